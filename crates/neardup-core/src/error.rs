@@ -1,0 +1,190 @@
+/*! What can go wrong in the core, said once.
+
+Lower layers give facts: which parameter or file, what was expected, what was
+found. The layer that knows the user's options adds the advice.
+*/
+
+use std::fmt;
+
+/// The result of every fallible call of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error of the core.
+///
+/// Opaque on purpose: callers branch on [`Error::category`] and print the
+/// value; the fields behind the sentence may change.
+#[derive(Debug)]
+pub struct Error {
+    kind: Box<Kind>,
+}
+
+/// The families of errors that a caller can tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Category {
+    /// An argument is outside what its documentation allows.
+    Parameter,
+    /// A text or a table that was handed in cannot be used.
+    Input,
+    /// The operating system refused: a disk is full, a file went away.
+    Io,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Parameter {
+        name: &'static str,
+        expected: String,
+        got: String,
+    },
+    Input {
+        what: String,
+        expected: String,
+        got: String,
+    },
+    Io {
+        doing: &'static str,
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// The parameter `name` must be `expected`, and was `got`.
+    pub fn parameter(
+        name: &'static str,
+        expected: impl Into<String>,
+        got: impl fmt::Display,
+    ) -> Self {
+        Kind::Parameter {
+            name,
+            expected: expected.into(),
+            got: shorten(got),
+        }
+        .into()
+    }
+
+    /// The input `what` must be `expected`, and was `got`.
+    pub fn input(
+        what: impl Into<String>,
+        expected: impl Into<String>,
+        got: impl fmt::Display,
+    ) -> Self {
+        Kind::Input {
+            what: what.into(),
+            expected: expected.into(),
+            got: shorten(got),
+        }
+        .into()
+    }
+
+    /// The operating system refused while `doing` something.
+    pub fn io(doing: &'static str, source: std::io::Error) -> Self {
+        Kind::Io { doing, source }.into()
+    }
+
+    /// The family that this error belongs to.
+    pub fn category(&self) -> Category {
+        match *self.kind {
+            Kind::Parameter { .. } => Category::Parameter,
+            Kind::Input { .. } => Category::Input,
+            Kind::Io { .. } => Category::Io,
+        }
+    }
+
+    /// The operating system's error number, where there is one.
+    pub fn os_error(&self) -> Option<i32> {
+        match &*self.kind {
+            Kind::Io { source, .. } => source.raw_os_error(),
+            _ => None,
+        }
+    }
+}
+
+/// An offending value is shown, but never more of it than fits a line.
+fn shorten(got: impl fmt::Display) -> String {
+    const LIMIT: usize = 60;
+    let full = got.to_string();
+    match full.char_indices().nth(LIMIT) {
+        Some((end, _)) => format!("{}...", &full[..end]),
+        None => full,
+    }
+}
+
+impl From<Kind> for Error {
+    fn from(kind: Kind) -> Self {
+        Error {
+            kind: Box::new(kind),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.kind {
+            Kind::Parameter {
+                name,
+                expected,
+                got,
+            } => write!(
+                f,
+                "The '{name}' parameter must be {expected}. Got {got} instead."
+            ),
+            Kind::Input {
+                what,
+                expected,
+                got,
+            } => {
+                write!(f, "{what}: expected {expected}, found {got}.")
+            }
+            Kind::Io { doing, source } => write!(f, "While {doing}: {source}."),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &*self.kind {
+            Kind::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_category_writes_one_sentence() {
+        let parameter = Error::parameter("bits", "32, 64, 128 or 256", 65);
+        assert_eq!(
+            parameter.to_string(),
+            "The 'bits' parameter must be 32, 64, 128 or 256. Got 65 instead."
+        );
+        assert_eq!(parameter.category(), Category::Parameter);
+
+        let input = Error::input("idf table", "df <= documents", "df 9 of 3");
+        assert_eq!(
+            input.to_string(),
+            "idf table: expected df <= documents, found df 9 of 3."
+        );
+        assert_eq!(input.category(), Category::Input);
+
+        let io = Error::io(
+            "writing the text store",
+            std::io::Error::from_raw_os_error(28),
+        );
+        assert_eq!(io.category(), Category::Io);
+        assert_eq!(io.os_error(), Some(28));
+    }
+
+    #[test]
+    fn a_long_value_is_cut_at_sixty_characters() {
+        let error = Error::parameter("text", "short", "字".repeat(500));
+        assert!(
+            error
+                .to_string()
+                .contains(&format!("{}...", "字".repeat(60)))
+        );
+        assert!(!error.to_string().contains(&"字".repeat(61)));
+    }
+}

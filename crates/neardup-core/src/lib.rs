@@ -1,0 +1,28 @@
+/*! The stages of neardup: near-duplicate texts, found and explained.
+
+A collection goes through eight stages, and each has one module of its name:
+
+1. [`normalize`]: text to text, and where each character came from.
+2. [`segment`]: text to units: words with part of speech, or runs of characters.
+3. [`weigh`]: units to features with integer weights.
+4. [`sketch`]: features to a fingerprint.
+5. [`candidates`]: fingerprints to pairs of documents worth a closer look.
+6. [`verify`]: a pair's texts to a similarity, and a yes or no.
+7. [`cluster`]: verified pairs to which document stands for which.
+8. keep: what is left, and the reason for each that is not; see [`cluster`].
+
+The first four, with their settings, are a [`recipe::Recipe`]. This crate knows
+nothing of Python, of files or of formats: it takes slices and yields vectors.
+*/
+
+pub mod candidates;
+pub mod cluster;
+pub mod error;
+pub mod normalize;
+pub mod recipe;
+pub mod segment;
+pub mod sketch;
+pub mod verify;
+pub mod weigh;
+
+pub use error::{Category, Error, Result};
