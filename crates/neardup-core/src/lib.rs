@@ -17,11 +17,14 @@ nothing of Python, of files or of formats: it takes slices and yields vectors.
 
 pub mod candidates;
 pub mod cluster;
+pub mod corpus;
 pub mod error;
 pub mod normalize;
 pub mod recipe;
+pub mod rule;
 pub mod segment;
 pub mod sketch;
+pub mod texts;
 pub mod verify;
 pub mod weigh;
 

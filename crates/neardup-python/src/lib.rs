@@ -1,1 +1,35 @@
-//! py
+/*! The private module `neardup._core`: argument in, core call, result out.
+
+Nothing here decides anything. Names, defaults, validation and documentation
+live in the Python package; the stages live in `neardup-core`. Every call that
+can take long releases the interpreter lock and runs on a pool of the wanted
+number of threads.
+*/
+
+mod arrays;
+mod candidates;
+mod corpus;
+mod errors;
+mod recipe;
+mod verify;
+
+use pyo3::prelude::*;
+
+/// The core of neardup. Private: import `neardup` instead.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::candidates::{FingerprintIndex, near_pairs, plan, predicted_recall, radius};
+    #[pymodule_export]
+    use crate::corpus::{Corpus, Keeper};
+    #[pymodule_export]
+    use crate::recipe::Recipe;
+    #[pymodule_export]
+    use crate::verify::overlap;
+
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        use pyo3::types::PyModuleMethods;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

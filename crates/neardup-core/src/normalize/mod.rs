@@ -1,1 +1,240 @@
-/*! normalize */
+/*! Stage 1: text to text, and where each character came from.
+
+Two copies of one article differ in ways that mean nothing: full-width or
+half-width forms, upper or lower case, line wraps, tags, invisible characters.
+This stage removes such differences, in one fixed order:
+
+1. markup: HTML tags go, entities become the characters they name;
+2. NFKC (Unicode Standard Annex #15) over the whole remaining text;
+3. control characters and default-ignorable characters vanish;
+4. each character becomes its lower case, without looking at its neighbours;
+5. white space is kept, collapsed, or collapsed with regard to the script.
+
+Each step can be switched off; with all of them off the text is unchanged.
+
+The result is defined by that list and computed in one pass: a table says which
+characters no step can touch, and runs of those are copied whole. Only the
+clusters between two such runs (a base with its combining marks, a full-width
+form) go through the general algorithms. NFKC never looks across a character
+that neither changes nor combines with what stands before it, which is why the
+pass gives what the steps one after another would give.
+
+One implementation serves both [`Normalizer::normalize_into`] and
+[`Normalizer::normalize_mapped`], so their texts are always equal. Time is linear
+(a run of n combining marks is sorted, O(n log n)); memory is the result. All of
+it is exact.
+*/
+
+mod classes;
+mod fold;
+mod mapped;
+mod markup;
+
+use serde::Deserialize;
+use unicode_normalization::UnicodeNormalization;
+
+use crate::error::{Error, Result};
+use classes::Classes;
+use fold::Fold;
+pub use mapped::Mapped;
+use mapped::{MappedSink, Sink};
+
+/// The longest text, in bytes, that the stages promise to handle: 256 MiB.
+///
+/// NFKC makes at most 6 code points of one byte and lower case at most doubles
+/// them, so positions within the normalized text fit 32 bits, and so do counts
+/// of its units. The bounds on integer weights rest on this.
+pub const MAX_TEXT_BYTES: usize = 1 << 28;
+
+/// Refuses a text that is longer than [`MAX_TEXT_BYTES`].
+///
+/// The stages do not ask again: who takes texts from outside does, once.
+///
+/// # Errors
+///
+/// If `text` is too long.
+pub fn check_length(text: &str) -> Result<()> {
+    match text.len() {
+        0..=MAX_TEXT_BYTES => Ok(()),
+        longer => Err(Error::input(
+            "text",
+            format!("at most {MAX_TEXT_BYTES} bytes"),
+            longer,
+        )),
+    }
+}
+
+/// What becomes of white space (the Unicode property `White_Space`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Whitespace {
+    /// It stays as it is.
+    #[default]
+    Keep,
+    /// Each run becomes one space; none is left at the ends.
+    Collapse,
+    /// As `Collapse`, but a run beside a Han, Hiragana, Katakana or Bopomofo
+    /// character, or beside CJK or full-width punctuation, vanishes: such
+    /// texts have no spaces between words, only line wraps.
+    ByScript,
+}
+
+/// Which differences between texts are removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Replace characters by their compatibility forms (NFKC).
+    pub nfkc: bool,
+    /// Replace each character by its lower case.
+    pub lowercase: bool,
+    /// What becomes of white space.
+    pub whitespace: Whitespace,
+    /// Remove HTML tags and decode entities.
+    pub strip_markup: bool,
+    /// Remove control characters that are not white space, and the characters
+    /// with the Unicode property `Default_Ignorable_Code_Point`.
+    pub drop_invisible: bool,
+}
+
+/// The normalize stage, ready to run.
+///
+/// # Examples
+///
+/// ```
+/// use neardup_core::normalize::{Normalizer, Settings, Whitespace};
+///
+/// let normalizer = Normalizer::new(Settings {
+///     nfkc: true,
+///     lowercase: true,
+///     whitespace: Whitespace::ByScript,
+///     ..Settings::default()
+/// });
+/// let mut text = String::new();
+/// normalizer.normalize_into("２０２５年\n  春季 Ｎｅｗ\tYear", &mut text);
+/// assert_eq!(text, "2025年春季new year");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Normalizer {
+    settings: Settings,
+    classes: Classes,
+    /// Classes of characters that must not be copied unseen.
+    touched: u8,
+}
+
+impl Normalizer {
+    /// Makes the stage that does what `settings` say.
+    pub fn new(settings: Settings) -> Self {
+        let mut touched = 0;
+        if settings.nfkc {
+            touched |= classes::COMBINES | classes::UNSTABLE;
+        }
+        if settings.lowercase {
+            touched |= classes::CASED;
+        }
+        if settings.whitespace != Whitespace::Keep {
+            touched |= classes::WHITE;
+        }
+        if settings.drop_invisible {
+            touched |= classes::INVISIBLE;
+        }
+        Normalizer {
+            settings,
+            classes: Classes::get(),
+            touched,
+        }
+    }
+
+    /// The settings this stage was made with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Writes the normalized `text` into `out`, replacing what was there.
+    pub fn normalize_into(&self, text: &str, out: &mut String) {
+        out.clear();
+        out.reserve(text.len());
+        if self.settings.strip_markup && markup::may_have_markup(text) {
+            self.run(markup::strip(text).text(), out);
+        } else {
+            self.run(text, out);
+        }
+    }
+
+    /// The normalized `text`, with the span of the original of each character.
+    ///
+    /// A character that several originals combined into, or one of several
+    /// that an original became, has the span of the whole cluster; a space
+    /// left of a run of white space has the span of the run. Spans never go
+    /// backwards.
+    pub fn normalize_mapped(&self, text: &str) -> Mapped {
+        let mut sink = MappedSink::with_capacity(text.len());
+        if self.settings.strip_markup && markup::may_have_markup(text) {
+            let stripped = markup::strip(text);
+            self.run(stripped.text(), &mut sink);
+            sink.finish(text, |spans| stripped.to_original(spans))
+        } else {
+            self.run(text, &mut sink);
+            sink.finish(text, |_| {})
+        }
+    }
+
+    /// Steps 2 to 5, in one pass.
+    fn run<S: Sink>(&self, text: &str, sink: &mut S) {
+        if self.touched == 0 {
+            sink.copy(text, 0, text.len());
+            return;
+        }
+        let mut fold = Fold::new(&self.settings, self.classes, sink);
+        let mut at = 0;
+        while at < text.len() {
+            let (last, end) = self.untouched(text, at);
+            let Some(c) = text[end..].chars().next() else {
+                fold.copy(text, at, end);
+                break;
+            };
+            let combines = self.settings.nfkc && self.classes.of(c) & classes::COMBINES != 0;
+            // A mark may combine with the character before it, so that one
+            // leaves the run and joins the cluster.
+            let begin = if combines { last } else { end };
+            fold.copy(text, at, begin);
+            let after = end + c.len_utf8();
+            at = self.end_of_cluster(text, after);
+            let lone = begin == end && at == after;
+            if !self.settings.nfkc || (lone && self.classes.of(c) & classes::UNSTABLE == 0) {
+                fold.push(c, begin, at);
+            } else if let (true, Some(narrow)) = (lone, classes::narrow(c)) {
+                fold.push(narrow, begin, at);
+            } else {
+                for d in text[begin..at].nfkc() {
+                    fold.push(d, begin, at);
+                }
+            }
+        }
+    }
+
+    /// The run from `at` of characters that no step changes: where its last
+    /// character begins (`at` if it is empty) and where it ends.
+    #[inline]
+    fn untouched(&self, text: &str, at: usize) -> (usize, usize) {
+        let mut last = 0;
+        for (begin, c) in text[at..].char_indices() {
+            if !classes::is_plain_ideograph(c) && self.classes.of(c) & self.touched != 0 {
+                return (at + last, at + begin);
+            }
+            last = begin;
+        }
+        (at + last, text.len())
+    }
+
+    /// Where the characters from `at` that may combine with those before end.
+    #[inline]
+    fn end_of_cluster(&self, text: &str, at: usize) -> usize {
+        if !self.settings.nfkc {
+            return at;
+        }
+        text[at..]
+            .char_indices()
+            .find(|&(_, c)| self.classes.of(c) & classes::COMBINES == 0)
+            .map_or(text.len(), |(begin, _)| at + begin)
+    }
+}

@@ -1,1 +1,172 @@
-/*! segment */
+/*! Stage 2: normalized text to units.
+
+A unit is a word with its part of speech, or a run of characters. Which one suits
+a text depends on its language, so the choice is a setting ([`Units`]):
+
+| units | for | a unit |
+|---|---|---|
+| `words` | Chinese | a word of jieba with its ICTCLAS-compatible tag; all of them, spaces and punctuation too |
+| `unicode-words` | languages with spaces | a word of Unicode Standard Annex #29 |
+| `shingles` | any text, as it is | every run of `k` characters (Broder, 1997) |
+| `by-script` | any mixture | `k` characters of scripts written without spaces, whole words of the others |
+| `tagged` | text that was segmented elsewhere | the word of each `word/tag` |
+| `external` | a segmenter of the caller | what it said, see [`encoded`] |
+
+Units are handed to a closure one by one, borrowed from the text: nothing is
+allocated except by jieba, which yields a vector for each text. Linear time.
+Exact, except that words of jieba are a statistical guess; the same one for the
+same version of jieba-rs, which Cargo.toml pins.
+*/
+
+pub mod encoded;
+mod script;
+mod words;
+
+use serde::Deserialize;
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::error::{Error, Result};
+use script::Scripts;
+use words::Words;
+
+/// What a unit is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Units {
+    /// Words of jieba, with parts of speech.
+    Words,
+    /// Words of Unicode Standard Annex #29.
+    UnicodeWords,
+    /// Runs of `k` characters.
+    Shingles,
+    /// Runs of `k` characters or whole words, by script.
+    #[default]
+    ByScript,
+    /// Words of `word/tag word/tag ...`.
+    Tagged,
+    /// Units that a caller's own segmenter made.
+    External,
+}
+
+/// How a text is cut into units.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// What a unit is.
+    pub units: Units,
+    /// Characters in a shingle, at least 1.
+    pub k: usize,
+    /// Tokens of `tagged` text that contain one of these are dropped.
+    pub drop_tags: Vec<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            units: Units::default(),
+            k: 2,
+            drop_tags: Vec::new(),
+        }
+    }
+}
+
+/// A piece of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit<'a> {
+    /// Its characters.
+    pub text: &'a str,
+    /// Its part of speech; empty where nothing says it.
+    pub tag: &'a str,
+}
+
+/// The segment stage, ready to run.
+///
+/// # Examples
+///
+/// ```
+/// use neardup_core::segment::{Segmenter, Settings};
+///
+/// let segmenter = Segmenter::new(&Settings::default(), None)?;
+/// let mut units = Vec::new();
+/// segmenter.for_each("图书馆 open 24h", |unit| units.push(unit.text.to_owned()));
+/// assert_eq!(units, ["图书", "书馆", "open", "24h"]);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Segmenter(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Words(Words),
+    UnicodeWords,
+    Shingles { k: usize },
+    ByScript { k: usize, scripts: Scripts },
+    Tagged { drop_tags: Vec<String> },
+    External,
+}
+
+impl Segmenter {
+    /// Makes the stage that does what `settings` say.
+    ///
+    /// `user_dictionary` adds words to jieba's: a line each, the word and
+    /// optionally its frequency and its tag, separated by white space.
+    ///
+    /// # Errors
+    ///
+    /// If `k` is 0, or the user dictionary has a line that says something else.
+    pub fn new(settings: &Settings, user_dictionary: Option<&str>) -> Result<Self> {
+        if settings.k == 0 {
+            return Err(Error::parameter("k", "at least 1", settings.k));
+        }
+        let k = settings.k;
+        Ok(Segmenter(match settings.units {
+            Units::Words => Kind::Words(Words::new(user_dictionary)?),
+            Units::UnicodeWords => Kind::UnicodeWords,
+            Units::Shingles => Kind::Shingles { k },
+            Units::ByScript => Kind::ByScript {
+                k,
+                scripts: Scripts::get(),
+            },
+            Units::Tagged => Kind::Tagged {
+                drop_tags: settings.drop_tags.clone(),
+            },
+            Units::External => Kind::External,
+        }))
+    }
+
+    /// Hands each unit of `text` to `take`, in order.
+    #[inline]
+    pub fn for_each(&self, text: &str, mut take: impl FnMut(Unit<'_>)) {
+        match &self.0 {
+            Kind::Words(words) => words.for_each(text, take),
+            Kind::UnicodeWords => text.unicode_words().for_each(|word| take(untagged(word))),
+            Kind::Shingles { k } => shingles(text, *k, |shingle| take(untagged(shingle))),
+            Kind::ByScript { k, scripts } => {
+                scripts.for_each(text, *k, |unit| take(untagged(unit)));
+            }
+            Kind::Tagged { drop_tags } => encoded::tagged(text, drop_tags, take),
+            Kind::External => encoded::external(text, take),
+        }
+    }
+}
+
+fn untagged(text: &str) -> Unit<'_> {
+    Unit { text, tag: "" }
+}
+
+/// Every run of `k` characters of `text`; the text itself if it is shorter.
+fn shingles(text: &str, k: usize, mut take: impl FnMut(&str)) {
+    if text.is_empty() {
+        return;
+    }
+    let begins = text.char_indices().map(|(at, _)| at);
+    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+    let mut any = false;
+    for (begin, end) in begins.zip(ends.skip(k - 1)) {
+        take(&text[begin..end]);
+        any = true;
+    }
+    if !any {
+        take(text);
+    }
+}

@@ -1,1 +1,150 @@
-/*! sketch */
+/*! Stage 4: features to a fingerprint.
+
+SimHash: a feature with weight w adds w to every position where its hash has a
+one and subtracts w where it has a zero; the sign of each sum is one bit of the
+fingerprint. Texts that share most of their weight share most of their bits
+(Charikar, STOC 2002; Manku, Jain and Das Sarma, WWW 2007).
+
+With P(j) the weight of the features whose bit j is one and W the weight of all,
+the sum at j is 2 P(j) - W, so only ones are ever added up, in unsigned integers.
+All is exact. Where every feature weighs the same, bit-sliced counters do it (some
+five operations a feature and word, file `count.rs`); else additions with masks (8
+positions an instruction with AVX-512, file `sum.rs`). The order of the features
+has no influence.
+
+Layout: bit j is bit `j % 64` of word `j / 64`; a fingerprint of 32 bits is the low
+half of its word. The hashes are part of the format; see [`HashKind`].
+*/
+
+mod count;
+mod hash;
+mod sum;
+#[cfg(target_arch = "x86_64")]
+mod sum_x86;
+
+use serde::Deserialize;
+
+use crate::error::{Error, Result};
+
+pub(crate) use count::Counters;
+pub(crate) use hash::{Bkdr, News, UnitHash, Xxh3};
+pub(crate) use sum::sums;
+
+/// Words in the widest fingerprint.
+pub const MAX_WORDS: usize = 4;
+
+/// Which function hashes a feature.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HashKind {
+    /// XXH3 over the UTF-8 bytes, seed 0: 64 bits, of which 32 are the low
+    /// half; 128 bits, low word first; 256 are those and then seed 1's.
+    #[default]
+    Xxh3,
+    /// The hash of the `news` recipe over UTF-16 code units c: x = c\[0\] << 7,
+    /// then x = (x * 1000003) XOR c for each, then x XOR the number of code
+    /// units; 0 for an empty feature. At most 64 bits.
+    News,
+    /// The hash of the `bkdr` recipe over UTF-16 code units: h = h * 31 + c in
+    /// signed 64-bit arithmetic, its absolute value. At most 64 bits.
+    Bkdr,
+}
+
+/// How features become a fingerprint.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Bits of the fingerprint: 32, 64, 128 or 256.
+    pub bits: u32,
+    /// The hash function.
+    pub hash: HashKind,
+    /// The bit where ones and zeros weigh the same: 0 or 1.
+    pub tie: u8,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            bits: 128,
+            hash: HashKind::Xxh3,
+            tie: 0,
+        }
+    }
+}
+
+impl Settings {
+    /// Refuses settings that no fingerprint has.
+    ///
+    /// # Errors
+    ///
+    /// If `bits` or `tie` has another value than those listed, or the hash is
+    /// narrower than the fingerprint.
+    pub fn check(&self) -> Result<()> {
+        if !matches!(self.bits, 32 | 64 | 128 | 256) {
+            return Err(Error::parameter("bits", "32, 64, 128 or 256", self.bits));
+        }
+        if self.hash != HashKind::Xxh3 && self.bits > 64 {
+            return Err(Error::parameter(
+                "bits",
+                "32 or 64, as far as the hashes 'news' and 'bkdr' reach",
+                self.bits,
+            ));
+        }
+        if self.tie > 1 {
+            return Err(Error::parameter("tie", "0 or 1", self.tie));
+        }
+        Ok(())
+    }
+
+    /// 64-bit words in a fingerprint.
+    pub fn words(&self) -> usize {
+        self.bits.div_ceil(64) as usize
+    }
+}
+
+/// The fingerprint of the weight of ones at each position, `ones`, out of the
+/// weight `total` of all features.
+pub(crate) fn signs(ones: &[u64], total: u64, bits: u32, tie: u8, out: &mut [u64]) {
+    out.fill(0);
+    for (j, &ones) in ones.iter().enumerate().take(bits as usize) {
+        // Not 2 * ones > total, which could overflow.
+        let zeros = total - ones;
+        if ones > zeros || (ones == zeros && tie == 1) {
+            out[j / 64] |= 1 << (j % 64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_weighted_features_of_five_bits() {
+        // Position 0 is the leftmost digit of each hash here.
+        let hashes = ["00101", "11001", "00110", "10101", "01011"];
+        let hashes = hashes.map(|digits| {
+            let ones = digits
+                .bytes()
+                .enumerate()
+                .filter(|&(_, digit)| digit == b'1');
+            ones.fold(0, |hash, (j, _)| hash | 1 << j)
+        });
+        let weights = [1, 2, 3, 4, 5];
+        let ones = sums(&hashes, 1, &weights);
+        let total: u64 = weights.iter().sum();
+        let signed = ones.map(|ones| 2 * ones as i64 - total as i64);
+        assert_eq!(signed[..5], [-3, -1, 1, 1, 9]);
+        let mut fingerprint = [0];
+        signs(&ones, total, 5, 0, &mut fingerprint);
+        assert_eq!(fingerprint, [0b11100]);
+    }
+
+    #[test]
+    fn the_largest_weights_do_not_overflow() {
+        let mut fingerprint = [0];
+        let ones = sums(&[0b01, 0b10], 1, &[u64::MAX / 2 + 1, u64::MAX / 2]);
+        signs(&ones, u64::MAX, 64, 0, &mut fingerprint);
+        assert_eq!(fingerprint, [0b01]);
+    }
+}

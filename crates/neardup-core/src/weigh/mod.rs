@@ -1,1 +1,281 @@
-/*! weigh */
+/*! Stage 3: units to features with integer weights.
+
+A feature is a distinct unit; its weight says how much of the document it stands
+for. Units are first filtered (lower case, punctuation, stop words), then counted,
+then weighed by one of the [`Scheme`]s. With tf the number of times that the
+feature occurs in the document:
+
+| scheme | weight |
+|---|---|
+| `once` | 1 |
+| `tf` | tf |
+| `share` | tf * tf: its share of the document, added once per occurrence |
+| `tf-idf` | tf * idf |
+| `improved` | tf * idf * (1 + POS + LEN + MARK + TITLE), after Zhang and He, Computer Science and Application 10(2), 2020 |
+
+Constant divisors (the length of the document) are left out: they change neither
+a sign nor an order. Logarithms come from a portable implementation and are
+rounded to 16 binary places at once; from there on all is integer arithmetic, so
+weights are the same everywhere.
+
+**Bounds.** A text of at most [`MAX_TEXT_BYTES`](crate::normalize::MAX_TEXT_BYTES)
+has M < 2^32 units. An idf is below 2^22 (ln of a 64-bit number is below 45) and
+that factor is at most 1 + 3 + 5 + 5 + 1 = 15. So no weight of a document, and no
+sum of them, exceeds M * 2^22 * 15 < 2^58, or M * M < 2^64 for `share`.
+
+Time is linear in the units (`top` adds a selection), memory a hash table of the
+features, reused from document to document.
+*/
+
+mod bundled;
+mod features;
+mod frequencies;
+mod improved;
+mod stop_words;
+
+use std::sync::Arc;
+
+use bundled::Bundled;
+use rustc_hash::FxHashSet;
+use serde::Deserialize;
+
+use crate::error::{Error, Result};
+use crate::normalize::Normalizer;
+use crate::segment::Unit;
+
+use features::Feature;
+pub(crate) use features::Features;
+pub use frequencies::DocumentFrequencies;
+pub(crate) use improved::Markers;
+pub use stop_words::bundled_stop_words;
+pub(crate) use stop_words::normalize_list;
+
+/// How a feature's weight is computed; see the [module](self).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheme {
+    /// Every feature weighs 1.
+    Once,
+    /// As often as it occurs.
+    #[default]
+    Tf,
+    /// The square of that.
+    Share,
+    /// Occurrences times rarity in a collection.
+    TfIdf,
+    /// `TfIdf` times a factor for part of speech, length, markers and title.
+    Improved,
+}
+
+/// Where inverse document frequencies come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Idf {
+    /// The scheme uses none.
+    #[default]
+    None,
+    /// The collection itself, counted before it is weighed.
+    Corpus,
+    /// The general table that comes with jieba-rs.
+    Bundled,
+    /// A table that the caller hands in.
+    Table,
+}
+
+/// How units become weighted features.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// The formula.
+    pub scheme: Scheme,
+    /// The source of document frequencies.
+    pub idf: Idf,
+    /// Keep only so many features of highest weight; among equal weights those
+    /// whose code points come first.
+    pub top: Option<usize>,
+    /// Drop stop words.
+    pub drop_stop_words: bool,
+    /// Drop units without a letter or digit (Alphabetic, or a category N).
+    pub drop_punctuation: bool,
+    /// Replace each character of a unit by its lower case.
+    pub lowercase_units: bool,
+}
+
+/// Rarity of words, in units of 2^-16.
+#[derive(Clone, Debug)]
+enum Rarity {
+    Unused,
+    Counted(Arc<DocumentFrequencies>),
+    Bundled(&'static Bundled),
+}
+
+impl Rarity {
+    #[inline]
+    fn of(&self, word: &str, feature: &Feature) -> u64 {
+        match self {
+            Rarity::Unused => 1,
+            Rarity::Counted(counted) => counted.idf(word),
+            Rarity::Bundled(table) => table.idf(word, feature.hash()),
+        }
+    }
+}
+
+/// The weigh stage, ready to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Weigher {
+    settings: Settings,
+    stop_words: Arc<FxHashSet<Box<str>>>,
+    markers: Arc<Markers>,
+    rarity: Rarity,
+    waiting: bool,
+    /// Whether any unit can be changed or dropped.
+    filters: bool,
+}
+
+impl Weigher {
+    pub(crate) fn new(
+        settings: Settings,
+        stop_words: FxHashSet<Box<str>>,
+        markers: Markers,
+        table: Option<DocumentFrequencies>,
+    ) -> Result<Self> {
+        let uses_idf = matches!(settings.scheme, Scheme::TfIdf | Scheme::Improved);
+        if uses_idf == (settings.idf == Idf::None) {
+            let expected = match uses_idf {
+                true => "'corpus', 'bundled' or 'table' with the schemes 'tf-idf' and 'improved'",
+                false => "'none' with the schemes 'once', 'tf' and 'share'",
+            };
+            return Err(Error::parameter(
+                "idf",
+                expected,
+                format!("{:?}", settings.idf).to_lowercase(),
+            ));
+        }
+        if settings.top == Some(0) {
+            return Err(Error::parameter("top", "at least 1", 0));
+        }
+        let waiting = settings.idf == Idf::Corpus && table.is_none();
+        let rarity = match (settings.idf, table) {
+            (Idf::None, _) => Rarity::Unused,
+            (Idf::Bundled, _) => Rarity::Bundled(Bundled::get()?),
+            (Idf::Table, None) => {
+                return Err(Error::parameter(
+                    "idf",
+                    "given with a table of document frequencies",
+                    "none",
+                ));
+            }
+            (Idf::Table | Idf::Corpus, table) => {
+                Rarity::Counted(Arc::new(table.unwrap_or_default()))
+            }
+        };
+        Ok(Weigher {
+            filters: settings.lowercase_units
+                || settings.drop_punctuation
+                || (settings.drop_stop_words && !stop_words.is_empty()),
+            settings,
+            stop_words: Arc::new(stop_words),
+            markers: Arc::new(markers),
+            rarity,
+            waiting,
+        })
+    }
+
+    /// True until the collection's own frequencies are known.
+    pub(crate) fn needs_document_frequencies(&self) -> bool {
+        self.waiting
+    }
+
+    pub(crate) fn with_document_frequencies(&self, counted: DocumentFrequencies) -> Self {
+        let counts = matches!(self.settings.idf, Idf::Corpus | Idf::Table);
+        Weigher {
+            rarity: match counts {
+                true => Rarity::Counted(Arc::new(counted)),
+                false => self.rarity.clone(),
+            },
+            waiting: false,
+            ..self.clone()
+        }
+    }
+
+    /// Whether each occurrence weighs 1 whatever the others are, so that
+    /// features need not be told apart.
+    pub(crate) fn is_plain_count(&self) -> bool {
+        self.settings.scheme == Scheme::Tf && self.settings.top.is_none()
+    }
+
+    pub(crate) fn uses_title(&self) -> bool {
+        self.settings.scheme == Scheme::Improved
+    }
+
+    /// A title, as the words of a text will be looked for in it.
+    pub(crate) fn normalize_title(&self, title: &str, normalizer: &Normalizer) -> String {
+        stop_words::normalize(title, normalizer, self.settings.lowercase_units)
+    }
+
+    /// The unit as it counts, or `None` if it is filtered out. `lower` is room
+    /// for a changed text.
+    #[inline]
+    pub(crate) fn keep<'a>(&self, unit: &'a str, lower: &'a mut String) -> Option<&'a str> {
+        if !self.filters {
+            return Some(unit);
+        }
+        let settings = &self.settings;
+        let unit = match settings.lowercase_units && unit.chars().any(stop_words::has_lowercase) {
+            true => {
+                lower.clear();
+                stop_words::lowercase_into(unit, lower);
+                lower
+            }
+            false => unit,
+        };
+        if settings.drop_punctuation && !unit.chars().any(is_letter_or_digit) {
+            return None;
+        }
+        if settings.drop_stop_words && self.stop_words.contains(unit) {
+            return None;
+        }
+        Some(unit)
+    }
+
+    /// Counts a unit, unless it is filtered out.
+    #[inline]
+    pub(crate) fn count(&self, unit: Unit<'_>, features: &mut Features, lower: &mut String) {
+        if let Some(text) = self.keep(unit.text, lower) {
+            features.count(text, unit.tag);
+        }
+    }
+
+    /// Gives each of `features` its weight, and drops those beyond `top`.
+    /// `title` is normalized; empty if there is none.
+    pub(crate) fn weigh(&self, features: &mut Features, title: &str) {
+        match self.settings.scheme {
+            Scheme::Once => features.weigh_each(|_, _| 1),
+            Scheme::Tf => features.weigh_each(|_, feature| feature.occurrences()),
+            Scheme::Share => features.weigh_each(|_, feature| feature.occurrences().pow(2)),
+            Scheme::TfIdf => features
+                .weigh_each(|word, feature| feature.occurrences() * self.rarity.of(word, feature)),
+            Scheme::Improved => {
+                let factor = improved::Factor::new(features, &self.markers, title);
+                // A pass of its own, so that the processor can wait for many
+                // entries of a large table at once.
+                features.weigh_each(|word, feature| self.rarity.of(word, feature));
+                features.weigh_each(|word, feature| {
+                    let weight = u128::from(feature.occurrences())
+                        * u128::from(feature.weight)
+                        * u128::from(factor.of(word, feature));
+                    // Below 2^58, see the bounds of the module.
+                    (weight >> improved::FRACTION) as u64
+                });
+            }
+        }
+        if let Some(top) = self.settings.top {
+            features.keep_top(top);
+        }
+    }
+}
+
+#[inline]
+fn is_letter_or_digit(c: char) -> bool {
+    matches!(c, '\u{4E00}'..='\u{9FFF}') || c.is_alphanumeric()
+}

@@ -1,0 +1,69 @@
+# Two commands are all that a new machine needs: `make demo` and `make test`.
+# They set up .venv by themselves, given Python 3.11 or later and cargo.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+# Output folder of the demo; made anew by each run.
+DEMO := .demo
+
+.PHONY: demo test test-fast test-rust test-python lint format bench docs clean
+
+demo: .venv/built
+	@rm -rf $(DEMO) && mkdir $(DEMO)
+	@echo '$$ neardup dedup examples/articles.jsonl -o kept.jsonl --removed removed.jsonl'
+	@$(BIN)/neardup dedup examples/articles.jsonl -o $(DEMO)/kept.jsonl --removed $(DEMO)/removed.jsonl
+	@echo
+	@$(BIN)/python examples/show_removed.py examples/articles.jsonl $(DEMO)/removed.jsonl
+
+test: test-rust test-python
+
+test-rust:
+	cargo test --locked -p neardup-core
+
+test-python: .venv/test
+	$(BIN)/python -m pytest -q
+
+test-fast: .venv/test
+	$(BIN)/python -m pytest -q -m 'not slow'
+
+lint: .venv/test .venv/lint
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest neardup._core --ignore-disjoint-bases
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps --quiet
+	$(BIN)/python docs/generate_cli_reference.py --check
+
+format: .venv/lint
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+	cargo fmt --all
+
+docs: .venv/built
+	$(BIN)/python docs/generate_cli_reference.py
+
+bench: .venv/built
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf .venv target $(DEMO) benchmarks/.envs benchmarks/work
+
+.venv/pip:
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
+	@touch $@
+
+.venv/built: .venv/pip pyproject.toml $(RUST)
+	$(BIN)/pip install --quiet --editable .
+	@touch $@
+
+.venv/test: .venv/built
+	$(BIN)/pip install --quiet --group test
+	@touch $@
+
+.venv/lint: .venv/pip pyproject.toml
+	$(BIN)/pip install --quiet --group lint
+	@touch $@

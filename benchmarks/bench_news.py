@@ -1,0 +1,99 @@
+"""Near-duplicates among 55,000 short Chinese news items, file to file."""
+
+import numpy as np
+
+import corpus
+import truth
+from harness import PRODUCT, Engine, Work, WrongAnswerError
+
+THRESHOLD = 0.8
+
+
+def expected():
+    """Return (a, b, resemblance) of all pairs with Jaccard of 5-shingles >= .8, exact."""
+    return truth.cached(
+        corpus.WORK / "pieces_truth.npy",
+        lambda: truth.resemblance_pairs(
+            corpus.read_pieces(corpus.WORK / "pieces.jsonl"), THRESHOLD
+        ),
+    )
+
+
+def judge(answer, engine):
+    """Measure pairs, removals or flags, whichever the engine answers with."""
+    pairs = expected()
+    count = int(answer["documents"])
+    if count != 55_000:
+        raise WrongAnswerError(f"55,000 documents in, {count} read")
+    if "a" in answer:
+        row = judge_pairs(answer, pairs, count)
+    elif "removed" in answer:
+        row = shares(np.unique(answer["removed"]), rule(pairs), "documents removed", earlier(pairs))
+    else:
+        involved = np.unique(pairs[:, :2].astype(np.int64))
+        row = shares(np.unique(answer["flagged"]), involved, "documents flagged", involved)
+    if engine.peer == PRODUCT and (row["recall"] < 0.999 or row["precision"] < 1.0):
+        raise WrongAnswerError(f"recall {row['recall']:.4f}, precision {row['precision']:.4f}")
+    return row
+
+
+def judge_pairs(answer, pairs, count):
+    """Compare pairs with the exact ones."""
+    low, high = np.minimum(answer["a"], answer["b"]), np.maximum(answer["a"], answer["b"])
+    found = np.unique(low.astype(np.int64) * count + high)
+    exact = pairs[:, 0].astype(np.int64) * count + pairs[:, 1].astype(np.int64)
+    return shares(found, exact, "pairs", exact)
+
+
+def shares(found, wanted, what, right):
+    """Return recall of what is wanted, and precision against all that would be right."""
+    return {
+        "answer": what,
+        "found": len(found),
+        "expected": len(wanted),
+        "recall": len(np.intersect1d(found, wanted)) / len(wanted),
+        "precision": len(np.intersect1d(found, right)) / max(len(found), 1),
+    }
+
+
+def rule(pairs):
+    """Return the documents that the one rule drops: similar to an earlier kept one."""
+    before = {}
+    for a, b in pairs[:, :2].astype(np.int64).tolist():
+        before.setdefault(max(a, b), []).append(min(a, b))
+    dropped = set()
+    for document in sorted(before):
+        if any(other not in dropped for other in before[document]):
+            dropped.add(document)
+    return np.array(sorted(dropped))
+
+
+def earlier(pairs):
+    """Return the documents that resemble any earlier one: whose removal can be defended."""
+    return np.unique(pairs[:, :2].astype(np.int64).max(axis=1))
+
+
+WORKS = (
+    Work(
+        name="news",
+        title="Near-duplicates of 55,000 Chinese news items, 47 MB, file to file",
+        prepare=corpus.pieces,
+        judge=judge,
+        needs=corpus.NEEDS,
+        threads=2,
+        notes="Truth: all pairs with Jaccard of character 5-shingles >= .8, by an exact join. "
+        "Pairs are compared with it; removals with what the one rule drops (precision: removed "
+        "documents that resemble an earlier one); flags with the documents that are in any pair. "
+        "neardup runs as a command, so its seconds include starting Python.",
+        engines=(
+            Engine("neardup dedup", PRODUCT, "dedup_file", {"threshold": THRESHOLD}),
+            Engine("neardup pairs", PRODUCT, "pairs_file", {"threshold": THRESHOLD}),
+            Engine("gaoya, threshold .8", "gaoya", "pairs_file", {"threshold": 0.8}),
+            Engine("gaoya, asked for .7", "gaoya", "pairs_file", {"threshold": 0.7}),
+            Engine("rensa, LSH pairs", "rensa", "pairs_file", {"threshold": 0.8}, 3),
+            Engine("rensa, deduplicator", "rensa", "dedup_file", {"threshold": 0.8}, 3),
+            Engine("rensa, rho flags", "rensa", "flags_file", {"threshold": 0.8}, 3),
+            Engine("datasketch, LSH pairs", "datasketch", "pairs_file", {"threshold": 0.8}, 2),
+        ),
+    ),
+)

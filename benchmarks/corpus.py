@@ -1,0 +1,154 @@
+"""Inputs made of the news corpus: always the same bytes from the same corpus.
+
+The corpus lies beside the repository and is no part of it. What is made of it
+goes to benchmarks/work/ and is made once.
+"""
+
+import io
+import json
+import random
+import re
+import unicodedata
+from pathlib import Path
+
+import zstandard
+
+HERE = Path(__file__).resolve().parent
+WORK = HERE / "work"
+NEWS = HERE.parent.parent / "shared" / "corpora" / "chinanews.jsonl.zst"
+NEEDS = "needs ../shared/corpora/chinanews.jsonl.zst beside the repository"
+
+SEED = 20200402
+WHITE_SPACE = re.compile(r"\s+")
+INVISIBLE = re.compile(r"[\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+SENTENCE = re.compile(r"[^。！？!?]*[。！？!?]?")
+
+
+def articles():
+    """Yield the corpus's texts in file order."""
+    with NEWS.open("rb") as file:
+        stream = zstandard.ZstdDecompressor().stream_reader(file)
+        for line in io.TextIOWrapper(stream, encoding="utf-8"):
+            yield json.loads(line)["text"]
+
+
+def sample():
+    """Return the path of 24 MB of articles: every tenth is followed by an edited copy.
+
+    A JSON list of texts. Text i is a copy of text i - 1 where i % 11 == 10, so
+    any beginning of the list has copies in it.
+    """
+    if not NEWS.exists():
+        return None
+    path = WORK / "sample.json"
+    if path.exists():
+        return path
+    rng = random.Random(SEED)
+    texts, size = [], 0
+    for number, text in enumerate(articles()):
+        texts.append(text)
+        if number % 10 == 9:
+            texts.append(edited(text, rng))
+        size += len(text.encode("utf-8"))
+        if size > 22_000_000:
+            break
+    write(path, json.dumps(texts, ensure_ascii=False))
+    return path
+
+
+def pieces():
+    """Return the path of 55,000 short items, 5,000 of them edited copies of others.
+
+    JSON lines with `id` and `text`, about 300 characters each. The text is
+    written as the full normalization leaves it: NFKC, lower case, nothing
+    invisible, no white space. So every engine measures the same shingle sets,
+    whatever its own idea of normalization.
+    """
+    if not NEWS.exists():
+        return None
+    path = WORK / "pieces.jsonl"
+    if path.exists():
+        return path
+    rng = random.Random(SEED)
+    originals = []
+    for text in articles():
+        originals += cut(plain(text), rng)
+        if len(originals) >= 50_000:
+            break
+    items = originals[:50_000]
+    for original in rng.sample(items, 5_000):
+        items.append(plain(edited(original, rng)))
+    rng.shuffle(items)
+    lines = [
+        json.dumps({"id": f"piece/{number:05}", "text": text}, ensure_ascii=False)
+        for number, text in enumerate(items)
+    ]
+    write(path, "\n".join(lines) + "\n")
+    return path
+
+
+def plain(text):
+    """Return a text that normalization would not change any more."""
+    text = unicodedata.normalize("NFKC", text).lower()
+    return unicodedata.normalize("NFKC", INVISIBLE.sub("", WHITE_SPACE.sub("", text)))
+
+
+def cut(text, rng):
+    """Cut an article into pieces of 200 to 400 characters; a short rest is left out."""
+    found, begin = [], 0
+    while len(text) - begin >= 200:
+        end = begin + rng.randint(200, 400)
+        found.append(text[begin:end])
+        begin = end
+    return found
+
+
+def edited(text, rng):
+    """Return a copy with 2-10 % of its characters edited, scattered or by sentence."""
+    share = rng.uniform(0.02, 0.10)
+    if rng.random() < 0.5:
+        return scattered(text, share, rng)
+    return by_sentence(text, share, rng)
+
+
+def scattered(text, share, rng):
+    """Replace, drop or double single characters."""
+    characters = list(text)
+    for place in rng.sample(range(len(text)), max(1, round(share * len(text)))):
+        kind = rng.randrange(3)
+        if kind == 0:
+            characters[place] = rng.choice(text)
+        elif kind == 1:
+            characters[place] = ""
+        else:
+            characters[place] += rng.choice(text)
+    return "".join(characters)
+
+
+def by_sentence(text, share, rng):
+    """Drop sentences, or write other ones of the same text in their place."""
+    sentences = [sentence for sentence in SENTENCE.findall(text) if sentence]
+    budget = share * len(text)
+    order = list(range(len(sentences)))
+    rng.shuffle(order)
+    for place in order:
+        if 0 < len(sentences[place]) <= budget:
+            budget -= len(sentences[place])
+            sentences[place] = rng.choice(sentences) if rng.random() < 0.3 else ""
+    changed = "".join(sentences)
+    # A text of one long sentence has none to spare: cut its end instead.
+    return changed if changed != text else text[: len(text) - max(1, round(share * len(text)))]
+
+
+def read_pieces(path):
+    """Return the texts of a file that `pieces` wrote."""
+    with path.open(encoding="utf-8") as file:
+        return [json.loads(line)["text"] for line in file]
+
+
+def write(path, text):
+    """Write a file that is either whole or not there."""
+    path.parent.mkdir(exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)

@@ -1,0 +1,55 @@
+"""What a figure was measured on."""
+
+import datetime
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+
+def facts():
+    """Return the machine, the system and the date as plain data."""
+    return {
+        "processor": processor(),
+        "cores": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
+        "memory_gb": memory_gb(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "commit": commit(),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+    }
+
+
+def processor():
+    """Return the processor's name as the system gives it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def memory_gb():
+    """Return the memory in GB, or None where the system does not say."""
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
+    except (ValueError, OSError):
+        return None
+
+
+def commit():
+    """Return the commit measured, with a plus where files differ from it."""
+    root = Path(__file__).resolve().parent.parent
+    try:
+        git = ["git", "-C", str(root), "describe", "--always", "--dirty=+", "--abbrev=10"]
+        return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+if __name__ == "__main__":
+    print(facts(), file=sys.stderr)

@@ -1,0 +1,90 @@
+"""FAISS: MultiHash indexes of binary vectors.
+
+`tables` substrings of `bits` bits are filed; a query also tries all flips of up
+to `flips` bits. Within d bits, one of `tables` substrings differs in at most
+d // tables bits, so flips >= d // tables is exact.
+"""
+
+import os
+import time
+
+import numpy as np
+
+import faiss
+import inputs
+
+PACKAGES = ["faiss-cpu", "numpy"]
+BATCH = 20_000
+
+
+def near_pairs(path, folder, *, max_distance, tables, bits, flips):
+    """File all, then ask for each one's neighbours."""
+    faiss.omp_set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+    values = np.load(path)
+
+    def job():
+        index = multihash(values, tables, bits, flips)
+        begins, found = [], []
+        for begin in range(0, len(values), BATCH):
+            part = as_bytes(values[begin : begin + BATCH])
+            limits, _, numbers = index.range_search(part, max_distance + 1)
+            queries = begin + np.repeat(np.arange(len(part)), np.diff(limits.astype(np.int64)))
+            later = numbers > queries
+            begins.append(queries[later])
+            found.append(numbers[later])
+        return {"a": np.concatenate(begins), "b": np.concatenate(found)}
+
+    return job
+
+
+def lookup(path, folder, *, tables, bits, flips):
+    """Look up queries in one call, then one by one."""
+    faiss.omp_set_num_threads(1)
+    stored, queries = np.load(path), as_bytes(inputs.queries_beside(path))
+    begun = time.perf_counter()
+    index = multihash(stored, tables, bits, flips)
+    return looking_up(index, queries, time.perf_counter() - begun)
+
+
+def scan(path, folder):
+    """Compare the first queries with everything."""
+    faiss.omp_set_num_threads(1)
+    stored, queries = np.load(path), as_bytes(inputs.queries_beside(path))
+    begun = time.perf_counter()
+    index = faiss.IndexBinaryFlat(64)
+    index.add(as_bytes(stored))
+    return looking_up(index, queries, time.perf_counter() - begun, single=1000)
+
+
+def looking_up(index, queries, built, single=None):
+    """Return the job of looking up; of calls one by one the first `single` are made."""
+
+    def job():
+        begun = time.perf_counter()
+        limits, _, numbers = index.range_search(queries, 4)
+        together = time.perf_counter()
+        for number in range(single or len(queries)):
+            index.range_search(queries[number : number + 1], 4)
+        apart = time.perf_counter() - together
+        facts = {
+            "build_seconds": built,
+            "microseconds": (together - begun) / len(queries) * 1e6,
+            "microseconds_single": apart / (single or len(queries)) * 1e6,
+        }
+        asked = np.repeat(np.arange(len(queries)), np.diff(limits.astype(np.int64)))
+        return {"query": asked, "document": numbers, "facts": facts}
+
+    return job
+
+
+def multihash(values, tables, bits, flips):
+    """Return the index of all values."""
+    index = faiss.IndexBinaryMultiHash(64, tables, bits)
+    index.nflip = flips
+    index.add(as_bytes(values))
+    return index
+
+
+def as_bytes(values):
+    """Return 64-bit words as rows of 8 bytes."""
+    return values.astype("<u8").view(np.uint8).reshape(-1, 8)

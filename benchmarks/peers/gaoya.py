@@ -1,0 +1,60 @@
+"""gaoya: MinHash and SimHash indexes in Rust."""
+
+from gaoya.minhash import MinHashStringIndex
+from gaoya.simhash import SimHashStringIndex
+
+import inputs
+
+PACKAGES = ["gaoya"]
+
+
+def characters(path, folder, *, mb):
+    """Sketch character 2-grams; the index is the only way to its SimHash."""
+    texts, size = inputs.beginning(path, mb)
+    index = SimHashStringIndex(64, 4, 3, analyzer="char", ngram_range=(2, 2))
+
+    def job():
+        for number, text in enumerate(texts):
+            index.insert_document(number, text)
+        return Answer(index, texts, size)
+
+    return job
+
+
+class Answer(dict):
+    """An index that tells neither its size nor its fingerprints: asked after the clock."""
+
+    def __init__(self, index, texts, size):
+        """Keep the index."""
+        super().__init__()
+        self.index, self.texts, self.size = index, texts, size
+
+    def read(self):
+        """Count the texts that the index finds when it is asked for them."""
+        found = self.index.par_bulk_query(self.texts)
+        count = sum(number in others for number, others in enumerate(found))
+        return {"texts": len(self.texts), "count": count, "bytes": self.size}
+
+
+def pairs_file(path, folder, *, threshold):
+    """File 5-grams, then ask for every document's neighbours, in parallel."""
+
+    def job():
+        _, texts = inputs.lines(path)
+        index = MinHashStringIndex(
+            hash_size=32,
+            jaccard_threshold=threshold,
+            num_bands=None,
+            band_size=None,
+            num_hashes=128,
+            analyzer="char",
+            ngram_range=(5, 5),
+            id_container="smallvec",
+        )
+        index.par_bulk_insert_docs(list(range(len(texts))), texts)
+        found = index.par_bulk_query(texts)
+        pairs = [(a, b) for a, others in enumerate(found) for b in others if a < b]
+        inputs.write_pairs(folder, pairs)
+        return inputs.paired(pairs, len(texts))
+
+    return job

@@ -1,0 +1,148 @@
+"""neardup itself, through its public names and its command line."""
+
+import json
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+
+import numpy as np
+
+import inputs
+from neardup import FingerprintIndex, fingerprint_many
+from neardup import near_pairs as all_near_pairs
+
+PACKAGES = ["neardup", "numpy"]
+
+
+def fingerprints(path, folder, *, recipe, mb):
+    """Fingerprint texts on one core."""
+    texts, size = inputs.beginning(path, mb)
+    # The dictionary of words is loaded at first use; that is not the work.
+    fingerprint_many(texts[:2], recipe=recipe, workers=1)
+
+    def job():
+        words = np.asarray(fingerprint_many(texts, recipe=recipe, workers=1), dtype=np.uint64)
+        words = words.reshape(len(words), -1)
+        bits = words.shape[1] * 64
+        count = len(words)
+        return {
+            "fingerprints": words,
+            "bits": bits,
+            "texts": len(texts),
+            "count": count,
+            "bytes": size,
+        }
+
+    return job
+
+
+def near_pairs(path, folder, *, max_distance, workers):
+    """Find all pairs within a distance."""
+    values = np.load(path).reshape(-1, 1)
+
+    def job():
+        pairs = all_near_pairs(values, max_distance=max_distance, bits=64, workers=workers)
+        return {"a": pairs.a, "b": pairs.b}
+
+    return job
+
+
+def lookup(path, folder):
+    """Look up queries in one call, then one by one."""
+    stored = np.load(path)
+    queries = inputs.queries_beside(path).reshape(-1, 1)
+    begun = time.perf_counter()
+    index = FingerprintIndex(stored.reshape(-1, 1), bits=64, max_distance=3)
+    built = time.perf_counter() - begun
+
+    def job():
+        begun = time.perf_counter()
+        hits = index.near(queries)
+        together = time.perf_counter()
+        for number in range(len(queries)):
+            index.near(queries[number : number + 1])
+        single = time.perf_counter() - together
+        facts = {
+            "build_seconds": built,
+            "microseconds": (together - begun) / len(queries) * 1e6,
+            "microseconds_single": single / len(queries) * 1e6,
+        }
+        return {"query": hits.a, "document": hits.b, "facts": facts}
+
+    return job
+
+
+def dedup_file(path, folder, *, threshold):
+    """Run `neardup dedup`."""
+    output, removed = folder / "kept.jsonl", folder / "removed.jsonl"
+
+    def job():
+        files = ["-o", str(output), "--removed", str(removed)]
+        command("dedup", str(path), *files, "--threshold", str(threshold))
+        return Answer(lambda: read_dedup(output, removed))
+
+    return job
+
+
+def pairs_file(path, folder, *, threshold):
+    """Run `neardup pairs`."""
+    output = folder / "pairs.parquet"
+
+    def job():
+        command("pairs", str(path), "-o", str(output), "--threshold", str(threshold))
+        return Answer(lambda: read_pairs(path, output))
+
+    return job
+
+
+def command(*arguments):
+    """Run the command line; a bad exit code is the harness's to report."""
+    program = Path(sysconfig.get_path("scripts")) / "neardup"
+    found = str(program) if program.exists() else shutil.which("neardup")
+    start = [found] if found else [sys.executable, "-m", "neardup"]
+    done = subprocess.run(
+        [*start, *arguments, "--force", "--quiet"], stderr=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"neardup {arguments[0]}, exit code {done.returncode}: {done.stderr}")
+
+
+class Answer(dict):
+    """An answer that lies in files: read when the clock has stopped."""
+
+    def __init__(self, read):
+        """Keep how to read it."""
+        super().__init__()
+        self.read = read
+
+
+def read_dedup(output, removed):
+    """Return the removed documents by number, and how many were kept."""
+    with removed.open(encoding="utf-8") as file:
+        numbers = [number_of(json.loads(line)["id"]) for line in file]
+    with output.open("rb") as file:
+        kept = sum(1 for _ in file)
+    return {"removed": np.array(numbers, np.int64), "kept": kept, "documents": kept + len(numbers)}
+
+
+def read_pairs(path, output):
+    """Return the pairs by number."""
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table(output)
+    left, right = (table.column(name).to_pylist() for name in table.column_names[:2])
+    with path.open("rb") as file:
+        documents = sum(1 for _ in file)
+    return {
+        "a": np.array([number_of(identifier) for identifier in left], np.int64),
+        "b": np.array([number_of(identifier) for identifier in right], np.int64),
+        "documents": documents,
+    }
+
+
+def number_of(identifier):
+    """Return the number in `piece/00017`, or a number as it is."""
+    return int(str(identifier).rpartition("/")[2])

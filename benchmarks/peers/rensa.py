@@ -1,0 +1,67 @@
+"""rensa: MinHash and LSH in Rust, fed with Python tokens."""
+
+import inputs
+from rensa import RMinHash, RMinHashDeduplicator, RMinHashLSH
+
+PACKAGES = ["rensa"]
+NUM_PERM, BANDS, SEED = 128, 16, 42
+
+
+def pairs_file(path, folder, *, threshold):
+    """Take LSH candidates and keep those whose signatures reach the threshold."""
+
+    def job():
+        _, texts = inputs.lines(path)
+        signatures = RMinHash.from_token_sets(
+            (inputs.shingles(text, 5) for text in texts), NUM_PERM, SEED
+        )
+        index = RMinHashLSH(threshold, NUM_PERM, BANDS)
+        index.insert_many(signatures)
+        pairs = [
+            (a, b)
+            for a, others in enumerate(index.query_all(signatures))
+            for b in others
+            if a < b and index.is_similar(signatures[a], signatures[b])
+        ]
+        inputs.write_pairs(folder, pairs)
+        return inputs.paired(pairs, len(texts))
+
+    return job
+
+
+def dedup_file(path, folder, *, threshold):
+    """Keep each document that no kept one repeats."""
+
+    def job():
+        raw, texts = inputs.lines(path)
+        seen = RMinHashDeduplicator(threshold, NUM_PERM, True, BANDS, SEED)
+        keep = seen.add_pairs(
+            (str(number), inputs.shingles(text, 5)) for number, text in enumerate(texts)
+        )
+        with (folder / "kept.jsonl").open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line, kept in zip(raw, keep, strict=True) if kept)
+        removed = [number for number, kept in enumerate(keep) if not kept]
+        return {"removed": removed, "documents": len(texts)}
+
+    return job
+
+
+def flags_file(path, folder, *, threshold):
+    """Flag by the rho sketch, its fastest way: every document of a group is flagged.
+
+    It samples positions, so it is given the shingles in the order of the text.
+    """
+
+    def job():
+        _, texts = inputs.lines(path)
+        matrix = RMinHash.digest_matrix_from_token_sets_rho(
+            ([text[i : i + 5] for i in range(max(len(text) - 4, 1))] for text in texts),
+            NUM_PERM,
+            SEED,
+        )
+        flags = RMinHashLSH(threshold, NUM_PERM, 8).query_duplicate_flags_matrix_one_shot(matrix)
+        flagged = [number for number, flag in enumerate(flags) if flag]
+        inputs.write_pairs(folder, [(number, number) for number in flagged])
+        return {"flagged": flagged, "documents": len(texts)}
+
+    return job

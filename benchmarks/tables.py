@@ -1,0 +1,116 @@
+"""Results to the tables of benchmarks/README.md."""
+
+BEGIN = "<!-- results: made by run.py -->"
+END = "<!-- end of results -->"
+
+
+def write(path, results):
+    """Replace what stands between the markers of a file."""
+    text = path.read_text("utf-8")
+    head, rest = text.split(BEGIN, 1)
+    tail = rest.split(END, 1)[1]
+    body = "\n\n".join(table_of(result) for result in results)
+    path.write_text(f"{head}{BEGIN}\n\n{body}\n\n{END}{tail}", encoding="utf-8")
+
+
+def table_of(result):
+    """Return a work's heading, its table and what has to be said about it."""
+    lines = [f"### {result['title']}", ""]
+    if "missing" in result:
+        return "\n".join([*lines, f"Not run: {result['missing']}."])
+    columns = columns_of(result["rows"]) or [("seconds", seconds)]
+    lines.append("| " + " | ".join(["engine", *(name for name, _ in columns)]) + " |")
+    lines.append("|---" + "|---:" * len(columns) + "|")
+    for row in result["rows"]:
+        cells = [cell(row, read) for _, read in columns]
+        if "failure" in row:
+            cells = [f"failed: {row['failure']}".replace("|", "/"), *[""] * (len(columns) - 1)]
+        lines.append("| " + " | ".join([row["engine"], *cells]) + " |")
+    if result["notes"]:
+        lines += ["", result["notes"]]
+    return "\n".join([*lines, "", "*" + provenance(result) + "*"])
+
+
+def columns_of(rows):
+    """Return (heading, reader) of the columns that any row of a work can fill."""
+    return [
+        (heading, read)
+        for heading, read in COLUMNS
+        if any("failure" not in row and read(row) is not None for row in rows)
+    ]
+
+
+def cell(row, read):
+    """Return what a row has for a column, or a dash."""
+    if "failure" in row or "seconds" not in row:
+        return ""
+    value = read(row)
+    return "–" if value is None else value
+
+
+def of(key, form):
+    """Return a reader of one of the row's own columns."""
+
+    def read(row):
+        value = row.get("quality", {}).get(key)
+        return None if value is None else form.format(value)
+
+    return read
+
+
+def rate(row):
+    """Return megabytes of text a second."""
+    megabytes = row.get("quality", {}).get("megabytes")
+    return None if megabytes is None else digits(megabytes / row["seconds"])
+
+
+def seconds(row):
+    """Return the median, with the fastest and slowest run."""
+    if "microseconds" in row.get("quality", {}):
+        return None
+    return f"{digits(row['seconds'])} ({digits(row['fastest'])}-{digits(row['slowest'])})"
+
+
+def digits(value):
+    """Return a number with two or three digits that mean something."""
+    return f"{value:.3f}" if value < 1 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
+
+
+COLUMNS = (
+    ("MB/s", rate),
+    ("seconds, median (range)", seconds),
+    ("microseconds, one call", of("microseconds", "{:.1f}")),
+    ("one by one", of("microseconds_single", "{:.1f}")),
+    ("build, s", of("build_seconds", "{:.2f}")),
+    ("answer", of("answer", "{}")),
+    ("found", of("found", "{:,}")),
+    ("expected", of("expected", "{:,}")),
+    ("pairs", of("pairs", "{:,}")),
+    ("hits", of("hits", "{:,}")),
+    ("kept", of("kept", "{:,}")),
+    ("removed", of("removed", "{:,}")),
+    ("recall", of("recall", "{:.4f}")),
+    ("precision", of("precision", "{:.4f}")),
+    ("MB of text", of("megabytes", "{:.1f}")),
+    ("bits", of("bits", "{}")),
+    ("copies found", of("copies_found", "{:.3f}")),
+    ("at distance", of("cut", "{}")),
+    ("peak MB", lambda row: f"{row['peak_mb']:.0f}"),
+    ("before the work", lambda row: f"{row['base_mb']:.0f}"),
+)
+
+
+def provenance(result):
+    """Return the line that says where and with what a work was measured."""
+    facts = result["machine"]
+    versions = {}
+    for row in result["rows"]:
+        versions |= row.get("versions", {})
+    versions.pop("numpy", None)
+    with_versions = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+    runs = max((len(row.get("runs", [])) for row in result["rows"]), default=0)
+    return (
+        f"{facts['date']}, {facts['processor']}, {facts['cores']} cores, {facts['memory_gb']} GB, "
+        f"{facts['system']}, Python {facts['python']}, commit {facts['commit']}; threads: "
+        f"{result['threads']}; up to {runs} runs each; {with_versions}"
+    )

@@ -1,0 +1,85 @@
+"""Runs one engine once: started by the harness in the engine's own environment.
+
+Three times are taken apart: importing the peer and reading the input (load),
+the work itself, and writing down the answer, which is not counted.
+"""
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+import re
+import resource
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+PEERS = Path(__file__).resolve().parent / "peers"
+
+
+def main(order):
+    """Do what the order says; leave measured.json and answer.npz in its folder."""
+    if order["one_core"] and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    started = time.perf_counter()
+    peer = load(order["peer"])
+    folder = Path(order["folder"])
+    job = getattr(peer, order["function"])(Path(order["input"]), folder, **order["options"])
+    loaded = time.perf_counter()
+    base = own_peak()
+    begun = time.perf_counter()
+    answer = job()
+    ended = time.perf_counter()
+    measured = {
+        "seconds": ended - begun,
+        "load_seconds": loaded - started,
+        "peak_mb": max(own_peak(), peak_of_children()),
+        "base_mb": base,
+        "versions": {name: importlib.metadata.version(name) for name in peer.PACKAGES},
+        "facts": answer.pop("facts", {}),
+    }
+    np.savez(folder / "answer.npz", **(answer.read() if hasattr(answer, "read") else answer))
+    (folder / "measured.json").write_text(json.dumps(measured), encoding="utf-8")
+
+
+def load(name):
+    """Import a peer's file by its path: most have the name of their library.
+
+    The folder goes to the path's end for the files they share, so that a
+    library is found before the file named after it.
+    """
+    sys.path.append(str(PEERS))
+    path = PEERS / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"peer_{name}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def own_peak():
+    """Return the peak memory of this process in MB.
+
+    The kernel's ru_maxrss survives exec: a process begins with what its parent
+    had in memory when it forked. VmHWM does not, so it is preferred.
+    """
+    try:
+        status = Path("/proc/self/status").read_text("ascii")
+    except OSError:
+        return megabytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    return int(re.search(r"VmHWM:\s*(\d+) kB", status).group(1)) / 1024
+
+
+def peak_of_children():
+    """Return the peak memory in MB of the largest command that was waited for."""
+    return megabytes(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+
+
+def megabytes(maxrss):
+    """Turn ru_maxrss, bytes on macOS and kilobytes elsewhere, into MB."""
+    return maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,261 @@
+/*! The documents of one run: texts and sketches, in input order.
+
+A [`Corpus`] takes batches of documents through the first four stages and keeps
+what the later ones need: a fingerprint, a 128-bit hash for exact comparison and
+the number of features of each document in memory (44 bytes a document at 128
+bits), and its normalized text in a [`TextStore`].
+
+A recipe whose weights depend on the collection itself needs all documents
+before it can sketch the first: then [`Corpus::push`] counts document
+frequencies, and [`Corpus::finish`] sketches from the stored texts.
+*/
+
+use rayon::prelude::*;
+use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
+
+use crate::candidates::Fingerprints;
+use crate::error::Result;
+use crate::recipe::{Recipe, Scratch};
+use crate::texts::TextStore;
+use crate::weigh::DocumentFrequencies;
+
+/// Bytes of text held in memory before they go to a temporary file.
+const TEXT_BUDGET: usize = 128 << 20;
+
+/// Documents sketched at a time when sketching from the stored texts.
+const SECOND_PASS: usize = 4096;
+
+/// One document, as a caller hands it in.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Document<'a> {
+    /// The text; `None` for a record that could not be read.
+    pub text: Option<&'a str>,
+    /// The title, where the recipe looks at it.
+    pub title: Option<&'a str>,
+    /// Units of the caller's own segmenter, encoded as
+    /// [`segment`](crate::segment) says.
+    pub units: Option<&'a str>,
+}
+
+/// The documents of one run.
+#[derive(Debug)]
+pub struct Corpus {
+    recipe: Recipe,
+    texts: TextStore,
+    fingerprints: Fingerprints,
+    /// Two documents with equal values here have the same text.
+    identity: Vec<u128>,
+    /// Features of each document; [`UNREADABLE`] for one without text.
+    features: Vec<u32>,
+    frequencies: Option<DocumentFrequencies>,
+}
+
+const UNREADABLE: u32 = u32::MAX;
+
+/// What the first four stages make of one document.
+struct Sketched {
+    text: String,
+    identity: u128,
+    features: u32,
+    row: [u64; 4],
+}
+
+impl Corpus {
+    /// An empty corpus whose documents will be sketched by `recipe`.
+    ///
+    /// # Errors
+    ///
+    /// If the recipe's width is not one that fingerprints have.
+    pub fn new(recipe: Recipe) -> Result<Self> {
+        Ok(Corpus {
+            texts: TextStore::new(TEXT_BUDGET),
+            fingerprints: Fingerprints::new(recipe.bits())?,
+            identity: Vec::new(),
+            features: Vec::new(),
+            frequencies: recipe
+                .needs_document_frequencies()
+                .then(DocumentFrequencies::default),
+            recipe,
+        })
+    }
+
+    /// The recipe, with the corpus' own frequencies once it is finished.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// What has been counted so far, for a recipe that counts its own corpus
+    /// and is not finished yet.
+    pub fn frequencies(&self) -> Option<&DocumentFrequencies> {
+        self.frequencies.as_ref()
+    }
+
+    /// The number of documents, unreadable ones included.
+    pub fn len(&self) -> usize {
+        self.features.len()
+    }
+
+    /// True before the first document.
+    pub fn is_empty(&self) -> bool {
+        self.features.is_empty()
+    }
+
+    /// The normalized texts.
+    pub fn texts(&self) -> &TextStore {
+        &self.texts
+    }
+
+    /// The fingerprints, one a document; zero where there is no sketch.
+    pub fn fingerprints(&self) -> &Fingerprints {
+        &self.fingerprints
+    }
+
+    /// The fingerprint of one document, lowest word first.
+    pub fn row(&self, document: u32) -> Vec<u64> {
+        self.fingerprints.get(document as usize).unwrap_or_default()
+    }
+
+    /// A value that two documents share if and only if their texts are equal
+    /// (up to collisions of a 128-bit hash).
+    ///
+    /// Texts are compared normalized; texts without a single feature, which
+    /// normalization may have emptied, as they came.
+    pub fn identity(&self, document: usize) -> u128 {
+        self.identity[document]
+    }
+
+    /// The number of features of a document: 0 means that it has no sketch,
+    /// `None` that it could not be read.
+    pub fn features(&self, document: usize) -> Option<u32> {
+        Some(self.features[document]).filter(|&count| count != UNREADABLE)
+    }
+
+    /// Adds documents, in order. Runs on the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// If the texts do not fit the disk, or the recipe refuses a text.
+    pub fn push(&mut self, documents: &[Document<'_>]) -> Result<()> {
+        let recipe = &self.recipe;
+        if let Some(frequencies) = &mut self.frequencies {
+            let counted = documents
+                .par_iter()
+                .with_min_len(16)
+                .fold(
+                    || (Scratch::default(), DocumentFrequencies::default()),
+                    |(mut scratch, mut counts), document| {
+                        if let Some(text) = document.text {
+                            let mut normalized = String::new();
+                            recipe.normalize_into(text, &mut normalized);
+                            let text = document.units.unwrap_or(&normalized);
+                            recipe.count(text, &mut scratch, &mut counts);
+                        }
+                        (scratch, counts)
+                    },
+                )
+                .map(|(_, counts)| counts)
+                .reduce(DocumentFrequencies::default, |mut a, b| {
+                    a.merge(b);
+                    a
+                });
+            frequencies.merge(counted);
+        }
+        let sketch_now = self.frequencies.is_none();
+        let made: Vec<Sketched> = documents
+            .par_iter()
+            .with_min_len(16)
+            .map_init(Scratch::default, |scratch, document| {
+                sketch(recipe, document, scratch, sketch_now)
+            })
+            .collect();
+        for (document, sketched) in documents.iter().zip(&made) {
+            self.texts.push(
+                &sketched.text,
+                document.title.unwrap_or(""),
+                document.units.unwrap_or(""),
+            )?;
+            self.identity.push(sketched.identity);
+            self.features.push(sketched.features);
+            self.fingerprints
+                .push(&sketched.row[..self.recipe.words()])?;
+        }
+        Ok(())
+    }
+
+    /// Ends the input: sketches what had to wait for the corpus' own
+    /// frequencies. Without effect for a recipe that needs none.
+    ///
+    /// # Errors
+    ///
+    /// If the stored texts cannot be read back.
+    pub fn finish(&mut self) -> Result<()> {
+        let Some(frequencies) = self.frequencies.take() else {
+            return Ok(());
+        };
+        self.recipe = self.recipe.with_document_frequencies(frequencies);
+        let (recipe, texts, features) = (&self.recipe, &self.texts, &self.features);
+        let mut fingerprints = Fingerprints::new(recipe.bits())?;
+        for begin in (0..features.len()).step_by(SECOND_PASS) {
+            let end = (begin + SECOND_PASS).min(features.len());
+            let rows: Vec<[u64; 4]> = (begin..end)
+                .into_par_iter()
+                .with_min_len(16)
+                .map_init(
+                    || (Scratch::default(), Vec::new()),
+                    |(scratch, buffer), id| {
+                        let mut row = [0; 4];
+                        if features[id] != UNREADABLE {
+                            let record = texts.record(id, buffer)?;
+                            let text = match record.units {
+                                "" => record.text,
+                                units => units,
+                            };
+                            let title = Some(record.title).filter(|t| !t.is_empty());
+                            recipe.sketch(text, title, scratch, &mut row[..recipe.words()]);
+                        }
+                        Ok(row)
+                    },
+                )
+                .collect::<Result<_>>()?;
+            for row in rows {
+                fingerprints.push(&row[..recipe.words()])?;
+            }
+        }
+        self.fingerprints = fingerprints;
+        Ok(())
+    }
+}
+
+fn sketch(
+    recipe: &Recipe,
+    document: &Document<'_>,
+    scratch: &mut Scratch,
+    sketch_now: bool,
+) -> Sketched {
+    let mut made = Sketched {
+        text: String::new(),
+        identity: 0,
+        features: UNREADABLE,
+        row: [0; 4],
+    };
+    let Some(text) = document.text else {
+        return made;
+    };
+    recipe.normalize_into(text, &mut made.text);
+    let units = document.units.unwrap_or(&made.text);
+    let row = &mut made.row[..recipe.words()];
+    let features = if sketch_now {
+        recipe.sketch(units, document.title, scratch, row)
+    } else {
+        recipe.count_features(units, scratch)
+    };
+    made.features = u32::try_from(features)
+        .unwrap_or(UNREADABLE - 1)
+        .min(UNREADABLE - 1);
+    made.identity = match features {
+        // A seed of its own, so that the two kinds never meet.
+        0 => xxh3_128_with_seed(text.as_bytes(), 1),
+        _ => xxh3_128(made.text.as_bytes()),
+    };
+    made
+}

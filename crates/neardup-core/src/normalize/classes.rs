@@ -1,0 +1,133 @@
+/*! What can happen to a character, looked up once.
+
+Everything is asked of the Unicode tables of the libraries when the process
+first needs it, and kept as one byte for each character of the Basic Multilingual
+Plane (64 KiB). The rarer characters beyond it are asked about each time.
+*/
+
+use std::iter::once;
+use std::sync::OnceLock;
+
+use unicode_normalization::char::{canonical_combining_class, decompose_compatible};
+use unicode_normalization::{IsNormalized, is_nfkc_quick};
+use unicode_script::{Script, UnicodeScript};
+
+/// It may combine with, or be reordered among, the characters before it.
+pub(super) const COMBINES: u8 = 1;
+/// NFKC changes it, or may.
+pub(super) const UNSTABLE: u8 = 2;
+/// It is not its own lower case.
+pub(super) const CASED: u8 = 4;
+/// White space.
+pub(super) const WHITE: u8 = 8;
+/// A control character that is not white space, or default-ignorable.
+pub(super) const INVISIBLE: u8 = 16;
+/// White space beside it means nothing.
+pub(super) const UNSPACED: u8 = 32;
+
+const PLANE: usize = 1 << 16;
+
+/// The classes of every character.
+#[derive(Clone, Copy)]
+pub(super) struct Classes(&'static [u8; PLANE]);
+
+impl std::fmt::Debug for Classes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Classes")
+    }
+}
+
+impl Classes {
+    /// The table, computed by the first caller.
+    pub(super) fn get() -> Self {
+        static TABLE: OnceLock<Box<[u8; PLANE]>> = OnceLock::new();
+        Classes(TABLE.get_or_init(|| {
+            let mut table = Box::new([0; PLANE]);
+            for (code, class) in table.iter_mut().enumerate() {
+                if let Some(c) = char::from_u32(code as u32) {
+                    *class = compute(c);
+                }
+            }
+            table
+        }))
+    }
+
+    /// The classes of `c`, as bits.
+    #[inline]
+    pub(super) fn of(self, c: char) -> u8 {
+        match self.0.get(c as usize) {
+            Some(&class) => class,
+            None => compute(c),
+        }
+    }
+}
+
+/// Unified ideographs of the original block: no step touches them. They are
+/// most of a Chinese text, and comparing spares them the table.
+#[inline]
+pub(super) fn is_plain_ideograph(c: char) -> bool {
+    matches!(c, '\u{4E00}'..='\u{9FFF}')
+}
+
+/// The ASCII character that a full-width form stands for: the commonest change
+/// of all in Chinese text, so it skips the general algorithm.
+#[inline]
+pub(super) fn narrow(c: char) -> Option<char> {
+    match c {
+        '\u{FF01}'..='\u{FF5E}' => char::from_u32(c as u32 - 0xFEE0),
+        _ => None,
+    }
+}
+
+fn compute(c: char) -> u8 {
+    let mut class = 0;
+    let mut first = None;
+    decompose_compatible(c, |d| {
+        first.get_or_insert(d);
+    });
+    let first = first.unwrap_or(c);
+    if canonical_combining_class(first) != 0 || is_nfkc_quick(once(first)) == IsNormalized::Maybe {
+        class |= COMBINES;
+    }
+    if is_nfkc_quick(once(c)) != IsNormalized::Yes {
+        class |= UNSTABLE;
+    }
+    if !c.to_lowercase().eq(once(c)) {
+        class |= CASED;
+    }
+    if c.is_whitespace() {
+        class |= WHITE;
+    } else if c.is_control() || is_default_ignorable(c) {
+        class |= INVISIBLE;
+    }
+    if is_unspaced(c) {
+        class |= UNSPACED;
+    }
+    class
+}
+
+/// The property `Default_Ignorable_Code_Point` of Unicode 16 (unchanged since
+/// version 13), from DerivedCoreProperties.txt.
+fn is_default_ignorable(c: char) -> bool {
+    matches!(c as u32,
+        0x00AD | 0x034F | 0x061C | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F
+        | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F | 0x3164 | 0xFE00..=0xFE0F
+        | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFF8 | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A
+        | 0xE0000..=0xE0FFF)
+}
+
+/// Characters of the scripts that [`super::Whitespace::ByScript`] names, and
+/// the punctuation that only such texts use.
+fn is_unspaced(c: char) -> bool {
+    matches!(
+        c.script(),
+        Script::Han | Script::Hiragana | Script::Katakana | Script::Bopomofo
+    ) || matches!(c as u32,
+        // CJK symbols and punctuation; Kana marks shared by both syllabaries.
+        0x3000..=0x303F | 0x30A0 | 0x30FB | 0x30FC
+        // Vertical, compatibility and small forms of punctuation.
+        | 0xFE10..=0xFE1F | 0xFE30..=0xFE6F
+        // Full-width and half-width punctuation, without letters and digits.
+        | 0xFF01..=0xFF0F | 0xFF1A..=0xFF20 | 0xFF3B..=0xFF40 | 0xFF5B..=0xFF65
+        | 0xFFE0..=0xFFE6)
+}

@@ -1,0 +1,89 @@
+/*! What happens to a character after NFKC: it vanishes, changes case, or is
+white space that waits for its neighbour. */
+
+use super::classes::{self, Classes};
+use super::mapped::Sink;
+use super::{Settings, Whitespace};
+
+/// The last three steps, between NFKC and a sink.
+pub(super) struct Fold<'a, S> {
+    settings: &'a Settings,
+    classes: Classes,
+    sink: &'a mut S,
+    /// The original span of white space that has not been decided on.
+    waiting: Option<(usize, usize)>,
+    /// Something has been written, so white space is not at the beginning.
+    started: bool,
+    /// The last character written lets white space after it vanish.
+    unspaced: bool,
+}
+
+impl<'a, S: Sink> Fold<'a, S> {
+    pub(super) fn new(settings: &'a Settings, classes: Classes, sink: &'a mut S) -> Self {
+        Fold {
+            settings,
+            classes,
+            sink,
+            waiting: None,
+            started: false,
+            unspaced: false,
+        }
+    }
+
+    /// Takes `text[begin..end]`, which no step changes.
+    #[inline]
+    pub(super) fn copy(&mut self, text: &str, begin: usize, end: usize) {
+        let run = &text[begin..end];
+        let Some(first) = run.chars().next() else {
+            return;
+        };
+        self.settle(first);
+        self.sink.copy(run, begin, end);
+        if self.settings.whitespace == Whitespace::ByScript
+            && let Some(last) = run.chars().next_back()
+        {
+            self.unspaced = self.is_unspaced(last);
+        }
+    }
+
+    /// Takes a character of NFKC, made of the originals `begin..end`.
+    #[inline]
+    pub(super) fn push(&mut self, c: char, begin: usize, end: usize) {
+        let class = self.classes.of(c);
+        if class & classes::INVISIBLE != 0 && self.settings.drop_invisible {
+            return;
+        }
+        if class & classes::WHITE != 0 && self.settings.whitespace != Whitespace::Keep {
+            let from = self.waiting.map_or(begin, |(from, _)| from);
+            self.waiting = Some((from, end));
+            return;
+        }
+        self.settle(c);
+        self.unspaced = class & classes::UNSPACED != 0;
+        if class & classes::CASED != 0 && self.settings.lowercase {
+            for lower in c.to_lowercase() {
+                self.sink.put(lower, begin, end);
+            }
+        } else {
+            self.sink.put(c, begin, end);
+        }
+    }
+
+    /// Decides on waiting white space, now that `next` is known to follow.
+    #[inline]
+    fn settle(&mut self, next: char) {
+        if let Some((begin, end)) = self.waiting.take() {
+            let vanishes = self.settings.whitespace == Whitespace::ByScript
+                && (self.unspaced || self.is_unspaced(next));
+            if self.started && !vanishes {
+                self.sink.put(' ', begin, end);
+            }
+        }
+        self.started = true;
+    }
+
+    #[inline]
+    fn is_unspaced(&self, c: char) -> bool {
+        self.classes.of(c) & classes::UNSPACED != 0
+    }
+}

@@ -1,0 +1,111 @@
+/*! Where normalized characters go: into a text alone, or with their origins. */
+
+/// `begin..end`.
+pub(super) type Span = (u32, u32);
+
+/// A normalized text and the origin of each of its characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapped {
+    /// The normalized text.
+    pub text: String,
+    /// For each character of `text` what it came from in the original text:
+    /// begin (inclusive) and end (exclusive), in code points.
+    pub spans: Vec<(u32, u32)>,
+}
+
+/// What the pass over a text writes to.
+pub(super) trait Sink {
+    /// Takes `run`, which stands unchanged at the bytes `begin..end` of the source.
+    fn copy(&mut self, run: &str, begin: usize, end: usize);
+
+    /// Takes one character that came from the bytes `begin..end` of the source.
+    fn put(&mut self, c: char, begin: usize, end: usize);
+}
+
+impl Sink for String {
+    #[inline]
+    fn copy(&mut self, run: &str, _begin: usize, _end: usize) {
+        self.push_str(run);
+    }
+
+    #[inline]
+    fn put(&mut self, c: char, _begin: usize, _end: usize) {
+        self.push(c);
+    }
+}
+
+/// Remembers origins, as bytes until the text is finished: code points are
+/// then counted once, not at every step.
+pub(super) struct MappedSink {
+    text: String,
+    spans: Vec<Span>,
+}
+
+impl MappedSink {
+    pub(super) fn with_capacity(bytes: usize) -> Self {
+        MappedSink {
+            text: String::with_capacity(bytes),
+            spans: Vec::with_capacity(bytes / 2),
+        }
+    }
+
+    /// Turns byte positions into code points of `original`, after `relocate`
+    /// has moved them from the source of the pass to the original.
+    pub(super) fn finish(mut self, original: &str, relocate: impl FnOnce(&mut [Span])) -> Mapped {
+        relocate(&mut self.spans);
+        let mut begins = Counter::new(original);
+        let mut ends = Counter::new(original);
+        for (begin, end) in &mut self.spans {
+            *begin = begins.code_points_before(*begin);
+            *end = ends.code_points_before(*end);
+        }
+        Mapped {
+            text: self.text,
+            spans: self.spans,
+        }
+    }
+}
+
+impl Sink for MappedSink {
+    fn copy(&mut self, run: &str, begin: usize, _end: usize) {
+        self.text.push_str(run);
+        self.spans.extend(run.char_indices().map(|(at, c)| {
+            let begin = begin + at;
+            (begin as u32, (begin + c.len_utf8()) as u32)
+        }));
+    }
+
+    fn put(&mut self, c: char, begin: usize, end: usize) {
+        self.text.push(c);
+        self.spans.push((begin as u32, end as u32));
+    }
+}
+
+/// Counts code points up to byte positions that never go backwards.
+struct Counter<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    code_points: u32,
+}
+
+impl<'a> Counter<'a> {
+    fn new(text: &'a str) -> Self {
+        Counter {
+            bytes: text.as_bytes(),
+            at: 0,
+            code_points: 0,
+        }
+    }
+
+    fn code_points_before(&mut self, byte: u32) -> u32 {
+        let to = (byte as usize).clamp(self.at, self.bytes.len());
+        // Every code point has exactly one byte that is not a continuation.
+        let passed = self.bytes[self.at..to]
+            .iter()
+            .filter(|&&b| b & 0xC0 != 0x80)
+            .count();
+        self.at = to;
+        self.code_points += passed as u32;
+        self.code_points
+    }
+}

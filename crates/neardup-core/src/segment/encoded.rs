@@ -1,0 +1,79 @@
+/*! Units that were made elsewhere, written into a text.
+
+Two forms are read:
+
+- **tagged**: `word/tag word/tag ...`, what ICTCLAS and its relatives print.
+  Tokens are separated by white space, line ends included. The word ends at the
+  last `/`, since a tag never has one and a word may be `/` itself. Tokens
+  without `/` are skipped, and so are tokens that contain a dropped tag anywhere.
+- **external**: the units of a segmenter outside this crate, each followed or
+  separated by [`UNIT_END`], word and tag separated by [`TAG_BEGIN`]. The two are
+  control characters that no text has a use for. A unit without text is no unit.
+*/
+
+use super::Unit;
+
+/// Separates units: U+001E, INFORMATION SEPARATOR TWO ("record separator").
+pub const UNIT_END: char = '\u{1E}';
+
+/// Separates a unit's text from its tag: U+001F, INFORMATION SEPARATOR ONE
+/// ("unit separator"). The tag and its separator may be left out.
+pub const TAG_BEGIN: char = '\u{1F}';
+
+pub(super) fn tagged(text: &str, drop_tags: &[String], mut take: impl FnMut(Unit<'_>)) {
+    for token in text.split_whitespace() {
+        if let Some((text, tag)) = token.rsplit_once('/')
+            && !drop_tags.iter().any(|dropped| token.contains(dropped))
+        {
+            take(Unit { text, tag });
+        }
+    }
+}
+
+pub(super) fn external(text: &str, mut take: impl FnMut(Unit<'_>)) {
+    for unit in text.split(UNIT_END) {
+        let (text, tag) = unit.split_once(TAG_BEGIN).unwrap_or((unit, ""));
+        if !text.is_empty() {
+            take(Unit { text, tag });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collect(run: impl FnOnce(&mut Vec<(String, String)>)) -> Vec<(String, String)> {
+        let mut units = Vec::new();
+        run(&mut units);
+        units
+    }
+
+    fn own(unit: Unit<'_>) -> (String, String) {
+        (unit.text.to_owned(), unit.tag.to_owned())
+    }
+
+    #[test]
+    fn tagged_text_splits_at_white_space_and_the_last_slash() {
+        let text = "春天/t  ///w\n来/v plain 了/ule ，/wd 1/2/m";
+        let units = collect(|units| tagged(text, &["wd".into()], |unit| units.push(own(unit))));
+        let expected = [
+            ("春天", "t"),
+            ("//", "w"),
+            ("来", "v"),
+            ("了", "ule"),
+            ("1/2", "m"),
+        ];
+        assert_eq!(units, expected.map(|(a, b)| (a.into(), b.into())));
+    }
+
+    #[test]
+    fn external_units_may_have_tags() {
+        let text = "春天\u{1F}t\u{1E}\u{1E}来\u{1E} \u{1F}x\u{1E}";
+        let units = collect(|units| external(text, |unit| units.push(own(unit))));
+        assert_eq!(
+            units,
+            [("春天", "t"), ("来", ""), (" ", "x")].map(|(a, b)| (a.into(), b.into()))
+        );
+    }
+}

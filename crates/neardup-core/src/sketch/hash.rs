@@ -1,0 +1,99 @@
+/*! The hash functions, each with the words it yields. */
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128, xxh3_128_with_seed};
+
+/// A hash of `W` words of 64 bits.
+pub(crate) trait UnitHash<const W: usize>: Copy {
+    /// Hashes a feature.
+    fn hash(self, feature: &str) -> [u64; W];
+}
+
+/// XXH3 over UTF-8 bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Xxh3;
+
+/// The hash of the `news` recipe.
+#[derive(Clone, Copy)]
+pub(crate) struct News;
+
+/// The hash of the `bkdr` recipe.
+#[derive(Clone, Copy)]
+pub(crate) struct Bkdr;
+
+impl UnitHash<1> for Xxh3 {
+    #[inline]
+    fn hash(self, feature: &str) -> [u64; 1] {
+        [xxh3_64(feature.as_bytes())]
+    }
+}
+
+impl UnitHash<2> for Xxh3 {
+    #[inline]
+    fn hash(self, feature: &str) -> [u64; 2] {
+        halves(xxh3_128(feature.as_bytes()))
+    }
+}
+
+impl UnitHash<4> for Xxh3 {
+    #[inline]
+    fn hash(self, feature: &str) -> [u64; 4] {
+        let [a, b] = halves(xxh3_128(feature.as_bytes()));
+        let [c, d] = halves(xxh3_128_with_seed(feature.as_bytes(), 1));
+        [a, b, c, d]
+    }
+}
+
+impl UnitHash<1> for News {
+    fn hash(self, feature: &str) -> [u64; 1] {
+        // Multiplication and XOR never carry downwards, so the low 32 bits of
+        // this are what 32-bit arithmetic would give.
+        let mut units = feature.encode_utf16().map(u64::from).peekable();
+        let Some(&first) = units.peek() else {
+            return [0];
+        };
+        let (hash, length) = units.fold((first << 7, 0), |(hash, length), unit| {
+            (hash.wrapping_mul(1_000_003) ^ unit, length + 1)
+        });
+        [hash ^ length]
+    }
+}
+
+impl UnitHash<1> for Bkdr {
+    fn hash(self, feature: &str) -> [u64; 1] {
+        let hash = feature.encode_utf16().fold(0_i64, |hash, unit| {
+            hash.wrapping_mul(31).wrapping_add(i64::from(unit))
+        });
+        [hash.unsigned_abs()]
+    }
+}
+
+fn halves(hash: u128) -> [u64; 2] {
+    [hash as u64, (hash >> 64) as u64]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn xxh3_is_the_published_function() {
+        // Seed 0 of the empty input, from the reference implementation.
+        assert_eq!(UnitHash::<1>::hash(Xxh3, ""), [0x2D06_8005_38D3_94C2]);
+        let empty: [u64; 2] = Xxh3.hash("");
+        assert_eq!(empty, [0x6001_C324_468D_497F, 0x99AA_06D3_0147_98D8]);
+        let wide: [u64; 4] = Xxh3.hash("特征");
+        let narrow: [u64; 2] = Xxh3.hash("特征");
+        assert_eq!(wide[..2], narrow);
+        assert_ne!(wide[2..], narrow);
+    }
+
+    #[test]
+    fn hashes_over_utf16_by_hand() {
+        // 'a' = 97: (97 << 7) * 1000003 ^ 97 ^ 1.
+        assert_eq!(News.hash("a"), [(12_416 * 1_000_003) ^ 97 ^ 1]);
+        assert_eq!(News.hash(""), [0]);
+        assert_eq!(Bkdr.hash("ab"), [97 * 31 + 98]);
+        // One character beyond the Basic Multilingual Plane is two code units.
+        assert_eq!(Bkdr.hash("\u{20000}"), [0xD840 * 31 + 0xDC00]);
+    }
+}

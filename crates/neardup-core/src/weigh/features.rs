@@ -1,0 +1,139 @@
+/*! The features of one document: counted, weighed, selected.
+
+An open-addressing table of numbers into a list, whose texts stand one after
+another in one string; all of it is reused, so a document costs no allocation
+once the tables have grown. The list is in order of first occurrence.
+*/
+
+use std::cmp::Reverse;
+
+use hashbrown::HashTable;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A distinct unit of a document.
+#[derive(Clone, Debug)]
+pub(crate) struct Feature {
+    hash: u64,
+    begin: u32,
+    end: u32,
+    occurrences: u32,
+    characters: u32,
+    tag_initial: u8,
+    /// Its weight, once the document is weighed.
+    pub(crate) weight: u64,
+}
+
+impl Feature {
+    pub(super) fn occurrences(&self) -> u64 {
+        u64::from(self.occurrences)
+    }
+
+    /// XXH3 of 64 bits over its text.
+    pub(super) fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    pub(super) fn characters(&self) -> u64 {
+        u64::from(self.characters)
+    }
+
+    /// The first byte of its tag, which tells nouns and verbs; 0 without one.
+    pub(super) fn tag_initial(&self) -> u8 {
+        self.tag_initial
+    }
+}
+
+/// The features of one document.
+#[derive(Debug, Default)]
+pub(crate) struct Features {
+    table: HashTable<u32>,
+    list: Vec<Feature>,
+    words: String,
+    units: usize,
+}
+
+impl Features {
+    /// Forgets the document.
+    pub(crate) fn clear(&mut self) {
+        // Clearing costs as much as the table is large: one long document must
+        // not slow down all the short ones after it.
+        if self.table.capacity() > 4096.max(16 * self.list.len()) {
+            self.table = HashTable::new();
+        }
+        self.table.clear();
+        self.list.clear();
+        self.words.clear();
+        self.units = 0;
+    }
+
+    /// Counts one occurrence of `word`.
+    #[inline]
+    pub(crate) fn count(&mut self, word: &str, tag: &str) {
+        self.units += 1;
+        let hash = xxh3_64(word.as_bytes());
+        let (list, words) = (&mut self.list, &mut self.words);
+        let entry = self.table.entry(
+            hash,
+            |&at| {
+                let known = &list[at as usize];
+                known.hash == hash && words[known.begin as usize..known.end as usize] == *word
+            },
+            |&at| list[at as usize].hash,
+        );
+        match entry {
+            hashbrown::hash_table::Entry::Occupied(at) => {
+                list[*at.get() as usize].occurrences += 1;
+            }
+            hashbrown::hash_table::Entry::Vacant(vacant) => {
+                vacant.insert(list.len() as u32);
+                let begin = words.len() as u32;
+                words.push_str(word);
+                list.push(Feature {
+                    hash,
+                    begin,
+                    end: words.len() as u32,
+                    occurrences: 1,
+                    characters: word.chars().count() as u32,
+                    tag_initial: tag.as_bytes().first().copied().unwrap_or(0),
+                    weight: 0,
+                });
+            }
+        }
+    }
+
+    /// How many units were counted, repetitions included.
+    pub(crate) fn units(&self) -> usize {
+        self.units
+    }
+
+    /// The features with their texts.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Feature)> {
+        self.list.iter().map(|feature| {
+            let word = &self.words[feature.begin as usize..feature.end as usize];
+            (word, feature)
+        })
+    }
+
+    /// Gives each feature the weight that `weigh` says.
+    pub(super) fn weigh_each(&mut self, weigh: impl Fn(&str, &Feature) -> u64) {
+        for feature in &mut self.list {
+            let word = &self.words[feature.begin as usize..feature.end as usize];
+            feature.weight = weigh(word, feature);
+        }
+    }
+
+    /// Drops all but the `top` features of highest weight; of equal ones those
+    /// stay whose code points come first, which is the order of UTF-8 bytes.
+    pub(super) fn keep_top(&mut self, top: usize) {
+        if top < self.list.len() {
+            let words = &self.words;
+            self.list.select_nth_unstable_by(top, |a, b| {
+                let word = |f: &Feature| &words[f.begin as usize..f.end as usize];
+                (Reverse(a.weight), word(a)).cmp(&(Reverse(b.weight), word(b)))
+            });
+            self.list.truncate(top);
+            // The table now points at the wrong places, and nothing counts on.
+            self.table.clear();
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What holds for every recipe.
+
+use neardup_core::recipe::{Recipe, Resources, Scratch, Settings};
+use neardup_core::weigh::DocumentFrequencies;
+use serde_json::{Value, json};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128, xxh3_128_with_seed};
+
+const TEXTS: [&str; 14] = [
+    "",
+    "\0",
+    "字",
+    "。，！",
+    " \n\t",
+    "The cat sat on the mat, the cat did.",
+    "市政府表示，新图书馆将于2025年9月开放；图书馆有三层，图书馆免费。",
+    "图书馆 library ライブラリー 도서관 ห้องสมุด",
+    "שלום עולם، مرحبا بالعالم",
+    "e\u{301}e\u{301} か\u{3099}か\u{3099}",
+    "😀😀👨\u{200D}👩\u{200D}👧 ok",
+    "a/n b/v c/wd d",
+    "甲\u{1F}n\u{1E}乙\u{1F}v\u{1E}甲",
+    "&lt;b&gt; <p>x</p>",
+];
+
+fn recipe(settings: Value) -> Recipe {
+    let settings: Settings = serde_json::from_value(settings).expect("settings");
+    let resources = Resources {
+        idf: DocumentFrequencies::from_counts(9, [("图书馆", 3), ("的", 9)]).ok(),
+        ..Resources::default()
+    };
+    Recipe::new(settings, resources).expect("recipe")
+}
+
+fn all_recipes() -> Vec<Recipe> {
+    let mut recipes = Vec::new();
+    let units = [
+        "words",
+        "unicode-words",
+        "shingles",
+        "by-script",
+        "tagged",
+        "external",
+    ];
+    let weights = [
+        json!({"scheme": "once"}),
+        json!({"scheme": "tf"}),
+        json!({"scheme": "tf", "top": 1_000_000}),
+        json!({"scheme": "share", "drop_stop_words": true, "lowercase_units": true}),
+        json!({"scheme": "tf-idf", "idf": "bundled", "top": 3}),
+        json!({"scheme": "improved", "idf": "table", "drop_punctuation": true}),
+    ];
+    for units in units {
+        for weigh in &weights {
+            for bits in [32, 64, 128, 256] {
+                recipes.push(recipe(json!({
+                    "segment": {"units": units},
+                    "weigh": weigh,
+                    "sketch": {"bits": bits, "tie": bits / 64 % 2},
+                })));
+            }
+        }
+    }
+    recipes
+}
+
+/// The definition, one position at a time.
+fn textbook(features: &[(String, u64)], bits: u32, tie: bool) -> Vec<u64> {
+    let mut out = vec![0; bits.div_ceil(64) as usize];
+    for j in 0..bits {
+        let mut sum = 0_i128;
+        for (feature, weight) in features {
+            let bytes = feature.as_bytes();
+            let one = match (bits, j) {
+                (32 | 64, _) => xxh3_64(bytes) >> j & 1 == 1,
+                (_, 0..128) => xxh3_128(bytes) >> j & 1 == 1,
+                _ => xxh3_128_with_seed(bytes, 1) >> (j - 128) & 1 == 1,
+            };
+            sum += if one {
+                i128::from(*weight)
+            } else {
+                -i128::from(*weight)
+            };
+        }
+        if sum > 0 || (sum == 0 && tie && !features.is_empty()) {
+            out[j as usize / 64] |= 1 << (j % 64);
+        }
+    }
+    out
+}
+
+#[test]
+fn fingerprints_are_the_signs_of_the_sums() {
+    let mut scratch = Scratch::default();
+    let long = TEXTS.concat().repeat(40);
+    for recipe in all_recipes() {
+        let bits = recipe.bits();
+        for text in TEXTS.into_iter().chain([long.as_str()]) {
+            let title = Some("新图书馆");
+            let features = recipe.features(text, title);
+            // A fingerprint must not depend on what was in `out` or `scratch`.
+            let mut out = vec![u64::MAX; recipe.words()];
+            let units = recipe.sketch(text, title, &mut scratch, &mut out);
+            assert_eq!(
+                out,
+                textbook(&features, bits, bits / 64 % 2 == 1),
+                "{text:?} {recipe:?}"
+            );
+            assert_eq!(units == 0, features.is_empty());
+            assert_eq!(units, recipe.count_features(text, &mut scratch));
+        }
+    }
+}
+
+#[test]
+fn counting_and_weighing_agree() {
+    let segment = json!({"units": "by-script", "k": 2});
+    let counted = recipe(json!({"segment": segment, "weigh": {"scheme": "tf"}}));
+    let weighed = recipe(json!({"segment": segment, "weigh": {"scheme": "tf", "top": 1_000_000}}));
+    let mut scratch = Scratch::default();
+    for text in TEXTS {
+        let (mut a, mut b) = ([0; 2], [1; 2]);
+        assert_eq!(
+            counted.sketch(text, None, &mut scratch, &mut a),
+            weighed.sketch(text, None, &mut scratch, &mut b)
+        );
+        assert_eq!(a, b);
+    }
+}
+
+#[test]
+fn documents_are_counted_by_their_distinct_features() {
+    let recipe = recipe(json!({
+        "segment": {"units": "external"},
+        "weigh": {"drop_punctuation": true, "lowercase_units": true},
+    }));
+    let mut frequencies = DocumentFrequencies::default();
+    let mut scratch = Scratch::default();
+    for text in ["雨\u{1E}雨\u{1E}。\u{1E}Rain", "rain", "", "雪"] {
+        recipe.count(text, &mut scratch, &mut frequencies);
+    }
+    assert_eq!(frequencies.documents(), 4);
+    let expected = [("rain", 2), ("雨", 1), ("雪", 1)].map(|(word, n)| (word.to_owned(), n));
+    assert_eq!(frequencies.sorted(), expected);
+}
+
+#[test]
+fn stop_words_meet_normalized_text() {
+    let settings = json!({
+        "normalize": {"nfkc": true, "lowercase": true},
+        "segment": {"units": "unicode-words"},
+        "weigh": {"drop_stop_words": true},
+    });
+    let settings: Settings = serde_json::from_value(settings).expect("settings");
+    let own = Resources {
+        stop_words: Some(vec!["ＣＡＴ".into()]),
+        ..Resources::default()
+    };
+    for (resources, expected) in [(own, "the"), (Resources::default(), "cat")] {
+        let recipe = Recipe::new(settings.clone(), resources).expect("recipe");
+        let mut text = String::new();
+        recipe.normalize_into("The Cat", &mut text);
+        assert_eq!(recipe.features(&text, None), [(expected.to_owned(), 1)]);
+    }
+}
+
+#[test]
+fn settings_without_meaning_are_refused() {
+    for (settings, name) in [
+        (json!({"sketch": {"bits": 65}}), "bits"),
+        (json!({"sketch": {"bits": 128, "hash": "news"}}), "bits"),
+        (json!({"sketch": {"tie": 2}}), "tie"),
+        (json!({"segment": {"k": 0}}), "k"),
+        (json!({"weigh": {"top": 0}}), "top"),
+        (json!({"weigh": {"scheme": "tf-idf"}}), "idf"),
+        (json!({"weigh": {"scheme": "tf", "idf": "bundled"}}), "idf"),
+        (
+            json!({"weigh": {"scheme": "improved", "idf": "table"}}),
+            "idf",
+        ),
+    ] {
+        let settings: Settings = serde_json::from_value(settings).expect("settings");
+        let error = Recipe::new(settings, Resources::default())
+            .expect_err(name)
+            .to_string();
+        assert!(
+            error.starts_with(&format!("The '{name}' parameter must be ")),
+            "{error}"
+        );
+    }
+    for unknown in [
+        json!({"sketch": {"bit": 64}}),
+        json!({"segment": {"units": "bytes"}}),
+    ] {
+        assert!(serde_json::from_value::<Settings>(unknown).is_err());
+    }
+}
+
+#[test]
+fn one_line_of_ten_megabytes() {
+    let mut scratch = Scratch::default();
+    for units in ["words", "by-script", "shingles", "unicode-words"] {
+        let recipe = recipe(json!({"segment": {"units": units}, "weigh": {"scheme": "once"}}));
+        let mut out = [0; 2];
+        for part in ["新图书馆开放，", "a", "字"] {
+            let text = part.repeat(10_000_000 / part.len());
+            assert!(recipe.sketch(&text, None, &mut scratch, &mut out) > 0);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Stage candidates on its own: joins, look-ups, plans.
+
+use neardup_core::candidates::{self, Filed, Purpose, Scheme};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::{fingerprints, pool};
+use crate::errors::raise;
+
+/// First row, second row, distance.
+type Pairs<'py> = (
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u16>>,
+);
+
+/// All pairs of rows within a distance, sorted.
+#[pyfunction]
+#[pyo3(signature = (rows, *, bits, max_distance, workers))]
+pub fn near_pairs<'py>(
+    py: Python<'py>,
+    rows: PyReadonlyArray2<'py, u64>,
+    bits: u32,
+    max_distance: u32,
+    workers: usize,
+) -> PyResult<Pairs<'py>> {
+    let rows = fingerprints(&rows, bits)?;
+    let pool = pool(workers)?;
+    let found = py
+        .detach(|| pool.install(|| candidates::pairs(&rows, max_distance)))
+        .map_err(raise)?;
+    Ok((
+        found.a.into_pyarray(py),
+        found.b.into_pyarray(py),
+        found.distance.into_pyarray(py),
+    ))
+}
+
+/// What a search will do and cost.
+#[pyfunction]
+#[pyo3(signature = (documents, bits, max_distance, *, look_ups))]
+pub fn plan(
+    py: Python<'_>,
+    documents: u64,
+    bits: u32,
+    max_distance: u32,
+    look_ups: bool,
+) -> PyResult<Bound<'_, PyDict>> {
+    let purpose = if look_ups {
+        Purpose::LookUps
+    } else {
+        Purpose::AllPairs
+    };
+    let plan = candidates::plan(documents, bits, max_distance, purpose).map_err(raise)?;
+    let (scheme, blocks, tables, key_bits) = match plan.scheme {
+        Scheme::Scan => ("scan", 0, 0, 0),
+        Scheme::Blocks {
+            blocks,
+            tables,
+            key_bits,
+        } => ("blocks", blocks, tables, key_bits),
+    };
+    let fields = PyDict::new(py);
+    fields.set_item("scheme", scheme)?;
+    fields.set_item("blocks", blocks)?;
+    fields.set_item("tables", tables)?;
+    fields.set_item("key_bits", key_bits)?;
+    fields.set_item("comparisons", plan.comparisons)?;
+    fields.set_item("random_pairs", plan.random_pairs)?;
+    fields.set_item("seconds", plan.seconds)?;
+    fields.set_item("bytes_per_document", plan.bytes_per_document)?;
+    Ok(fields)
+}
+
+/// The smallest distance that finds a share `recall` of pairs at `threshold`.
+#[pyfunction]
+pub fn radius(threshold: f64, bits: u32, recall: f64) -> PyResult<u32> {
+    candidates::radius(threshold, bits, recall).map_err(raise)
+}
+
+/// The share of pairs at `threshold` that a distance is expected to find.
+#[pyfunction]
+pub fn predicted_recall(threshold: f64, bits: u32, max_distance: u32) -> f64 {
+    candidates::predicted_recall(threshold, bits, max_distance)
+}
+
+/// Fingerprints for look-ups, in memory.
+#[pyclass(module = "neardup._core")]
+pub struct FingerprintIndex {
+    filed: Filed,
+    bits: u32,
+}
+
+#[pymethods]
+impl FingerprintIndex {
+    #[new]
+    #[pyo3(signature = (rows, *, bits, max_distance))]
+    fn new(
+        py: Python<'_>,
+        rows: PyReadonlyArray2<'_, u64>,
+        bits: u32,
+        max_distance: u32,
+    ) -> PyResult<Self> {
+        let rows = fingerprints(&rows, bits)?;
+        let filed = py
+            .detach(|| {
+                let mut filed = Filed::new(bits, max_distance, rows.len() as u64)?;
+                filed.extend(&rows)?;
+                Ok(filed)
+            })
+            .map_err(raise)?;
+        Ok(FingerprintIndex { filed, bits })
+    }
+
+    fn __len__(&self) -> usize {
+        self.filed.len()
+    }
+
+    fn add(&mut self, py: Python<'_>, rows: PyReadonlyArray2<'_, u64>) -> PyResult<()> {
+        let rows = fingerprints(&rows, self.bits)?;
+        py.detach(|| self.filed.extend(&rows)).map_err(raise)
+    }
+
+    #[pyo3(signature = (queries, *, max_distance, workers))]
+    fn near<'py>(
+        &self,
+        py: Python<'py>,
+        queries: PyReadonlyArray2<'py, u64>,
+        max_distance: u32,
+        workers: usize,
+    ) -> PyResult<Pairs<'py>> {
+        let queries = fingerprints(&queries, self.bits)?;
+        let pool = pool(workers)?;
+        let (found, owners) = py
+            .detach(|| {
+                let found = pool.install(|| self.filed.near_many_within(&queries, max_distance))?;
+                let owners = found.owners();
+                Ok((found, owners))
+            })
+            .map_err(raise)?;
+        Ok((
+            owners.into_pyarray(py),
+            found.ids.into_pyarray(py),
+            found.distances.into_pyarray(py),
+        ))
+    }
+}

@@ -1,0 +1,233 @@
+//! Documents of a run, and the one rule over them.
+
+use neardup_core::candidates::Filed;
+use neardup_core::cluster::{self, Reason};
+use neardup_core::corpus::{self, Document};
+use neardup_core::rule::Rule;
+use neardup_core::verify;
+use neardup_core::weigh::DocumentFrequencies;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3_arrow::PyArray;
+use rayon::ThreadPool;
+
+use crate::arrays::{optional_strings, pool, strings};
+use crate::errors::raise;
+use crate::recipe::Recipe;
+
+/// Kept document (-1: none), similarity, distance (-1: none), identical text.
+type Decisions<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<i32>>,
+    Bound<'py, PyArray1<bool>>,
+);
+
+/// Earlier document, later document, similarity, distance (-1: none); candidates.
+type VerifiedPairs<'py> = (
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<i32>>,
+    u64,
+);
+
+fn rule(max_distance: u32, threshold: Option<f64>, shingle: usize, min_features: u32) -> Rule {
+    Rule {
+        max_distance,
+        resemblance: threshold.map(|threshold| (threshold, shingle)),
+        min_features,
+    }
+}
+
+/// The documents of one run, and the threads that work on them.
+#[pyclass(module = "neardup._core")]
+pub struct Corpus {
+    pub(crate) inner: corpus::Corpus,
+    pub(crate) pool: ThreadPool,
+}
+
+#[pymethods]
+impl Corpus {
+    #[new]
+    #[pyo3(signature = (recipe, *, workers))]
+    fn new(recipe: &Recipe, workers: usize) -> PyResult<Self> {
+        Ok(Corpus {
+            inner: corpus::Corpus::new(recipe.inner.clone()).map_err(raise)?,
+            pool: pool(workers)?,
+        })
+    }
+
+    fn __len__(&self) -> usize {
+        self.inner.len()
+    }
+
+    #[pyo3(signature = (texts, *, titles, units))]
+    fn push(
+        &mut self,
+        py: Python<'_>,
+        texts: PyArray,
+        titles: Option<PyArray>,
+        units: Option<PyArray>,
+    ) -> PyResult<()> {
+        let texts = strings(texts.array().as_ref())?;
+        let titles = optional_strings(titles.as_ref(), texts.len())?;
+        let units = optional_strings(units.as_ref(), texts.len())?;
+        let documents: Vec<Document<'_>> = texts
+            .into_iter()
+            .zip(titles.into_iter().zip(units))
+            .map(|(text, (title, units))| Document { text, title, units })
+            .collect();
+        py.detach(|| self.pool.install(|| self.inner.push(&documents)))
+            .map_err(raise)
+    }
+
+    fn finish(&mut self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.pool.install(|| self.inner.finish()))
+            .map_err(raise)
+    }
+
+    /// Rows of 64-bit words, one a document; zero where there is no sketch.
+    fn fingerprints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u64>>> {
+        let all = self.inner.fingerprints();
+        let words = self.inner.recipe().words();
+        let mut rows = Vec::with_capacity(all.len() * words);
+        for document in 0..all.len() {
+            rows.extend_from_slice(&self.inner.row(document as u32));
+        }
+        numpy::PyArrayMethods::reshape(&rows.into_pyarray(py), [all.len(), words])
+    }
+
+    /// Number of features of each document; -1 for one that could not be read.
+    fn features<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        (0..self.inner.len())
+            .map(|document| self.inner.features(document).map_or(-1, i64::from))
+            .collect::<Vec<_>>()
+            .into_pyarray(py)
+    }
+
+    fn normalized(&self, document: usize) -> PyResult<String> {
+        let mut buffer = Vec::new();
+        let text = self.inner.texts().text(document, &mut buffer);
+        text.map(str::to_owned).map_err(raise)
+    }
+
+    /// Every verified pair: earlier and later document, similarity, distance
+    /// (-1: none); and the number of candidate pairs.
+    #[pyo3(signature = (*, max_distance, threshold, shingle, min_features))]
+    fn verified_pairs<'py>(
+        &self,
+        py: Python<'py>,
+        max_distance: u32,
+        threshold: Option<f64>,
+        shingle: usize,
+        min_features: u32,
+    ) -> PyResult<VerifiedPairs<'py>> {
+        let rule = rule(max_distance, threshold, shingle, min_features);
+        let (pairs, candidates) = py
+            .detach(|| {
+                self.pool
+                    .install(|| verify::verified_pairs(&self.inner, rule))
+            })
+            .map_err(raise)?;
+        let column = pairs.iter();
+        Ok((
+            column
+                .clone()
+                .map(|p| p.a)
+                .collect::<Vec<_>>()
+                .into_pyarray(py),
+            column
+                .clone()
+                .map(|p| p.b)
+                .collect::<Vec<_>>()
+                .into_pyarray(py),
+            column
+                .clone()
+                .map(|p| p.similarity)
+                .collect::<Vec<_>>()
+                .into_pyarray(py),
+            column
+                .map(|p| p.distance.map_or(-1, |bits| bits as i32))
+                .collect::<Vec<_>>()
+                .into_pyarray(py),
+            candidates,
+        ))
+    }
+
+    /// Documents counted so far, and in how many of them each word stands.
+    fn frequencies(&self) -> Option<(u64, Vec<(String, u64)>)> {
+        self.inner
+            .frequencies()
+            .map(|counted: &DocumentFrequencies| (counted.documents(), counted.sorted()))
+    }
+}
+
+/// The one rule, applied to the documents of a [`Corpus`] in priority order.
+#[pyclass(module = "neardup._core")]
+pub struct Keeper {
+    inner: cluster::Keeper,
+}
+
+#[pymethods]
+impl Keeper {
+    #[new]
+    #[pyo3(signature = (corpus, *, max_distance, threshold, shingle, min_features))]
+    fn new(
+        corpus: &Corpus,
+        max_distance: u32,
+        threshold: Option<f64>,
+        shingle: usize,
+        min_features: u32,
+    ) -> PyResult<Self> {
+        let rule = rule(max_distance, threshold, shingle, min_features);
+        let bits = corpus.inner.recipe().bits();
+        let filed = Filed::new(bits, max_distance, corpus.inner.len() as u64).map_err(raise)?;
+        Ok(Keeper {
+            inner: cluster::Keeper::new(rule, filed),
+        })
+    }
+
+    fn decide<'py>(
+        &mut self,
+        py: Python<'py>,
+        corpus: &Corpus,
+        documents: PyReadonlyArray1<'py, u32>,
+    ) -> PyResult<Decisions<'py>> {
+        let documents = documents.as_slice()?;
+        let decided = py
+            .detach(|| {
+                corpus
+                    .pool
+                    .install(|| self.inner.decide(&corpus.inner, documents))
+            })
+            .map_err(raise)?;
+        let column = decided.iter();
+        Ok((
+            column
+                .clone()
+                .map(|d| d.map_or(-1, |d| i64::from(d.kept)))
+                .collect::<Vec<_>>()
+                .into_pyarray(py),
+            column
+                .clone()
+                .map(|d| d.map_or(f64::NAN, |d| d.similarity))
+                .collect::<Vec<_>>()
+                .into_pyarray(py),
+            column
+                .clone()
+                .map(|d| d.and_then(|d| d.distance).map_or(-1, |bits| bits as i32))
+                .collect::<Vec<_>>()
+                .into_pyarray(py),
+            column
+                .map(|d| d.is_some_and(|d| d.reason == Reason::Identical))
+                .collect::<Vec<_>>()
+                .into_pyarray(py),
+        ))
+    }
+
+    /// Candidate pairs looked at so far, and those that were similar.
+    fn counts(&self) -> (u64, u64) {
+        (self.inner.candidates(), self.inner.verified())
+    }
+}

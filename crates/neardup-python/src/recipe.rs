@@ -1,0 +1,78 @@
+//! The first four stages for single texts.
+
+use neardup_core::recipe::{self, Resources, Scratch, Settings};
+use neardup_core::weigh::DocumentFrequencies;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::errors::raise;
+
+/// Documents, words, and in how many documents each word stands.
+type Frequencies = (u64, Vec<String>, Vec<u64>);
+
+/// The normalized text, and for each of its characters begin and end in the original.
+type Mapped = (String, Vec<(u32, u32)>);
+
+/// A recipe with its resources loaded.
+#[pyclass(frozen, module = "neardup._core")]
+pub struct Recipe {
+    pub(crate) inner: recipe::Recipe,
+}
+
+#[pymethods]
+impl Recipe {
+    #[new]
+    #[pyo3(signature = (settings, *, stop_words, markers, user_dictionary, idf))]
+    fn new(
+        settings: &str,
+        stop_words: Option<Vec<String>>,
+        markers: Vec<String>,
+        user_dictionary: Option<String>,
+        idf: Option<Frequencies>,
+    ) -> PyResult<Self> {
+        let settings: Settings = serde_json::from_str(settings)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let idf = idf
+            .map(|(documents, words, counts)| {
+                DocumentFrequencies::from_counts(documents, words.into_iter().zip(counts))
+            })
+            .transpose()
+            .map_err(raise)?;
+        let resources = Resources {
+            stop_words,
+            markers,
+            user_dictionary,
+            idf,
+        };
+        let inner = recipe::Recipe::new(settings, resources).map_err(raise)?;
+        Ok(Recipe { inner })
+    }
+
+    fn normalize(&self, text: &str) -> String {
+        let mut normalized = String::new();
+        self.inner.normalize_into(text, &mut normalized);
+        normalized
+    }
+
+    fn normalize_mapped(&self, text: &str) -> Mapped {
+        let mapped = self.inner.normalize_mapped(text);
+        (mapped.text, mapped.spans)
+    }
+
+    fn units(&self, normalized: &str) -> Vec<(String, String)> {
+        self.inner.units(normalized)
+    }
+
+    fn features(&self, normalized: &str, title: Option<&str>) -> Vec<(String, u64)> {
+        self.inner.features(normalized, title)
+    }
+
+    /// Number of features, and the fingerprint as 64-bit words, lowest first.
+    fn sketch(&self, normalized: &str, title: Option<&str>) -> (usize, Vec<u64>) {
+        let mut words = vec![0; self.inner.words()];
+        let features = self
+            .inner
+            .sketch(normalized, title, &mut Scratch::default(), &mut words);
+        (features, words)
+    }
+}

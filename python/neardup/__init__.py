@@ -1,0 +1,66 @@
+"""Near-duplicate texts, found and explained. Chinese first, any language.
+
+A text goes through eight stages:
+
+1. normalize: text to text, and where each character came from
+2. segment: text to units, words with part of speech or runs of characters
+3. weigh: units to features with integer weights
+4. sketch: features to a fingerprint
+5. candidates: fingerprints to pairs worth a closer look
+6. verify: a pair's texts to a similarity, and a yes or no
+7. cluster: verified pairs to which document stands for which
+8. keep: clusters to kept documents, and a reason for each dropped one
+
+The first four are a recipe.
+"""
+
+# The modules load NumPy, Arrow and the core when they are first used, so that
+# importing this costs next to nothing. Importing the functions here also keeps
+# names such as `neardup.compare` from ever meaning the module of that name.
+from neardup.compare import Comparison, compare
+from neardup.dedup import DedupResult, dedup
+from neardup.exceptions import (
+    InputError,
+    MissingDependencyError,
+    NeardupError,
+    OutputError,
+    ParameterError,
+    SketchMismatchError,
+)
+from neardup.idf import DocumentFrequencies, count_idf, load_idf
+from neardup.near import CandidatePairs, FingerprintIndex, near_pairs
+from neardup.pairs import PairsResult, pairs
+from neardup.plan import Plan, plan
+from neardup.recipe import Recipe, load_recipe
+from neardup.sketch import Fingerprint, fingerprint, fingerprint_many
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CandidatePairs",
+    "Comparison",
+    "DedupResult",
+    "DocumentFrequencies",
+    "Fingerprint",
+    "FingerprintIndex",
+    "InputError",
+    "MissingDependencyError",
+    "NeardupError",
+    "OutputError",
+    "PairsResult",
+    "ParameterError",
+    "Plan",
+    "Recipe",
+    "SketchMismatchError",
+    "__version__",
+    "compare",
+    "count_idf",
+    "dedup",
+    "fingerprint",
+    "fingerprint_many",
+    "load_idf",
+    "load_recipe",
+    "near_pairs",
+    "pairs",
+    "plan",
+]

@@ -1,0 +1,68 @@
+"""The command line: one file per command, and no algorithm in any of them.
+
+A command maps its arguments to the public functions and their errors to exit
+codes: 0 done, 1 done and duplicates were found (only with
+``--fail-on-duplicates``), 2 anything went wrong, also partly. Results go to
+standard output or to the named files, everything else to standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from neardup.cli import compare, dedup, fingerprint, idf, pairs, plan, recipes
+
+app = typer.Typer(
+    name="neardup",
+    help="Find near-duplicate texts, and say why. Chinese first, any language.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for _command in (dedup, pairs, compare, fingerprint, plan, recipes, idf):
+    app.command(name=_command.NAME, no_args_is_help=_command.NEEDS_ARGUMENTS)(_command.run)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from neardup import __version__
+
+        typer.echo(f"neardup {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Find near-duplicate texts, and say why. Chinese first, any language."""
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    from neardup.exceptions import NeardupError
+
+    try:
+        app()
+    except NeardupError as error:
+        print(f"neardup: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        # Whoever read the output has seen enough. Python would complain once
+        # more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except KeyboardInterrupt:
+        print("neardup: interrupted; nothing was written.", file=sys.stderr)
+        sys.exit(2)
+    except MemoryError:
+        print("neardup: out of memory; nothing was written.", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,106 @@
+"""``neardup dedup``: drop the near-duplicates of a collection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from neardup.cli import options as o
+
+NAME = "dedup"
+NEEDS_ARGUMENTS = True
+
+
+def run(
+    inputs: o.Inputs,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Kept records, unchanged and in input order; format by extension.",
+            rich_help_panel="Output",
+            show_default=False,
+        ),
+    ],
+    removed: Annotated[
+        Path | None,
+        typer.Option(
+            "--removed",
+            metavar="FILE",
+            help="One record for each dropped one: id, kept_id, similarity, measure, distance.",
+            rich_help_panel="Output",
+            show_default=False,
+        ),
+    ] = None,
+    threshold: o.Threshold = None,
+    max_distance: o.MaxDistance = None,
+    priority: Annotated[
+        str,
+        typer.Option(
+            "--priority",
+            help="Which of two duplicates stays: first, last, longest, or field:NAME[:desc].",
+            rich_help_panel="Candidates to cluster",
+        ),
+    ] = "first",
+    recipe: o.RecipeName = "general",
+    strip_markup: o.StripMarkup = False,
+    text_field: o.TextField = None,
+    id_field: o.IdField = None,
+    title_field: o.TitleField = None,
+    title_from_first_line: o.FirstLine = False,
+    format: o.Format = None,
+    on_error: Annotated[
+        str,
+        typer.Option(
+            "--on-error",
+            help="Records that cannot be read: keep them in the output, drop them, or stop.",
+            rich_help_panel="Input",
+        ),
+    ] = "keep",
+    force: o.Force = False,
+    report: o.Report = None,
+    fail_on_duplicates: o.FailOnDuplicates = False,
+    workers: o.Workers = 0,
+    quiet: o.Quiet = False,
+) -> None:
+    """Drop the near-duplicates of a collection.
+
+    A document is dropped if it is verified similar to one before it that is
+    kept. Texts are read, normalized, segmented, weighed and sketched; candidate
+    pairs are searched by fingerprint, verified, and clustered; what is kept is
+    written unchanged.
+    """
+    from neardup.cli.watch import Watch, print_summary
+    from neardup.dedup import dedup_files
+
+    with Watch(quiet=quiet) as watch:
+        result = dedup_files(
+            inputs,
+            output,
+            removed=removed,
+            report=report,
+            format=format,
+            text=text_field,
+            id=id_field,
+            title=title_field,
+            threshold=threshold,
+            max_distance=max_distance,
+            recipe=o.recipe_of(recipe, strip_markup),
+            priority=priority,
+            on_error=on_error,
+            title_from_first_line=title_from_first_line,
+            workers=workers,
+            force=force,
+            progress=watch,
+        )
+    summary = result.summary
+    if not quiet:
+        print_summary(summary, result.plan.measure, result.plan.threshold, result.plan.max_distance)
+    if summary.problems:
+        raise typer.Exit(2)
+    if fail_on_duplicates and summary.exact_duplicates + summary.near_duplicates:
+        raise typer.Exit(1)

@@ -1,0 +1,55 @@
+"""``neardup idf``: count document frequencies, and save them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from neardup.cli import options as o
+
+NAME = "idf"
+NEEDS_ARGUMENTS = True
+
+
+def run(
+    inputs: o.Inputs,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The table; .gz or .zst at the end compresses.",
+            rich_help_panel="Output",
+            show_default=False,
+        ),
+    ],
+    recipe: o.RecipeName = "improved",
+    strip_markup: o.StripMarkup = False,
+    text_field: o.TextField = None,
+    format: o.Format = None,
+    force: o.Force = False,
+    workers: o.Workers = 0,
+    quiet: o.Quiet = False,
+) -> None:
+    """Count in how many documents each word stands, for recipes with `idf = "FILE"`."""
+    import sys
+
+    from neardup.cli.watch import Watch
+    from neardup.idf import count_idf
+    from neardup.readers import open_sources
+
+    with Watch(quiet=quiet) as watch:
+        sources = open_sources(
+            inputs, format=format, text_field=text_field, output_paths=[output]
+        )
+        table = count_idf(
+            sources, recipe=o.recipe_of(recipe, strip_markup), workers=workers, progress=watch
+        )
+        table.save(output, force=force)
+    if not quiet:
+        print(f"{table.documents:,} documents, {len(table.counts):,} words", file=sys.stderr)
+    if watch.problems:
+        raise typer.Exit(2)

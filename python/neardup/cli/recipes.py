@@ -1,0 +1,33 @@
+"""``neardup recipes``: the built-in recipes, or one of them as TOML."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+NAME = "recipes"
+NEEDS_ARGUMENTS = False
+
+
+def run(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="Print this recipe as TOML: a built-in one, or a .toml file.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """List the recipes, or print one as TOML to start your own from."""
+    from neardup.recipe import NAMES, load_recipe
+
+    if name is not None:
+        recipe = load_recipe(name)
+        typer.echo(f"# id {recipe.id}\n{recipe.to_toml()}", nl=False)
+        return
+    for known in NAMES:
+        recipe = load_recipe(known)
+        default = " (default)" if known == NAMES[0] else ""
+        typer.echo(f"{known:<10}{recipe.sketch.bits:>4} bits  {recipe.description}{default}")

@@ -1,0 +1,105 @@
+"""What a person sees of a run: progress, problems, the closing summary."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from neardup.collect import Progress
+
+if TYPE_CHECKING:
+    from neardup.readers import Problem
+    from neardup.summary import Summary
+
+#: Problems printed line by line; the others are counted.
+_PRINTED = 100
+
+
+class Watch(Progress):
+    """Progress on a terminal, and problems on standard error, one line each.
+
+    Use as a context manager: leaving it takes the bars away.
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._bars: Any = None
+        self._task: Any = None
+        self._size = 0
+        self.problems = 0
+        self._show = not quiet and sys.stderr.isatty()
+
+    def __enter__(self) -> Watch:
+        if self._show:
+            from rich.console import Console
+            from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import Progress as Bars
+
+            self._bars = Bars(
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=24),
+                TextColumn("{task.completed:,} documents{task.fields[rate]}"),
+                TimeElapsedColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bars.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+        unsaid = self.problems - _PRINTED
+        if unsaid > 0 and error is None:
+            self._say(f"neardup: and {unsaid:,} more problems of this kind; --report lists them.")
+
+    def stage(self, name: str, documents: int | None) -> None:
+        """Begin a bar for a stage."""
+        if self._bars is not None:
+            if self._task is not None:
+                self._bars.remove_task(self._task)
+            self._task = self._bars.add_task(name, total=documents, rate="")
+            self._size = 0
+
+    def advance(self, documents: int, size: int = 0) -> None:
+        """Move the bar on."""
+        if self._bars is None:
+            return
+        self._size += size
+        elapsed = self._bars.tasks[-1].elapsed or 0
+        rate = f", {self._size / elapsed / 1e6:,.0f} MB/s" if elapsed and self._size else ""
+        self._bars.update(self._task, advance=documents, rate=rate)
+
+    def problem(self, problem: Problem | str) -> None:
+        """Print a problem; after a hundred of them, only count."""
+        self.problems += 1
+        if self.problems <= _PRINTED:
+            self._say(f"neardup: {problem}")
+
+    def _say(self, line: str) -> None:
+        if self._bars is not None:
+            self._bars.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            print(line, file=sys.stderr)
+
+
+def print_summary(summary: Summary, measure: str, threshold: float | None, bits: int) -> None:
+    """Print what a run did, on standard error."""
+    rule = f"{measure} >= {threshold:g}" if threshold is not None else f"distance <= {bits} bits"
+    rows = [("read", summary.read, f"{summary.bytes_read / 1e6:,.1f} MB")]
+    rows.append(("unreadable", summary.unreadable, ""))
+    if summary.task == "dedup":
+        rows.append(("exact duplicates", summary.exact_duplicates, "same text"))
+        rows.append(("near-duplicates", summary.near_duplicates, rule))
+        rows.append(("kept", summary.kept, ""))
+    else:
+        rows.append(("pairs", summary.pairs, rule))
+    for name, count, note in rows:
+        print(f"{name:>18}  {count:>12,}  {note}".rstrip(), file=sys.stderr)
+    print(f"{'seconds':>18}  {summary.seconds:>12,.2f}", file=sys.stderr)
+    print(f"{'peak memory':>18}  {summary.peak_memory / 1e6:>12,.0f}  MB", file=sys.stderr)

@@ -1,0 +1,217 @@
+"""Documents into a corpus: the reading pass that dedup, pairs and idf share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from neardup.exceptions import InputError, ParameterError
+from neardup.recipe import Recipe, check_workers, compiled
+from neardup.segmenters import encode_all
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from neardup import _core
+    from neardup.readers import Batch, Problem
+
+#: Problems remembered with their texts; all are counted.
+REMEMBERED = 10_000
+
+
+class Progress:
+    """What a run tells whoever watches; this one tells nobody."""
+
+    def stage(self, name: str, documents: int | None) -> None:
+        """Begin a stage over so many documents, None if that is not known."""
+
+    def advance(self, documents: int, size: int = 0) -> None:
+        """Say that so many more documents, of `size` bytes, are through."""
+
+    def problem(self, problem: Problem | str) -> None:
+        """Say that something in the input is not as it should be."""
+
+
+@dataclass
+class Collected:
+    """A corpus of sketches, and what the records said beside their texts."""
+
+    recipe: Recipe
+    corpus: _core.Corpus
+    ids: list[pa.Array] = field(default_factory=list)
+    lengths: list[NDArray[np.int64]] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    problem_count: int = 0
+    bytes_read: int = 0
+
+    def id_column(self) -> pa.ChunkedArray:
+        """All ids, in input order."""
+        import pyarrow as pa
+
+        return pa.chunked_array(self.ids, pa.large_string())
+
+    def features(self) -> NDArray[np.int64]:
+        """Number of features of each document; -1 where it could not be read."""
+        return self.corpus.features()
+
+
+def collect(
+    batches: Iterable[Batch],
+    recipe: Recipe,
+    *,
+    workers: int = 0,
+    value_field: str | None = None,
+    lengths: bool = False,
+    title_from_first_line: bool = False,
+    stop_on_error: bool = False,
+    sketch: bool = True,
+    progress: Progress | None = None,
+) -> Collected:
+    """Read all batches into a corpus.
+
+    Raises
+    ------
+    InputError
+        At the first record that cannot be read, if `stop_on_error`.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from neardup import _core
+
+    progress = progress or Progress()
+    corpus = _core.Corpus(compiled(recipe), workers=check_workers(workers))
+    collected = Collected(recipe, corpus)
+    core = compiled(recipe)
+    progress.stage("read and sketch", None)
+    for batch in batches:
+        for problem in batch.problems:
+            if stop_on_error:
+                raise InputError(f"{problem} Stopped as --on-error stop asks; nothing was written.")
+            progress.problem(problem)
+            collected.problem_count += 1
+            if len(collected.problems) < REMEMBERED:
+                collected.problems.append(problem)
+        units = None
+        if recipe.callable_name is not None:
+            texts = [None if t is None else core.normalize(t) for t in batch.texts.to_pylist()]
+            units = pa.array(encode_all(recipe.callable_name, texts), pa.large_string())
+        titles = batch.titles
+        if titles is None and title_from_first_line:
+            titles = pa.array([first_line(t) for t in batch.texts.to_pylist()], pa.large_string())
+        corpus.push(batch.texts, titles=titles, units=units)
+        collected.ids.append(pa.array(batch.ids, pa.large_string()))
+        if lengths:
+            counted = pc.fill_null(pc.utf8_length(batch.texts), 0)
+            collected.lengths.append(counted.to_numpy(zero_copy_only=False))
+        if value_field is not None:
+            collected.values.extend(batch.extra[value_field])
+        collected.bytes_read += batch.bytes_read
+        progress.advance(len(batch), batch.bytes_read)
+    if sketch:
+        corpus.finish()
+    return collected
+
+
+def first_line(text: str | None) -> str | None:
+    """Return the first line of a text that is not blank."""
+    if text is None:
+        return None
+    return next((line.strip() for line in text.splitlines() if line.strip()), None)
+
+
+def units_name(recipe: Recipe) -> str:
+    """Name the kind of units that a recipe counts."""
+    segment = recipe.segment
+    return f"{segment.units}:{segment.k}" if segment.units in ("shingles", "by-script") else segment.units
+
+
+def priority_field(priority: str) -> str | None:
+    """Return the field that a priority of ``field:NAME[:desc]`` names.
+
+    Raises
+    ------
+    ParameterError
+        If `priority` is none of the known ones.
+    """
+    if priority in ("first", "last", "longest"):
+        return None
+    kind, _, name = priority.partition(":")
+    name = name.removesuffix(":desc")
+    if kind != "field" or not name:
+        raise ParameterError(
+            "The 'priority' parameter must be first, last, longest or field:NAME[:desc]. "
+            f"Got {priority!r} instead."
+        )
+    return name
+
+
+def priority_order(
+    priority: str, readable: NDArray[np.bool_], lengths: Sequence[Any], values: Sequence[Any]
+) -> NDArray[np.uint32]:
+    """Return the readable documents, the one to keep first first.
+
+    Documents that tie stay in input order. Numbers sort as numbers, also where
+    they arrive as text; other text sorts with its runs of digits as numbers,
+    so that dates written ``2024-3-9`` come before ``2024-12-1``. Documents
+    without a value come last, in either direction.
+
+    Raises
+    ------
+    InputError
+        If the values of a field cannot be ordered.
+    """
+    import numpy as np
+
+    documents = np.flatnonzero(readable).astype(np.uint32)
+    if priority == "first":
+        return documents
+    if priority == "last":
+        return np.ascontiguousarray(documents[::-1])
+    if priority == "longest":
+        size = np.concatenate(lengths) if lengths else np.zeros(0, np.int64)
+        return documents[np.argsort(-size[documents], kind="stable")]
+    name = priority_field(priority)
+    keys = _sort_keys([values[at] for at in documents], str(name))
+    known = [at for at, key in enumerate(keys) if key is not None]
+    unknown = [at for at, key in enumerate(keys) if key is None]
+    # Reversing twice keeps the input order of ties in a descending sort.
+    if priority.endswith(":desc"):
+        known = sorted(known[::-1], key=keys.__getitem__)[::-1]
+    else:
+        known = sorted(known, key=keys.__getitem__)
+    return documents[np.array(known + unknown, dtype=np.intp)]
+
+
+_DIGITS = re.compile(r"(\d+)")
+
+
+def _sort_keys(values: list[Any], name: str) -> list[Any]:
+    present = [v for v in values if v is not None and v == v]
+    if all(isinstance(v, str) for v in present):
+        try:
+            numbers = {v: float(v) for v in set(present)}
+        except ValueError:
+            numbers = {}
+        if numbers and all(n == n for n in numbers.values()):
+            return [None if v is None else numbers[v] for v in values]
+        return [
+            None
+            if v is None
+            else [(int(p), "") if p.isdecimal() else (-1, p) for p in _DIGITS.split(v)]
+            for v in values
+        ]
+    try:
+        sorted(present)
+    except TypeError:
+        kinds = ", ".join(sorted({type(v).__name__ for v in present}))
+        raise InputError(
+            f"The field '{name}' cannot order the documents: it holds values of kinds that do not "
+            f"compare ({kinds}). Choose another field for the priority."
+        ) from None
+    return [v if v is not None and v == v else None for v in values]

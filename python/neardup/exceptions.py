@@ -1,0 +1,66 @@
+"""What can go wrong, as classes that callers can tell apart.
+
+All of them derive from `NeardupError`; most have a second parent, so that
+``except ValueError`` and ``except OSError`` keep working. A message is one
+sentence of fact, *must be … Got … instead*, and after it, where one is known,
+a remedy. Messages about data begin with the file, the record and the field.
+"""
+
+__all__ = [
+    "InputError",
+    "MissingDependencyError",
+    "NeardupError",
+    "OutputError",
+    "ParameterError",
+    "SketchMismatchError",
+]
+
+
+class NeardupError(Exception):
+    """Parent of every error that neardup raises on purpose.
+
+    Never raised itself. A handler prints it after the program's name:
+    ``neardup: news.jsonl: no such file.``
+    """
+
+
+class ParameterError(NeardupError, ValueError):
+    """An argument is outside what its documentation allows.
+
+    Example: ``The 'threshold' parameter of dedup must be a number in [0, 1].
+    Got 80 instead.``
+    """
+
+
+class InputError(NeardupError, ValueError):
+    """An input as a whole cannot be used.
+
+    A single bad record never raises: it becomes a
+    `neardup.readers.Problem` and the run goes on.
+
+    Example: ``news.parquet: column 'body' must hold text. Got int64 instead.``
+    """
+
+
+class OutputError(NeardupError, OSError):
+    """An output cannot be created or completed; nothing was left behind.
+
+    Example: ``kept.jsonl: cannot be written: No space left on device. No
+    output was changed.``
+    """
+
+
+class SketchMismatchError(NeardupError, ValueError):
+    """Sketches of two recipes were brought together.
+
+    Example: ``sketches of recipe 'improved' (5d41402a) cannot meet sketches
+    of recipe 'minhash' (7d793037). Sketch both with one recipe.``
+    """
+
+
+class MissingDependencyError(NeardupError, ImportError):
+    """An optional part of neardup is not installed.
+
+    Example: ``reading PDF files needs pypdfium2. Install it with: pip install
+    'neardup[papers]'``
+    """

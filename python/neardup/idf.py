@@ -1,0 +1,183 @@
+"""Document frequencies: counted in a corpus, saved, and read back.
+
+The file is text. The first lines name the format, the kind of units that were
+counted and the number of documents; then one word and its count a line,
+separated by a tab, sorted by word. ``.gz`` and ``.zst`` are compressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup.exceptions import InputError, ParameterError
+
+if TYPE_CHECKING:
+    from neardup.collect import Progress
+    from neardup.recipe import Recipe
+
+_MAGIC = "#neardup-idf"
+_VERSION = "1"
+_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+
+
+@dataclass(frozen=True)
+class DocumentFrequencies:
+    """In how many documents of a corpus each word stands.
+
+    Parameters
+    ----------
+    documents : int
+        Number of documents counted.
+    counts : mapping of str to int
+        Documents that contain the word; 1 <= count <= documents. In the order
+        of the words' code points.
+    units : str
+        The kind of units: words of one segmenter say nothing about another's.
+    """
+
+    documents: int
+    counts: Mapping[str, int]
+    units: str
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the table, complete or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            ``.gz`` or ``.zst`` at the end compresses.
+        force : bool, default=False
+            Replace a file that exists.
+
+        Raises
+        ------
+        OutputError
+            If the file exists or cannot be written.
+        """
+        from neardup.writers import OutputSet
+
+        lines = [f"{_MAGIC}\t{_VERSION}", f"#units\t{self.units}", f"#documents\t{self.documents}"]
+        lines += [f"{_escape(word)}\t{count}" for word, count in self.counts.items()]
+        with OutputSet() as outputs:
+            outputs.open_text(path, force=force).write(("\n".join(lines) + "\n").encode())
+
+
+def load_idf(path: str | Path) -> DocumentFrequencies:
+    """Read a table that :meth:`DocumentFrequencies.save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    DocumentFrequencies
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is not such a table; names the line.
+    """
+    from neardup.readers.streams import read_whole
+
+    try:
+        lines = read_whole(path).decode().split("\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 at byte {error.start}.") from error
+    header = [line.partition("\t") for line in lines[:3]]
+    names = [part[0] for part in header]
+    if names != [_MAGIC, "#units", "#documents"] or not header[2][2].isdigit():
+        raise InputError(f"{path}: not a table of document frequencies; make one with: neardup idf")
+    if header[0][2] != _VERSION:
+        raise InputError(
+            f"{path}: format {header[0][2]}, this version reads {_VERSION}; count again with: "
+            "neardup idf"
+        )
+    documents = int(header[2][2])
+    counts: dict[str, int] = {}
+    for number, line in enumerate(lines[3:], start=4):
+        if not line:
+            continue
+        word, tab, count = line.rpartition("\t")
+        if not tab or not count.isdigit() or not 1 <= int(count) <= documents:
+            raise InputError(
+                f"{path}: line {number}: expected a word, a tab and a count from 1 to "
+                f"{documents}, found {line[:60]!r}."
+            )
+        counts[_unescape(word)] = int(count)
+    return DocumentFrequencies(documents, counts, header[1][2])
+
+
+def count_idf(
+    data: Any,
+    *,
+    text: str | None = None,
+    recipe: str | Path | Recipe = "improved",
+    workers: int = 0,
+    progress: Progress | None = None,
+) -> DocumentFrequencies:
+    """Count in how many documents each word stands.
+
+    Parameters
+    ----------
+    data : Table, DataFrame, list of str or dict, or Sources
+        The documents, as :func:`neardup.dedup` takes them.
+    text : str or None, default=None
+        Field of the text.
+    recipe : str, Path or Recipe, default="improved"
+        Its normalization, segmenter and stop words decide what a word is.
+    workers : int, default=0
+        Threads; 0 means one for each processor. Changes no result.
+    progress : Progress or None, default=None
+        Is told what the run does.
+
+    Returns
+    -------
+    DocumentFrequencies
+
+    Raises
+    ------
+    ParameterError
+        If the recipe or a parameter is out of bounds.
+
+    Examples
+    --------
+    >>> from neardup import count_idf
+    >>> table = count_idf(["search engine", "search index"])
+    >>> table.documents, dict(table.counts)
+    (2, {'engine': 1, 'index': 1, 'search': 2})
+    """
+    from neardup.collect import collect, units_name
+    from neardup.readers import Sources, open_table
+    from neardup.recipe import CORPUS, load_recipe
+
+    chosen = load_recipe(recipe)
+    if chosen.weigh.scheme not in ("tf-idf", "improved"):
+        raise ParameterError(
+            f"The 'recipe' parameter must weigh by document frequency, as keywords and improved do. "
+            f"Got {chosen.name!r} instead."
+        )
+    chosen = chosen.replace(weigh={"idf": CORPUS})
+    source = data if isinstance(data, Sources) else open_table(data, text_field=text)
+    collected = collect(
+        source.batches(), chosen, workers=workers, sketch=False, progress=progress
+    )
+    documents, counted = collected.corpus.frequencies()
+    return DocumentFrequencies(documents, dict(counted), units_name(chosen))
+
+
+def _escape(word: str) -> str:
+    return "".join(_ESCAPES.get(c, c) for c in word)
+
+
+def _unescape(word: str) -> str:
+    if "\\" not in word:
+        return word
+    back = {escaped[1]: raw for raw, escaped in _ESCAPES.items()}
+    out, characters = [], iter(word)
+    for c in characters:
+        out.append(back.get(next(characters, ""), "") if c == "\\" else c)
+    return "".join(out)

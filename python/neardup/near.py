@@ -1,0 +1,211 @@
+"""Fingerprints near each other: stage candidates on its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from neardup.exceptions import ParameterError
+from neardup.recipe import check_max_distance, check_workers
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class CandidatePairs:
+    """Pairs of fingerprints within a distance.
+
+    Parameters
+    ----------
+    a, b : ndarray of shape (n_pairs,), dtype uint32
+        Row numbers; in a join ``a < b``. Sorted by (a, b).
+    distance : ndarray of shape (n_pairs,), dtype uint16
+        Differing bits.
+    """
+
+    a: NDArray[np.uint32]
+    b: NDArray[np.uint32]
+    distance: NDArray[np.uint16]
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+
+def near_pairs(
+    fingerprints: NDArray[np.uint64], *, max_distance: int = 3, bits: int = 64, workers: int = 0
+) -> CandidatePairs:
+    """Return all pairs of fingerprints within a Hamming distance.
+
+    Parameters
+    ----------
+    fingerprints : ndarray of shape (n, words) or (n,), dtype uint64
+        As :func:`neardup.fingerprint_many` returns them; n < 2**32.
+    max_distance : int, default=3
+        Largest number of differing bits, inclusive; 0 <= max_distance <= bits.
+    bits : {32, 64, 128, 256}, default=64
+        Width of a fingerprint.
+    workers : int, default=0
+        Threads; 0 means one for each processor. Changes no result.
+
+    Returns
+    -------
+    CandidatePairs
+        Columns a, b (row numbers, ``a < b``) and distance, sorted by (a, b).
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of bounds or the array has another shape or dtype.
+
+    See Also
+    --------
+    plan : what the search will do, and what it costs.
+    FingerprintIndex : look-ups against fingerprints that are there already.
+
+    Notes
+    -----
+    Exact: no pair within the distance is missed [1]_. The output can be
+    quadratic where many fingerprints are equal.
+
+    References
+    ----------
+    .. [1] Manku, Jain, Das Sarma. Detecting near-duplicates for web crawling.
+       WWW 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from neardup import near_pairs
+    >>> found = near_pairs(np.array([0b0000, 0b0111, 0b1111], dtype=np.uint64), max_distance=3)
+    >>> found.a.tolist(), found.b.tolist(), found.distance.tolist()
+    ([0, 1], [1, 2], [3, 1])
+    """
+    from neardup import _core
+
+    rows = _rows(fingerprints, bits)
+    check_max_distance(max_distance, bits)
+    return CandidatePairs(
+        *_core.near_pairs(
+            rows, bits=bits, max_distance=max_distance, workers=check_workers(workers)
+        )
+    )
+
+
+class FingerprintIndex:
+    """Fingerprints in memory, for look-ups within a Hamming distance.
+
+    Parameters
+    ----------
+    fingerprints : ndarray of shape (n, words) or (n,), dtype uint64
+        What to look in; more can be added.
+    max_distance : int, default=3
+        Largest number of differing bits that a look-up may ask for, inclusive.
+    bits : {32, 64, 128, 256}, default=64
+        Width of a fingerprint.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of bounds or the array has another shape or dtype.
+
+    Notes
+    -----
+    Exact. Grows by the logarithmic method [1]_: adding costs O(log n) amortized.
+
+    References
+    ----------
+    .. [1] Bentley, Saxe. Decomposable searching problems I. J. Algorithms 1980.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from neardup import FingerprintIndex
+    >>> index = FingerprintIndex(np.array([0b0000, 0b0111], dtype=np.uint64))
+    >>> found = index.near(np.array([0b0011], dtype=np.uint64))
+    >>> found.b.tolist(), found.distance.tolist()
+    ([0, 1], [2, 1])
+    """
+
+    def __init__(
+        self, fingerprints: NDArray[np.uint64], *, max_distance: int = 3, bits: int = 64
+    ) -> None:
+        from neardup import _core
+
+        rows = _rows(fingerprints, bits)
+        self.bits = bits
+        self.max_distance = check_max_distance(max_distance, bits)
+        self._core = _core.FingerprintIndex(rows, bits=bits, max_distance=max_distance)
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def add(self, fingerprints: NDArray[np.uint64]) -> None:
+        """Add fingerprints; they are numbered on from the last one.
+
+        Parameters
+        ----------
+        fingerprints : ndarray of shape (n, words) or (n,), dtype uint64
+        """
+        self._core.add(_rows(fingerprints, self.bits))
+
+    def near(
+        self, fingerprints: NDArray[np.uint64], *, max_distance: int | None = None, workers: int = 1
+    ) -> CandidatePairs:
+        """Find stored fingerprints within a Hamming distance of each query.
+
+        Parameters
+        ----------
+        fingerprints : ndarray of shape (n_queries, words) or (n_queries,), dtype uint64
+        max_distance : int or None, default=None
+            Largest number of differing bits, inclusive; at most the index's own,
+            which is the default.
+        workers : int, default=1
+            Threads; 0 means one for each processor. Changes no result.
+
+        Returns
+        -------
+        CandidatePairs
+            Columns a (query), b (stored fingerprint), distance; sorted by (a, b).
+
+        Raises
+        ------
+        ParameterError
+            If `max_distance` exceeds the index's own.
+        """
+        wanted = self.max_distance if max_distance is None else max_distance
+        if wanted > self.max_distance:
+            raise ParameterError(
+                f"The 'max_distance' parameter must be at most {self.max_distance}, for which "
+                f"the index was built. Got {wanted} instead."
+            )
+        check_max_distance(wanted, self.bits)
+        return CandidatePairs(
+            *self._core.near(
+                _rows(fingerprints, self.bits), max_distance=wanted, workers=check_workers(workers)
+            )
+        )
+
+
+def _rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
+    import numpy as np
+
+    if bits not in (32, 64, 128, 256):
+        raise ParameterError(
+            f"The 'bits' parameter must be one of 32, 64, 128, 256. Got {bits!r} instead."
+        )
+    words = -(-bits // 64)
+    array = np.asarray(fingerprints)
+    if array.ndim == 1 and words == 1:
+        array = array[:, None]
+    if array.dtype != np.uint64 or array.ndim != 2 or array.shape[1] != words:
+        raise ParameterError(
+            f"The 'fingerprints' parameter must be an array of uint64 of shape (n, {words}) for "
+            f"{bits} bits. Got {array.dtype} of shape {array.shape} instead."
+        )
+    if bits == 32 and (array >> np.uint64(32)).any():
+        raise ParameterError(
+            "The 'fingerprints' parameter must have no bits above 32. Got a larger value instead."
+        )
+    return np.ascontiguousarray(array)

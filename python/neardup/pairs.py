@@ -1,0 +1,238 @@
+"""Every verified pair of a collection: stages normalize to verify."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup.plan import Plan, plan, rule
+from neardup.recipe import Recipe, load_recipe
+from neardup.summary import Clock, Summary, peak_memory
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup.collect import Progress
+    from neardup.readers import Problem
+
+
+@dataclass(frozen=True)
+class PairsResult:
+    """The verified pairs of a collection.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        One row a pair: ``id_a``, ``id_b`` (string; a stands before b in the
+        input), ``similarity`` (float64, in [0, 1]), ``measure`` (string),
+        ``distance`` (int32, bits; null where a text has no fingerprint).
+        Sorted by the places of a and b in the input.
+    summary : Summary
+    plan : Plan
+    problems : list of Problem
+        Records that could not be read; at most 10,000 are remembered.
+    """
+
+    table: pa.Table
+    summary: Summary
+    plan: Plan
+    problems: list[Problem]
+
+
+def pairs(
+    data: Any,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    title: str | None = None,
+    threshold: float | None = None,
+    max_distance: int | None = None,
+    recipe: str | Path | Recipe = "general",
+    title_from_first_line: bool = False,
+    workers: int = 0,
+) -> PairsResult:
+    """Return every pair of documents that are verified similar.
+
+    Parameters
+    ----------
+    data, text, id, title, threshold, max_distance, recipe, \
+title_from_first_line, workers
+        As in :func:`neardup.dedup`.
+
+    Returns
+    -------
+    PairsResult
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of bounds.
+    InputError
+        If there is no text column.
+
+    See Also
+    --------
+    dedup : one kept document each.
+
+    Notes
+    -----
+    Candidates within the distance are found exactly; the distance itself is
+    derived from the threshold for a recall that :func:`neardup.plan` states.
+    The output is quadratic in how often one text is repeated.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> found = neardup.pairs([
+    ...     "The council will open the new bridge on Sunday morning.",
+    ...     "Rain is expected along the coast until Thursday.",
+    ...     "The council will open the new bridge on Sunday morning!",
+    ... ], threshold=0.8)
+    >>> found.table.select(["id_a", "id_b"]).to_pylist()
+    [{'id_a': '0', 'id_b': '2'}]
+    """
+    from neardup.readers import open_table
+
+    source = open_table(data, text_field=text, id_field=id, title_field=title)
+    return _find(
+        source,
+        load_recipe(recipe),
+        threshold=threshold,
+        max_distance=max_distance,
+        title_from_first_line=title_from_first_line,
+        workers=workers,
+    )
+
+
+def pairs_files(
+    inputs: Sequence[str | Path],
+    output: str | Path,
+    *,
+    report: str | Path | None = None,
+    format: str | None = None,
+    text: str | None = None,
+    id: str | None = None,
+    title: str | None = None,
+    force: bool = False,
+    **options: Any,
+) -> PairsResult:
+    """Write every verified pair of files.
+
+    Parameters
+    ----------
+    inputs, report, format, text, id, title, force
+        As in :func:`neardup.dedup.dedup_files`.
+    output : str or Path
+        Where the pairs go; format by extension.
+    **options
+        ``threshold``, ``max_distance``, ``recipe``, ``title_from_first_line``,
+        ``workers``, ``stop_on_error`` and ``progress``.
+
+    Returns
+    -------
+    PairsResult
+
+    Raises
+    ------
+    ParameterError, InputError, OutputError
+        As :func:`neardup.dedup.dedup_files` does.
+    """
+    from neardup.collect import Progress
+    from neardup.readers import open_sources
+    from neardup.writers import PAIRS, OutputSet, write_rows
+
+    recipe = load_recipe(options.pop("recipe", "general"))
+    progress = options.setdefault("progress", None) or Progress()
+    with OutputSet() as outputs:
+        pairs_file = outputs.open(output, force=force)
+        report_file = None if report is None else outputs.open_text(report, force=force)
+        sources = open_sources(
+            inputs,
+            format=format,
+            text_field=text,
+            id_field=id,
+            title_field=title,
+            output_paths=[path for path in (output, report) if path is not None],
+        )
+        result = _find(sources, recipe, **options)
+        result.summary.problems += len(sources.notes)
+        for note in sources.notes:
+            progress.problem(note)
+        write_rows(pairs_file, result.table, PAIRS)
+        if report_file is not None:
+            settings = {"inputs": [str(path) for path in inputs], "output": str(output)}
+            text_of_report = result.summary.report(
+                recipe=recipe, plan=result.plan, problems=result.problems, **settings
+            )
+            report_file.write(text_of_report.encode() + b"\n")
+    return result
+
+
+def _find(
+    source: Any,
+    recipe: Recipe,
+    *,
+    threshold: float | None = None,
+    max_distance: int | None = None,
+    title_from_first_line: bool = False,
+    stop_on_error: bool = False,
+    workers: int = 0,
+    progress: Progress | None = None,
+) -> PairsResult:
+    import pyarrow as pa
+
+    from neardup.collect import collect
+
+    clock = Clock()
+    wanted = rule(recipe, threshold=threshold, max_distance=max_distance)
+    collected = collect(
+        source.batches(titles=recipe.weigh.scheme == "improved"),
+        recipe,
+        workers=workers,
+        title_from_first_line=title_from_first_line,
+        stop_on_error=stop_on_error,
+        progress=progress,
+    )
+    clock.lap("read and sketch")
+    if progress is not None:
+        progress.stage("candidates, verify", None)
+    a, b, similarity, distance, candidates = collected.corpus.verified_pairs(
+        max_distance=wanted.max_distance,
+        threshold=wanted.threshold,
+        shingle=wanted.shingle,
+        min_features=wanted.min_features,
+    )
+    ids = collected.id_column()
+    table = pa.table(
+        {
+            "id_a": ids.take(pa.array(a)),
+            "id_b": ids.take(pa.array(b)),
+            "similarity": pa.array(similarity),
+            "measure": pa.repeat(pa.scalar(wanted.measure), len(a)),
+            "distance": pa.array(distance, mask=distance < 0),
+        }
+    )
+    clock.lap("candidates, verify")
+    readable = collected.features() >= 0
+    summary = Summary(
+        task="pairs",
+        read=len(readable),
+        unreadable=int((~readable).sum()),
+        pairs=len(a),
+        kept=len(readable),
+        problems=collected.problem_count,
+        candidates=candidates,
+        bytes_read=collected.bytes_read,
+        seconds=clock.seconds(),
+        peak_memory=peak_memory(),
+        stages=clock.stages,
+    )
+    search = plan(
+        len(readable),
+        recipe=recipe,
+        threshold=wanted.threshold,
+        max_distance=wanted.max_distance,
+    )
+    return PairsResult(table, summary, search, collected.problems)

@@ -1,0 +1,198 @@
+"""What a reader hands on: batches of texts, and the problems met on the way."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+import pyarrow as pa
+
+__all__ = ["BATCH_BYTES", "BATCH_RECORDS", "Batch", "Piece", "Problem", "regroup", "show"]
+
+BATCH_BYTES = 4 << 20
+BATCH_RECORDS = 8192
+
+_SHOWN = 60
+
+
+def show(value: Any) -> str:
+    """Render a value on one line, cut to 60 characters.
+
+    Text of the input may hold line breaks or terminal escapes, which have no
+    place in a message: unprintable characters are escaped.
+    """
+    if isinstance(value, bytes):
+        text = value[: 4 * _SHOWN].decode("utf-8", "backslashreplace")
+    elif isinstance(value, str):
+        text = value[: _SHOWN + 1]
+    else:
+        try:
+            text = orjson.dumps(value, default=repr).decode()
+        except (TypeError, ValueError):
+            text = repr(value)
+    text = text[: _SHOWN + 1]
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing in the input that could not be read as it should be.
+
+    Parameters
+    ----------
+    source : str
+        The file, as the user named it; ``-`` is standard input.
+    record : int
+        Number of the record in its source, from 1. Blank lines and header
+        rows are not records. Where a damaged file ends early, the first
+        record that could not be read.
+    field : str or None
+        The field, or None if the record as a whole is meant.
+    reason : str
+        What it must be; begins with "must".
+    found : str
+        What was there instead, cut to 60 characters.
+
+    Examples
+    --------
+    >>> print(Problem("a.jsonl", 3, "text", "must be text", "12"))
+    a.jsonl: record 3, field 'text': must be text. Got 12 instead.
+    """
+
+    source: str
+    record: int
+    field: str | None
+    reason: str
+    found: str
+
+    def __str__(self) -> str:
+        place = "" if self.field is None else f", field '{self.field}'"
+        got = f"Got {self.found} instead." if self.found else "Got nothing instead."
+        return f"{self.source}: record {self.record}{place}: {self.reason}. {got}"
+
+
+@dataclass(slots=True)
+class Batch:
+    """Some consecutive records of the input.
+
+    Seldom, one at the end has no records and only tells of damage.
+
+    Parameters
+    ----------
+    first : int
+        Position of the first record in the whole input, from 0.
+    texts : pyarrow.LargeStringArray of length n
+        Valid UTF-8; null where the record cannot be read.
+    ids : list of str, length n
+        The record's own id, or ``NAME:RECORD``.
+    titles : pyarrow.LargeStringArray of length n, or None
+        None if titles were not asked for, or no record of the batch has one.
+    extra : dict of str to list
+        Per extra field the n values, as Python objects; None where missing.
+    problems : list of Problem
+        Those met in these records, in input order.
+    bytes_read : int
+        Uncompressed bytes of input behind this batch.
+    """
+
+    first: int
+    texts: pa.LargeStringArray
+    ids: list[str]
+    titles: pa.LargeStringArray | None = None
+    extra: dict[str, list[Any]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    bytes_read: int = 0
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(slots=True)
+class Piece:
+    """What one read of one source gave, before it is cut into batches.
+
+    Problems carry the index of their record in the piece, so that they stay
+    with it. A piece without records can hold a problem too: that the rest of
+    its source cannot be read.
+    """
+
+    texts: pa.LargeStringArray
+    ids: list[str]
+    titles: pa.LargeStringArray | None
+    extra: dict[str, list[Any]]
+    problems: list[tuple[int, Problem]]
+    bytes_read: int
+
+    def cut(self, begin: int, end: int) -> "Piece":
+        """Return records ``begin:end``; bytes are shared out by records."""
+        total = len(self.ids)
+        share = self.bytes_read * end // total - self.bytes_read * begin // total
+        return Piece(
+            self.texts.slice(begin, end - begin),
+            self.ids[begin:end],
+            None if self.titles is None else self.titles.slice(begin, end - begin),
+            {name: values[begin:end] for name, values in self.extra.items()},
+            [(i - begin, p) for i, p in self.problems if begin <= i < end],
+            share,
+        )
+
+
+def regroup(pieces: Iterable[Piece], max_bytes: int, max_records: int) -> Iterator[Batch]:
+    """Cut and join pieces into batches of about the size asked for.
+
+    The boundaries carry no meaning: concatenating the batches gives the same
+    records for any two sizes.
+    """
+    first = 0
+    waiting: list[Piece] = []
+    records = size = 0
+    for piece in pieces:
+        for part in _cut_large(piece, max_bytes, max_records):
+            if waiting and records + len(part.ids) > max_records:
+                yield _join(waiting, first)
+                first += records
+                waiting, records, size = [], 0, 0
+            waiting.append(part)
+            records += len(part.ids)
+            size += part.bytes_read
+            if records >= max_records or size >= max_bytes:
+                yield _join(waiting, first)
+                first += records
+                waiting, records, size = [], 0, 0
+    if waiting:
+        yield _join(waiting, first)
+
+
+def _cut_large(piece: Piece, max_bytes: int, max_records: int) -> Iterator[Piece]:
+    total = len(piece.ids)
+    step = max_records
+    if piece.bytes_read > 2 * max_bytes:
+        step = min(step, max(1, total * max_bytes // piece.bytes_read))
+    if total <= step:
+        yield piece
+        return
+    for begin in range(0, total, step):
+        yield piece.cut(begin, min(begin + step, total))
+
+
+def _join(pieces: list[Piece], first: int) -> Batch:
+    titles = None
+    if any(p.titles is not None and p.titles.null_count < len(p.titles) for p in pieces):
+        titles = pa.concat_arrays(
+            [
+                pa.nulls(len(p.ids), pa.large_string()) if p.titles is None else p.titles
+                for p in pieces
+            ]
+        )
+    names = pieces[0].extra
+    return Batch(
+        first=first,
+        texts=pieces[0].texts if len(pieces) == 1 else pa.concat_arrays([p.texts for p in pieces]),
+        ids=pieces[0].ids if len(pieces) == 1 else [i for p in pieces for i in p.ids],
+        titles=titles,
+        extra={name: [v for p in pieces for v in p.extra[name]] for name in names},
+        problems=[problem for p in pieces for _, problem in p.problems],
+        bytes_read=sum(p.bytes_read for p in pieces),
+    )

@@ -1,0 +1,193 @@
+"""Arrow columns to texts and ids: shared by Parquet files and tables in memory.
+
+Arrow trusts that a string column holds UTF-8; a file may hold anything. The
+core trusts Arrow, so every text is validated here before it goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.exceptions import InputError
+from neardup.readers.batch import Piece, Problem, show
+from neardup.readers.fields import Columns, Fields, as_id
+from neardup.readers.source import texts_array
+
+__all__ = ["check_types", "is_text", "piece_of", "text_column"]
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Say whether a column of this type can hold texts; one of nulls can."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_null(kind)
+    )
+
+
+def check_types(schema: pa.Schema, columns: Columns, fields: Fields, source: str) -> Columns:
+    """Check the chosen columns' types, and drop default ones that do not fit.
+
+    Raises
+    ------
+    InputError
+        If the text column, or an id or title column that the user named, has
+        a type that cannot be used.
+    """
+    kind = schema.field(columns.text).type
+    if not is_text(kind):
+        raise InputError(f"{source}: column '{columns.text}' must hold text. Got {kind} instead.")
+    title, key = columns.title, columns.id
+    if title is not None and not is_text(schema.field(title).type):
+        if fields.title is not None:
+            kind = schema.field(title).type
+            raise InputError(f"{source}: column '{title}' must hold text. Got {kind} instead.")
+        title = None
+    if key is not None:
+        kind = schema.field(key).type
+        if not is_text(kind) and not pa.types.is_integer(kind):
+            if fields.id is not None:
+                raise InputError(
+                    f"{source}: column '{key}' must hold text or integers. Got {kind} instead."
+                )
+            key = None
+    return Columns(columns.text, title, key, columns.extra)
+
+
+def text_column(
+    column: pa.Array[Any] | list[Any],
+) -> tuple[pa.LargeStringArray, list[tuple[int, str, str]]]:
+    """Return the column as valid texts, and (index, reason, found) of what is none."""
+    if isinstance(column, list):
+        return _text_values(column)
+    if pa.types.is_dictionary(column.type):
+        column = pc.cast(column, column.type.value_type)
+    texts: Any = pc.cast(column, pa.large_string())
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        return _decoded_one_by_one(texts)
+    if not texts.null_count:
+        return texts, []
+    nulls: list[int] = pc.indices_nonzero(texts.is_null()).to_pylist()
+    return texts, [(index, "must be text", "null") for index in nulls]
+
+
+def _text_values(values: list[Any]) -> tuple[pa.LargeStringArray, list[tuple[int, str, str]]]:
+    # Arrow would take bytes for text, unseen; so the types are looked at first.
+    if set(map(type, values)) <= {str}:
+        try:
+            return texts_array(values), []
+        except UnicodeEncodeError:
+            pass
+    texts: list[str | None] = []
+    wrong: list[tuple[int, str, str]] = []
+    for index, value in enumerate(values):
+        text = None
+        if not isinstance(value, str):
+            wrong.append((index, "must be text", show(value)))
+        elif _is_encodable(value):
+            text = str(value)
+        else:
+            reason = "must be text without lone surrogates (\\ud800-\\udfff)"
+            wrong.append((index, reason, show(value)))
+        texts.append(text)
+    return texts_array(texts), wrong
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _decoded_one_by_one(
+    texts: pa.LargeStringArray,
+) -> tuple[pa.LargeStringArray, list[tuple[int, str, str]]]:
+    values: list[str | None] = []
+    wrong: list[tuple[int, str, str]] = []
+    for index, value in enumerate(texts.view(pa.large_binary())):
+        raw = value.as_py()
+        text = None
+        if raw is None:
+            wrong.append((index, "must be text", "null"))
+        else:
+            try:
+                text = raw.decode()
+            except UnicodeDecodeError as error:
+                reason = f"must be valid UTF-8 (byte {error.start + 1} is not)"
+                wrong.append((index, reason, show(raw)))
+        values.append(text)
+    return texts_array(values), wrong
+
+
+def piece_of(
+    column: Callable[[str], pa.Array[Any] | list[Any]],
+    columns: Columns,
+    fields: Fields,
+    titles: bool,
+    source: str,
+    done: int,
+    unnamed: Callable[[int], str],
+    size: int,
+) -> Piece:
+    """Read texts, ids and the rest from equally long columns.
+
+    Parameters
+    ----------
+    column : callable
+        Gives a column by its name.
+    columns, fields : Columns, Fields
+        What was chosen, and what the user asked for.
+    titles : bool
+        Whether titles are wanted.
+    source, done : str, int
+        Where the problems are; records before this piece.
+    unnamed : callable
+        Gives the id of a record without one, by its number from 1.
+    size : int
+        Bytes behind these rows.
+    """
+    texts, wrong = text_column(column(columns.text))
+    problems = [
+        (i, Problem(source, done + i + 1, columns.text, reason, found))
+        for i, reason, found in wrong
+    ]
+    title = None
+    if titles and columns.title is not None:
+        title, _ = text_column(column(columns.title))
+    ids: list[str] = []
+    reported = {index for index, _, _ in wrong}
+    values = [None] * len(texts) if columns.id is None else _values(column(columns.id), True)
+    for index, value in enumerate(values):
+        key = as_id(value)
+        if key is None:
+            key = unnamed(done + index + 1)
+            if fields.id is not None and index not in reported:
+                number = done + index + 1
+                reason = "must be text or an integer"
+                problems.append((index, Problem(source, number, fields.id, reason, show(value))))
+        ids.append(key)
+    problems.sort(key=lambda found: found[0])
+    extra = {name: _values(column(name), False) for name in columns.extra}
+    return Piece(texts, ids, title, extra, problems, size)
+
+
+def _values(column: pa.Array[Any] | list[Any], valid: bool) -> list[Any]:
+    if isinstance(column, list):
+        if valid:
+            return [None if isinstance(v, str) and not _is_encodable(v) else v for v in column]
+        return column
+    if valid and is_text(column.type):
+        column, _ = text_column(column)
+    values: list[Any] = column.to_pylist()
+    return values

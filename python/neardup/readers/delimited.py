@@ -1,0 +1,205 @@
+r"""CSV and TSV: a header row, then one record per row.
+
+Rows may span lines, since a quoted field may hold line breaks. The csv module
+pulls lines as it needs them; the lines it took since the last row are that
+row as it stands in the file, which is what the kept rows are written from.
+
+TSV here is CSV with tabs: quotes mean the same in both.
+"""
+
+import csv
+from collections.abc import Iterator
+from itertools import chain, compress
+from typing import Any, NamedTuple
+
+from neardup.exceptions import InputError
+from neardup.readers.batch import Piece, Problem, show
+from neardup.readers.fields import Columns, Fields
+from neardup.readers.source import Keep, Row, texts_array, unreadable_rest
+from neardup.readers.streams import Blob, StreamDamaged, line_blocks
+
+__all__ = ["Delimited"]
+
+_BLOCK = 4 << 20
+_ROWS = 4096
+_DELIMITER = {"csv": ",", "tsv": "\t"}
+
+
+class _Row(NamedTuple):
+    values: list[str]
+    raw: bytes
+    reason: str | None
+
+
+class Delimited:
+    """A source of comma or tab separated rows.
+
+    `header` and `header_bytes` are the first row, parsed and as it stands; an
+    empty file has neither.
+    """
+
+    def __init__(self, blob: Blob, compression: str | None, format: str) -> None:
+        self.name = blob.name
+        self.format = format
+        self.blob = blob
+        self._compression = compression
+        self._delimiter = _DELIMITER[format]
+        # The module's limit of 128 KiB is meant to catch unclosed quotes, but
+        # whole articles are longer; it can only be set for the process.
+        csv.field_size_limit(max(csv.field_size_limit(), 1 << 30))
+        self.header, self.header_bytes = self._read_header()
+
+    def _read_header(self) -> tuple[list[str], bytes]:
+        try:
+            first = next(self._rows(1 << 16), None)
+        except StreamDamaged as error:
+            raise InputError(f"{self.name}: {error}.") from error
+        if first is None:
+            return [], b""
+        if first.reason is not None:
+            raise InputError(
+                f"{self.name}: the header row {first.reason}. Got {show(first.raw)} instead."
+            )
+        return first.values, first.raw
+
+    def check_unchanged(self) -> None:
+        """Raise InputError if the file is not that of the first pass."""
+        self.blob.check_unchanged()
+
+    def _rows(self, size: int) -> Iterator[_Row]:
+        """Yield all rows, the header row first; blank lines are none."""
+        taken: list[bytes] = []
+        invalid = False
+
+        def lines() -> Iterator[str]:
+            nonlocal invalid
+            blocks = line_blocks(self.blob.chunks(self._compression, size))
+            for line in chain.from_iterable(blocks):
+                line += b"\n"
+                taken.append(line)
+                try:
+                    yield line.decode()
+                except UnicodeDecodeError:
+                    invalid = True
+                    yield line.decode("utf-8", "replace")
+
+        reader = csv.reader(lines(), delimiter=self._delimiter, strict=True)
+        while True:
+            try:
+                values = next(reader, None)
+                reason = None
+            except csv.Error as error:
+                values, reason = [], f"must be valid {self.format.upper()} ({error})"
+            if values is None:
+                return
+            raw = b"".join(taken)
+            taken.clear()
+            if invalid:
+                bad = _first_invalid(raw)
+                reason = f"must be valid UTF-8 (byte {bad} of the record is not)"
+                invalid = False
+            if values or reason:
+                yield _Row(values, raw, reason)
+
+    def _records(self, size: int) -> Iterator[_Row]:
+        width = len(self.header)
+        rows = self._rows(size)
+        next(rows, None)
+        for row in rows:
+            if row.reason is None and len(row.values) != width:
+                fields = "field" if width == 1 else "fields"
+                reason = f"must have {width} {fields} as the header row has"
+                row = row._replace(reason=reason)
+            yield row
+
+    def pieces(self, fields: Fields, titles: bool, size: int) -> Iterator[Piece]:
+        """Read the texts, in pieces of about `size` bytes."""
+        if not self.header:
+            return
+        columns = Columns.choose(self.header, fields, self.name)
+        done = held = 0
+        rows: list[_Row] = []
+        try:
+            for row in self._records(size):
+                rows.append(row)
+                held += len(row.raw)
+                if held >= size or len(rows) >= _ROWS:
+                    yield self._piece(rows, columns, titles, done)
+                    done += len(rows)
+                    rows, held = [], 0
+        except StreamDamaged as error:
+            if rows:
+                yield self._piece(rows, columns, titles, done)
+            yield unreadable_rest(self.name, done + len(rows), str(error), fields.extra)
+            return
+        if rows:
+            yield self._piece(rows, columns, titles, done)
+
+    def _piece(self, rows: list[_Row], columns: Columns, titles: bool, done: int) -> Piece:
+        def column(name: str | None) -> list[Any]:
+            if name is None:
+                return [None] * len(rows)
+            at = self.header.index(name)
+            return [row.values[at] if row.reason is None else None for row in rows]
+
+        ids = column(columns.id)
+        return Piece(
+            texts_array(column(columns.text)),
+            [f"{self.name}:{done + i}" if key is None else key for i, key in enumerate(ids, 1)],
+            texts_array(column(columns.title)) if titles and columns.title is not None else None,
+            {name: column(name) for name in columns.extra},
+            [
+                (i, self._problem(row, done + i + 1))
+                for i, row in enumerate(rows)
+                if row.reason is not None
+            ],
+            sum(len(row.raw) for row in rows),
+        )
+
+    def _problem(self, row: _Row, number: int) -> Problem:
+        assert row.reason is not None
+        found = f"{len(row.values)}: " if row.values and row.reason.startswith("must have") else ""
+        return Problem(self.name, number, None, row.reason, show(found + _decoded(row.raw)))
+
+    def rows(self) -> Iterator[list[Row]]:
+        """Read whole records."""
+        rows: list[Row] = []
+        try:
+            for number, row in enumerate(self._records(_BLOCK), 1):
+                if row.reason is None:
+                    rows.append(dict(zip(self.header, row.values, strict=True)))
+                else:
+                    rows.append(self._problem(row, number))
+                if len(rows) >= _ROWS:
+                    yield rows
+                    rows = []
+        except StreamDamaged:
+            pass
+        if rows:
+            yield rows
+
+    def kept_bytes(self, keep: Keep) -> Iterator[bytes]:
+        """Yield the kept rows as they stand in the file, without the header."""
+        raws: list[bytes] = []
+        try:
+            for row in self._records(_BLOCK):
+                raws.append(row.raw)
+                if len(raws) >= _ROWS:
+                    yield b"".join(compress(raws, keep.take(len(raws)).tolist()))
+                    raws = []
+        except StreamDamaged:
+            pass
+        if raws:
+            yield b"".join(compress(raws, keep.take(len(raws)).tolist()))
+
+
+def _decoded(raw: bytes) -> str:
+    return raw[:400].decode("utf-8", "backslashreplace").rstrip("\r\n")
+
+
+def _first_invalid(raw: bytes) -> int:
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        return error.start + 1
+    return 0

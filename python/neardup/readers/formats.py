@@ -1,0 +1,100 @@
+"""Which format a file has: by its name, and by its first bytes if they disagree."""
+
+from typing import NamedTuple
+
+from neardup.exceptions import ParameterError
+
+__all__ = [
+    "FORMATS",
+    "PARQUET",
+    "TEXT_EXTENSIONS",
+    "Format",
+    "by_content",
+    "by_name",
+    "check_format",
+    "known",
+]
+
+FORMATS = ("jsonl", "parquet", "csv", "tsv", "text")
+
+_FORMAT_OF = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".txt": "text",
+    ".md": "text",
+}
+_COMPRESSION_OF = {".gz": "gzip", ".zst": "zstd"}
+
+TEXT_EXTENSIONS = tuple(e for e, f in _FORMAT_OF.items() if f == "text")
+
+# First bytes.
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+PARQUET = b"PAR1"
+
+
+class Format(NamedTuple):
+    """A format and a compression; either is None where it is not known."""
+
+    format: str | None
+    compression: str | None
+
+
+def by_name(name: str) -> Format:
+    """Read format and compression off a file name; case does not matter."""
+    name = name.lower()
+    compression = None
+    for extension, found in _COMPRESSION_OF.items():
+        if name.endswith(extension):
+            name, compression = name[: -len(extension)], found
+    for extension, found in _FORMAT_OF.items():
+        if name.endswith(extension):
+            return Format(found, compression)
+    return Format(None, compression)
+
+
+def by_content(head: bytes, named: Format) -> Format:
+    """Correct what the name says by the file's first bytes.
+
+    Magic bytes win over any extension. A name that promises compression is
+    disbelieved only if the content looks like text: otherwise a damaged
+    archive would be read as thousands of bad lines.
+    """
+    if head.startswith(PARQUET):
+        return Format("parquet", None)
+    if head.startswith(_GZIP):
+        return Format(named.format, "gzip")
+    if head.startswith(_ZSTD) or (head[1:4] == b"\x2a\x4d\x18" and head[0] >> 4 == 5):
+        return Format(named.format, "zstd")
+    if named.compression and (not head or _looks_like_text(head)):
+        return Format(named.format, None)
+    return named
+
+
+def check_format(value: str | None, owner: str) -> None:
+    """Raise ParameterError unless `value` is None or one of FORMATS."""
+    if value is not None and value not in FORMATS:
+        raise ParameterError(
+            f"The 'format' parameter of {owner} must be one of {', '.join(FORMATS)}."
+            f" Got {value!r} instead."
+        )
+
+
+def known() -> str:
+    """List the known extensions for a message."""
+    return f"{', '.join(_FORMAT_OF)} (each also with {' or '.join(_COMPRESSION_OF)})"
+
+
+def _looks_like_text(head: bytes) -> bool:
+    if b"\0" in head:
+        return False
+    try:
+        head.decode()
+    except UnicodeDecodeError as error:
+        # The head may end inside a character.
+        return error.reason == "unexpected end of data"
+    return True

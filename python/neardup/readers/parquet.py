@@ -1,0 +1,132 @@
+"""Parquet: row groups streamed, only the columns that are needed."""
+
+import contextlib
+import io
+from collections.abc import Iterator
+from typing import cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from neardup.exceptions import InputError
+from neardup.readers.batch import Piece, Problem, show
+from neardup.readers.columns import check_types, piece_of
+from neardup.readers.fields import Columns, Fields
+from neardup.readers.source import Row, unreadable_rest
+from neardup.readers.streams import Blob
+
+__all__ = ["Parquet"]
+
+# Fixed, so that the records read before a damaged page do not depend on the
+# batch size that the caller asks for.
+_ROWS = 4096
+_DAMAGE = (pa.ArrowException, OSError)
+
+
+class Parquet:
+    """A source of the rows of a Parquet file; `schema` is the file's own."""
+
+    format = "parquet"
+
+    def __init__(self, blob: Blob, compression: str | None) -> None:
+        self.name = blob.name
+        self.blob = blob
+        self._compression = compression
+        with self._open() as file:
+            self.schema: pa.Schema = file.schema_arrow
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[pq.ParquetFile]:
+        # Arrow leaves a Python file open that it did not open itself.
+        with self.blob.unpacked(self._compression) as handle:
+            try:
+                file = pq.ParquetFile(pa.PythonFile(cast(io.IOBase, handle), mode="r"))
+            except _DAMAGE as error:
+                raise InputError(
+                    f"{self.name}: must be a Parquet file. Got {_first_line(error)}"
+                ) from error
+            yield file
+
+    def check_unchanged(self) -> None:
+        """Raise InputError if the file is not that of the first pass."""
+        self.blob.check_unchanged()
+
+    def columns(self, fields: Fields) -> Columns:
+        """Choose the columns to read.
+
+        Raises
+        ------
+        InputError
+            If a column is missing or has a type that cannot be used.
+        """
+        columns = Columns.choose(self.schema.names, fields, self.name)
+        return check_types(self.schema, columns, fields, self.name)
+
+    def pieces(self, fields: Fields, titles: bool, size: int) -> Iterator[Piece]:
+        """Read the texts, a fixed number of rows at a time, whatever the `size`."""
+        del size
+        columns = self.columns(fields)
+        wanted = dict.fromkeys([columns.text, *columns.extra])
+        if columns.id is not None:
+            wanted[columns.id] = None
+        if titles and columns.title is not None:
+            wanted[columns.title] = None
+        done = 0
+        for batch in self.batches(list(wanted)):
+            if isinstance(batch, Problem):
+                yield unreadable_rest(self.name, done, batch.reason, fields.extra)
+                return
+            yield piece_of(
+                batch.column,
+                columns,
+                fields,
+                titles,
+                self.name,
+                done,
+                lambda number: f"{self.name}:{number}",
+                batch.nbytes,
+            )
+            done += batch.num_rows
+
+    def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch | Problem]:
+        """Yield record batches, and a Problem in place of what follows damage."""
+        done = 0
+        with self._open() as file:
+            batches = file.iter_batches(_ROWS, columns=columns, use_threads=True)
+            while True:
+                try:
+                    batch = next(batches, None)
+                except _DAMAGE as error:
+                    reason = f"must be readable Parquet ({show(_first_line(error))})"
+                    yield Problem(self.name, done + 1, None, reason, "damaged data")
+                    return
+                if batch is None:
+                    return
+                done += batch.num_rows
+                yield batch
+
+    def rows(self) -> Iterator[list[Row]]:
+        """Read whole records."""
+        done = 0
+        for batch in self.batches():
+            if isinstance(batch, Problem):
+                return
+            try:
+                yield list(batch.to_pylist())
+            except UnicodeDecodeError:
+                yield [self._row(batch, i, done + i + 1) for i in range(batch.num_rows)]
+            done += batch.num_rows
+
+    def _row(self, batch: pa.RecordBatch, index: int, number: int) -> Row:
+        row: dict[str, object] = {}
+        for name in batch.schema.names:
+            try:
+                row[name] = batch.column(name)[index].as_py()
+            except UnicodeDecodeError as error:
+                reason = f"must be valid UTF-8 (byte {error.start + 1} is not)"
+                return Problem(self.name, number, name, reason, show(error.object))
+        return row
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0]

@@ -1,0 +1,96 @@
+"""What every kind of source offers to the run: one page, one protocol.
+
+A source is read several times. The first pass asks for `pieces`. The pass
+that writes the kept records asks for `kept_bytes`, the records as they stand
+in the file, where the formats agree, and else for `rows`, the records as
+Python dicts.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.exceptions import InputError
+from neardup.readers.batch import Piece, Problem
+from neardup.readers.fields import Fields
+
+__all__ = ["Keep", "RawSource", "Row", "Source", "texts_array", "unreadable_rest"]
+
+# A record for conversion: its fields, or why it has none.
+Row = dict[str, Any] | Problem
+
+
+class Keep:
+    """The part of a keep mask that belongs to one source, taken in order.
+
+    Raises InputError as soon as the source turns out to hold another number
+    of records than in the first pass.
+    """
+
+    def __init__(self, mask: npt.NDArray[np.bool_], source: str) -> None:
+        self._mask = mask
+        self._source = source
+        self._taken = 0
+
+    def take(self, count: int) -> npt.NDArray[np.bool_]:
+        """Return the flags of the next `count` records."""
+        begin, self._taken = self._taken, self._taken + count
+        if self._taken > len(self._mask):
+            self._complain("more")
+        return self._mask[begin : self._taken]
+
+    def close(self) -> None:
+        """Check that every flag was taken."""
+        if self._taken != len(self._mask):
+            self._complain(str(self._taken))
+
+    def _complain(self, found: str) -> None:
+        raise InputError(
+            f"{self._source}: must hold the {len(self._mask)} records of the first pass."
+            f" Got {found} instead. No output was written; run again."
+        )
+
+
+class Source(Protocol):
+    """A file, or a folder of text files, that can be read several times."""
+
+    name: str
+    format: str
+
+    def pieces(self, fields: Fields, titles: bool, size: int) -> Iterator[Piece]:
+        """Read the texts, in pieces of about `size` bytes."""
+        ...
+
+    def rows(self) -> Iterator[list[Row]]:
+        """Read whole records, in the order and number of `pieces`."""
+        ...
+
+    def check_unchanged(self) -> None:
+        """Raise InputError if the files are not those of the first pass."""
+        ...
+
+
+class RawSource(Source, Protocol):
+    """A source of lines of text, whose records can be copied as they are."""
+
+    def kept_bytes(self, keep: Keep) -> Iterator[bytes]:
+        """Yield the kept records as they stand, each ended by a line break."""
+        ...
+
+
+def texts_array(values: list[Any]) -> pa.LargeStringArray:
+    """Build an Arrow array of texts; Arrow raises where a value is no text."""
+    return pa.array(values, pa.large_string())
+
+
+def unreadable_rest(source: str, done: int, reason: str, extra: tuple[str, ...]) -> Piece:
+    """Report that nothing can be read after `done` records.
+
+    A problem without a record: nobody knows how many records are lost.
+    """
+    found = f"{done} record{'' if done == 1 else 's'} and then damaged data"
+    problem = Problem(source, done + 1, None, reason, found)
+    return Piece(texts_array([]), [], None, {name: [] for name in extra}, [(0, problem)], 0)

@@ -1,0 +1,239 @@
+"""The input of a run: several sources, read one after the other, twice."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from neardup.exceptions import InputError, ParameterError
+from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Piece, regroup
+from neardup.readers.delimited import Delimited
+from neardup.readers.fields import Columns, Fields
+from neardup.readers.formats import Format, by_name, check_format, known
+from neardup.readers.jsonl import JsonLines
+from neardup.readers.parquet import Parquet
+from neardup.readers.source import Source
+from neardup.readers.streams import Blob, printable
+from neardup.readers.text_files import TextFiles
+
+__all__ = ["Sources", "open_sources"]
+
+_STDIN = "-"
+
+
+class Sources:
+    """The opened input. Made by `open_sources`.
+
+    Attributes
+    ----------
+    sources : list of Source
+        In the order given.
+    counts : list of int or None
+        Records per source, known once `batches` was read to its end.
+    notes : list of str
+        What is worth telling and no error, such as a file without records;
+        complete once `batches` was read to its end.
+    """
+
+    def __init__(self, sources: list[Source], fields: Fields) -> None:
+        self.sources = sources
+        self.fields = fields
+        self.counts: list[int] | None = None
+        self.notes: list[str] = []
+
+    @property
+    def records(self) -> int | None:
+        """Number of records, known once `batches` was read to its end."""
+        return None if self.counts is None else sum(self.counts)
+
+    def batches(
+        self,
+        *,
+        titles: bool | None = None,
+        batch_bytes: int = BATCH_BYTES,
+        batch_records: int = BATCH_RECORDS,
+    ) -> Iterator[Batch]:
+        """Read the input from its beginning.
+
+        Parameters
+        ----------
+        titles : bool, optional
+            Whether to read titles; by default if a title field was named.
+        batch_bytes, batch_records : int
+            About how much input a batch stands for, in bytes and records, and
+            the most records it may hold. They change nothing but speed.
+
+        Yields
+        ------
+        Batch
+
+        Raises
+        ------
+        InputError
+            If a file cannot be opened again, or changed since it was opened.
+
+        Notes
+        -----
+        Memory is a few times `batch_bytes`, or the longest record.
+        """
+        for name, value in (("batch_bytes", batch_bytes), ("batch_records", batch_records)):
+            if value < 1:
+                raise ParameterError(
+                    f"The '{name}' parameter of Sources.batches must be at least 1."
+                    f" Got {value} instead."
+                )
+        wanted = self.fields.title is not None if titles is None else titles
+        return regroup(self._pieces(wanted, batch_bytes), batch_bytes, batch_records)
+
+    def _pieces(self, titles: bool, size: int) -> Iterator[Piece]:
+        counts = []
+        notes = []
+        for source in self.sources:
+            source.check_unchanged()
+            count = 0
+            problems = False
+            for piece in source.pieces(self.fields, titles, size):
+                count += len(piece.ids)
+                problems = problems or bool(piece.problems)
+                yield piece
+            source.check_unchanged()
+            counts.append(count)
+            if not count and not problems:
+                notes.append(f"{source.name}: no records.")
+        self.counts = counts
+        self.notes = notes
+
+
+def open_sources(
+    paths: Sequence[str | Path],
+    *,
+    format: str | None = None,
+    text_field: str | None = None,
+    title_field: str | None = None,
+    id_field: str | None = None,
+    extra_fields: Sequence[str] = (),
+    output_paths: Sequence[str | Path | None] = (),
+) -> Sources:
+    """Open the input and check what can be checked before it is read.
+
+    Parameters
+    ----------
+    paths : sequence of str or Path
+        Files, folders of text files, or ``-`` for standard input. What can be
+        read only once is copied to an unnamed temporary file first.
+    format : {'jsonl', 'parquet', 'csv', 'tsv', 'text'}, optional
+        Format of all files, by default told from each file's extension, and
+        of standard input from its first bytes, else JSON lines. Compression
+        is always told from the content.
+    text_field : str, optional
+        By default ``text``, else ``content``, else ``body``, decided per
+        source by its first record that has one of them.
+    title_field : str, optional
+        By default ``title``, where there is one.
+    id_field : str, optional
+        By default ``id``, where there is one. A record without an id is
+        called ``NAME:RECORD``; that is a problem only if the field was named.
+    extra_fields : sequence of str
+        Further fields to hand on.
+    output_paths : sequence of str, Path or None
+        Where the run is going to write; None and ``-`` are standard output.
+
+    Returns
+    -------
+    Sources
+
+    Raises
+    ------
+    ParameterError
+        If there is no path, standard input is named twice, or a format is
+        not known.
+    InputError
+        If an input is missing or unreadable, is also an output, is a folder
+        without text files, or has no column of a name that is needed.
+
+    Examples
+    --------
+    >>> sources = open_sources(["news.jsonl.zst", "texts/"])  # doctest: +SKIP
+    >>> for batch in sources.batches():  # doctest: +SKIP
+    ...     sketch(batch.texts)
+    """
+    check_format(format, "open_sources")
+    names = [os.fspath(path) for path in paths]
+    if not names:
+        raise ParameterError(
+            "The 'paths' parameter of open_sources must name at least one input. Got none instead."
+        )
+    if names.count(_STDIN) > 1:
+        raise ParameterError(
+            "The 'paths' parameter of open_sources must name standard input ('-') once at most."
+            f" Got it {names.count(_STDIN)} times instead."
+        )
+    fields = Fields(text_field, title_field, id_field, tuple(extra_fields))
+    sources = [_open(name, format) for name in names]
+    for source in sources:
+        if isinstance(source, Delimited) and source.header:
+            Columns.choose(source.header, fields, source.name)
+        elif isinstance(source, Parquet):
+            source.columns(fields)
+    _refuse_outputs(sources, [os.fspath(p) for p in output_paths if p is not None])
+    return Sources(sources, fields)
+
+
+def _open(path: str, format: str | None) -> Source:
+    if path == _STDIN:
+        blob = Blob(_STDIN, sys.stdin.buffer)
+        found = blob.format(Format(format, None))
+        return _source(blob, found._replace(format=found.format or "jsonl"))
+    if os.path.isdir(path):
+        if format not in (None, "text"):
+            raise ParameterError(
+                "The 'format' parameter of open_sources must be 'text' for a folder."
+                f" Got '{format}' for {printable(path)} instead."
+            )
+        return TextFiles.folder(path)
+    blob = Blob(path)
+    named = by_name(path)
+    found = blob.format(named if format is None else named._replace(format=format))
+    if found.format is None:
+        raise ParameterError(
+            f"{blob.name}: must have a known extension: {known()}."
+            f" Got {_extension(blob.name)} instead. Name the format with format= (--format)."
+        )
+    return _source(blob, found)
+
+
+def _source(blob: Blob, found: Format) -> Source:
+    if found.format == "parquet":
+        return Parquet(blob, found.compression)
+    if found.format in ("csv", "tsv"):
+        return Delimited(blob, found.compression, found.format)
+    if found.format == "text":
+        return TextFiles.single(blob, found.compression)
+    return JsonLines(blob, found.compression)
+
+
+def _extension(name: str) -> str:
+    extension = os.path.splitext(os.path.basename(name))[1]
+    return f"'{extension}'" if extension else "none"
+
+
+def _refuse_outputs(sources: list[Source], outputs: list[str]) -> None:
+    identities = {}
+    for path in outputs:
+        if path != _STDIN:
+            try:
+                status = os.stat(path)
+            except OSError:
+                continue
+            identities[status.st_dev, status.st_ino] = path
+    if not identities:
+        return
+    for source in sources:
+        files = source.files if isinstance(source, TextFiles) else [source]
+        for file in files:
+            blob = getattr(file, "blob", None)
+            if blob is not None and blob.identity in identities:
+                raise InputError(
+                    f"{blob.name}: must not be read and written in one run."
+                    f" Got it as the output {printable(identities[blob.identity])} too."
+                )

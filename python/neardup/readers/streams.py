@@ -1,0 +1,309 @@
+"""Bytes of a file, decompressed, as often as they are asked for.
+
+A `Blob` is a file that can be opened again and again: the run reads its input
+more than once. What can be read only once, a pipe or standard input, is first
+copied to a temporary file without a name.
+
+Compressed streams may have several frames (zstd) or members (gzip), and end
+only where the file ends. A stream that ends early or turns to garbage raises
+`StreamDamaged` *after* all bytes before the damage were handed out.
+"""
+
+import io
+import os
+import shutil
+import stat
+import tempfile
+import weakref
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+import zstandard
+
+from neardup.exceptions import InputError
+from neardup.readers.formats import PARQUET, Format, by_content, by_name
+
+__all__ = ["Blob", "StreamDamaged", "line_blocks", "printable", "read_whole"]
+
+# Compressed input is taken in small pieces, since the decompressors give all
+# that a piece holds at once: this bounds what a hostile archive can ask for.
+# The size is fixed: where damage is noticed must not depend on the batch size.
+_PIECE = 16 << 10
+_HEAD = 4096
+_BOM = b"\xef\xbb\xbf"
+
+
+class StreamDamaged(Exception):
+    """The rest of a compressed stream cannot be read; `str` gives the reason."""
+
+
+def printable(path: str) -> str:
+    """Give the path as valid Unicode, for ids and messages.
+
+    File names are bytes on some systems; those that are not UTF-8 reach
+    Python with lone surrogates, which no output could hold.
+    """
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+class Blob:
+    """A file whose content can be read several times.
+
+    Parameters
+    ----------
+    path : str
+        As the user gave it.
+    handle : binary file, optional
+        Read once and kept in an unnamed temporary file, instead of opening
+        the path.
+    """
+
+    def __init__(self, path: str, handle: IO[bytes] | None = None) -> None:
+        self.path = path
+        self.name = printable(path)
+        self._spool: BinaryIO | None = None
+        if handle is None:
+            status = self._stat()
+            if stat.S_ISREG(status.st_mode):
+                self.identity: tuple[int, int] | None = (status.st_dev, status.st_ino)
+                self._state = _state(status)
+                with self.open():
+                    return
+            with self._open_path() as pipe:
+                self._copy(pipe)
+        else:
+            self._copy(handle)
+
+    def _copy(self, handle: IO[bytes]) -> None:
+        self.identity = None
+        spool = tempfile.TemporaryFile(prefix="neardup-")  # noqa: SIM115
+        try:
+            shutil.copyfileobj(handle, spool, 1 << 20)
+            spool.flush()
+        except OSError as error:
+            spool.close()
+            raise InputError(
+                f"{self.name}: cannot be kept for a second reading: {error.strerror}."
+                " Set TMPDIR to a folder with more room."
+            ) from error
+        # Nobody has to close the input: the file goes when the last user does.
+        weakref.finalize(self, spool.close)
+        self._spool = spool
+
+    def _stat(self) -> os.stat_result:
+        try:
+            return os.stat(self.path)
+        except OSError as error:
+            raise InputError(f"{self.name}: {_said(error)}.") from error
+
+    def _open_path(self) -> BinaryIO:
+        try:
+            return open(self.path, "rb")
+        except OSError as error:
+            raise InputError(f"{self.name}: {_said(error)}.") from error
+
+    def open(self) -> BinaryIO:
+        """Open the raw bytes at their beginning."""
+        if self._spool is not None:
+            return io.BufferedReader(_Reopened(self._spool), 1 << 16)
+        return self._open_path()
+
+    def head(self) -> bytes:
+        """Return the first bytes."""
+        with self.open() as handle:
+            return handle.read(_HEAD)
+
+    def format(self, named: Format) -> Format:
+        """Return the format, the content having the last word."""
+        found = by_content(self.head(), named)
+        if found.compression is not None:
+            try:
+                inside = next(self.chunks(found.compression, len(PARQUET)), b"")
+            except StreamDamaged:
+                return found
+            if inside.startswith(PARQUET):
+                return Format("parquet", found.compression)
+        return found
+
+    def check_unchanged(self) -> None:
+        """Raise InputError if the file is not the one that was opened first."""
+        if self._spool is None and _state(self._stat()) != self._state:
+            raise InputError(
+                f"{self.name}: changed while it was being read. No output was written; run again."
+            )
+
+    def chunks(self, compression: str | None, size: int) -> Iterator[bytes]:
+        """Yield the decompressed content in chunks of at least `size` bytes.
+
+        Only the last one may be shorter.
+
+        Raises
+        ------
+        StreamDamaged
+            After the bytes before the damage.
+        """
+        with self.open() as handle:
+            if compression is None:
+                while chunk := self._read(handle, size):
+                    yield chunk
+                return
+            unpack = _gunzip if compression == "gzip" else _unzstd
+            waiting: list[bytes] = []
+            held = 0
+            try:
+                for part in unpack(iter(lambda: self._read(handle, _PIECE), b"")):
+                    waiting.append(part)
+                    held += len(part)
+                    if held >= size:
+                        yield b"".join(waiting)
+                        waiting, held = [], 0
+            except StreamDamaged:
+                if held:
+                    yield b"".join(waiting)
+                raise
+            if held:
+                yield b"".join(waiting)
+
+    def _read(self, handle: BinaryIO, size: int) -> bytes:
+        try:
+            return handle.read(size)
+        except OSError as error:
+            raise StreamDamaged(f"must be readable ({_said(error)})") from error
+
+    def unpacked(self, compression: str | None) -> BinaryIO:
+        """Open the decompressed content as a seekable file, for formats that seek."""
+        if compression is None:
+            return self.open()
+        spool = tempfile.TemporaryFile(prefix="neardup-")  # noqa: SIM115
+        try:
+            for chunk in self.chunks(compression, 1 << 20):
+                spool.write(chunk)
+        except StreamDamaged as error:
+            spool.close()
+            raise InputError(f"{self.name}: {error}.") from error
+        spool.seek(0)
+        return spool
+
+
+class _Reopened(io.RawIOBase):
+    """A reader with its own position in a shared temporary file."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        if whence == os.SEEK_CUR:
+            offset += self._position
+        elif whence == os.SEEK_END:
+            offset = self._file.seek(offset, os.SEEK_END)
+        self._position = offset
+        return offset
+
+    def readinto(self, buffer: Any) -> int:
+        self._file.seek(self._position)
+        count = self._file.readinto(buffer)  # type: ignore[attr-defined]
+        self._position += count
+        return int(count)
+
+
+def read_whole(path: str | Path) -> bytes:
+    """Return the unpacked content of one file.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or is damaged.
+    """
+    blob = Blob(os.fspath(path))
+    compression = blob.format(by_name(blob.name)).compression
+    try:
+        return b"".join(blob.chunks(compression, 1 << 20))
+    except StreamDamaged as error:
+        raise InputError(f"{blob.name}: {error}.") from error
+
+
+def line_blocks(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
+    r"""Yield lists of complete lines, without their ``\n``, blank ones included.
+
+    A byte order mark at the beginning is no part of any line. An unfinished
+    last line counts, unless the stream is damaged: then nobody knows its end.
+    """
+    tail: list[bytes] = []
+    begin = True
+    for chunk in chunks:
+        if begin:
+            chunk = chunk.removeprefix(_BOM)
+            begin = False
+        lines = chunk.split(b"\n")
+        if len(lines) == 1:
+            tail.append(chunk)
+            continue
+        if tail:
+            tail.append(lines[0])
+            lines[0] = b"".join(tail)
+        tail = [lines.pop()]
+        yield lines
+    last = b"".join(tail)
+    if last:
+        yield [last]
+
+
+def _gunzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    unzip = zlib.decompressobj(wbits=31)
+    inside = False
+    for piece in pieces:
+        while piece:
+            if not inside:
+                # Archives are padded with zeros on tapes, and gzip allows it.
+                piece = piece.lstrip(b"\0")
+                if not piece:
+                    break
+                unzip = zlib.decompressobj(wbits=31)
+            try:
+                out = unzip.decompress(piece)
+            except zlib.error as error:
+                raise StreamDamaged("must be valid gzip data") from error
+            inside = not unzip.eof
+            if out:
+                yield out
+            piece = unzip.unused_data
+    if inside:
+        raise StreamDamaged("must be a complete gzip stream")
+
+
+def _unzstd(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    decompressor = zstandard.ZstdDecompressor()
+    frame = decompressor.decompressobj()
+    inside = False
+    for piece in pieces:
+        while piece:
+            if not inside:
+                frame = decompressor.decompressobj()
+            try:
+                out = frame.decompress(piece)
+            except zstandard.ZstdError as error:
+                raise StreamDamaged("must be valid zstd data") from error
+            inside = not frame.eof
+            if out:
+                yield out
+            piece = b"" if inside else frame.unused_data
+    if inside:
+        raise StreamDamaged("must be a complete zstd stream")
+
+
+def _state(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _said(error: OSError) -> str:
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]

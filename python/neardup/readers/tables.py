@@ -1,0 +1,270 @@
+"""Tables and lists in memory to batches, and the kept rows back in their kind.
+
+What came in goes out: a pandas DataFrame keeps its index and its types, since
+rows are picked from it directly and never pass through another format.
+Neither pandas nor polars is imported for it; a table of theirs can only be
+here if its library is loaded already.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from itertools import compress
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.exceptions import ParameterError
+from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Piece, Problem, regroup, show
+from neardup.readers.columns import check_types, is_text, piece_of
+from neardup.readers.fields import DEFAULT_ID, DEFAULT_TITLE, Columns, Fields
+
+__all__ = ["TableSource", "open_table", "take_kept"]
+
+_NAME = "input"
+_ROWS = 4096
+_TEXT = Columns("text", None, None, ())
+
+
+class TableSource:
+    """A table or list opened for reading. Made by `open_table`."""
+
+    def __init__(self, data: Any, fields: Fields) -> None:
+        self._reader = isinstance(data, pa.RecordBatchReader)
+        self._data = _rereadable(data)
+        self._fields = fields
+        self._pieces = _pieces_of(self._data, fields)
+        self.records: int = _length(self._data)
+
+    def batches(
+        self,
+        *,
+        titles: bool | None = None,
+        batch_bytes: int = BATCH_BYTES,
+        batch_records: int = BATCH_RECORDS,
+    ) -> Iterator[Batch]:
+        """Read the table from its beginning; see `Sources.batches`."""
+        wanted = self._fields.title is not None if titles is None else titles
+        return regroup(self._pieces(wanted), batch_bytes, batch_records)
+
+    def kept(self, keep: npt.ArrayLike) -> Any:
+        """Return the kept rows in a container of the kind that came in."""
+        kept = take_kept(self._data, keep)
+        return kept.to_reader() if self._reader else kept
+
+
+def open_table(
+    data: Any,
+    *,
+    text_field: str | None = None,
+    title_field: str | None = None,
+    id_field: str | None = None,
+    extra_fields: Sequence[str] = (),
+) -> TableSource:
+    """Open a table or list that is in memory.
+
+    Parameters
+    ----------
+    data : table, series, list of str or list of dict
+        A pyarrow Table, RecordBatch, RecordBatchReader or string array, a
+        pandas or polars DataFrame or Series, anything else with
+        ``__arrow_c_stream__`` (it gives back a pyarrow Table), or a list or
+        tuple of str or of dict.
+    text_field, title_field, id_field, extra_fields
+        As in `open_sources`. Without an id field, a row's id is its position
+        from 0, as text.
+
+    Returns
+    -------
+    TableSource
+        With ``batches()`` as `Sources` has it, and ``kept(mask)``.
+
+    Raises
+    ------
+    ParameterError
+        If `data` is none of these.
+    InputError
+        If there is no text column, or it does not hold text.
+
+    Examples
+    --------
+    >>> table = open_table([{"text": "a fox"}, {"text": "a fox"}, {"text": "a hen"}])
+    >>> next(table.batches()).ids
+    ['0', '1', '2']
+    >>> table.kept([True, False, True])
+    [{'text': 'a fox'}, {'text': 'a hen'}]
+    """
+    return TableSource(data, Fields(text_field, title_field, id_field, tuple(extra_fields)))
+
+
+def take_kept(data: Any, keep: npt.ArrayLike) -> Any:
+    """Pick rows of a table or list, giving a container of the same kind.
+
+    Parameters
+    ----------
+    data : table, series or list
+        As `open_table` takes it, except for one that can be read only once.
+    keep : array-like of bool, shape (n,)
+        True for the rows to keep.
+
+    Raises
+    ------
+    ParameterError
+        If there is not one flag for each row.
+
+    Examples
+    --------
+    >>> take_kept(("a", "b", "c"), [True, False, True])
+    ('a', 'c')
+    """
+    mask = np.asarray(keep, dtype=bool)
+    if mask.shape != (_length(data),):
+        raise ParameterError(
+            f"The 'keep' parameter of take_kept must hold {_length(data)} flags, one per row."
+            f" Got shape {mask.shape} instead."
+        )
+    if isinstance(data, (list, tuple)):
+        picked = compress(data, mask.tolist())
+        return list(picked) if isinstance(data, list) else tuple(picked)
+    if _is_of(data, "pandas"):
+        return data[mask]
+    if _is_of(data, "polars"):
+        return data.filter(sys.modules["polars"].Series(mask))
+    return data.filter(pa.array(mask))
+
+
+def _is_of(data: Any, library: str) -> bool:
+    kind = type(data)
+    return kind.__module__.partition(".")[0] == library and kind.__name__ in ("DataFrame", "Series")
+
+
+def _length(data: Any) -> int:
+    return data.num_rows if isinstance(data, (pa.Table, pa.RecordBatch)) else len(data)
+
+
+def _rereadable(data: Any) -> Any:
+    """Return the data if it can be read twice, else all its rows as a table."""
+    if isinstance(data, (list, tuple, pa.Table, pa.RecordBatch, pa.Array, pa.ChunkedArray)):
+        return data
+    if _is_of(data, "pandas") or _is_of(data, "polars"):
+        return data
+    if isinstance(data, pa.RecordBatchReader):
+        return data.read_all()
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        return pa.table(data)
+    raise ParameterError(
+        "The 'data' parameter of open_table must be an Arrow, pandas or polars table, or a list"
+        f" of str or dict. Got {type(data).__name__} instead."
+    )
+
+
+def _pieces_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Piece]]:
+    """Choose the columns, and return what reads them."""
+    if isinstance(data, (list, tuple)):
+        if any(isinstance(value, dict) for value in data):
+            return lambda titles: _dict_pieces(data, fields, titles)
+        return lambda titles: _column_pieces({"text": list(data)}, _TEXT, Fields(), titles)
+    columns: dict[str, pa.ChunkedArray[Any] | list[Any]]
+    if isinstance(data, (pa.Array, pa.ChunkedArray)) or type(data).__name__ == "Series":
+        columns, fields = {"text": _loaded(data)}, Fields()
+        names = ["text"]
+        chosen = _TEXT
+    else:
+        # Labels of pandas columns need not be text.
+        pandas = _is_of(data, "pandas")
+        names = [
+            str(name)
+            for name in (data.columns if pandas or _is_of(data, "polars") else data.schema.names)
+        ]
+        chosen = Columns.choose(names, fields, _NAME)
+        wanted = {chosen.text, chosen.title, chosen.id, *chosen.extra} - {None}
+        columns = {name: _loaded(_pick(data, names, name)) for name in names if name in wanted}
+    schema = pa.schema(
+        [(n, pa.string() if isinstance(c, list) else c.type) for n, c in columns.items()]
+    )
+    chosen = check_types(schema, chosen, fields, _NAME)
+    return lambda titles: _column_pieces(columns, chosen, fields, titles)
+
+
+def _pick(data: Any, names: list[str], name: str) -> Any:
+    if _is_of(data, "pandas"):
+        return data.iloc[:, names.index(name)]
+    return data[name] if _is_of(data, "polars") else data.column(name)
+
+
+def _loaded(column: Any) -> pa.ChunkedArray[Any] | list[Any]:
+    """Return a column as Arrow, or as a list if Arrow cannot hold what is in it."""
+    if _is_of(column, "polars"):
+        column = column.to_arrow()
+    elif _is_of(column, "pandas"):
+        try:
+            arrow = pa.array(column, from_pandas=True)
+        except (pa.ArrowException, UnicodeEncodeError):
+            values: list[Any] = column.tolist()
+            return values
+        # Objects that Arrow made into something else, such as dates.
+        if (
+            column.dtype == object
+            and not is_text(arrow.type)
+            and not pa.types.is_integer(arrow.type)
+        ):
+            return list(column.tolist())
+        column = arrow
+    return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+
+
+def _column_pieces(
+    columns: dict[str, Any], chosen: Columns, fields: Fields, titles: bool
+) -> Iterator[Piece]:
+    total = len(columns[chosen.text])
+    for begin in range(0, total, _ROWS):
+        end = min(begin + _ROWS, total)
+
+        def column(name: str, begin: int = begin, end: int = end) -> pa.Array[Any] | list[Any]:
+            values: Any = columns[name]
+            if isinstance(values, list):
+                some: list[Any] = values[begin:end]
+                return some
+            part = values.slice(begin, end - begin)
+            only: pa.Array[Any] = (
+                part.chunk(0) if part.num_chunks == 1 else pa.concat_arrays(part.chunks)
+            )
+            return only
+
+        piece = piece_of(column, chosen, fields, titles, _NAME, begin, _position, 0)
+        piece.bytes_read = piece.texts.nbytes
+        yield piece
+
+
+def _dict_pieces(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[Piece]:
+    text = next(filter(None, (fields.text_of(r) for r in data if isinstance(r, dict))), None)
+    chosen = Columns(
+        text or "text",
+        (fields.title or DEFAULT_TITLE) if titles else None,
+        fields.id or DEFAULT_ID,
+        fields.extra,
+    )
+    for begin in range(0, len(data), _ROWS):
+        rows = data[begin : begin + _ROWS]
+        strange = {i: row for i, row in enumerate(rows) if not isinstance(row, dict)}
+        records = [{} if i in strange else row for i, row in enumerate(rows)]
+
+        def column(name: str, records: list[Any] = records) -> list[Any]:
+            return [record.get(name) for record in records]
+
+        piece = piece_of(column, chosen, fields, titles, _NAME, begin, _position, 0)
+        piece.bytes_read = piece.texts.nbytes
+        piece.problems = [
+            (i, Problem(_NAME, begin + i + 1, None, "must be a dict", show(strange[i])))
+            if i in strange
+            else (i, problem)
+            for i, problem in piece.problems
+        ]
+        yield piece
+
+
+def _position(number: int) -> str:
+    return str(number - 1)

@@ -1,0 +1,501 @@
+"""How a text becomes a sketch: recipes, the first four stages with their settings.
+
+A recipe is an immutable value. It prints and saves as TOML, and its id changes
+whenever its results would, so sketches made by different recipes are never
+compared by mistake.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import tomllib
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup.exceptions import InputError, ParameterError
+
+if TYPE_CHECKING:
+    from neardup import _core
+
+#: Changes whenever one recipe would give other bits than before.
+FORMAT = 1
+
+#: The built-in recipes, the default first.
+NAMES = ("general", "classic", "keywords", "improved", "news", "bkdr")
+
+BUNDLED = "bundled"
+NONE = "none"
+CORPUS = "corpus"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Normalize:
+    """Stage normalize: what is evened out before anything is compared.
+
+    Parameters
+    ----------
+    nfkc : bool, default=True
+        Unicode compatibility form, so that full-width and half-width forms meet.
+    lowercase : bool, default=True
+        Lower case, character by character.
+    whitespace : {"keep", "collapse", "by-script"}, default="collapse"
+        ``collapse`` makes every run of white space one space and trims the
+        text; ``by-script`` also removes a run that touches a Chinese or
+        Japanese character, where line wraps mean nothing.
+    drop_invisible : bool, default=True
+        Drop control characters and invisible format characters.
+    strip_markup : bool, default=False
+        Drop HTML tags, comments, scripts and styles, and decode entities.
+    """
+
+    nfkc: bool = True
+    lowercase: bool = True
+    whitespace: str = "collapse"
+    drop_invisible: bool = True
+    strip_markup: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Segment:
+    """Stage segment: what counts as a unit of text.
+
+    Parameters
+    ----------
+    units : str, default="by-script"
+        ``words`` (jieba, with part of speech), ``unicode-words``, ``shingles``
+        (runs of `k` characters), ``by-script`` (runs of `k` characters in
+        scripts without spaces, words elsewhere), ``tagged`` (the text is
+        already ``word/tag word/tag``), or ``module:function``, a callable
+        ``text -> [(word, tag), ...]``.
+    k : int, default=2
+        Characters in a shingle; at least 1.
+    drop_tags : tuple of str, default=()
+        For ``tagged``: tokens that contain one of these are dropped.
+    user_dictionary : str, default=""
+        For ``words``: a file of extra words in jieba's format.
+    """
+
+    units: str = "by-script"
+    k: int = 2
+    drop_tags: tuple[str, ...] = ()
+    user_dictionary: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weigh:
+    """Stage weigh: which units count, and for how much.
+
+    Parameters
+    ----------
+    scheme : {"once", "tf", "share", "tf-idf", "improved"}, default="tf"
+        The weight of a feature; see ``docs/methods.md``.
+    idf : str, default="none"
+        Where document frequencies come from: ``none``, ``corpus`` (counted in
+        a first pass), ``bundled`` (a general table), or a file saved by
+        ``neardup idf``.
+    top : int or None, default=None
+        Keep only so many features of highest weight; at least 1.
+    stop_words : str, default="none"
+        ``none``, ``bundled`` (Chinese and English), or a file of one word a line.
+    markers : str, default="none"
+        For ``improved``: ``none``, ``bundled``, or a file of marker words.
+    drop_punctuation : bool, default=False
+        Drop units without a letter or digit.
+    lowercase_units : bool, default=False
+        Lower-case each unit after segmenting.
+    """
+
+    scheme: str = "tf"
+    idf: str = NONE
+    top: int | None = None
+    stop_words: str = NONE
+    markers: str = NONE
+    drop_punctuation: bool = False
+    lowercase_units: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sketch:
+    """Stage sketch: features to a SimHash fingerprint.
+
+    Parameters
+    ----------
+    bits : {32, 64, 128, 256}, default=128
+        Width of the fingerprint.
+    hash : {"xxh3", "news", "bkdr"}, default="xxh3"
+        Hash of a feature; ``news`` and ``bkdr`` reach 64 bits.
+    tie : {0, 1}, default=0
+        The bit where the weighted votes are equal.
+    """
+
+    bits: int = 128
+    hash: str = "xxh3"
+    tie: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decide:
+    """What counts as a duplicate unless the caller says otherwise.
+
+    Parameters
+    ----------
+    threshold : float or None, default=None
+        Smallest resemblance, inclusive, in (0, 1].
+    max_distance : int or None, default=None
+        Largest number of differing bits, inclusive. With `threshold` it bounds
+        the candidates; without, it decides.
+    shingle : int, default=5
+        Characters in the shingles that resemblance counts.
+    min_features : int, default=5
+        A text with fewer features has no useful fingerprint: it equals only an
+        identical text.
+    """
+
+    threshold: float | None = None
+    max_distance: int | None = None
+    shingle: int = 5
+    min_features: int = 5
+
+
+_CHOICES = {
+    ("normalize", "whitespace"): ("keep", "collapse", "by-script"),
+    ("weigh", "scheme"): ("once", "tf", "share", "tf-idf", "improved"),
+    ("sketch", "bits"): (32, 64, 128, 256),
+    ("sketch", "hash"): ("xxh3", "news", "bkdr"),
+    ("sketch", "tie"): (0, 1),
+}
+_UNITS = ("words", "unicode-words", "shingles", "by-script", "tagged")
+_STAGES = {
+    "normalize": Normalize,
+    "segment": Segment,
+    "weigh": Weigh,
+    "sketch": Sketch,
+    "decide": Decide,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """The stages that turn a text into a sketch, and what counts as a duplicate.
+
+    Parameters
+    ----------
+    name : str
+        What people call it.
+    description : str, default=""
+        One line.
+    normalize, segment, weigh, sketch, decide
+        The settings of each stage.
+
+    Raises
+    ------
+    ParameterError
+        If a setting is outside what its stage documents.
+
+    See Also
+    --------
+    load_recipe : a recipe by name or from a TOML file.
+
+    Examples
+    --------
+    >>> from neardup import load_recipe
+    >>> recipe = load_recipe("classic")
+    >>> recipe.sketch.bits, recipe.weigh.scheme
+    (64, 'tf')
+    >>> recipe.replace(sketch={"bits": 128}).id == recipe.id
+    False
+    """
+
+    name: str
+    description: str = ""
+    normalize: Normalize = field(default_factory=Normalize)
+    segment: Segment = field(default_factory=Segment)
+    weigh: Weigh = field(default_factory=Weigh)
+    sketch: Sketch = field(default_factory=Sketch)
+    decide: Decide = field(default_factory=Decide)
+
+    def __post_init__(self) -> None:
+        _validate(self)
+
+    @property
+    def id(self) -> str:
+        """The name and a digest of all that decides the bits of a sketch."""
+        return f"{self.name}-{_digest(self)}"
+
+    @property
+    def callable_name(self) -> str | None:
+        """The ``module:function`` that segments, or None."""
+        return self.segment.units if ":" in self.segment.units else None
+
+    def replace(self, **stages: Any) -> Recipe:
+        """Return a copy with some settings changed.
+
+        Parameters
+        ----------
+        **stages
+            ``name`` or ``description`` as str; a stage as a dict of the
+            settings to change.
+
+        Returns
+        -------
+        Recipe
+
+        Raises
+        ------
+        ParameterError
+            If a setting is unknown or out of bounds.
+        """
+        changes: dict[str, Any] = {}
+        for key, value in stages.items():
+            if key in _STAGES and isinstance(value, dict):
+                known = {f.name for f in dataclasses.fields(_STAGES[key])}
+                for setting in value:
+                    if setting not in known:
+                        raise _unknown(f"{key}.{setting}", known)
+                changes[key] = dataclasses.replace(getattr(self, key), **value)
+            elif key in ("name", "description"):
+                changes[key] = value
+            else:
+                raise _unknown(key, {"name", "description", *_STAGES})
+        return dataclasses.replace(self, **changes)
+
+    def for_single_texts(self) -> Recipe:
+        """Return the recipe with the bundled frequencies where it wants a corpus'.
+
+        One text, or a stream that has only begun, has no corpus to count. The
+        id says which table was used.
+        """
+        if self.weigh.idf == CORPUS:
+            return self.replace(weigh={"idf": BUNDLED})
+        return self
+
+    def to_toml(self) -> str:
+        """Return the recipe as TOML that :func:`load_recipe` reads back."""
+        import tomli_w
+
+        table = dataclasses.asdict(self)
+        for stage in _STAGES:
+            table[stage] = {k: v for k, v in table[stage].items() if v is not None}
+        return tomli_w.dumps(table)
+
+
+def load_recipe(recipe: str | Path | Recipe = NAMES[0]) -> Recipe:
+    """Return a recipe by name, from a TOML file, or as it is.
+
+    Parameters
+    ----------
+    recipe : str, Path or Recipe, default="general"
+        A built-in name (see :data:`neardup.recipe.NAMES`), or a path that ends
+        in ``.toml``. Paths inside the file are relative to the file.
+
+    Returns
+    -------
+    Recipe
+
+    Raises
+    ------
+    ParameterError
+        If there is no such recipe, or a setting is out of bounds.
+    InputError
+        If the file cannot be read or is not TOML.
+
+    Examples
+    --------
+    >>> load_recipe("news").sketch.hash
+    'news'
+    """
+    if isinstance(recipe, Recipe):
+        return recipe
+    if isinstance(recipe, str) and recipe in NAMES:
+        return _built_in(recipe)
+    path = Path(recipe)
+    if path.suffix != ".toml":
+        raise ParameterError(
+            f"The 'recipe' parameter must be one of {', '.join(NAMES)} or a .toml file. "
+            f"Got {str(recipe)[:60]!r} instead."
+        )
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a TOML file: {error}.") from error
+    return _from_table(table, default_name=path.stem, folder=path.parent)
+
+
+@lru_cache(maxsize=len(NAMES))
+def _built_in(name: str) -> Recipe:
+    text = resources.files("neardup.recipes").joinpath(f"{name}.toml").read_text("utf-8")
+    return _from_table(tomllib.loads(text), default_name=name, folder=None)
+
+
+def _from_table(table: dict[str, Any], *, default_name: str, folder: Path | None) -> Recipe:
+    stages: dict[str, Any] = {}
+    for key, value in table.items():
+        if key in _STAGES:
+            if not isinstance(value, dict):
+                raise ParameterError(f"The '{key}' part of a recipe must be a table. Got {value!r}.")
+            stages[key] = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
+        elif key in ("name", "description"):
+            stages[key] = value
+        else:
+            raise _unknown(key, {"name", "description", *_STAGES})
+    if folder is not None:
+        _resolve_paths(stages, folder)
+    return Recipe(name=default_name).replace(**stages)
+
+
+def _resolve_paths(stages: dict[str, Any], folder: Path) -> None:
+    for stage, setting, words in (
+        ("segment", "user_dictionary", ("",)),
+        ("weigh", "idf", (NONE, BUNDLED, CORPUS)),
+        ("weigh", "stop_words", (NONE, BUNDLED)),
+        ("weigh", "markers", (NONE, BUNDLED)),
+    ):
+        value = stages.get(stage, {}).get(setting)
+        if isinstance(value, str) and value not in words:
+            stages[stage][setting] = str(folder / value)
+
+
+def _unknown(name: str, known: set[str]) -> ParameterError:
+    return ParameterError(
+        f"A recipe has no setting '{name}'. It must be one of {', '.join(sorted(known))}."
+    )
+
+
+def _validate(recipe: Recipe) -> None:
+    for stage, kind in _STAGES.items():
+        settings = getattr(recipe, stage)
+        for item in dataclasses.fields(kind):
+            value = getattr(settings, item.name)
+            choices = _CHOICES.get((stage, item.name))
+            if choices is not None and (value not in choices or isinstance(value, bool)):
+                listed = ", ".join(map(str, choices))
+                raise _bad(f"{stage}.{item.name}", f"one of {listed}", value)
+            if isinstance(item.default, bool) and not isinstance(value, bool):
+                raise _bad(f"{stage}.{item.name}", "true or false", value)
+            if isinstance(item.default, str) and not isinstance(value, str):
+                raise _bad(f"{stage}.{item.name}", "text", value)
+    segment, weigh, sketch, decide = recipe.segment, recipe.weigh, recipe.sketch, recipe.decide
+    if segment.units not in _UNITS and ":" not in segment.units:
+        listed = ", ".join(_UNITS)
+        raise _bad("segment.units", f"one of {listed}, or module:function", segment.units)
+    _whole("segment.k", segment.k, 1)
+    if weigh.top is not None:
+        _whole("weigh.top", weigh.top, 1)
+    if sketch.hash != "xxh3" and sketch.bits > 64:
+        raise _bad("sketch.bits", f"32 or 64 with the hash '{sketch.hash}'", sketch.bits)
+    if weigh.scheme in ("tf-idf", "improved") and weigh.idf == NONE:
+        raise _bad("weigh.idf", f"corpus, bundled or a file for '{weigh.scheme}'", weigh.idf)
+    if decide.threshold is not None:
+        check_threshold(decide.threshold, name="decide.threshold")
+    if decide.max_distance is not None:
+        check_max_distance(decide.max_distance, sketch.bits, name="decide.max_distance")
+    _whole("decide.shingle", decide.shingle, 1)
+    _whole("decide.min_features", decide.min_features, 1)
+
+
+def check_threshold(value: float, *, name: str = "threshold") -> float:
+    """Return `value` if it can be a similarity threshold, in (0, 1]."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1:
+        raise _bad(name, "a number above 0 and at most 1", value)
+    return float(value)
+
+
+def check_max_distance(value: int, bits: int, *, name: str = "max_distance") -> int:
+    """Return `value` if it can be a distance in bits, 0 to `bits` inclusive."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= bits:
+        raise _bad(name, f"a whole number from 0 to {bits}, the recipe's bits", value)
+    return value
+
+
+def check_workers(value: int) -> int:
+    """Return `value` if it can be a number of threads, 0 for all processors."""
+    _whole("workers", value, 0)
+    return value
+
+
+def _whole(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise _bad(name, f"a whole number of at least {least}", value)
+
+
+def _bad(name: str, expected: str, value: Any) -> ParameterError:
+    got = repr(value)
+    got = got if len(got) <= 60 else got[:60] + "..."
+    return ParameterError(f"The '{name}' parameter must be {expected}. Got {got} instead.")
+
+
+@lru_cache(maxsize=64)
+def _digest(recipe: Recipe) -> str:
+    table = dataclasses.asdict(recipe)
+    for not_of_the_bits in ("name", "description", "decide"):
+        del table[not_of_the_bits]
+    for stage, setting, words in (
+        ("segment", "user_dictionary", ("",)),
+        ("weigh", "idf", (NONE, BUNDLED, CORPUS)),
+        ("weigh", "stop_words", (NONE, BUNDLED)),
+        ("weigh", "markers", (NONE, BUNDLED)),
+    ):
+        value = table[stage][setting]
+        if value not in words:
+            # The contents decide the bits, the path does not.
+            table[stage][setting] = hashlib.sha256(_read(value)).hexdigest()
+    canonical = json.dumps([FORMAT, table], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        text = _read(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 at byte {error.start}.") from error
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+@lru_cache(maxsize=8)
+def compiled(recipe: Recipe) -> _core.Recipe:
+    """Return the core's form of `recipe`, with its resources loaded."""
+    from neardup import _core
+    from neardup.idf import load_idf
+
+    table = dataclasses.asdict(recipe)
+    settings = {stage: dict(table[stage]) for stage in ("normalize", "segment", "weigh", "sketch")}
+    segment, weigh = settings["segment"], settings["weigh"]
+    if recipe.callable_name:
+        segment["units"] = "external"
+    user_dictionary = segment.pop("user_dictionary")
+    stop_words, markers = weigh.pop("stop_words"), weigh.pop("markers")
+    weigh["drop_stop_words"] = stop_words != NONE
+    idf = None
+    if weigh["idf"] not in (NONE, BUNDLED, CORPUS):
+        idf = load_idf(weigh["idf"])
+        weigh["idf"] = "table"
+    if markers == BUNDLED:
+        marker_words = _bundled_markers()
+    else:
+        marker_words = [] if markers == NONE else _lines(markers)
+    return _core.Recipe(
+        json.dumps(settings),
+        stop_words=None if stop_words in (NONE, BUNDLED) else _lines(stop_words),
+        markers=marker_words,
+        user_dictionary=_read(user_dictionary).decode("utf-8-sig") if user_dictionary else None,
+        idf=None if idf is None else (idf.documents, list(idf.counts), list(idf.counts.values())),
+    )
+
+
+def _bundled_markers() -> list[str]:
+    text = resources.files("neardup.recipes").joinpath("markers_zh.txt").read_text("utf-8")
+    return [word for line in text.splitlines() for word in line.split("\t")[-1].split()]

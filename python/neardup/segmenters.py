@@ -1,0 +1,80 @@
+"""Segmenters of the user's own: any ``text -> [(word, tag), ...]``.
+
+Their units reach the core encoded in one string a text: units separated by
+U+001E, word and tag by U+001F. Characters of a word that are one of the two
+could not be told apart and are refused.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+
+from neardup.exceptions import InputError, ParameterError
+
+UNIT = "\x1e"
+TAG = "\x1f"
+
+Segmenter = Callable[[str], Iterable[tuple[str, str]]]
+
+
+@lru_cache(maxsize=8)
+def load_segmenter(name: str) -> Segmenter:
+    """Return the callable named as ``module:function``.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such module or no such callable in it.
+    """
+    module_name, _, function_name = name.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:  # the user's module may fail in any way of its own
+        raise ParameterError(
+            f"The 'segment.units' parameter must name a callable as module:function. "
+            f"Importing '{module_name}' failed: {type(error).__name__}: {error}"
+        ) from error
+    function = module
+    for part in function_name.split("."):
+        function = getattr(function, part, None)
+    if not callable(function):
+        raise ParameterError(
+            f"The 'segment.units' parameter must name a callable as module:function. "
+            f"'{module_name}' has no callable '{function_name}'."
+        )
+    return function
+
+
+def encoded_units(segmenter: Segmenter, text: str) -> str:
+    """Return the units of `text` in the core's encoding.
+
+    Raises
+    ------
+    InputError
+        If the segmenter fails, or yields anything but pairs of str.
+    """
+    encoded = []
+    try:
+        for word, tag in segmenter(text):
+            encoded.append(f"{_clean(word)}{TAG}{_clean(tag)}")
+    except Exception as error:
+        raise InputError(
+            f"The segmenter failed on the text {text[:40]!r}: {type(error).__name__}: {error}"
+        ) from error
+    return UNIT.join(encoded)
+
+
+def encode_all(name: str, texts: Sequence[str | None]) -> list[str | None]:
+    """Return the encoded units of each text; None stays None."""
+    segmenter = load_segmenter(name)
+    return [None if text is None else encoded_units(segmenter, text) for text in texts]
+
+
+def _clean(part: str) -> str:
+    if not isinstance(part, str):
+        raise TypeError(f"expected pairs of (word, tag) as str, found {part!r}")
+    if UNIT in part or TAG in part:
+        raise ValueError("a word or tag contains U+001E or U+001F")
+    return part

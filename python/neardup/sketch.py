@@ -1,0 +1,368 @@
+"""Fingerprints of texts: stages normalize, segment, weigh and sketch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup.exceptions import InputError, ParameterError, SketchMismatchError
+from neardup.recipe import Recipe, check_workers, compiled, load_recipe
+from neardup.segmenters import encode_all, encoded_units, load_segmenter
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from neardup import _core
+    from neardup.collect import Progress
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """A SimHash fingerprint, and the recipe that made it.
+
+    Parameters
+    ----------
+    value : int
+        The bits; bit j of the fingerprint is bit j of this number.
+    bits : int
+        Width: 32, 64, 128 or 256.
+    recipe_id : str
+        Id of the recipe; fingerprints of two recipes never meet.
+    """
+
+    value: int
+    bits: int
+    recipe_id: str
+
+    def __str__(self) -> str:
+        return f"{self.value:0{self.bits // 4}x}"
+
+    def distance(self, other: Fingerprint) -> int:
+        """Return the number of differing bits.
+
+        Parameters
+        ----------
+        other : Fingerprint
+
+        Returns
+        -------
+        int
+            Hamming distance in bits, 0 to `bits` inclusive.
+
+        Raises
+        ------
+        SketchMismatchError
+            If the two were made by different recipes.
+
+        Examples
+        --------
+        >>> from neardup import fingerprint
+        >>> a = fingerprint("the engine finds texts that say the same thing twice")
+        >>> a.distance(a)
+        0
+        """
+        if self.recipe_id != other.recipe_id:
+            raise SketchMismatchError(
+                f"Fingerprints of two recipes cannot be compared: {self.recipe_id} and "
+                f"{other.recipe_id}. Sketch both texts with one recipe."
+            )
+        return (self.value ^ other.value).bit_count()
+
+    def similarity(self, other: Fingerprint) -> float:
+        """Return the share of equal bits, in [0, 1]; see :meth:`distance`."""
+        return 1 - self.distance(other) / self.bits
+
+    def blocks(self, max_distance: int = 3) -> tuple[int, ...]:
+        """Return the fingerprint cut into ``max_distance + 1`` blocks.
+
+        Two fingerprints within `max_distance` bits share at least one block in
+        the same place, so blocks serve as keys of an index.
+
+        Parameters
+        ----------
+        max_distance : int, default=3
+            Largest number of differing bits, inclusive; 0 <= max_distance < bits.
+
+        Returns
+        -------
+        tuple of int
+            Lowest bits first. Widths differ by at most one bit, the wider first.
+
+        Raises
+        ------
+        ParameterError
+            If `max_distance` is out of bounds.
+
+        Examples
+        --------
+        >>> Fingerprint(0x1234_5678_9ABC_DEF0, 64, "news").blocks(3) == (
+        ...     0xDEF0, 0x9ABC, 0x5678, 0x1234)
+        True
+        """
+        if not 0 <= max_distance < self.bits:
+            raise ParameterError(
+                f"The 'max_distance' parameter must be a whole number from 0 to {self.bits - 1}. "
+                f"Got {max_distance!r} instead."
+            )
+        count = max_distance + 1
+        width, wider = divmod(self.bits, count)
+        cut, rest = [], self.value
+        for block in range(count):
+            size = width + (block < wider)
+            cut.append(rest & ((1 << size) - 1))
+            rest >>= size
+        return tuple(cut)
+
+
+def fingerprint(
+    text: str, *, title: str | None = None, recipe: str | Path | Recipe = "general"
+) -> Fingerprint | None:
+    """Return the fingerprint of one text.
+
+    Parameters
+    ----------
+    text : str
+    title : str or None, default=None
+        The title, for a recipe that weighs words of the title.
+    recipe : str, Path or Recipe, default="general"
+        See :func:`neardup.load_recipe`. A recipe that counts document
+        frequencies in the corpus uses the bundled table here.
+
+    Returns
+    -------
+    Fingerprint or None
+        None for a text without a single feature: it has no sketch and equals
+        only an identical text.
+
+    Raises
+    ------
+    InputError
+        If the text has a lone surrogate.
+    ParameterError
+        If there is no such recipe.
+
+    See Also
+    --------
+    fingerprint_many : the same for many texts, faster.
+
+    Notes
+    -----
+    O(n) for n characters; deterministic on every platform [1]_.
+
+    References
+    ----------
+    .. [1] Charikar. Similarity estimation techniques from rounding algorithms.
+       STOC 2002.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> str(neardup.fingerprint("去重", recipe="classic"))
+    'd9044aec6bfe1e33'
+    >>> neardup.fingerprint("...") is None
+    True
+    """
+    chosen = load_recipe(recipe).for_single_texts()
+    core = compiled(chosen)
+    _, units = prepared(core, chosen, checked_text(text, "text"))
+    title = None if title is None else checked_text(title, "title")
+    features, words = core.sketch(units, title)
+    if not features:
+        return None
+    return Fingerprint(_number(words), chosen.sketch.bits, chosen.id)
+
+
+def fingerprint_many(
+    texts: Iterable[str],
+    *,
+    titles: Iterable[str | None] | None = None,
+    recipe: str | Path | Recipe = "general",
+    workers: int = 0,
+) -> NDArray[np.uint64]:
+    """Return the fingerprints of many texts.
+
+    Parameters
+    ----------
+    texts : iterable of str
+    titles : iterable of str or None, default=None
+        One a text, for a recipe that weighs words of the title.
+    recipe : str, Path or Recipe, default="general"
+        See :func:`neardup.load_recipe`. Document frequencies of the corpus are
+        those of `texts`.
+    workers : int, default=0
+        Threads; 0 means one for each processor. Changes no result.
+
+    Returns
+    -------
+    ndarray of shape (n_texts, words), dtype uint64
+        ``words`` is ``ceil(bits / 64)``; word 0 has the lowest bits. A text
+        without features has a row of zeros.
+
+    Raises
+    ------
+    InputError
+        If a text is not a str or has a lone surrogate; names the text.
+    ParameterError
+        If there is no such recipe.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> neardup.fingerprint_many(["去重", "..."], recipe="classic").shape
+    (2, 1)
+    """
+    import pyarrow as pa
+
+    from neardup import _core
+
+    chosen = load_recipe(recipe)
+    core = compiled(chosen)
+    corpus = _core.Corpus(core, workers=check_workers(workers))
+    items = list(texts)
+    for at, text in enumerate(items):
+        checked_text(text, f"texts[{at}]")
+    title_list = None if titles is None else list(titles)
+    if title_list is not None and len(title_list) != len(items):
+        raise ParameterError(
+            f"The 'titles' parameter must have one title a text, {len(items)}. "
+            f"Got {len(title_list)} instead."
+        )
+    corpus.push(
+        pa.array(items, pa.large_string()),
+        titles=None if title_list is None else pa.array(title_list, pa.large_string()),
+        units=units_column(core, chosen, items),
+    )
+    corpus.finish()
+    return corpus.fingerprints()
+
+
+def fingerprint_files(
+    inputs: Sequence[str | Path],
+    output: str | Path,
+    *,
+    recipe: str | Path | Recipe = "general",
+    text: str | None = None,
+    id: str | None = None,
+    title: str | None = None,
+    title_from_first_line: bool = False,
+    format: str | None = None,
+    force: bool = False,
+    workers: int = 0,
+    progress: Progress | None = None,
+) -> int:
+    """Write the fingerprint of each document of files.
+
+    Parameters
+    ----------
+    inputs, format, text, id, title, title_from_first_line, force, workers, progress
+        As in :func:`neardup.dedup.dedup_files`.
+    output : str or Path
+        Gets one record a document, in input order: ``id``, ``fingerprint``
+        (hexadecimal; null without features), ``features`` (their number; null
+        where the record could not be read) and ``recipe``.
+    recipe : str, Path or Recipe, default="general"
+        Document frequencies of the corpus are those of the inputs.
+
+    Returns
+    -------
+    int
+        Number of problems met in the inputs.
+
+    Raises
+    ------
+    ParameterError, InputError, OutputError
+        As :func:`neardup.dedup.dedup_files` does.
+    """
+    import pyarrow as pa
+
+    from neardup.collect import collect
+    from neardup.readers import open_sources
+    from neardup.writers import OutputSet, write_rows
+
+    chosen = load_recipe(recipe)
+    with OutputSet() as outputs:
+        file = outputs.open(output, force=force)
+        sources = open_sources(
+            inputs,
+            format=format,
+            text_field=text,
+            id_field=id,
+            title_field=title,
+            output_paths=[output],
+        )
+        collected = collect(
+            sources.batches(titles=chosen.weigh.scheme == "improved"),
+            chosen,
+            workers=workers,
+            title_from_first_line=title_from_first_line,
+            progress=progress,
+        )
+        digits = chosen.sketch.bits // 4
+        features = collected.features()
+        rows = zip(
+            collected.id_column().to_pylist(),
+            collected.corpus.fingerprints().tolist(),
+            features.tolist(),
+            strict=True,
+        )
+        write_rows(
+            file,
+            (
+                {
+                    "id": name,
+                    "fingerprint": f"{_number(words):0{digits}x}" if count > 0 else None,
+                    "features": count if count >= 0 else None,
+                    "recipe": chosen.id,
+                }
+                for name, words, count in rows
+            ),
+            pa.schema(
+                [
+                    ("id", pa.string()),
+                    ("fingerprint", pa.string()),
+                    ("features", pa.int64()),
+                    ("recipe", pa.string()),
+                ]
+            ),
+        )
+    return collected.problem_count
+
+
+def _number(words: Sequence[int]) -> int:
+    return sum(word << (64 * at) for at, word in enumerate(words))
+
+
+def checked_text(text: str, name: str) -> str:
+    """Return `text` if it is a str that UTF-8 can hold."""
+    if not isinstance(text, str):
+        raise InputError(f"{name}: expected text, found {type(text).__name__}.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{name}: expected Unicode text, found the lone surrogate "
+            f"U+{ord(text[error.start]):04X} at character {error.start}. "
+            f"Decode the source again, or drop it with text.encode(errors='replace')."
+        ) from None
+    return text
+
+
+def prepared(core: _core.Recipe, recipe: Recipe, text: str) -> tuple[str, str]:
+    """Return the normalized text, and what the core segments."""
+    normalized = core.normalize(text)
+    if recipe.callable_name is None:
+        return normalized, normalized
+    return normalized, encoded_units(load_segmenter(recipe.callable_name), normalized)
+
+
+def units_column(core: _core.Recipe, recipe: Recipe, texts: list[str | None]):
+    """Return the column of encoded units, or None if the core segments itself."""
+    if recipe.callable_name is None:
+        return None
+    import pyarrow as pa
+
+    normalized = [None if text is None else core.normalize(text) for text in texts]
+    return pa.array(encode_all(recipe.callable_name, normalized), pa.large_string())

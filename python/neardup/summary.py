@@ -1,0 +1,111 @@
+"""What a run did: the numbers of the closing summary and of the report."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import platform
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Summary:
+    """Counts and costs of one run.
+
+    Parameters
+    ----------
+    task : str
+        ``dedup`` or ``pairs``.
+    read : int
+        Records of the input.
+    unreadable : int
+        Records without a usable text.
+    exact_duplicates, near_duplicates : int
+        Dropped because the text is identical, or similar.
+    kept : int
+        Records that stay, unreadable ones included if they were kept.
+    pairs : int
+        Pairs reported, for ``pairs``.
+    problems : int
+        Things in the input that were not as they should be.
+    candidates : int
+        Pairs whose similarity was looked at.
+    bytes_read : int
+        Uncompressed bytes of input.
+    seconds : float
+    peak_memory : int
+        Largest resident size of the process so far, in bytes.
+    stages : dict of str to float
+        Seconds of each part of the run.
+    """
+
+    task: str
+    read: int = 0
+    unreadable: int = 0
+    exact_duplicates: int = 0
+    near_duplicates: int = 0
+    kept: int = 0
+    pairs: int = 0
+    problems: int = 0
+    candidates: int = 0
+    bytes_read: int = 0
+    seconds: float = 0.0
+    peak_memory: int = 0
+    stages: dict[str, float] = field(default_factory=dict)
+
+    def report(self, *, recipe: Any, plan: Any, problems: list[Any], **settings: Any) -> str:
+        """Return the run as JSON: counts, settings, recipe, plan, versions."""
+        import numpy
+        import pyarrow
+
+        import neardup
+
+        return json.dumps(
+            {
+                "summary": dataclasses.asdict(self),
+                "settings": settings,
+                "recipe": {"id": recipe.id, **dataclasses.asdict(recipe)},
+                "plan": dataclasses.asdict(plan),
+                "problems": [str(problem) for problem in problems],
+                "versions": {
+                    "neardup": neardup.__version__,
+                    "python": platform.python_version(),
+                    "numpy": numpy.__version__,
+                    "pyarrow": pyarrow.__version__,
+                    "platform": platform.platform(),
+                },
+            },
+            ensure_ascii=False,
+            indent=2,
+        )
+
+
+class Clock:
+    """Seconds since the start, and of each stage."""
+
+    def __init__(self) -> None:
+        self._start = self._last = time.perf_counter()
+        self.stages: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        """End a stage."""
+        now = time.perf_counter()
+        self.stages[name] = self.stages.get(name, 0.0) + now - self._last
+        self._last = now
+
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._start
+
+
+def peak_memory() -> int:
+    """Return the largest resident size of this process so far, in bytes; 0 if unknown."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

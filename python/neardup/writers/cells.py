@@ -1,0 +1,67 @@
+r"""Python values as bytes of a JSON line or a CSV row.
+
+JSON holds what Python and Arrow values have no JSON form for as text: decimals
+as written, bytes in base64, all else by `str`. A CSV cell is the text itself, a
+number as JSON writes it, ``true`` or ``false``, empty for null, and JSON for
+lists and records.
+"""
+
+import base64
+import csv
+import io
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+__all__ = ["csv_bytes", "jsonl_bytes", "plain_text"]
+
+_DELIMITER = {"csv": ",", "tsv": "\t"}
+_OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
+
+
+def jsonl_bytes(records: Iterable[dict[str, Any]]) -> bytes:
+    """Render records as JSON lines."""
+    return b"".join([_line(record) for record in records])
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    return orjson.dumps(record, default=_fallback, option=_OPTIONS)
+
+
+def csv_bytes(rows: Iterable[Iterable[Any]], format: str) -> bytes:
+    r"""Render rows as CSV or TSV, ended by ``\n``."""
+    out = io.StringIO()
+    plain = csv.writer(out, delimiter=_DELIMITER[format], lineterminator="\n")
+    # A lone carriage return needs quotes, which the csv module of older
+    # Pythons does not give it.
+    quoted = csv.writer(
+        out, delimiter=_DELIMITER[format], lineterminator="\n", quoting=csv.QUOTE_ALL
+    )
+    for row in rows:
+        cells = [plain_text(value) for value in row]
+        if any("\r" in cell for cell in cells):
+            quoted.writerow(cells)
+        else:
+            plain.writerow(cells)
+    return out.getvalue().encode()
+
+
+def plain_text(value: Any) -> str:
+    """Render a value as text: text as it is, everything else as in JSON."""
+    if value.__class__ is str:
+        return value
+    if value is None:
+        return ""
+    text = orjson.dumps(value, default=_fallback, option=orjson.OPT_NON_STR_KEYS).decode()
+    if text == "null":
+        # JSON has no infinity and no NaN.
+        return str(value)
+    # What JSON can only hold as a string, such as a date, is text here.
+    return orjson.loads(text) if text.startswith('"') else text
+
+
+def _fallback(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return str(value)

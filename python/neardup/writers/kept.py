@@ -1,0 +1,304 @@
+"""The kept records, unchanged and in input order, to the output.
+
+Where a source has the output's format its records are copied as they stand in
+the file: JSON lines and CSV rows byte for byte, Parquet rows with their schema.
+Everything else goes through one schema that holds the records of all sources;
+finding it takes one more pass over the sources that have none of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.exceptions import InputError, ParameterError
+from neardup.readers.batch import Problem
+from neardup.readers.delimited import Delimited
+from neardup.readers.fields import listing
+from neardup.readers.jsonl import JsonLines
+from neardup.readers.parquet import Parquet
+from neardup.readers.source import Keep, Source
+from neardup.readers.sources import Sources
+from neardup.writers.cells import jsonl_bytes, plain_text
+from neardup.writers.output import Output
+from neardup.writers.schema import Shape
+
+__all__ = ["KeptReport", "write_kept"]
+
+_SHOWN = 100
+
+
+@dataclass(slots=True)
+class KeptReport:
+    """What `write_kept` did.
+
+    Attributes
+    ----------
+    written : int
+        Records written.
+    unwritable : int
+        Records that were to be kept, but cannot be read and so cannot be
+        converted. In their own format they would have been copied.
+    problems : list of Problem
+        The first 100 of them.
+    notes : list of str
+        Columns that had to become text.
+    """
+
+    written: int = 0
+    unwritable: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def miss(self, problem: Problem) -> None:
+        """Count a record that cannot be written."""
+        self.unwritable += 1
+        if len(self.problems) < _SHOWN:
+            self.problems.append(problem)
+
+
+def write_kept(sources: Sources, keep: npt.ArrayLike, output: Output) -> KeptReport:
+    """Write the kept records of all sources.
+
+    Parameters
+    ----------
+    sources : Sources
+        Whose batches were read to their end.
+    keep : array-like of bool, shape (n_records,)
+        True for the records to keep, in input order.
+    output : Output
+        Open; the caller commits it.
+
+    Returns
+    -------
+    KeptReport
+
+    Raises
+    ------
+    ParameterError
+        If there is not one flag for each record.
+    InputError
+        If a source changed since its records were read.
+    OutputError
+        If the output cannot be written.
+
+    Notes
+    -----
+    The bytes depend on the records alone. Memory is a few blocks of 4 MiB,
+    for Parquet one row group of the output.
+    """
+    mask = np.asarray(keep, dtype=bool)
+    counts = sources.counts
+    if counts is None:
+        raise ParameterError(
+            "The 'sources' parameter of write_kept must be read to its end first."
+            " Got sources whose number of records is not known instead."
+        )
+    if mask.shape != (sum(counts),):
+        raise ParameterError(
+            f"The 'keep' parameter of write_kept must hold {sum(counts)} flags, one per record."
+            f" Got shape {mask.shape} instead."
+        )
+    for source in sources.sources:
+        source.check_unchanged()
+    report = KeptReport()
+    write: _Lines | _Cells | _Tables
+    if output.format == "jsonl":
+        write = _Lines(output, report)
+    elif output.format == "parquet":
+        write = _Tables(sources.sources, output, report)
+    else:
+        write = _Cells(sources.sources, output, report)
+    begin = 0
+    for source, count in zip(sources.sources, counts, strict=True):
+        flags = mask[begin : begin + count]
+        begin += count
+        part = Keep(flags, source.name)
+        write.source(source, part)
+        part.close()
+        source.check_unchanged()
+        report.written += int(flags.sum())
+    report.written -= report.unwritable
+    return report
+
+
+class _Lines:
+    """To JSON lines: no schema is needed."""
+
+    def __init__(self, output: Output, report: KeptReport) -> None:
+        self._output = output
+        self._report = report
+
+    def source(self, source: Source, keep: Keep) -> None:
+        if isinstance(source, JsonLines):
+            for data in source.kept_bytes(keep):
+                self._output.write(data)
+            return
+        _check_names(source)
+        for rows in _kept_rows(source, keep, self._report):
+            self._output.write(jsonl_bytes(rows))
+
+
+class _Cells:
+    """To CSV or TSV: the columns of all sources, in the order first seen."""
+
+    def __init__(self, sources: list[Source], output: Output, report: KeptReport) -> None:
+        self._output = output
+        self._report = report
+        names: dict[str, None] = {}
+        for source in sources:
+            names.update(dict.fromkeys(_names(source)))
+        self._names = list(names)
+        first = next((s for s in sources if self._same(s)), None)
+        if isinstance(first, Delimited):
+            output.write(first.header_bytes)
+        elif names:
+            output.begin(pa.schema([(name, pa.string()) for name in names]))
+
+    def _same(self, source: Source) -> bool:
+        return (
+            isinstance(source, Delimited)
+            and source.format == self._output.format
+            and source.header == self._names
+        )
+
+    def source(self, source: Source, keep: Keep) -> None:
+        if isinstance(source, Delimited) and (self._same(source) or not source.header):
+            for data in source.kept_bytes(keep):
+                self._output.write(data)
+            return
+        _check_names(source)
+        for rows in _kept_rows(source, keep, self._report):
+            values = ([row.get(name) for name in self._names] for row in rows)
+            self._output.write_rows(self._names, values)
+
+
+class _Tables:
+    """To Parquet: the sources' own schema if they share one, else a common one."""
+
+    def __init__(self, sources: list[Source], output: Output, report: KeptReport) -> None:
+        self._output = output
+        self._report = report
+        self._shapes: dict[str, Shape] | None = None
+        tables = [s for s in sources if isinstance(s, Parquet)]
+        if len(tables) == len(sources) and all(t.schema.equals(tables[0].schema) for t in tables):
+            self._schema = tables[0].schema
+        else:
+            self._shapes = _shapes(sources)
+            self._schema = pa.schema([(name, s.arrow()) for name, s in self._shapes.items()])
+            report.notes += [
+                f"column '{name}' holds values of several types and is written as text."
+                for name, shape in self._shapes.items()
+                if shape.mixed()
+            ]
+        output.begin(self._schema)
+
+    def source(self, source: Source, keep: Keep) -> None:
+        if isinstance(source, Parquet):
+            for batch in source.batches():
+                if isinstance(batch, Problem):
+                    return
+                flags = keep.take(batch.num_rows)
+                if flags.any():
+                    self._output.write_batch(self._cast(batch.filter(pa.array(flags))))
+            return
+        assert self._shapes is not None
+        for rows in _kept_rows(source, keep, self._report):
+            columns = [
+                shape.column([row.get(name) for row in rows], self._schema.field(name).type)
+                for name, shape in self._shapes.items()
+            ]
+            self._output.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+
+    def _cast(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        if self._shapes is None:
+            return batch
+        columns = []
+        for wanted in self._schema:
+            if wanted.name not in batch.schema.names:
+                column = pa.nulls(batch.num_rows, wanted.type)
+            else:
+                column = batch.column(wanted.name)
+                if column.type != wanted.type:
+                    column = _recast(column, wanted.type)
+            columns.append(column)
+        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
+
+
+def _recast(column: pa.Array[Any], kind: pa.DataType) -> pa.Array[Any]:
+    if not pa.types.is_string(kind):
+        return column.cast(kind)
+    return pa.array([None if v is None else plain_text(v) for v in column.to_pylist()], kind)
+
+
+def _kept_rows(source: Source, keep: Keep, report: KeptReport) -> Iterator[list[dict[str, object]]]:
+    for rows in source.rows():
+        kept = []
+        for row, wanted in zip(rows, keep.take(len(rows)).tolist(), strict=True):
+            if not wanted:
+                continue
+            if isinstance(row, Problem):
+                report.miss(row)
+            else:
+                kept.append(row)
+        if kept:
+            yield kept
+
+
+def _fixed_names(source: Source) -> list[str] | None:
+    """Return the columns of a source that has the same for all records."""
+    if isinstance(source, Delimited):
+        return source.header
+    if isinstance(source, Parquet):
+        names: list[str] = source.schema.names
+        return names
+    return None if isinstance(source, JsonLines) else ["id", "text"]
+
+
+def _names(source: Source) -> Iterator[str]:
+    fixed = _fixed_names(source)
+    if fixed is not None:
+        yield from fixed
+        return
+    for rows in source.rows():
+        for row in rows:
+            if not isinstance(row, Problem):
+                yield from row
+
+
+def _shapes(sources: list[Source]) -> dict[str, Shape]:
+    shapes: dict[str, Shape] = {}
+    for source in sources:
+        _check_names(source)
+        if isinstance(source, Parquet):
+            for column in source.schema:
+                shapes.setdefault(column.name, Shape()).observe_type(column.type)
+            continue
+        fixed = _fixed_names(source)
+        if fixed is not None:
+            for name in fixed:
+                shapes.setdefault(name, Shape()).observe("")
+            continue
+        for rows in source.rows():
+            for row in rows:
+                if not isinstance(row, Problem):
+                    for name, value in row.items():
+                        shape = shapes.get(name)
+                        if shape is None:
+                            shape = shapes[name] = Shape()
+                        shape.observe(value)
+    return shapes
+
+
+def _check_names(source: Source) -> None:
+    names = _fixed_names(source) or []
+    if len(set(names)) < len(names):
+        raise InputError(
+            f"{source.name}: must have distinct column names to be converted."
+            f" Got {listing(names)} instead."
+        )

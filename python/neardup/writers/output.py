@@ -1,0 +1,308 @@
+"""Outputs of a run: opened first, written, and committed all together.
+
+Formats and compression follow from the extension. An output that is left
+because of an error or an interrupt leaves nothing behind.
+"""
+
+import contextlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from neardup.exceptions import ParameterError
+from neardup.readers.formats import by_name
+from neardup.readers.streams import printable
+from neardup.writers.cells import csv_bytes, jsonl_bytes
+from neardup.writers.sink import FileSink, StandardOutput, compressed
+
+__all__ = ["Output", "OutputSet", "open_output"]
+
+_FORMATS = {"jsonl": ".jsonl", "parquet": ".parquet", "csv": ".csv", "tsv": ".tsv"}
+_KNOWN = ".jsonl, .csv, .tsv (each also with .gz or .zst) or .parquet"
+# A Parquet row group is filled until either is reached.
+_GROUP_ROWS = 128 * 1024
+_GROUP_BYTES = 64 << 20
+
+
+class Output:
+    """One output file. Made by `open_output` or `OutputSet.open`.
+
+    Used as a context manager it commits on success and else leaves nothing
+    behind.
+
+    Attributes
+    ----------
+    name : str
+        The path as given; ``-`` is standard output.
+    format : {'jsonl', 'parquet', 'csv', 'tsv'}
+    """
+
+    def __init__(
+        self,
+        sink: FileSink | StandardOutput,
+        format: str,
+        compression: str | None,
+        workers: int | None,
+    ) -> None:
+        self.name = sink.name
+        self.format = format
+        self._sink = sink
+        self._bytes = compressed(sink, compression, workers)
+        self._table: _ParquetTable | None = None
+        self._finished = False
+
+    def write(self, data: bytes) -> None:
+        """Write bytes as they are."""
+        self._bytes.write(data)
+
+    def begin(self, schema: pa.Schema) -> None:
+        """Set the columns: a CSV header, or the schema of a Parquet file."""
+        if self.format == "parquet":
+            self._table = _ParquetTable(self._bytes, schema)
+        elif self.format != "jsonl":
+            self.write(csv_bytes([schema.names], self.format))
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """Write rows of an Arrow batch that has the schema given to `begin`."""
+        if self._table is not None:
+            self._table.write(batch)
+            return
+        names = batch.schema.names
+        self.write_rows(names, zip(*(column.to_pylist() for column in batch.columns), strict=True))
+
+    def write_rows(self, names: Sequence[str], rows: Any) -> None:
+        """Write rows of Python values to a text format, in the order of `names`."""
+        if self.format == "jsonl":
+            self.write(jsonl_bytes(dict(zip(names, row, strict=True)) for row in rows))
+        else:
+            self.write(csv_bytes(rows, self.format))
+
+    def finish(self) -> None:
+        """Bring all bytes to the disk; the file has not got its name yet."""
+        if not self._finished:
+            if self._table is not None:
+                self._table.close()
+            self._bytes.finish()
+            self._finished = True
+
+    def commit(self) -> None:
+        """Give the file its name, replacing what was there."""
+        self.finish()
+        self._sink.commit()
+
+    def abort(self) -> None:
+        """Leave nothing behind."""
+        self._sink.abort()
+        if self._table is not None:
+            self._table.abandon()
+
+    def __enter__(self) -> "Output":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _settle([self], kind)
+
+
+class OutputSet:
+    """Several outputs that appear together, or not at all.
+
+    Examples
+    --------
+    >>> with OutputSet() as outputs:  # doctest: +SKIP
+    ...     kept = outputs.open("kept.jsonl.zst")
+    ...     removed = outputs.open("removed.jsonl")
+    ...     write_kept(sources, keep, kept)
+    ...     write_rows(removed, rows, REMOVED)
+
+    Notes
+    -----
+    Every file is complete and on the disk before the first one is renamed.
+    """
+
+    def __init__(self) -> None:
+        self._outputs: dict[str, Output] = {}
+
+    def open(
+        self,
+        path: str | Path | None,
+        *,
+        force: bool = False,
+        format: str | None = None,
+        workers: int | None = None,
+    ) -> Output:
+        """Open one more output; see `open_output`."""
+        key = "-" if path is None or os.fspath(path) == "-" else os.path.realpath(path)
+        if key in self._outputs:
+            raise ParameterError(
+                "The 'path' parameter of OutputSet.open must name each output once."
+                f" Got '{printable(os.fspath(path or '-'))}' twice instead."
+            )
+        output = open_output(path, force=force, format=format, workers=workers)
+        self._outputs[key] = output
+        return output
+
+    def open_text(self, path: str | Path, *, force: bool = False) -> Output:
+        """Open one more output, of text that the caller writes as bytes.
+
+        Any extension will do; ``.gz`` and ``.zst`` compress.
+        """
+        return self.open(path, force=force, format="jsonl")
+
+    def __enter__(self) -> "OutputSet":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _settle(list(self._outputs.values()), kind)
+
+
+def _settle(outputs: list[Output], failed: type[BaseException] | None) -> None:
+    try:
+        if failed is None:
+            for output in outputs:
+                output.finish()
+            for output in outputs:
+                output.commit()
+    finally:
+        # After a commit there is nothing left to remove.
+        for output in outputs:
+            output.abort()
+
+
+def open_output(
+    path: str | Path | None,
+    *,
+    force: bool = False,
+    format: str | None = None,
+    workers: int | None = None,
+) -> Output:
+    """Open an output; it appears under its name when it is committed.
+
+    Parameters
+    ----------
+    path : str, Path or None
+        None and ``-`` are standard output, as JSON lines.
+    force : bool, default=False
+        Whether an existing file may be replaced.
+    format : {'jsonl', 'parquet', 'csv', 'tsv'}, optional
+        By default told from the extension.
+    workers : int, optional
+        Threads for zstd, by default one per processor. Changes no byte.
+
+    Raises
+    ------
+    ParameterError
+        If the format is not known.
+    OutputError
+        If the file exists and `force` is not set, its folder does not exist,
+        or the system refuses.
+    """
+    if format is not None and format not in _FORMATS:
+        raise ParameterError(
+            f"The 'format' parameter of open_output must be one of {', '.join(_FORMATS)}."
+            f" Got {format!r} instead."
+        )
+    if path is None or os.fspath(path) == "-":
+        return Output(StandardOutput(), format or "jsonl", None, workers)
+    name = os.fspath(path)
+    found = by_name(name)
+    chosen = format or found.format
+    if chosen not in _FORMATS or (chosen == "parquet" and found.compression):
+        base = os.path.basename(name)
+        dot = base.find(".", 1)
+        got = f"'{base[dot:]}'" if dot > 0 else "none"
+        raise ParameterError(
+            f"{printable(name)}: must have the extension {_KNOWN}. Got {got} instead."
+        )
+    return Output(FileSink(name, force), chosen, found.compression, workers)
+
+
+class _ParquetTable:
+    """Collects batches into row groups that are neither tiny nor huge."""
+
+    def __init__(self, sink: Any, schema: pa.Schema) -> None:
+        self._schema = schema
+        self._held: list[pa.RecordBatch] = []
+        self._rows = self._size = 0
+        self._file = _ArrowFile(sink)
+        # What Arrow asks of a file is less than an IOBase.
+        target: Any = self._file
+        self._writer = pq.ParquetWriter(pa.PythonFile(target, mode="w"), schema, compression="zstd")
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        while batch.num_rows:
+            part = batch.slice(0, _GROUP_ROWS - self._rows)
+            batch = batch.slice(part.num_rows)
+            self._held.append(part)
+            self._rows += part.num_rows
+            self._size += part.nbytes
+            if self._rows >= _GROUP_ROWS or self._size >= _GROUP_BYTES:
+                self._flush()
+
+    def _flush(self) -> None:
+        if self._held:
+            self._writer.write_table(
+                pa.Table.from_batches(self._held, self._schema), row_group_size=self._rows
+            )
+        self._held, self._rows, self._size = [], 0, 0
+
+    def close(self) -> None:
+        self._flush()
+        self._writer.close()
+
+    def abandon(self) -> None:
+        """Close the writer, which would else write its footer when collected."""
+        self._file.discard = True
+        self._held = []
+        with contextlib.suppress(OSError, pa.ArrowException):
+            self._writer.close()
+
+
+class _ArrowFile:
+    """A sink as a file that Arrow can write to; closing it is not Arrow's part."""
+
+    closed = False
+
+    def __init__(self, sink: Any) -> None:
+        self._sink = sink
+        self._position = 0
+        self.discard = False
+
+    def write(self, data: Any) -> int:
+        size = memoryview(data).nbytes
+        if not self.discard:
+            self._sink.write(bytes(data))
+        self._position += size
+        return size
+
+    def tell(self) -> int:
+        return self._position
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def readable(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return False

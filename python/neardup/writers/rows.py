@@ -1,0 +1,91 @@
+"""Rows that neardup itself makes: the removed documents, the pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from neardup.writers.output import Output, open_output
+
+__all__ = ["PAIRS", "REMOVED", "write_rows"]
+
+_MEASURES: list[pa.Field[Any]] = [
+    pa.field("similarity", pa.float64()),
+    pa.field("measure", pa.string()),
+    pa.field("distance", pa.int64()),
+]
+
+REMOVED = pa.schema([pa.field("id", pa.string()), pa.field("kept_id", pa.string()), *_MEASURES])
+"""Columns of the file of removed documents."""
+
+PAIRS = pa.schema([pa.field("id_a", pa.string()), pa.field("id_b", pa.string()), *_MEASURES])
+"""Columns of a file of pairs."""
+
+_ROWS = 8192
+
+Rows = pa.Table | pa.RecordBatch | Mapping[str, Any] | Iterable[Any]
+
+
+def write_rows(output: Output | str | Path | None, rows: Rows, schema: pa.Schema) -> int:
+    """Write rows to an output, and return their number.
+
+    Parameters
+    ----------
+    output : Output, str, Path or None
+        An open output, which the caller commits; or a path as `open_output`
+        takes it, which is committed here.
+    rows : table, mapping of columns, or iterable
+        A pyarrow Table or RecordBatch, a mapping from column names to equally
+        long columns, or an iterable of such tables or of dicts, one per row.
+    schema : pyarrow.Schema
+        `REMOVED`, `PAIRS` or another; sets columns, their order and types.
+
+    Returns
+    -------
+    int
+        Rows written. None of them still gives a valid file: one with a
+        header or a schema where the format has such.
+
+    Raises
+    ------
+    OutputError
+        If the output cannot be written.
+    """
+    if not isinstance(output, Output):
+        with open_output(output) as opened:
+            return write_rows(opened, rows, schema)
+    output.begin(schema)
+    count = 0
+    for batch in _batches(rows, schema):
+        output.write_batch(batch)
+        count += batch.num_rows
+    return count
+
+
+def _batches(rows: Rows, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    if isinstance(rows, pa.RecordBatch):
+        rows = pa.Table.from_batches([rows])
+    elif isinstance(rows, Mapping):
+        rows = pa.table(
+            {name: pa.array(rows[name], schema.field(name).type) for name in schema.names}
+        )
+    if isinstance(rows, pa.Table):
+        yield from rows.select(schema.names).cast(schema).to_batches(max_chunksize=_ROWS)
+        return
+    rest = iter(rows)
+    while part := list(islice(rest, _ROWS)):
+        waiting: list[dict[str, Any]] = []
+        for row in part:
+            if isinstance(row, (pa.Table, pa.RecordBatch)):
+                if waiting:
+                    yield pa.RecordBatch.from_pylist(waiting, schema)
+                    waiting = []
+                yield from _batches(row, schema)
+            else:
+                waiting.append(row)
+        if waiting:
+            yield pa.RecordBatch.from_pylist(waiting, schema)

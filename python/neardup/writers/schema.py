@@ -1,0 +1,190 @@
+"""One schema for records of several shapes.
+
+JSON has no schema: a field may hold a number here and text there. A `Shape`
+watches the values of a field and then names the narrowest Arrow type that
+holds all of them unchanged. Where there is none, the field becomes text: text
+values as they are, everything else as JSON. What was seen decides, not in
+what order or in what batches it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+
+from neardup.writers.cells import plain_text
+
+__all__ = ["Shape"]
+
+# Beyond these, a nested value is data with keys of its own rather than a record.
+_DEPTH = 32
+_FIELDS = 1000
+# Whole numbers that a float64 holds exactly.
+_EXACT = 1 << 53
+
+
+class Shape:
+    """All that was seen of one field, or of the items or fields inside it."""
+
+    __slots__ = (
+        "_depth",
+        "_flag",
+        "_float",
+        "_high",
+        "_items",
+        "_low",
+        "_other",
+        "_records",
+        "_text",
+        "_types",
+    )
+
+    def __init__(self, depth: int = 0) -> None:
+        self._depth = depth
+        self._text = self._flag = self._float = self._other = False
+        # An empty range: no integer seen.
+        self._low, self._high = 1, 0
+        self._items: Shape | None = None
+        self._records: dict[str, Shape] | None = None
+        self._types: list[pa.DataType] = []
+
+    def observe(self, value: Any) -> None:
+        """Take a value into account."""
+        kind = value.__class__
+        if kind is str:
+            self._text = True
+        elif value is None or self._other:
+            return
+        elif kind is bool:
+            self._flag = True
+        elif kind is int:
+            if self._low > self._high:
+                self._low = self._high = value
+            elif value < self._low:
+                self._low = value
+            elif value > self._high:
+                self._high = value
+        elif kind is float:
+            self._float = True
+        elif kind is list and self._depth < _DEPTH:
+            if self._items is None:
+                self._items = Shape(self._depth + 1)
+            for item in value:
+                self._items.observe(item)
+        elif kind is dict and self._depth < _DEPTH:
+            self._observe_record(value)
+        else:
+            self._other = True
+
+    def _observe_record(self, record: dict[str, Any]) -> None:
+        if self._records is None:
+            self._records = {}
+        for name, value in record.items():
+            inner = self._records.get(name)
+            if inner is None:
+                if len(self._records) >= _FIELDS:
+                    self._other = True
+                    return
+                inner = self._records[name] = Shape(self._depth + 1)
+            inner.observe(value)
+
+    def observe_type(self, kind: pa.DataType) -> None:
+        """Take a column of an Arrow type into account."""
+        if kind not in self._types and not pa.types.is_null(kind):
+            self._types.append(kind)
+
+    def arrow(self) -> pa.DataType:
+        """Return the type that holds everything seen."""
+        seen = self._seen()
+        if not self._types:
+            return seen or pa.string()
+        if seen is None and len(self._types) == 1:
+            return self._types[0]
+        # A small JSON integer fits beside floats; its range is known, a column's is not.
+        if seen == pa.int64() and self._low >= -(1 << 31) and self._high < 1 << 31:
+            seen = pa.int32()
+        return _common([*self._types, *([] if seen is None else [seen])])
+
+    def mixed(self) -> bool:
+        """Say whether the field is text only because nothing else holds it all."""
+        other = (
+            self._flag,
+            self._float,
+            self._other,
+            self._low <= self._high,
+            self._items is not None,
+            self._records is not None,
+            any(not _is_text(kind) for kind in self._types),
+        )
+        return any(other) and self.arrow() == pa.string()
+
+    def _seen(self) -> pa.DataType | None:
+        number = self._low <= self._high or self._float
+        families = (
+            self._text,
+            self._flag,
+            number,
+            self._items is not None,
+            self._records is not None,
+        )
+        if self._other or sum(families) > 1:
+            return pa.string()
+        if number:
+            return self._number()
+        if self._flag:
+            return pa.bool_()
+        if self._items is not None:
+            return pa.list_(self._items.arrow())
+        if self._records is not None:
+            if not self._records:
+                # Parquet has no record without fields.
+                return pa.string()
+            return pa.struct([(name, inner.arrow()) for name, inner in self._records.items()])
+        return pa.string() if self._text else None
+
+    def _number(self) -> pa.DataType:
+        low, high = (self._low, self._high) if self._low <= self._high else (0, 0)
+        if self._float:
+            return pa.float64() if low >= -_EXACT and high <= _EXACT else pa.string()
+        if low >= -(1 << 63) and high < 1 << 63:
+            return pa.int64()
+        return pa.uint64() if low >= 0 and high < 1 << 64 else pa.string()
+
+    def column(self, values: Iterable[Any], kind: pa.DataType) -> pa.Array[Any]:
+        """Build the Arrow column of some of the values seen; `kind` is `arrow()`."""
+        return pa.array([_fitted(value, kind) for value in values], kind)
+
+
+def _fitted(value: Any, kind: pa.DataType) -> Any:
+    if value is None or value.__class__ is str:
+        return value
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return plain_text(value)
+    if pa.types.is_list(kind):
+        return [_fitted(item, kind.value_type) for item in value]
+    if pa.types.is_struct(kind):
+        return {field.name: _fitted(value.get(field.name), field.type) for field in kind}
+    return value
+
+
+def _common(kinds: list[pa.DataType]) -> pa.DataType:
+    """Return a type that holds values of all these types unchanged; text if none does."""
+    if all(kind == kinds[0] for kind in kinds):
+        return kinds[0]
+    if all(pa.types.is_integer(kind) for kind in kinds):
+        if all(pa.types.is_unsigned_integer(kind) for kind in kinds):
+            return pa.uint64()
+        return pa.string() if pa.uint64() in kinds else pa.int64()
+    if all(_fits_float(kind) for kind in kinds):
+        return pa.float64()
+    return pa.string()
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _fits_float(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or (pa.types.is_integer(kind) and kind.bit_width <= 32))

@@ -1,0 +1,247 @@
+"""Every format in every compression gives the same texts."""
+
+import io
+import os
+import threading
+from pathlib import Path
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+TEXTS = ["一只狐狸\n跳过", 'b, "quoted"', "", "\t tabs \U0001f98a", "a\0b", "e\u0301 אבג"]
+RECORDS = [{"id": f"d{i}", "title": f"t{i}", "text": t, "n": i} for i, t in enumerate(TEXTS)]
+
+
+def as_csv(records, delimiter):
+    def cell(value):
+        return '"' + str(value).replace('"', '""') + '"'
+
+    rows = [list(records[0])] + [list(r.values()) for r in records]
+    return "".join(delimiter.join(map(cell, row)) + "\r\n" for row in rows).encode()
+
+
+def as_parquet(records):
+    out = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(records), out, row_group_size=2)
+    return out.getvalue()
+
+
+def content(format):
+    if format == "jsonl":
+        return b"".join(orjson.dumps(r) + b"\n" for r in RECORDS)
+    if format == "parquet":
+        return as_parquet(RECORDS)
+    return as_csv(RECORDS, "," if format == "csv" else "\t")
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("format", ["jsonl", "parquet", "csv", "tsv"])
+def test_every_format_and_compression(read, make, format, suffix):
+    name = make(f"a.{format}{suffix}", content(format))
+    got = read(name, titles=True, extra_fields=["n"])
+    assert got["texts"] == TEXTS
+    assert got["ids"] == [f"d{i}" for i in range(6)]
+    assert got["titles"] == [f"t{i}" for i in range(6)]
+    assert [int(n) for n in got["extra"]["n"]] == list(range(6))
+    assert got["problems"] == []
+    assert got["notes"] == []
+    assert got["bytes"] > 0
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("extension", [".txt", ".md"])
+def test_text_files(read, make, extension, suffix):
+    name = make(f"texts/a{extension}{suffix}", "\ufeff天地\r\n玄黄")
+    got = read(name)
+    assert got["texts"] == ["天地\r\n玄黄"]
+    assert got["ids"] == [name]
+
+
+def test_folder(read, make):
+    for inside in ["b.txt", "a/z.md.gz", "a.txt", "a/b/c.txt.zst", "B.TXT"]:
+        make(f"texts/{inside}", inside)
+    make("texts/.hidden/x.txt", "no")
+    make("texts/.x.txt", "no")
+    make("texts/data.csv", "no")
+    got = read("texts")
+    assert got["ids"] == ["B.TXT", "a.txt", "a/b/c.txt.zst", "a/z.md.gz", "b.txt"]
+    assert got["texts"] == got["ids"]
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+def test_first_bytes_win_over_the_extension(read, make, pack, suffix):
+    lines = content("jsonl")
+    Path(make("plain.jsonl")).write_bytes(pack(lines, suffix))
+    Path(make("named.jsonl.gz")).write_bytes(pack(lines, suffix))
+    assert read("plain.jsonl")["texts"] == TEXTS
+    assert read("named.jsonl.gz")["texts"] == TEXTS
+    Path(make("table.csv")).write_bytes(content("parquet"))
+    assert read("table.csv")["texts"] == TEXTS
+
+
+def test_format_overrides_the_extension(read, make):
+    assert read(make("a.dat", content("csv")), format="csv")["texts"] == TEXTS
+    assert read(make("b.jsonl.gz", content("tsv")), format="tsv")["texts"] == TEXTS
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_several_frames(read, make, pack, suffix):
+    lines = content("jsonl").splitlines(keepends=True)
+    # Frames are cut inside lines, and one of them is empty.
+    parts = [lines[0][:7], lines[0][7:], b"", *lines[1:]]
+    name = make(f"a.jsonl{suffix}")
+    Path(name).write_bytes(b"".join(pack(p, suffix) for p in parts))
+    assert read(name)["texts"] == TEXTS
+
+
+def test_zstd_skippable_frame_first(read, make):
+    frame = b"\x50\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"note"
+    name = make("a.jsonl")
+    Path(name).write_bytes(frame + zstandard.ZstdCompressor().compress(content("jsonl")))
+    assert read(name)["texts"] == TEXTS
+
+
+def test_gzip_zero_padding(read, make, pack):
+    name = make("a.jsonl.gz")
+    Path(name).write_bytes(pack(content("jsonl"), ".gz") + bytes(40_000))
+    got = read(name)
+    assert got["texts"] == TEXTS
+    assert got["problems"] == []
+
+
+@pytest.mark.parametrize("format", ["jsonl", "parquet", "csv"])
+@pytest.mark.parametrize("batch_bytes", [1, 50, 1 << 30])
+@pytest.mark.parametrize("batch_records", [1, 4, 5000])
+def test_batch_size_changes_nothing(read, make, format, batch_bytes, batch_records):
+    name = make(f"a.{format}", content(format))
+    with open(make("b.jsonl", b'{"text": 1}\n\n{"text": "x"}\nnonsense\n' * 50), "ab") as file:
+        file.write(b'{"text": "last"}')
+    want = read([name, "b.jsonl"], titles=True, extra_fields=["n"] if format == "jsonl" else [])
+    got = read(
+        [name, "b.jsonl"],
+        batch_bytes,
+        batch_records,
+        titles=True,
+        extra_fields=["n"] if format == "jsonl" else [],
+    )
+    want.pop("bytes"), got.pop("bytes")
+    assert got == want
+    assert len(got["problems"]) == 100
+
+
+def test_blank_lines_are_no_records(read, make):
+    got = read(make("a.jsonl", b'\n{"text":"a"}\r\n \t\r\n\n{"text":"b"}'))
+    assert got["texts"] == ["a", "b"]
+    assert got["ids"] == ["a.jsonl:1", "a.jsonl:2"]
+
+
+def test_byte_order_mark(read, make):
+    assert read(make("a.jsonl", b'\xef\xbb\xbf{"text":"a"}\n'))["texts"] == ["a"]
+    assert read(make("a.csv", b"\xef\xbb\xbftext\na\n"))["texts"] == ["a"]
+
+
+def test_default_fields_are_decided_by_the_first_good_record(read, make):
+    lines = b'oops\n{"x":1}\n{"text":5,"body":"b1"}\n{"text":"t","body":"b2"}\n{"text":"t3"}\n'
+    got = read(make("a.jsonl", lines))
+    assert got["texts"] == [None, None, "b1", "b2", None]
+    assert [p.record for p in got["problems"]] == [1, 2, 5]
+    assert read(make("b.jsonl", b'{"content":"c","body":"b"}'))["texts"] == ["c"]
+
+
+def test_ids(read, make):
+    lines = (
+        b'{"text":"a","id":7}\n{"text":"b","id":"x"}\n'
+        b'{"text":"c","id":null}\n{"text":"d","id":true}\n'
+    )
+    name = make("in/a.jsonl", lines)
+    got = read(name)
+    assert got["ids"] == ["7", "x", "in/a.jsonl:3", "in/a.jsonl:4"]
+    assert got["problems"] == []
+    named = read(name, id_field="id")
+    assert named["ids"] == got["ids"]
+    assert named["texts"] == ["a", "b", "c", "d"]
+    assert [str(p) for p in named["problems"]] == [
+        "in/a.jsonl: record 3, field 'id': must be text or an integer. Got null instead.",
+        "in/a.jsonl: record 4, field 'id': must be text or an integer. Got true instead.",
+    ]
+
+
+def test_titles_only_if_wanted(read, make):
+    name = make("a.jsonl", b'{"text":"a","title":"A","h":"H"}\n{"text":"b","title":3}\n')
+    assert read(name)["titles"] == [None, None]
+    assert read(name, titles=True)["titles"] == ["A", None]
+    assert read(name, title_field="h")["titles"] == ["H", None]
+
+
+def test_ten_megabytes_in_one_line(read, make):
+    text = "长" * 3_500_000
+    lines = orjson.dumps({"text": text}) + b"\n" + orjson.dumps({"text": "b"}) + b"\n"
+    assert read(make("a.jsonl.zst", lines), batch_bytes=1000)["texts"] == [text, "b"]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.csv", "a.tsv.zst"])
+def test_empty_file_is_a_note(read, make, name):
+    got = read(make(name, b""))
+    assert got["ids"] == []
+    assert got["problems"] == []
+    assert got["notes"] == [f"{name}: no records."]
+    Path(name).write_bytes(b"")
+    assert read(name)["notes"] == [f"{name}: no records."]
+
+
+def test_csv_line_breaks_and_long_fields(read, make):
+    long = "x" * 300_000
+    name = make("a.csv", f'id,text\r\n1,"a\r\nb\n""c"""\r\n\r\n2,{long}\r\n'.encode())
+    got = read(name)
+    assert got["texts"] == ['a\r\nb\n"c"', long]
+    assert got["ids"] == ["1", "2"]
+
+
+def test_parquet_kinds_of_text(read, make):
+    columns = {
+        "string": pa.array(["a", "b", None]),
+        "large": pa.array(["a", "b", None], pa.large_string()),
+        "dictionary": pa.array(["a", "b", None]).dictionary_encode(),
+    }
+    name = make("a.parquet")
+    pq.write_table(pa.table(columns), name)
+    for field in columns:
+        got = read(name, text_field=field)
+        assert got["texts"] == ["a", "b", None]
+        assert [str(p) for p in got["problems"]] == [
+            f"a.parquet: record 3, field '{field}': must be text. Got null instead."
+        ]
+
+
+SPOOL = """
+import os, sys
+from neardup.readers import open_sources
+sources = open_sources([sys.argv[1] if len(sys.argv) > 1 else "-"])
+for _ in range(2):
+    print([t for b in sources.batches() for t in b.texts.to_pylist()], sources.records)
+"""
+
+
+@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+def test_standard_input_is_read_twice(run_python, pack, format, suffix):
+    done = run_python(SPOOL, input=pack(content(format), suffix))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode().splitlines() == [f"{TEXTS} 6"] * 2
+
+
+def test_named_pipe_is_read_twice(read, make):
+    make("x")
+    os.mkfifo("pipe.jsonl")
+
+    def feed():
+        with open("pipe.jsonl", "wb") as pipe:
+            pipe.write(content("jsonl"))
+
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    assert read("pipe.jsonl")["texts"] == TEXTS
+    feeder.join()

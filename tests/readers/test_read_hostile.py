@@ -1,0 +1,110 @@
+"""Whatever bytes a file holds: no crash, and both ways of reading agree."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import orjson
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup.readers import jsonl, open_sources
+
+TEXT = st.text(max_size=20)
+VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+RECORD = st.dictionaries(st.sampled_from(["text", "body", "id", "title", "x"]), VALUE)
+GOOD = st.builds(lambda r, t: json.dumps({**r, "text": t}).encode(), RECORD, TEXT)
+LINE = st.one_of(
+    GOOD,
+    RECORD.map(lambda r: json.dumps(r, ensure_ascii=False).encode("utf-8", "surrogatepass")),
+    VALUE.map(lambda v: json.dumps(v).encode()),
+    st.binary(max_size=30),
+    st.sampled_from([b"", b" \r", b'{"text":"\\ud83d"}', b'{"text":"\\ud83d\\udc00"}', b"{}"]),
+)
+FILE = st.lists(LINE, max_size=12).map(b"\n".join)
+
+
+def read_bytes(data, extension=".jsonl", batch=1 << 22, **options):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a" + extension)
+        path.write_bytes(data)
+        sources = open_sources([path], format=options.pop("format", None), **options)
+        batches = list(sources.batches(titles=True, batch_bytes=batch))
+        for one in batches:
+            one.texts.validate(full=True)
+            for problem in one.problems:
+                assert "\n" not in str(problem)
+                assert str(problem).isprintable()
+                assert len(problem.found) <= 200
+        return (
+            [t for b in batches for t in b.texts.to_pylist()],
+            [i.replace(folder, "") for b in batches for i in b.ids],
+            [(p.record, p.field, p.reason) for b in batches for p in b.problems],
+        )
+
+
+def without_marks(data):
+    # Magic bytes would make it another format, and a mark is not part of the text.
+    return not data.startswith((b"\xef\xbb\xbf", b"\x1f\x8b", b"PAR1", b"\x28\xb5\x2f\xfd"))
+
+
+@settings(max_examples=300, deadline=None)
+@given(FILE.filter(without_marks))
+def test_hostile_lines_never_crash(data):
+    texts, ids, problems = read_bytes(data)
+    lines = [line for line in data.split(b"\n") if line.strip(b" \t\r\n\x0b\x0c")]
+    assert len(texts) == len(ids) == len(lines)
+    assert {n for n, _, _ in problems} == {n for n, t in enumerate(texts, 1) if t is None}
+    for line, text in zip(lines, texts, strict=True):
+        if text is not None:
+            assert text in json.loads(line).values()
+
+
+@settings(max_examples=200, deadline=None)
+@given(FILE.filter(without_marks))
+def test_clean_and_careful_reading_agree(data):
+    want = read_bytes(data, text_field="text")
+    clean = jsonl._Reading.clean
+    try:
+        jsonl._Reading.clean = lambda *_: None
+        assert read_bytes(data, text_field="text") == want
+    finally:
+        jsonl._Reading.clean = clean
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=200), st.sampled_from([".jsonl", ".gz", ".zst", ".txt"]))
+def test_any_bytes_in_any_wrapping(data, extension):
+    if data.startswith(b"PAR1"):
+        return
+    name = extension if extension in (".jsonl", ".txt") else ".jsonl" + extension
+    read_bytes(data, name)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["a", '"', ",", "\n", "\r", "\xff", " ", "é"]), max_size=8).map(
+            "".join
+        ),
+        max_size=8,
+    )
+)
+def test_any_rows_never_crash(rows):
+    data = b"text,id\n" + "\n".join(rows).encode("latin-1")
+    texts, ids, _ = read_bytes(data, ".csv")
+    assert len(texts) == len(ids)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.text(max_size=30), max_size=20), st.integers(1, 200))
+def test_good_records_arrive_unchanged(texts, batch):
+    data = b"".join(orjson.dumps({"text": t, "id": i}) + b"\n" for i, t in enumerate(texts))
+    got, ids, problems = read_bytes(data, batch=batch)
+    assert got == texts
+    assert ids == [str(i) for i in range(len(texts))]
+    assert problems == []

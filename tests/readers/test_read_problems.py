@@ -1,0 +1,344 @@
+"""What is wrong with an input is said in one line, and the run goes on."""
+
+import io
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.exceptions import InputError, ParameterError
+from neardup.readers import open_sources
+
+BAD_LINES = [
+    (b'{"text":"a"', "must be valid JSON", '{"text":"a"'),
+    (b'{"text":NaN}', "must be valid JSON", '{"text":NaN}'),
+    (b"\x1b[31m", "must be valid JSON", r"\x1b[31m"),
+    (b"[1, 2]", "must be a JSON object", "[1, 2]"),
+    (b'"text"', "must be a JSON object", '"text"'),
+    (b"null", "must be a JSON object", "null"),
+    (
+        b'{"text":"a\xff"}',
+        "must be valid UTF-8 (byte 11 of the record is not)",
+        '{"text":"a\\xff"}',
+    ),
+    (
+        b'{"text":"\\ud800"}',
+        "must be text without lone surrogates (\\ud800-\\udfff)",
+        '{"text":"\\ud800"}',
+    ),
+    (
+        b'{"text":"a","z":"\\udc00x"}',
+        "must be text without lone surrogates (\\ud800-\\udfff)",
+        '{"text":"a","z":"\\udc00x"}',
+    ),
+    (b"[" * 5000, "must be valid JSON", "[" * 59 + "…"),
+]
+BAD_FIELDS = [
+    (b'{"body":"a","n":1}', "must be present", "a record with 'body', 'n'"),
+    (b"{}", "must be present", "a record with no field"),
+    (b'{"text":12}', "must be text", "12"),
+    (b'{"text":null}', "must be text", "null"),
+    (b'{"text":["a"]}', "must be text", '["a"]'),
+]
+
+
+@pytest.mark.parametrize(("line", "reason", "found"), BAD_LINES)
+def test_bad_line(read, make, line, reason, found):
+    got = read(make("a.jsonl", b'{"text":"ok"}\n' + line + b'\n{"text":"ok"}\n'))
+    assert got["texts"] == ["ok", None, "ok"]
+    assert got["ids"] == ["a.jsonl:1", "a.jsonl:2", "a.jsonl:3"]
+    (problem,) = got["problems"]
+    assert (problem.source, problem.record, problem.field) == ("a.jsonl", 2, None)
+    assert problem.reason.startswith(reason)
+    assert problem.found == found
+    assert str(problem) == f"a.jsonl: record 2: {problem.reason}. Got {found} instead."
+    assert "\n" not in str(problem)
+
+
+def test_where_json_is_broken(read, make):
+    (problem,) = read(make("a.jsonl", b'{"text": "a",, "b": 1}'))["problems"]
+    assert "at character 14" in problem.reason
+
+
+@pytest.mark.parametrize(("line", "reason", "found"), BAD_FIELDS)
+def test_bad_field(read, make, line, reason, found):
+    got = read(make("a.jsonl", b'{"text":"ok"}\n' + line + b"\n"))
+    assert got["texts"] == ["ok", None]
+    assert [str(p) for p in got["problems"]] == [
+        f"a.jsonl: record 2, field 'text': {reason}. Got {found} instead."
+    ]
+
+
+@pytest.mark.parametrize(("line", "reason", "found"), BAD_FIELDS)
+def test_bad_field_when_the_field_is_named(read, make, line, reason, found):
+    got = read(make("a.jsonl", line + b"\n"), text_field="text")
+    assert got["texts"] == [None]
+    assert [str(p) for p in got["problems"]] == [
+        f"a.jsonl: record 1, field 'text': {reason}. Got {found} instead."
+    ]
+
+
+def test_no_text_field_at_all(read, make):
+    got = read(make("a.jsonl", b'{"headline":"a"}'))
+    assert [str(p) for p in got["problems"]] == [
+        "a.jsonl: record 1: must have a text field 'text', 'content' or 'body'."
+        " Got a record with 'headline' instead."
+    ]
+
+
+def test_missing_named_id(read, make):
+    got = read(make("a.jsonl", b'{"text":"a"}\n{"text":"b","url":"u"}'), id_field="url")
+    assert got["texts"] == ["a", "b"]
+    assert got["ids"] == ["a.jsonl:1", "u"]
+    assert [str(p) for p in got["problems"]] == [
+        "a.jsonl: record 1, field 'url': must be present. Got a record with 'text' instead."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "kind"), [(".gz", "gzip"), (".zst", "zstd")], ids=["gzip", "zstd"]
+)
+@pytest.mark.parametrize("batch_bytes", [1, 1 << 22])
+def test_truncated_stream(read, make, suffix, kind, batch_bytes):
+    rng = np.random.default_rng(1)
+    lines = [b'{"text":"%s"}\n' % rng.bytes(300).hex().encode() for _ in range(3000)]
+    name = make(f"a.jsonl{suffix}", b"".join(lines))
+    whole = Path(name).read_bytes()
+    Path(name).write_bytes(whole[: len(whole) // 2])
+    got = read(name, batch_bytes=batch_bytes)
+    count = len(got["texts"])
+    assert 1000 < count < 2000
+    assert [b'{"text":"%s"}\n' % t.encode() for t in got["texts"]] == lines[:count]
+    assert [str(p) for p in got["problems"]] == [
+        f"{name}: record {count + 1}: must be a complete {kind} stream."
+        f" Got {count} records and then damaged data instead."
+    ]
+
+
+@pytest.mark.parametrize(("suffix", "kind"), [(".gz", "gzip"), (".zst", "zstd")])
+@pytest.mark.parametrize("format", ["jsonl", "csv"])
+def test_garbage_after_a_good_frame(read, make, pack, suffix, kind, format):
+    data = b'{"text":"a"}\n{"text":"b"}\n' if format == "jsonl" else b"text\na\nb\n"
+    name = make(f"a.{format}{suffix}")
+    Path(name).write_bytes(pack(data, suffix) + b"garbage, not a frame")
+    got = read(name)
+    assert got["texts"] == ["a", "b"]
+    assert [str(p) for p in got["problems"]] == [
+        f"{name}: record 3: must be valid {kind} data. Got 2 records and then damaged data instead."
+    ]
+
+
+def test_compressed_in_name_garbage_inside(read, make):
+    name = make("a.jsonl.zst")
+    Path(name).write_bytes(b"\x00\x01\x02 nonsense")
+    got = read(name)
+    assert got["texts"] == []
+    assert [str(p) for p in got["problems"]] == [
+        f"{name}: record 1: must be valid zstd data. Got 0 records and then damaged data instead."
+    ]
+
+
+def test_damage_in_one_source_leaves_the_next(read, make, pack):
+    name = make("a.jsonl.gz")
+    Path(name).write_bytes(pack(b'{"text":"a"}\n', ".gz")[:-4])
+    got = read([name, make("b.jsonl", b'{"text":"b"}\n')])
+    assert got["texts"] == ["a", "b"]
+    assert len(got["problems"]) == 1
+
+
+def test_ragged_and_broken_csv(read, make):
+    rows = b'id,text\n1,a\n2\n3,c,d\n4,"e"f\n5,\xff\n6,g\n'
+    got = read(make("a.csv", rows))
+    assert got["texts"] == ["a", None, None, None, None, "g"]
+    assert got["ids"] == ["1", "a.csv:2", "a.csv:3", "a.csv:4", "a.csv:5", "6"]
+    said = [str(p) for p in got["problems"]]
+    assert said[0] == (
+        "a.csv: record 2: must have 2 fields as the header row has. Got 1: 2 instead."
+    )
+    assert said[1].endswith("Got 3: 3,c,d instead.")
+    assert said[2].startswith("a.csv: record 4: must be valid CSV (")
+    assert said[3] == (
+        "a.csv: record 5: must be valid UTF-8 (byte 3 of the record is not). Got 5,\\xff instead."
+    )
+    assert len(said) == 4
+
+
+def test_csv_quote_never_closed(read, make):
+    got = read(make("a.csv", b'text\na\n"b\nc\nd\n'))
+    assert got["texts"] == ["a", None]
+    assert "must be valid CSV (" in str(got["problems"][0])
+
+
+def test_parquet_text_that_is_no_utf8(read, make):
+    raw = pa.array([b"good", b"b\xffd", b"fine"], pa.binary())
+    name = make("a.parquet")
+    pq.write_table(pa.table({"text": raw.view(pa.string()), "id": [1, 2, 3]}), name)
+    got = read(name)
+    assert got["texts"] == ["good", None, "fine"]
+    assert [str(p) for p in got["problems"]] == [
+        "a.parquet: record 2, field 'text': must be valid UTF-8 (byte 2 is not)."
+        " Got b\\xffd instead."
+    ]
+
+
+def test_text_file_that_is_no_utf8(read, make):
+    make("t/a.txt", "好".encode("gb18030"))
+    make("t/b.txt", "好")
+    got = read("t")
+    assert got["texts"] == [None, "好"]
+    assert [str(p) for p in got["problems"]] == [
+        "t/a.txt: record 1: must be valid UTF-8 (byte 1 is not). Got \\xba\\xc3 instead."
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_unreadable_file(make):
+    name = make("a.jsonl", b"{}")
+    os.chmod(name, 0)
+    with pytest.raises(InputError, match=r"^a.jsonl: permission denied\.$"):
+        open_sources([name])
+
+
+REFUSED = [
+    (["nowhere.jsonl"], {}, InputError, "nowhere.jsonl: no such file or directory."),
+    (
+        [],
+        {},
+        ParameterError,
+        "The 'paths' parameter of open_sources must name at least one input. Got none instead.",
+    ),
+    (
+        ["-", "-"],
+        {},
+        ParameterError,
+        "The 'paths' parameter of open_sources must name standard input ('-') once at most."
+        " Got it 2 times instead.",
+    ),
+    (
+        ["a.jsonl"],
+        {"format": "xml"},
+        ParameterError,
+        "The 'format' parameter of open_sources must be one of jsonl, parquet, csv, tsv, text."
+        " Got 'xml' instead.",
+    ),
+    (
+        ["a.xml"],
+        {},
+        ParameterError,
+        "a.xml: must have a known extension: .jsonl, .ndjson, .json, .parquet, .csv, .tsv, .txt,"
+        " .md (each also with .gz or .zst). Got '.xml' instead."
+        " Name the format with format= (--format).",
+    ),
+    (
+        ["empty"],
+        {},
+        InputError,
+        "empty: must hold text files (.txt, .md, also .gz or .zst)."
+        " Got a folder without any instead.",
+    ),
+    (
+        ["empty"],
+        {"format": "csv"},
+        ParameterError,
+        "The 'format' parameter of open_sources must be 'text' for a folder."
+        " Got 'csv' for empty instead.",
+    ),
+    (
+        ["numbers.parquet"],
+        {},
+        InputError,
+        "numbers.parquet: column 'text' must hold text. Got int64 instead.",
+    ),
+    (
+        ["numbers.parquet"],
+        {"text_field": "body"},
+        InputError,
+        "numbers.parquet: must have a text column 'body'. Got 'text', 'x' instead."
+        " Name the column with text_field (--text).",
+    ),
+    (
+        ["numbers.parquet"],
+        {"text_field": "x", "id_field": "key"},
+        InputError,
+        "numbers.parquet: must have the id column 'key'. Got 'text', 'x' instead.",
+    ),
+    (
+        ["bad.parquet"],
+        {},
+        InputError,
+        "bad.parquet: must be a Parquet file. Got Parquet magic bytes not found in footer.",
+    ),
+    (
+        ["a.csv"],
+        {},
+        InputError,
+        "a.csv: must have a text column 'text', 'content' or 'body'. Got 'x', 'y' instead."
+        " Name the column with text_field (--text).",
+    ),
+    (
+        ["array.json"],
+        {},
+        InputError,
+        "array.json: must hold one JSON object per line. Got a JSON array instead."
+        " Convert it with: jq -c '.[]' array.json",
+    ),
+]
+
+
+@pytest.mark.parametrize(("paths", "options", "kind", "message"), REFUSED)
+def test_refused_before_reading(make, paths, options, kind, message):
+    make("a.jsonl", b"{}")
+    make("a.xml", b"<a/>")
+    make("a.csv", b"x,y\n1,2\n")
+    make("array.json", b'[{"text": "a"}]')
+    make("bad.parquet", b"PAR1 and no more")
+    os.mkdir("empty")
+    pq.write_table(pa.table({"text": [1], "x": ["a"]}), "numbers.parquet")
+    with pytest.raises(kind) as caught:
+        open_sources(paths, **options)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(message)
+
+
+def test_output_that_is_an_input(make):
+    name = make("a.jsonl", b'{"text":"a"}\n')
+    os.link(name, "b.jsonl")
+    os.symlink(name, "c.jsonl")
+    for output in ["a.jsonl", "./a.jsonl", "b.jsonl", "c.jsonl"]:
+        with pytest.raises(InputError) as caught:
+            open_sources([name], output_paths=["other.jsonl", output, None, "-"])
+        assert str(caught.value) == (
+            f"a.jsonl: must not be read and written in one run. Got it as the output {output} too."
+        )
+    make("t/x.txt", "x")
+    with pytest.raises(InputError, match=r"^t/x\.txt: must not be read"):
+        open_sources(["t"], output_paths=["t/x.txt"])
+
+
+def test_file_that_changes_between_passes(make):
+    name = make("a.jsonl", b'{"text":"a"}\n')
+    sources = open_sources([name])
+    list(sources.batches())
+    Path(name).write_bytes(b'{"text":"a"}\n{"text":"b"}\n')
+    with pytest.raises(InputError) as caught:
+        list(sources.batches())
+    assert str(caught.value) == (
+        "a.jsonl: changed while it was being read. No output was written; run again."
+    )
+
+
+def test_parquet_with_a_damaged_page(read, make):
+    out = io.BytesIO()
+    texts = [os.urandom(40).hex() for _ in range(9000)]
+    pq.write_table(pa.table({"text": texts}), out, row_group_size=4500, compression="gzip")
+    data = bytearray(out.getvalue())
+    middle = len(data) * 3 // 4
+    data[middle : middle + 2000] = bytes(2000)
+    name = make("a.parquet", bytes(data))
+    got, small = read(name), read(name, 100, 7)
+    assert got["texts"] == texts[: len(got["texts"])] == small["texts"]
+    assert len(got["texts"]) >= 4096
+    assert "must be readable Parquet" in str(got["problems"][0])

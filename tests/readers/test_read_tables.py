@@ -1,0 +1,150 @@
+"""Tables and lists in memory: the same batches, and the same kind back."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from neardup.exceptions import InputError, ParameterError
+from neardup.readers import open_table, take_kept
+
+TEXTS = ["甲", "乙", "丙", "丁"]
+KEEP = np.array([True, False, True, False])
+ROWS = [{"text": t, "id": i + 10, "title": t * 2, "n": i} for i, t in enumerate(TEXTS)]
+TABLE = pa.Table.from_pylist(ROWS)
+
+CONTAINERS = {
+    "table": TABLE,
+    "chunked": pa.concat_tables([TABLE.slice(0, 1), TABLE.slice(1)]),
+    "record batch": TABLE.to_batches()[0],
+    "pandas": TABLE.to_pandas().set_index(pd.Index(list("abcd"))),
+    "pandas objects": pd.DataFrame(ROWS).astype({"text": object}),
+    "polars": pl.DataFrame(ROWS),
+    "dicts": ROWS,
+    "tuple of dicts": tuple(ROWS),
+}
+
+
+def read(source, **options):
+    batches = list(source.batches(titles=True, **options))
+    return (
+        [t for b in batches for t in b.texts.to_pylist()],
+        [i for b in batches for i in b.ids],
+        [t for b in batches for t in (b.titles.to_pylist() if b.titles else [None] * len(b))],
+        [v for b in batches for v in b.extra.get("n", [])],
+        [str(p) for b in batches for p in b.problems],
+    )
+
+
+@pytest.mark.parametrize("kind", CONTAINERS)
+@pytest.mark.parametrize("size", [1, 3, 8192])
+def test_reads_every_container(kind, size):
+    source = open_table(CONTAINERS[kind], extra_fields=["n"])
+    for _ in range(2):
+        got = read(source, batch_records=size)
+        assert got == (TEXTS, ["10", "11", "12", "13"], [t * 2 for t in TEXTS], [0, 1, 2, 3], [])
+    assert source.records == 4
+
+
+@pytest.mark.parametrize("kind", CONTAINERS)
+def test_gives_the_same_kind_back(kind):
+    data = CONTAINERS[kind]
+    kept = open_table(data).kept(KEEP)
+    assert type(kept) is type(data)
+    if isinstance(data, pd.DataFrame):
+        assert kept.equals(data.iloc[[0, 2]])
+        assert (kept.dtypes == data.dtypes).all()
+    elif isinstance(data, pl.DataFrame):
+        assert kept.equals(data[[0, 2]])
+    elif isinstance(data, (list, tuple)):
+        assert list(kept) == [ROWS[0], ROWS[2]]
+    else:
+        assert kept.to_pylist() == [ROWS[0], ROWS[2]]
+
+
+@pytest.mark.parametrize(
+    "series",
+    [TEXTS, tuple(TEXTS), pd.Series(TEXTS), pl.Series(TEXTS), pa.array(TEXTS), TABLE["text"]],
+    ids=lambda s: f"{type(s).__module__}.{type(s).__name__}",
+)
+def test_texts_alone(series):
+    source = open_table(series, text_field="ignored for lack of fields")
+    assert read(source)[:2] == (TEXTS, ["0", "1", "2", "3"])
+    kept = source.kept(KEEP)
+    assert type(kept) is type(series)
+    assert list(map(str, kept)) == ["甲", "丙"]
+
+
+def test_reader_gives_reader():
+    source = open_table(TABLE.to_reader(max_chunksize=2))
+    assert read(source)[0] == TEXTS
+    kept = source.kept(KEEP)
+    assert isinstance(kept, pa.RecordBatchReader)
+    assert kept.read_all().equals(TABLE.take([0, 2]))
+
+
+class Stream:
+    """Anything that only speaks the Arrow stream protocol, and only once."""
+
+    def __init__(self):
+        self._reader = TABLE.to_reader()
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._reader.__arrow_c_stream__(requested_schema)
+
+
+def test_unknown_arrow_stream_gives_a_table():
+    source = open_table(Stream())
+    assert read(source)[0] == read(source)[0] == TEXTS
+    assert source.kept(KEEP).equals(TABLE.take([0, 2]))
+
+
+def test_what_is_no_text_is_a_problem():
+    got = read(open_table(["a", None, 3, "\ud800", b"b", "c"]))
+    assert got[0] == ["a", None, None, None, None, "c"]
+    assert got[4] == [
+        "input: record 2, field 'text': must be text. Got null instead.",
+        "input: record 3, field 'text': must be text. Got 3 instead.",
+        "input: record 4, field 'text': must be text without lone surrogates (\\ud800-\\udfff)."
+        " Got \\ud800 instead.",
+        "input: record 5, field 'text': must be text. Got b instead.",
+    ]
+    got = read(open_table([{"text": "a"}, {"body": "b"}, 7, {"text": 1.5}]))
+    assert got[0] == ["a", None, None, None]
+    assert got[4] == [
+        "input: record 2, field 'text': must be text. Got null instead.",
+        "input: record 3: must be a dict. Got 7 instead.",
+        "input: record 4, field 'text': must be text. Got 1.5 instead.",
+    ]
+    frame = pd.DataFrame({"text": pd.Series(["a", None, 3, "b"], dtype=object)})
+    assert read(open_table(frame))[0] == ["a", None, None, "b"]
+
+
+def test_empty():
+    for empty in (
+        [],
+        (),
+        TABLE.slice(0, 0),
+        pl.DataFrame({"text": pl.Series([], dtype=pl.String)}),
+    ):
+        source = open_table(empty)
+        assert list(source.batches()) == []
+        assert type(source.kept([])) is type(empty)
+
+
+def test_refused():
+    with pytest.raises(
+        InputError, match=r"^input: column 'text' must hold text. Got int64 instead"
+    ):
+        open_table(pa.table({"text": [1]}))
+    with pytest.raises(
+        InputError, match=r"^input: must have a text column 'x'. Got 'text' instead"
+    ):
+        open_table(pl.DataFrame({"text": ["a"]}), text_field="x")
+    with pytest.raises(ParameterError, match="Got int instead"):
+        open_table(5)
+    with pytest.raises(ParameterError, match="Got str instead"):
+        open_table("a text")
+    with pytest.raises(ParameterError, match="must hold 4 flags, one per row"):
+        take_kept(TABLE, [True])

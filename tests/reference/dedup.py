@@ -1,0 +1,53 @@
+"""cluster and keep: the one rule for what is a duplicate, by trying all pairs.
+
+Documents stand in priority order. A document is dropped if and only if its
+similarity to a document before it that is kept is at least the threshold; it
+points at the most similar such document, at the earliest if they tie.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Removal:
+    """A dropped document, the kept one that stands for it, and how similar they are."""
+
+    document: int
+    kept: int
+    similarity: float
+
+
+def dedup(count, similarity, threshold, order=None):
+    """Return (kept, removals) of `count` documents, both in input order.
+
+    `similarity(a, b)` compares two documents by number; `order` lists the
+    documents by priority, input order by default.
+    """
+    kept, removals = [], []
+    for document in range(count) if order is None else order:
+        found = [
+            (similarity(document, keeper), keeper)
+            for keeper in kept
+            if similarity(document, keeper) >= threshold
+        ]
+        if found:
+            best = max(value for value, _ in found)
+            keeper = next(keeper for value, keeper in found if value == best)
+            removals.append(Removal(document, keeper, best))
+        else:
+            kept.append(document)
+    return sorted(kept), sorted(removals, key=lambda removal: removal.document)
+
+
+def with_exact_fallback(similarity, has_features, is_identical):
+    """Return a similarity for documents of which some have no features.
+
+    A text without features equals an identical text, and no other.
+    """
+
+    def compare(a, b):
+        if has_features(a) and has_features(b):
+            return similarity(a, b)
+        return 1.0 if is_identical(a, b) else 0.0
+
+    return compare

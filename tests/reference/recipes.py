@@ -1,0 +1,56 @@
+"""recipes: the first four stages, chained under their public names.
+
+A recipe that needs a segmenter takes its units ready made: which words a text
+has is the segmenter's answer, and what becomes of them is ours.
+"""
+
+from . import segment, sketch, weigh
+from .normalize import normalize
+
+FULL = {"nfkc": True, "lowercase": True, "whitespace": "by-script", "drop_invisible": True}
+
+
+def general(text, bits=128):
+    """Fingerprint by 2-shingles of unspaced scripts and words of others."""
+    features = weigh.tf(segment.by_script(normalize(text, **FULL), k=2))
+    return sketch.simhash(features, bits, sketch.xxh3, tie=0)
+
+
+def classic(words, stop_words=frozenset()):
+    """Fingerprint words by term frequency: the baseline."""
+    features = weigh.tf(content(words, stop_words))
+    return sketch.simhash(features, 64, sketch.xxh3, tie=0)
+
+
+def keywords(words, documents, df, stop_words=frozenset(), top=20):
+    """Fingerprint the words of highest TF x IDF."""
+    features = weigh.tf_idf(content(words, stop_words), documents, df)
+    return sketch.simhash(weigh.top(features, top), 64, sketch.xxh3, tie=0)
+
+
+def improved(tagged, documents, df, markers=(), title="", stop_words=frozenset()):
+    """Fingerprint by the weights of Zhang & He (2020)."""
+    kept = [unit for unit in tagged if unit[0] in set(content([unit[0]], stop_words))]
+    features = weigh.improved(kept, documents, df, markers, title)
+    return sketch.simhash(features, 64, sketch.xxh3, tie=0)
+
+
+def news(tokens):
+    """Fingerprint all tokens of any segmenter, each occurrence once."""
+    features = weigh.tf([token.lower() for token in tokens])
+    return sketch.simhash(features, 64, sketch.news, tie=1)
+
+
+def bkdr(text, bits=32):
+    """Fingerprint segmented and tagged text by shares of its words."""
+    units = [word for word, _ in segment.tagged(text, drop_tags=("wn", "wd"))]
+    return sketch.simhash(weigh.share(units), bits, sketch.bkdr, tie=0)
+
+
+def content(words, stop_words):
+    """Return the words that are neither stop words nor punctuation."""
+    return [
+        word
+        for word in words
+        if word not in stop_words and any(character.isalnum() for character in word)
+    ]

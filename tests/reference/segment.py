@@ -1,0 +1,100 @@
+"""segment: text to units.
+
+A unit is a piece of text and, where the segmenter knows one, its part of
+speech. Every function yields the units in the order of the text, each as often
+as it occurs. Counting is the next stage's work.
+"""
+
+import unicodedata
+
+from .normalize import is_within, split_at_white_space
+from .scripts_table import DENSE_SCRIPTS, SHARED_DENSE
+
+# Alphabetic without being of a letter category: letters in circles and squares.
+ENCLOSED_LETTERS = ((0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189))
+
+
+def shingles(text, k):
+    """Return every run of k characters; a shorter text is one shingle."""
+    if not text:
+        return []
+    return [text[i : i + k] for i in range(max(len(text) - k + 1, 1))]
+
+
+def by_script(text, k=2):
+    """Return shingles where a script has no spaces, and words elsewhere."""
+    units = []
+    for kind, run in runs(text):
+        if kind == "dense":
+            units += shingles(run, k)
+        elif kind == "wordy":
+            units.append(run)
+    return units
+
+
+def runs(text):
+    """Return (kind, run) for the maximal runs of characters of one kind.
+
+    An attached mark is of the kind of the character before it; one that has
+    none, or follows a separator, begins a word.
+    """
+    found = []
+    for character in text:
+        kind = kind_of(character)
+        if kind == "attached":
+            before = found[-1][0] if found else "separating"
+            kind = "wordy" if before == "separating" else before
+        if found and found[-1][0] == kind:
+            found[-1] = (kind, found[-1][1] + character)
+        else:
+            found.append((kind, character))
+    return found
+
+
+def kind_of(character):
+    """Return "dense", "wordy", "attached" or "separating"."""
+    category = unicodedata.category(character)[0]
+    letter = category in "LN" or is_within(character, ENCLOSED_LETTERS)
+    mark = category == "M"
+    if not letter and not mark:
+        return "separating"
+    if is_within(character, DENSE_SCRIPTS) or (letter and is_within(character, SHARED_DENSE)):
+        return "dense"
+    return "attached" if mark else "wordy"
+
+
+def tagged(text, drop_tags=()):
+    """Return (word, tag) of text that is already segmented, ``word/tag word/tag``.
+
+    Tokens are split at white space, line ends included. A token without ``/``
+    is not a word; a token that contains one of ``drop_tags`` anywhere is left
+    out. The tag is what follows the last ``/``, so a slash may itself be a word.
+    """
+    units = []
+    for token in split_at_white_space(text):
+        if "/" not in token or any(tag in token for tag in drop_tags):
+            continue
+        word, tag = token.rsplit("/", 1)
+        units.append((word, tag))
+    return units
+
+
+def external(text):
+    """Return (word, tag) of units that another program made.
+
+    U+001E stands between units and U+001F between a word and its tag. A unit
+    without text is no unit.
+    """
+    pairs = [unit.partition("\x1f") for unit in text.split("\x1e")]
+    return [(word, tag) for word, _, tag in pairs if word]
+
+
+def words(text):
+    """Return (word, tag) by the Python jieba: for comparison, not a definition.
+
+    The project's own segmenter is another implementation of the same idea with
+    the same dictionary; the two agree on nearly all words and not on all.
+    """
+    import jieba.posseg
+
+    return [(pair.word, pair.flag) for pair in jieba.posseg.cut(text)]

@@ -1,0 +1,100 @@
+"""sketch: features to a SimHash fingerprint.
+
+T[j] is the sum over all features of +weight where bit j of the feature's hash
+is 1 and -weight where it is 0; bit j of the fingerprint is the sign of T[j].
+(Charikar 2002; Manku, Jain, Das Sarma, WWW 2007.)
+"""
+
+import xxhash
+
+
+def simhash(features, bits, hash, tie):
+    """Return the fingerprint of {feature: weight} as an integer of `bits` bits.
+
+    `hash` maps (feature, bits) to an integer; `tie` is the bit that a sum of 0
+    gives.
+    """
+    fingerprint = 0
+    for j, total in enumerate(sums(features, bits, hash)):
+        bit = tie if total == 0 else int(total > 0)
+        fingerprint |= bit << j
+    return fingerprint
+
+
+def sums(features, bits, hash):
+    """Return T[0..bits)."""
+    hashes = {feature: hash(feature, bits) for feature in features}
+    return [sum(w if hashes[f] >> j & 1 else -w for f, w in features.items()) for j in range(bits)]
+
+
+def distance(a, b):
+    """Return the Hamming distance of two fingerprints."""
+    return (a ^ b).bit_count()
+
+
+def similarity(a, b, bits):
+    """Return the share of equal bits."""
+    return (bits - distance(a, b)) / bits
+
+
+def words64(fingerprint, bits):
+    """Return the fingerprint as 64-bit words: bit j is bit j % 64 of word j // 64."""
+    return [(fingerprint >> shift) & (2**64 - 1) for shift in range(0, bits, 64)]
+
+
+def xxh3(feature, bits):
+    """Hash the UTF-8 bytes with xxh3.
+
+    32 bits are the low half of the 64-bit hash. 256 bits are two 128-bit
+    hashes: seed 0 low, seed 1 high.
+    """
+    data = feature.encode("utf-8")
+    if bits == 32:
+        return xxhash.xxh3_64_intdigest(data, seed=0) & (2**32 - 1)
+    if bits == 64:
+        return xxhash.xxh3_64_intdigest(data, seed=0)
+    if bits == 128:
+        return xxhash.xxh3_128_intdigest(data, seed=0)
+    if bits == 256:
+        low = xxhash.xxh3_128_intdigest(data, seed=0)
+        high = xxhash.xxh3_128_intdigest(data, seed=1)
+        return high << 128 | low
+    raise ValueError(bits)
+
+
+def news(feature, bits):
+    """Hash UTF-16 code units as `news` does: multiply by 1000003, XOR."""
+    units = code_units(feature)
+    if not units:
+        return 0
+    modulus = 2**bits
+    x = (units[0] << 7) % modulus
+    for unit in units:
+        x = (x * 1000003 ^ unit) % modulus
+    return x ^ len(units)
+
+
+def bkdr(feature, bits):
+    """Hash UTF-16 code units as `bkdr` does, with the highest bit first.
+
+    The sum is kept in signed 64-bit arithmetic, as the original does; its
+    absolute value is cut to `bits` bits. The first bit of the original's
+    fingerprint is the highest of that value, so the order of the bits is turned
+    nowhere here: distances do not depend on it.
+    """
+    h = 0
+    for unit in code_units(feature):
+        h = signed64(h * 31 + unit)
+    return abs(h) % 2**bits
+
+
+def code_units(text):
+    """Return the UTF-16 code units of a text."""
+    data = text.encode("utf-16-le")
+    return [int.from_bytes(data[i : i + 2], "little") for i in range(0, len(data), 2)]
+
+
+def signed64(value):
+    """Return the value as a signed 64-bit integer would hold it."""
+    value %= 2**64
+    return value - 2**64 if value >= 2**63 else value

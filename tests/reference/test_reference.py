@@ -1,0 +1,373 @@
+"""The twins against what others published or a hand can compute."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from . import candidates, dedup, normalize, recipes, segment, sketch, verify, weigh
+
+GOLDEN = Path(__file__).resolve().parents[3] / "shared" / "golden"
+needs_golden = pytest.mark.skipif(
+    not GOLDEN.is_dir(), reason="needs the golden inputs in ../shared beside the repository"
+)
+ALL = {"nfkc": True, "lowercase": True, "whitespace": "by-script", "drop_invisible": True}
+OFF = {"nfkc": False, "lowercase": False, "whitespace": "keep", "drop_invisible": False}
+
+
+def seeded_words(count, seed):
+    """Return pseudo-words of one to four letters, some of them often."""
+    rng = random.Random(seed)
+    return ["".join(rng.choices("abcde", k=rng.randint(1, 4))) for _ in range(count)]
+
+
+# normalize
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ""),
+        ("ＡＢＣ１２３", "abc123"),
+        ("ｶﾞラス", "ガラス"),
+        ("か\u3099", "が"),
+        ("新\u200b闻\ufeff", "新闻"),
+        ("a\u00adb\x00c\x1fd", "abcd"),
+        ("  one \t\r\n two　", "one two"),
+        ("第一行\n第二行", "第一行第二行"),
+        ("共 3 个 of 5", "共3个of 5"),
+        ("结束。 End", "结束。end"),
+        ("ΟΔΟΣ", "οδοσ"),
+        ("İ", "i\u0307"),
+        ("☂\ufe0f", "☂"),
+        ("x\n（y", "x (y"),
+        ("ﬁne", "fine"),
+    ],
+)
+def test_normalize_everything(text, expected):
+    assert normalize.normalize(text, **ALL) == expected
+
+
+def test_normalize_off_changes_nothing():
+    text = " Ａ\u200b\x00 \r\n か\u3099 "
+    assert normalize.normalize(text, **OFF) == text
+
+
+def test_normalize_collapse_keeps_one_space_between_ideographs():
+    assert (
+        normalize.normalize("第一行\n 第二行 ", **OFF | {"whitespace": "collapse"})
+        == "第一行 第二行"
+    )
+
+
+def test_normalize_by_script_alone_knows_full_width_punctuation():
+    """With NFKC it is ASCII by then, and the white space beside it stays."""
+    assert normalize.normalize("x\n（y", **OFF | {"whitespace": "by-script"}) == "x（y"
+
+
+def test_normalize_composes_before_it_drops():
+    """A joiner keeps two characters apart in step 1 and is gone after step 2."""
+    assert normalize.normalize("か\u200b\u3099", **ALL) == "か\u3099"
+
+
+# segment
+
+
+def test_shingles():
+    assert segment.shingles("abcd", 3) == ["abc", "bcd"]
+    assert segment.shingles("ab", 3) == ["ab"]
+    assert segment.shingles("", 3) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("今天下雨", ["今天", "天下", "下雨"]),
+        ("用rust写的", ["用", "rust", "写的"]),
+        ("2020年3月", ["2020", "年", "3", "月"]),
+        ("naïve café, twice", ["naïve", "café", "twice"]),
+        ("雨，雪", ["雨", "雪"]),
+        ("人々", ["人々"]),
+        ("コーヒー", ["コー", "ーヒ", "ヒー"]),
+        ("か\u3099く", ["か\u3099", "\u3099く"]),
+        ("q\u0303a", ["q\u0303a"]),
+        ("雨\u0301a", ["雨\u0301", "a"]),
+        ("\u0301a", ["\u0301a"]),
+        ("Ⓐ雪", ["Ⓐ", "雪"]),
+        ("、。!? ", []),
+    ],
+)
+def test_by_script(text, expected):
+    assert segment.by_script(text) == expected
+
+
+def test_tagged():
+    text = "城市/n 的/u \n雨/n ，/wd 、/wn //w 无标记 雨/n"
+    assert segment.tagged(text, drop_tags=("wd", "wn")) == [
+        ("城市", "n"),
+        ("的", "u"),
+        ("雨", "n"),
+        ("/", "w"),
+        ("雨", "n"),
+    ]
+
+
+def test_external():
+    text = "雨\x1fn\x1e\x1e下\x1e\x1fx\x1e"
+    assert segment.external(text) == [("雨", "n"), ("下", "")]
+
+
+# weigh
+
+
+def test_counts():
+    units = ["b", "a", "b"]
+    assert weigh.once(units) == {"b": 1, "a": 1}
+    assert weigh.tf(units) == {"b": 2, "a": 1}
+    assert weigh.share(units) == {"b": 4, "a": 1}
+
+
+def test_share_is_the_exact_share_times_the_number_of_units():
+    units = seeded_words(500, 1)
+    exact = weigh.exact_share(units)
+    assert {u: w / 500 for u, w in weigh.share(units).items()} == pytest.approx(exact)
+
+
+def test_tf_idf_by_hand():
+    """ln(100 / 1 + 0.01) = 4.60527..., and 65536 times that is 301811.0..."""
+    assert weigh.idf_q(100, 1) == 301811
+    assert weigh.idf_q(7, 7) == 652  # ln 1.01 = 0.00995033
+    assert weigh.tf_idf(["x", "x", "y"], 7, {"x": 7}) == {"x": 1304, "y": weigh.idf_q(7, 1)}
+
+
+def test_improved_by_hand():
+    """One noun in the title, one verb that is a marker, one other word."""
+    tagged = [("bridge", "n"), ("so", "v"), ("bridge", "n"), ("very", "d")]
+    df = {"bridge": 7, "so": 7, "very": 7}
+    weights = weigh.improved(tagged, 7, df, markers=("so",), title="the bridge")
+    assert weights == {
+        "bridge": 2 * 652 * (1 + 3 + 5 + 1),  # length factor 1: the longest
+        "so": 652 * (1 + 2 + 5),  # length factor 0: the shortest
+        "very": 652 * (1 + 1) + 652 // 2,  # length factor one half
+    }
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_improved_in_integers_orders_as_the_formula_does(seed):
+    """The integers are the printed scores times n * 2^16, to within rounding."""
+    rng = random.Random(seed)
+    tags = dict.fromkeys(seeded_words(200, seed))
+    tags = {word: rng.choice(["n", "nr", "v", "d", ""]) for word in tags}
+    tagged = [(word, tags[word]) for word in seeded_words(200, seed)]
+    df = {word: rng.randint(1, 1000) for word in tags}
+    options = {"markers": ("ab", "ce"), "title": "abcde cab"}
+    integers = weigh.improved(tagged, 1000, df, **options)
+    scores = weigh.improved_float(tagged, 1000, df, **options)
+    for word, weight in integers.items():
+        expected = scores[word] * len(tagged) * weigh.ONE
+        # Half a unit of the logarithm, times tf and the largest factor, and one for the shift.
+        assert abs(weight - expected) <= 0.5 * len(tagged) * 15 + 1
+    fingerprints = {
+        sketch.simhash(integers, 64, sketch.xxh3, 0),
+        sketch.simhash(scores, 64, sketch.xxh3, 0),
+    }
+    assert len(fingerprints) == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "marker", "expected"),
+    [
+        ("但是", "但是", True),
+        ("但是呢", "但是", True),
+        ("但", "但是", False),
+        ("以此为例", "以…为例", True),
+        ("以为例", "以……为例", True),
+        ("为例以", "以…为例", False),
+    ],
+)
+def test_markers(word, marker, expected):
+    assert weigh.is_marked(word, marker) is expected
+
+
+def test_top_breaks_ties_by_code_points():
+    assert weigh.top({"b": 2, "a": 2, "c": 3, "d": 1}, 2) == {"c": 3, "a": 2}
+
+
+# sketch
+
+
+def test_worked_example_of_methods():
+    hashes = {
+        "人工智能": 0b00101,
+        "大数据": 0b11001,
+        "科技": 0b00110,
+        "互联网": 0b10101,
+        "机器学习": 0b01011,
+    }
+    weights = {"人工智能": 1, "大数据": 2, "科技": 3, "互联网": 4, "机器学习": 5}
+
+    def written(feature, _):
+        return hashes[feature]
+
+    assert sketch.sums(weights, 5, written)[::-1] == [-3, -1, 1, 1, 9]
+    assert sketch.simhash(weights, 5, written, tie=0) == 0b00111
+
+
+@pytest.mark.parametrize("tie", [0, 1])
+def test_tie(tie):
+    hashes = {"x": 0b01, "y": 0b10}
+    both = sketch.simhash({"x": 3, "y": 3}, 2, lambda f, _: hashes[f], tie)
+    assert both == (0b11 if tie else 0)
+
+
+def test_xxh3_of_the_empty_input_is_the_published_one():
+    """Test vectors of the xxHash specification: length 0, seed 0."""
+    assert sketch.xxh3("", 64) == 0x2D06800538D394C2
+    assert sketch.xxh3("", 32) == 0x38D394C2
+    assert sketch.xxh3("", 128) == 0x99AA06D3014798D86001C324468D497F
+    assert sketch.xxh3("", 256) & (2**128 - 1) == sketch.xxh3("", 128)
+
+
+def test_fingerprint_layout():
+    assert sketch.words64(1 << 64 | 2, 128) == [2, 1]
+    assert sketch.words64(5, 32) == [5]
+
+
+def test_hashes_see_utf16_code_units():
+    assert sketch.code_units("a😀") == [0x61, 0xD83D, 0xDE00]
+    assert sketch.news("", 64) == 0
+    assert sketch.news("a", 64) == ((0x61 << 7) * 1000003 ^ 0x61) ^ 1
+    assert sketch.bkdr("ab", 32) == 0x61 * 31 + 0x62
+    assert sketch.signed64(2**63) == -(2**63)
+
+
+@needs_golden
+def test_news_golden():
+    golden = json.loads((GOLDEN / "news" / "vectors.json").read_text("utf-8"))
+    first, second = (recipes.news(document["tokens"]) for document in golden["documents"])
+    for fingerprint, document in zip((first, second), golden["documents"], strict=True):
+        assert f"{fingerprint:064b}"[::-1] == document["bits_lsb_first"]
+    assert sketch.distance(first, second) == golden["distance"]
+
+
+@needs_golden
+def test_bkdr_golden():
+    golden = json.loads((GOLDEN / "bkdr" / "expected.json").read_text("utf-8"))
+    for one, other, expected in golden["similarity"]:
+        a, b = (
+            recipes.bkdr((GOLDEN / "bkdr" / name).read_text(golden["encoding"]), golden["bits"])
+            for name in (one, other)
+        )
+        assert sketch.similarity(a, b, golden["bits"]) == expected
+
+
+# candidates
+
+
+def test_near_pairs_takes_the_bound_in():
+    fingerprints = [0b0000, 0b0111, 0b1111]
+    assert candidates.near_pairs(fingerprints, 3) == [(0, 1, 3), (1, 2, 1)]
+    assert candidates.near(fingerprints, [0b0110], 2) == [(0, 1, 1), (0, 0, 2), (0, 2, 2)]
+
+
+def test_pigeonhole():
+    """Fingerprints within d bits agree in one of d + 1 blocks (Manku et al. 2007)."""
+    rng = random.Random(2)
+    for _ in range(300):
+        bits, d = rng.choice([32, 64, 128]), rng.randint(0, 8)
+        a = rng.getrandbits(bits)
+        b = a
+        for j in rng.sample(range(bits), d):
+            b ^= 1 << j
+        cut = [candidates.blocks(fingerprint, bits, d + 1) for fingerprint in (a, b)]
+        assert any(x == y for x, y in zip(*cut, strict=True))
+
+
+# verify
+
+
+def test_resemblance_by_hand():
+    """One of three shingles is shared: abcde, of abcde, bcdef and bcdeg."""
+    assert verify.resemblance("abcdef", "abcdeg") == pytest.approx(1 / 3)
+    assert verify.containment("abcdef", "abcdefgh") == 1.0
+    assert verify.containment("abcdefgh", "abcdef") == 0.5
+    assert verify.resemblance("ab", "ab") == 1.0
+    assert verify.resemblance("ab", "ba") == 0.0
+    assert verify.resemblance("", "a") == 0.0
+
+
+def test_edit_distance_by_columns_is_the_textbook_one():
+    assert verify.edit_distance("kitten", "sitting") == 3
+    rng = random.Random(3)
+    for _ in range(300):
+        a, b = ("".join(rng.choices("abc", k=rng.randint(0, 12))) for _ in range(2))
+        assert verify.edit_distance_by_columns(a, b) == verify.edit_distance(a, b)
+
+
+@needs_golden
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("", 1.0),
+        ("_add", 0.844),
+        ("_del", 0.818),
+        ("_dis_1", 0.947),
+        ("_dis_10", 0.832),
+        ("_dis_15", 0.666),
+    ],
+)
+def test_edit_similarity_of_the_altered_papers(name, expected):
+    """The distances that METHODS states, white space removed."""
+
+    def read(name):
+        return "".join((GOLDEN / "paper_check" / name).read_text("utf-8").split())
+
+    altered = f"orig_0.8{name}.txt" if name else "orig.txt"
+    value = verify.edit_similarity(read("orig.txt"), read(altered))
+    assert value == pytest.approx(expected, abs=6e-4)
+
+
+# dedup
+
+CHAIN = {(0, 1): 0.9, (1, 2): 0.9, (0, 2): 0.5}
+
+
+def chain(a, b):
+    """A resembles B and B resembles C, but A does not resemble C."""
+    return CHAIN[min(a, b), max(a, b)]
+
+
+def test_a_chain_drops_only_what_resembles_a_kept_document():
+    kept, removals = dedup.dedup(3, chain, 0.8)
+    assert kept == [0, 2]
+    assert removals == [dedup.Removal(1, 0, 0.9)]
+
+
+def test_priority_order():
+    kept, removals = dedup.dedup(3, chain, 0.8, order=[1, 0, 2])
+    assert kept == [1]
+    assert removals == [dedup.Removal(0, 1, 0.9), dedup.Removal(2, 1, 0.9)]
+
+
+def test_the_threshold_is_inside():
+    assert dedup.dedup(2, lambda *_: 0.8, 0.8)[0] == [0]
+    assert dedup.dedup(2, lambda *_: 0.8 - 1e-9, 0.8)[0] == [0, 1]
+
+
+def test_the_most_similar_keeper_and_of_equals_the_earliest():
+    table = {(0, 1): 0.1, (0, 2): 0.1, (1, 2): 0.1, (0, 3): 0.8, (1, 3): 0.9, (2, 3): 0.9}
+    _, removals = dedup.dedup(4, lambda a, b: table[min(a, b), max(a, b)], 0.8)
+    assert removals == [dedup.Removal(3, 1, 0.9)]
+
+
+def test_what_has_no_features_is_compared_exactly():
+    texts = ["", "。", "", "rain", "。"]
+    similarity = dedup.with_exact_fallback(
+        lambda a, b: verify.resemblance(texts[a], texts[b]),
+        lambda a: bool(segment.by_script(texts[a])),
+        lambda a, b: texts[a] == texts[b],
+    )
+    kept, removals = dedup.dedup(5, similarity, 0.0 + 1e-9)
+    assert kept == [0, 1, 3]
+    assert [(r.document, r.kept) for r in removals] == [(2, 0), (4, 1)]

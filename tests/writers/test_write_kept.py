@@ -1,0 +1,367 @@
+"""Kept records: unchanged, in input order, from any format to any."""
+
+import csv
+import gzip
+import io
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+from neardup.exceptions import InputError, ParameterError
+from neardup.readers import open_sources
+from neardup.writers import open_output, write_kept
+
+TEXTS = ["一只狐狸\n跳过", 'b, "quoted"', "", "tab\there", "lone \r return", "'"]
+RECORDS = [
+    {"id": f"d{i}", "text": t, "n": i, "share": i / 3, "tags": ["x", str(i)], "none": None}
+    for i, t in enumerate(TEXTS)
+]
+KEEP = [True, False, True, True, True, True]
+KEPT = [r for r, k in zip(RECORDS, KEEP, strict=True) if k]
+SUFFIXES = ["", ".gz", ".zst"]
+
+
+def source_bytes(format, records=RECORDS):
+    if format == "jsonl":
+        return b"".join(orjson.dumps(r) + b"\n" for r in records)
+    if format == "parquet":
+        out = io.BytesIO()
+        pq.write_table(pa.Table.from_pylist(records), out, row_group_size=2)
+        return out.getvalue()
+    out = io.StringIO()
+    rows = csv.writer(out, quoting=csv.QUOTE_ALL, delimiter="," if format == "csv" else "\t")
+    rows.writerow(records[0])
+    rows.writerows([cell(v) for v in r.values()] for r in records)
+    return out.getvalue().encode()
+
+
+def cell(value):
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+
+
+def unpack(path):
+    data = Path(path).read_bytes()
+    if path.endswith(".gz"):
+        return gzip.decompress(data)
+    if path.endswith(".zst"):
+        return zstandard.ZstdDecompressor().decompressobj().decompress(data)
+    return data
+
+
+def records_of(path):
+    """Read an output with other means than the package's own."""
+    if path.endswith(".parquet"):
+        return pq.read_table(path).to_pylist()
+    data = unpack(path).decode()
+    if ".jsonl" in path:
+        return [json.loads(line) for line in data.split("\n")[:-1]]
+    delimiter = "," if ".csv" in path else "\t"
+    return list(csv.DictReader(io.StringIO(data, newline=""), delimiter=delimiter, strict=True))
+
+
+def keep(paths, output, mask=None, batch_bytes=1 << 22, workers=None, **options):
+    sources = open_sources([paths] if isinstance(paths, str) else paths, **options)
+    texts = [t for b in sources.batches(batch_bytes=batch_bytes) for t in b.texts.to_pylist()]
+    with open_output(output, force=True, workers=workers) as out:
+        return write_kept(sources, [True] * len(texts) if mask is None else mask, out)
+
+
+@pytest.mark.parametrize("packed_to", SUFFIXES)
+@pytest.mark.parametrize("packed_from", SUFFIXES)
+@pytest.mark.parametrize("format", ["jsonl", "csv", "tsv"])
+def test_same_format_copies_bytes(make, format, packed_from, packed_to):
+    data = source_bytes(format)
+    name = make(f"a.{format}{packed_from}", data)
+    report = keep(name, f"out.{format}{packed_to}", KEEP)
+    assert (report.written, report.unwritable) == (5, 0)
+    lines = data.splitlines(keepends=True)
+    if format == "jsonl":
+        want = b"".join(line for line, k in zip(lines, KEEP, strict=True) if k)
+    else:
+        want = source_bytes(format, KEPT)
+    assert unpack(f"out.{format}{packed_to}") == want
+
+
+@pytest.mark.parametrize("target", ["jsonl", "parquet", "csv", "tsv"])
+@pytest.mark.parametrize("source", ["jsonl", "parquet", "csv", "tsv"])
+def test_every_format_to_every_other(make, source, target):
+    output = f"out.{target}"
+    report = keep(make(f"a.{source}", source_bytes(source)), output, KEEP)
+    assert (report.written, report.unwritable, report.problems) == (5, 0, [])
+    texts = {source, target} & {"csv", "tsv"}
+    want = [{k: cell(v) for k, v in r.items()} for r in KEPT] if texts else KEPT
+    got = records_of(output)
+    assert got == want
+    assert [list(r) for r in got] == [list(r) for r in want]
+
+
+def test_strange_json_lines_byte_for_byte(make):
+    lines = [
+        b'{"text" : "a",  "n":1.0,"n":2}\r\n',
+        b'{"text":"\\u0061\\/", "big":123456789012345678901234567890}\n',
+        b"not json at all \xff\n",
+        b'  {"text":"indented"}  \n',
+        b'{"text":"no line break"}',
+    ]
+    report = keep(make("a.jsonl", b"\n" + b"\n \n".join(lines)), "out.jsonl")
+    # Joining added a blank line and a line break after each record's own.
+    want = b"\n \n".join(lines).replace(b"\n\n \n", b"\n").replace(b"\r\n\n", b"\r\n")
+    assert unpack("out.jsonl") == want + b"\n"
+    assert (report.written, report.unwritable) == (5, 0)
+
+
+def test_mark_is_not_copied(make):
+    make("a.jsonl", b'\xef\xbb\xbf{"text":"a"}\n')
+    make("b.jsonl", b'\xef\xbb\xbf{"text":"b"}')
+    keep(["a.jsonl", "b.jsonl"], "out.jsonl")
+    assert unpack("out.jsonl") == b'{"text":"a"}\n{"text":"b"}\n'
+
+
+def test_mixed_sources_into_json_lines(make):
+    raw = b'{"text":"j",  "id":1}\n'
+    names = [
+        make("a.jsonl", raw),
+        make("b.csv", "id,text\n7,c\n"),
+        make("c.parquet", source_bytes("parquet", [{"text": "p", "date": 5}])),
+        make("t/d.txt", "d\n"),
+    ]
+    names[3] = "t"
+    keep(names, "out.jsonl")
+    assert unpack("out.jsonl").startswith(raw)
+    assert records_of("out.jsonl") == [
+        {"text": "j", "id": 1},
+        {"id": "7", "text": "c"},
+        {"text": "p", "date": 5},
+        {"id": "d.txt", "text": "d\n"},
+    ]
+
+
+@pytest.mark.parametrize("target", ["parquet", "csv"])
+def test_mixed_sources_share_columns(make, target):
+    names = [
+        make("a.jsonl", b'{"text":"j","id":1,"x":{"y":[1,2]}}\n{"text":"k","z":true}\n'),
+        make("b.csv", "id,text\n7,c\n"),
+        make("c.parquet", source_bytes("parquet", [{"text": "p", "size": 5}])),
+        make("d.txt", "d\n"),
+    ]
+    report = keep(names, f"out.{target}")
+    assert report.written == 5
+    got = records_of(f"out.{target}")
+    assert list(got[0]) == ["text", "id", "x", "z", "size"]
+    assert [r["text"] for r in got] == ["j", "k", "c", "p", "d\n"]
+    empty = None if target == "parquet" else ""
+    assert [r["id"] for r in got] == ["1", empty, "7", empty, "d.txt"]
+    if target == "parquet":
+        assert got[0]["x"] == {"y": [1, 2]}
+        assert got[1]["z"] is True
+        assert got[3]["size"] == 5
+        assert report.notes == ["column 'id' holds values of several types and is written as text."]
+    else:
+        assert got[0]["x"] == '{"y":[1,2]}'
+        assert got[1]["z"] == "true"
+        assert got[3]["size"] == "5"
+
+
+def test_csv_rows_of_another_header_are_rewritten(make):
+    make("a.csv", "id,text\r\n1,a\r\n")
+    make("b.csv", "text,id\nb,2\n")
+    keep(["a.csv", "b.csv"], "out.csv")
+    assert unpack("out.csv") == b"id,text\r\n1,a\r\n2,b\n"
+
+
+NUMBERS = [
+    ([1, 2], pa.int64(), [1, 2]),
+    ([1, 2.5], pa.float64(), [1.0, 2.5]),
+    ([2**53 + 1, 0.5], pa.string(), ["9007199254740993", "0.5"]),
+    ([2**64 - 1, 0], pa.uint64(), [2**64 - 1, 0]),
+    ([2**64 - 1, -1], pa.string(), ["18446744073709551615", "-1"]),
+    ([None, None], pa.string(), [None, None]),
+    ([True, 1], pa.string(), ["true", "1"]),
+    (["a", 1], pa.string(), ["a", "1"]),
+    ([[], [1]], pa.list_(pa.int64()), [[], [1]]),
+    ([[1], ["a"]], pa.list_(pa.string()), [["1"], ["a"]]),
+    ([[1], {"a": 1}], pa.string(), ["[1]", '{"a":1}']),
+    ([{}, {}], pa.string(), ["{}", "{}"]),
+    (
+        [{"a": 1}, {"b": "x"}],
+        pa.struct([("a", pa.int64()), ("b", pa.string())]),
+        [{"a": 1, "b": None}, {"a": None, "b": "x"}],
+    ),
+]
+
+
+@pytest.mark.parametrize(("values", "kind", "want"), NUMBERS, ids=lambda v: str(v)[:30])
+def test_type_of_a_json_field(make, values, kind, want):
+    for order in (1, -1):
+        data = b"".join(orjson.dumps({"text": "t", "v": v}) + b"\n" for v in values[::order])
+        keep(make("a.jsonl", data), "out.parquet")
+        table = pq.read_table("out.parquet")
+        if not pa.types.is_struct(kind):
+            assert table.schema.field("v").type == kind
+        assert table["v"].to_pylist() == want[::order]
+
+
+def test_deeply_nested_json(make):
+    lines = [b'{"text":"t","v":' + b"[" * n + b"]" * n + b"}\n" for n in (200, 900)]
+    name = make("a.jsonl", b"".join(lines))
+    for target in ("parquet", "csv"):
+        report = keep(name, f"out.{target}")
+        assert (report.written, report.unwritable) == (1, 1)
+        assert [str(p) for p in report.problems] == [
+            "a.jsonl: record 2: must be nested less than 250 levels deep to be converted."
+            ' Got {"text":"t","v":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[… instead.'
+        ]
+    assert keep(name, "out.jsonl").written == 2
+
+
+def test_parquet_keeps_its_schema(make):
+    schema = pa.schema(
+        [
+            pa.field("text", pa.large_string(), nullable=False),
+            pa.field("when", pa.timestamp("ns", "UTC")),
+            pa.field("price", pa.decimal128(10, 2)),
+            pa.field("kind", pa.dictionary(pa.int32(), pa.string())),
+        ],
+        metadata={"origin": "a test"},
+    )
+    rows = [{"text": f"t{i}", "when": i * 10**9 + 1, "price": i, "kind": "k"} for i in range(5)]
+    table = pa.Table.from_pylist(rows, schema)
+    pq.write_table(table, make("a.parquet"), row_group_size=2)
+    mask = [True, False, False, True, True]
+    keep("a.parquet", "out.parquet", mask)
+    got = pq.read_table("out.parquet")
+    assert got.schema.equals(pq.read_table("a.parquet").schema, check_metadata=True)
+    assert got.to_pylist() == table.filter(pa.array(mask)).to_pylist()
+
+
+def test_unreadable_records_pass_in_their_own_format_only(make):
+    lines = b'{"text":"a"}\nnonsense\n{"text":5}\n[]\n'
+    name = make("a.jsonl", lines)
+    assert keep(name, "out.jsonl").written == 4
+    assert unpack("out.jsonl") == lines
+    for target in ("csv", "parquet"):
+        report = keep(name, f"out.{target}")
+        assert (report.written, report.unwritable) == (2, 2)
+        assert [str(p) for p in report.problems] == [
+            "a.jsonl: record 2: must be valid JSON (unexpected character, expected a JSON value"
+            " at character 1). Got nonsense instead."
+            if "expected a JSON" in str(report.problems[0])
+            else str(report.problems[0]),
+            "a.jsonl: record 4: must be a JSON object. Got [] instead.",
+        ]
+        assert [r["text"] for r in records_of(f"out.{target}")] == ["a", "5"]
+    rows = b"id,text\n1,a\n2\n3,\xff\n"
+    name = make("b.csv", rows)
+    assert keep(name, "out.csv").written == 3
+    assert unpack("out.csv") == rows
+    report = keep(name, "out.jsonl")
+    assert (report.written, report.unwritable) == (1, 2)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+@pytest.mark.parametrize("target", ["jsonl", "csv"])
+def test_what_precedes_damage_is_written(make, suffix, target):
+    rng = np.random.default_rng(1)
+    data = b"".join(b'{"text":"%s"}\n' % rng.bytes(300).hex().encode() for _ in range(500))
+    name = make(f"a.jsonl{suffix}", data)
+    whole = Path(name).read_bytes()
+    Path(name).write_bytes(whole[: len(whole) // 2])
+    report = keep(name, f"out.{target}")
+    assert 100 < report.written < 400
+    if target == "jsonl":
+        assert data.startswith(unpack("out.jsonl"))
+    assert len(records_of(f"out.{target}")) == report.written
+
+
+@pytest.mark.parametrize("target", ["jsonl.zst", "jsonl.gz", "parquet", "csv"])
+def test_bytes_depend_on_nothing_but_the_records(make, target):
+    rng = np.random.default_rng(2)
+    rows = [
+        {"text": rng.bytes(400).hex() * 2, "n": i, "x": i if i % 7 else "s"} for i in range(9000)
+    ]
+    data = b"".join(orjson.dumps(r) + b"\n" for r in rows)
+    seen = set()
+    for batch_bytes, workers in [(1 << 22, 1), (1000, 2), (1 << 20, 5)]:
+        keep(make("a.jsonl", data), f"out.{target}", batch_bytes=batch_bytes, workers=workers)
+        seen.add(Path(f"out.{target}").read_bytes())
+    assert len(seen) == 1
+
+
+def test_no_record_kept(make):
+    for source in ("jsonl", "csv", "parquet"):
+        name = make(f"a.{source}", source_bytes(source))
+        for target in ("jsonl", "csv", "parquet"):
+            assert keep(name, f"out.{target}", [False] * 6).written == 0
+            assert records_of(f"out.{target}") == []
+    assert keep(make("e.jsonl", b""), "out.csv").written == 0
+
+
+def test_mask_must_fit(make):
+    name = make("a.jsonl", source_bytes("jsonl"))
+    with pytest.raises(ParameterError) as caught:
+        keep(name, "out.jsonl", [True])
+    assert str(caught.value) == (
+        "The 'keep' parameter of write_kept must hold 6 flags, one per record."
+        " Got shape (1,) instead."
+    )
+    unread = open_sources([name])
+    with (
+        pytest.raises(ParameterError, match="must be read to its end first"),
+        open_output("out.jsonl") as out,
+    ):
+        write_kept(unread, [True], out)
+    assert os.listdir() == ["a.jsonl"]
+
+
+@pytest.mark.parametrize("target", ["jsonl", "csv", "parquet"])
+def test_input_that_changed_gives_no_output(make, target):
+    name = make("a.jsonl", source_bytes("jsonl"))
+    sources = open_sources([name])
+    list(sources.batches())
+    Path(name).write_bytes(source_bytes("jsonl") * 2)
+    with pytest.raises(InputError) as caught, open_output(f"out.{target}") as out:
+        write_kept(sources, KEEP, out)
+    assert str(caught.value) == (
+        "a.jsonl: changed while it was being read. No output was written; run again."
+    )
+    assert os.listdir() == ["a.jsonl"]
+
+
+@pytest.mark.parametrize(("copies", "found"), [(2, "more"), (0, "0")])
+def test_other_number_of_records_gives_no_output(make, copies, found):
+    name = make("a.jsonl", source_bytes("jsonl"))
+    sources = open_sources([name])
+    list(sources.batches())
+    Path(name).write_bytes(source_bytes("jsonl") * copies)
+    # As if size and time had not changed.
+    sources.sources[0].check_unchanged = lambda: None
+    with pytest.raises(InputError) as caught, open_output("out.jsonl") as out:
+        write_kept(sources, KEEP, out)
+    assert str(caught.value) == (
+        f"a.jsonl: must hold the 6 records of the first pass. Got {found} instead."
+        " No output was written; run again."
+    )
+    assert os.listdir() == ["a.jsonl"]
+
+
+def test_standard_input_to_standard_output(run_python):
+    program = """
+from neardup.readers import open_sources
+from neardup.writers import open_output, write_kept
+sources = open_sources(["-"])
+n = sum(len(b) for b in sources.batches())
+with open_output("-") as out:
+    write_kept(sources, [i % 2 == 0 for i in range(n)], out)
+"""
+    lines = source_bytes("jsonl").splitlines(keepends=True)
+    done = run_python(program, input=gzip.compress(b"".join(lines)))
+    assert done.stdout == b"".join(lines[::2]), done.stderr

@@ -1,0 +1,307 @@
+"""An output appears complete, or not at all."""
+
+# The error under test comes out of a with block, after some writing inside.
+# ruff: noqa: PT012, SIM117
+
+import gzip
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+from neardup.exceptions import OutputError, ParameterError
+from neardup.writers import OutputSet, open_output
+
+ALL = ["o.jsonl", "o.csv", "o.tsv", "o.jsonl.gz", "o.csv.zst", "o.parquet"]
+BATCH = pa.record_batch({"text": ["a", "b"]})
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def fill(output):
+    output.begin(BATCH.schema)
+    output.write_batch(BATCH)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_nothing_is_seen_before_the_commit(name):
+    with open_output(name) as output:
+        fill(output)
+        assert not os.path.exists(name)
+        (temporary,) = os.listdir()
+        assert temporary.startswith(f".{name}.")
+    assert os.listdir() == [name]
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_error_leaves_nothing(name, error):
+    with pytest.raises(error), open_output(name) as output:
+        fill(output)
+        raise error
+    assert os.listdir() == []
+
+
+def test_error_leaves_the_old_file():
+    Path("o.jsonl").write_text("old")
+    with pytest.raises(ZeroDivisionError), open_output("o.jsonl", force=True) as output:
+        output.write(b"new")
+        raise ZeroDivisionError
+    assert Path("o.jsonl").read_text() == "old"
+    assert os.listdir() == ["o.jsonl"]
+
+
+def test_outputs_appear_together():
+    with OutputSet() as outputs:
+        for name in ALL:
+            fill(outputs.open(name))
+        assert not set(ALL) & set(os.listdir())
+    assert sorted(os.listdir()) == sorted(ALL)
+
+
+def test_one_failing_output_stops_all():
+    with pytest.raises(OutputError), OutputSet() as outputs:
+        fill(outputs.open("a.jsonl"))
+        outputs.open("no/b.jsonl")
+    assert os.listdir() == []
+    # One that fails only when its last bytes are written.
+    with pytest.raises(OutputError, match="No space left"), OutputSet() as outputs:
+        fill(outputs.open("a.jsonl"))
+        os.symlink("/dev/full", "b.jsonl.gz")
+        fill(outputs.open("b.jsonl.gz", force=True))
+    assert os.listdir() == ["b.jsonl.gz"]
+
+
+def test_existing_file_needs_force():
+    Path("o.jsonl").write_text("old")
+    with pytest.raises(OutputError) as caught:
+        open_output("o.jsonl")
+    assert str(caught.value) == (
+        "o.jsonl: exists already. Choose another name, or replace it with force=True (--force)."
+    )
+    os.chmod("o.jsonl", 0o640)
+    with open_output("o.jsonl", force=True) as output:
+        output.write(b"new")
+    assert Path("o.jsonl").read_text() == "new"
+    assert stat.S_IMODE(os.stat("o.jsonl").st_mode) == 0o640
+
+
+def test_name_taken_meanwhile_needs_force():
+    with pytest.raises(OutputError, match=r"^o\.jsonl: exists already"):
+        with open_output("o.jsonl") as output:
+            output.write(b"new")
+            Path("o.jsonl").write_text("other")
+    assert Path("o.jsonl").read_text() == "other"
+    assert os.listdir() == ["o.jsonl"]
+
+
+def test_link_is_followed():
+    Path("real.jsonl").write_text("old")
+    os.symlink("real.jsonl", "o.jsonl")
+    with open_output("o.jsonl", force=True) as output:
+        output.write(b"new")
+    assert os.path.islink("o.jsonl")
+    assert Path("real.jsonl").read_text() == "new"
+
+
+def test_new_file_has_the_usual_mode():
+    Path("plain").touch()
+    with open_output("o.jsonl"):
+        pass
+    assert os.stat("o.jsonl").st_mode == os.stat("plain").st_mode
+
+
+def test_longest_name():
+    name = "n" * 249 + ".jsonl"
+    with open_output(name):
+        pass
+    assert os.listdir() == [name]
+
+
+REFUSED = [
+    (
+        "o.txt",
+        {},
+        ParameterError,
+        "o.txt: must have the extension .jsonl, .csv, .tsv (each also with .gz or .zst)"
+        " or .parquet. Got '.txt' instead.",
+    ),
+    (
+        "o.parquet.gz",
+        {},
+        ParameterError,
+        "o.parquet.gz: must have the extension .jsonl, .csv, .tsv (each also with .gz or .zst)"
+        " or .parquet. Got '.parquet.gz' instead.",
+    ),
+    (
+        "out",
+        {},
+        ParameterError,
+        "out: must have the extension .jsonl, .csv, .tsv (each also with .gz or .zst)"
+        " or .parquet. Got none instead.",
+    ),
+    (
+        "o.jsonl",
+        {"format": "xml"},
+        ParameterError,
+        "The 'format' parameter of open_output must be one of jsonl, parquet, csv, tsv."
+        " Got 'xml' instead.",
+    ),
+    ("d.jsonl", {}, OutputError, "d.jsonl: must be a file. Got a folder instead."),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "kind", "message"), REFUSED)
+def test_refused(name, options, kind, message):
+    os.mkdir("d.jsonl")
+    with pytest.raises(kind) as caught:
+        open_output(name, **options)
+    assert str(caught.value) == message
+    assert os.listdir() == ["d.jsonl"]
+
+
+def test_missing_folder():
+    with pytest.raises(OutputError) as caught:
+        open_output("no/such/o.jsonl")
+    assert str(caught.value) == (
+        "no/such/o.jsonl: must be in a folder that exists."
+        f" Create {os.path.realpath('no/such')} first."
+    )
+
+
+def test_same_output_twice():
+    with pytest.raises(ParameterError, match=r"Got './o.jsonl' twice instead\.$"):
+        with OutputSet() as outputs:
+            outputs.open("o.jsonl")
+            outputs.open("./o.jsonl")
+    assert os.listdir() == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
+def test_full_device(format):
+    with pytest.raises(OutputError) as caught, open_output("/dev/full", format=format) as output:
+        fill(output)
+    assert str(caught.value) == (
+        "/dev/full: cannot be written: No space left on device. No output was changed."
+    )
+
+
+FULL = """
+import resource, sys
+import pyarrow as pa
+from neardup.exceptions import OutputError
+from neardup.writers import open_output
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+import random
+random.seed(1)
+batch = pa.record_batch({"text": [random.randbytes(500).hex() for _ in range(1000)]})
+try:
+    with open_output(sys.argv[1]) as output:
+        output.begin(batch.schema)
+        output.write_batch(batch)
+except OutputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_file_that_may_not_grow(name, run_python):
+    done = run_python(FULL.replace("sys.argv[1]", repr(name)))
+    assert done.stdout.decode() == (
+        f"{name}: cannot be written: File too large. No output was changed.\n"
+    ), done.stderr
+    assert os.listdir() == []
+
+
+INTERRUPTED = """
+import sys, time
+import pyarrow as pa
+from neardup.writers import OutputSet
+with OutputSet() as outputs:
+    output = outputs.open(sys.argv[1])
+    output.begin(pa.schema([("text", pa.string())]))
+    output.write_batch(pa.record_batch({"text": ["a"]}))
+    print("ready", flush=True)
+    time.sleep(30)
+"""
+
+
+@pytest.mark.parametrize("name", ["o.jsonl.zst", "o.parquet"])
+def test_interrupt_leaves_nothing(name):
+    program = f"import sys; sys.path[:0] = {sys.path!r}\n" + INTERRUPTED
+    with subprocess.Popen(
+        [sys.executable, "-c", program, name], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        assert len(os.listdir()) == 1
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+    assert process.returncode != 0
+    assert os.listdir() == []
+
+
+def test_closed_pipe_is_left_to_the_caller(run_python):
+    program = """
+import os, sys
+from neardup.writers import open_output
+r, w = os.pipe(); os.close(r); os.dup2(w, 1)
+try:
+    with open_output(None) as output:
+        output.write(b"x" * 1_000_000)
+except BrokenPipeError:
+    print("broken", file=sys.stderr)
+    os._exit(0)
+"""
+    assert run_python(program).stderr == b"broken\n"
+
+
+def test_gzip_carries_no_time():
+    for name in ("a.jsonl.gz", "b.jsonl.gz"):
+        with open_output(name) as output:
+            output.write(b"text\n")
+        time.sleep(1.1)
+    data = Path("a.jsonl.gz").read_bytes()
+    assert data == Path("b.jsonl.gz").read_bytes()
+    assert data[4:8] == bytes(4)
+    assert gzip.decompress(data) == b"text\n"
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+def test_cut_of_the_writes_changes_no_byte(suffix):
+    data = os.urandom(200_000).hex().encode() * 12
+    seen = set()
+    for step, workers in [(len(data), 1), (1000, 2), (1 << 20, 8)]:
+        with open_output(f"o.jsonl{suffix}", force=True, workers=workers) as output:
+            for begin in range(0, len(data), step):
+                output.write(data[begin : begin + step])
+        seen.add(Path(f"o.jsonl{suffix}").read_bytes())
+    assert len(seen) == 1
+    if suffix == ".zst":
+        with zstandard.open("o.jsonl.zst", "rb") as file:
+            assert file.read() == data
+
+
+def test_parquet_row_groups_do_not_depend_on_batches():
+    table = pa.table({"n": range(300_000)})
+    groups = []
+    for size in (1000, 70_000):
+        with open_output("o.parquet", force=True) as output:
+            output.begin(table.schema)
+            for batch in table.to_batches(max_chunksize=size):
+                output.write_batch(batch)
+        file = pq.ParquetFile("o.parquet").metadata
+        groups.append([file.row_group(i).num_rows for i in range(file.num_row_groups)])
+    assert groups[0] == groups[1] == [131072, 131072, 37856]

@@ -1,0 +1,115 @@
+"""The removed documents and the pairs, in every format."""
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+from neardup.writers import PAIRS, REMOVED, open_output, write_rows
+
+ROWS = [
+    {"id": "b", "kept_id": "a", "similarity": 0.9, "measure": "resemblance", "distance": 3},
+    {"id": "一,\n", "kept_id": "a", "similarity": 1.0, "measure": "exact", "distance": None},
+]
+COLUMNS = {name: [row[name] for row in ROWS] for name in REMOVED.names}
+TABLE = pa.Table.from_pylist(ROWS, REMOVED)
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def text(name):
+    data = Path(name).read_bytes()
+    if name.endswith(".gz"):
+        data = gzip.decompress(data)
+    elif name.endswith(".zst"):
+        data = zstandard.ZstdDecompressor().decompressobj().decompress(data)
+    return data.decode()
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+def test_text_formats(suffix):
+    assert write_rows(f"r.jsonl{suffix}", ROWS, REMOVED) == 2
+    lines = text(f"r.jsonl{suffix}").splitlines()
+    assert [json.loads(line) for line in lines] == ROWS
+    assert [list(json.loads(line)) for line in lines] == [REMOVED.names] * 2
+    for format, delimiter in (("csv", ","), ("tsv", "\t")):
+        assert write_rows(f"r.{format}{suffix}", ROWS, REMOVED) == 2
+        got = list(csv.reader(io.StringIO(text(f"r.{format}{suffix}")), delimiter=delimiter))
+        assert got == [
+            REMOVED.names,
+            ["b", "a", "0.9", "resemblance", "3"],
+            ["一,\n", "a", "1.0", "exact", ""],
+        ]
+
+
+def test_parquet():
+    assert write_rows("r.parquet", ROWS, REMOVED) == 2
+    table = pq.read_table("r.parquet")
+    assert table.schema == REMOVED
+    assert table.to_pylist() == ROWS
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ROWS,
+        iter(ROWS),
+        COLUMNS,
+        TABLE,
+        TABLE.to_batches()[0],
+        [TABLE.slice(0, 1), TABLE.slice(1)],
+        [ROWS[0], TABLE.slice(1)],
+        TABLE.select(REMOVED.names[::-1]),
+        TABLE.cast(
+            pa.schema(
+                [f.with_type(pa.large_string()) if f.type == pa.string() else f for f in REMOVED]
+            )
+        ),
+    ],
+    ids=range(9),
+)
+def test_every_kind_of_rows(rows):
+    assert write_rows("r.parquet", rows, REMOVED) == 2
+    assert pq.read_table("r.parquet").to_pylist() == ROWS
+
+
+@pytest.mark.parametrize("schema", [REMOVED, PAIRS])
+@pytest.mark.parametrize("rows", [[], pa.table({n: [] for n in REMOVED.names})])
+def test_no_rows_give_a_valid_file(schema, rows):
+    if isinstance(rows, pa.Table):
+        rows = schema.empty_table()
+    for name in ("r.jsonl", "r.jsonl.zst", "r.csv", "r.tsv.gz", "r.parquet"):
+        assert write_rows(name, rows, schema) == 0
+    assert text("r.jsonl") == text("r.jsonl.zst") == ""
+    assert text("r.csv") == ",".join(schema.names) + "\n"
+    assert text("r.tsv.gz") == "\t".join(schema.names) + "\n"
+    assert pq.read_table("r.parquet").schema == schema
+
+
+def test_open_output_is_left_to_the_caller():
+    with open_output("r.jsonl") as output:
+        write_rows(output, ROWS, REMOVED)
+        assert not Path("r.jsonl").exists()
+    assert len(text("r.jsonl").splitlines()) == 2
+
+
+def test_standard_output(capfdbinary):
+    assert write_rows(None, ROWS[:1], REMOVED) == 1
+    assert capfdbinary.readouterr().out == (
+        b'{"id":"b","kept_id":"a","similarity":0.9,"measure":"resemblance","distance":3}\n'
+    )
+
+
+def test_many_rows():
+    rows = ({**ROWS[0], "id": str(i)} for i in range(20_000))
+    assert write_rows("r.csv", rows, REMOVED) == 20_000
+    assert text("r.csv").count("\n") == 20_001
