@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 #: Problems remembered with their texts; all are counted.
 REMEMBERED = 10_000
 
+#: Longest text in bytes of UTF-8: what sums of weights are proved for.
+LONGEST = 256 << 20
+
 
 class Progress:
     """What a run tells whoever watches; this one tells nobody."""
@@ -54,6 +57,11 @@ class Collected:
         import pyarrow as pa
 
         return pa.chunked_array(self.ids, pa.large_string())
+
+    def recipe_id(self) -> str:
+        """The recipe's id, with a digest of the frequencies that the corpus gave."""
+        digest = self.corpus.frequencies_digest()
+        return self.recipe.id if digest is None else f"{self.recipe.id}-{digest:016x}"
 
     def features(self) -> NDArray[np.int64]:
         """Number of features of each document; -1 where it could not be read."""
@@ -90,7 +98,8 @@ def collect(
     core = compiled(recipe)
     progress.stage("read and sketch", None)
     for batch in batches:
-        for problem in batch.problems:
+        texts, too_long = _without_too_long(batch)
+        for problem in (*batch.problems, *too_long):
             if stop_on_error:
                 raise InputError(f"{problem} Stopped as --on-error stop asks; nothing was written.")
             progress.problem(problem)
@@ -99,12 +108,12 @@ def collect(
                 collected.problems.append(problem)
         units = None
         if recipe.callable_name is not None:
-            texts = [None if t is None else core.normalize(t) for t in batch.texts.to_pylist()]
-            units = pa.array(encode_all(recipe.callable_name, texts), pa.large_string())
+            normalized = [None if t is None else core.normalize(t) for t in texts.to_pylist()]
+            units = pa.array(encode_all(recipe.callable_name, normalized), pa.large_string())
         titles = batch.titles
         if titles is None and title_from_first_line:
-            titles = pa.array([first_line(t) for t in batch.texts.to_pylist()], pa.large_string())
-        corpus.push(batch.texts, titles=titles, units=units)
+            titles = pa.array([first_line(t) for t in texts.to_pylist()], pa.large_string())
+        corpus.push(texts, titles=titles, units=units)
         collected.ids.append(pa.array(batch.ids, pa.large_string()))
         if lengths:
             counted = pc.fill_null(pc.utf8_length(batch.texts), 0)
@@ -118,17 +127,36 @@ def collect(
     return collected
 
 
+def _without_too_long(batch: Batch) -> tuple[pa.LargeStringArray, list[Problem]]:
+    """Take out the texts that are too long to be sketched, and say so."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from neardup.readers import Problem
+
+    sizes = pc.binary_length(batch.texts)
+    longest = pc.max(sizes).as_py()
+    if longest is None or longest <= LONGEST:
+        return batch.texts, []
+    over = pc.fill_null(pc.greater(sizes, LONGEST), False)
+    problems = [
+        Problem(
+            batch.ids[at],
+            batch.first + at + 1,
+            None,
+            f"must have a text of at most {LONGEST >> 20} MiB",
+            f"{sizes[at].as_py() / 2**20:,.0f} MiB",
+        )
+        for at in pc.indices_nonzero(over).to_pylist()
+    ]
+    return pc.if_else(over, pa.scalar(None, pa.large_string()), batch.texts), problems
+
+
 def first_line(text: str | None) -> str | None:
     """Return the first line of a text that is not blank."""
     if text is None:
         return None
     return next((line.strip() for line in text.splitlines() if line.strip()), None)
-
-
-def units_name(recipe: Recipe) -> str:
-    """Name the kind of units that a recipe counts."""
-    segment = recipe.segment
-    return f"{segment.units}:{segment.k}" if segment.units in ("shingles", "by-script") else segment.units
 
 
 def priority_field(priority: str) -> str | None:
@@ -179,6 +207,11 @@ def priority_order(
     name = priority_field(priority)
     keys = _sort_keys([values[at] for at in documents], str(name))
     known = [at for at, key in enumerate(keys) if key is not None]
+    if keys and not known:
+        raise InputError(
+            f"No record has a value in the field '{name}' that the priority names. "
+            "Name a field that the records have."
+        )
     unknown = [at for at, key in enumerate(keys) if key is None]
     # Reversing twice keeps the input order of ties in a descending sort.
     if priority.endswith(":desc"):

@@ -150,9 +150,9 @@ def count_idf(
     >>> table.documents, dict(table.counts)
     (2, {'engine': 1, 'index': 1, 'search': 2})
     """
-    from neardup.collect import collect, units_name
+    from neardup.collect import collect
     from neardup.readers import Sources, open_table
-    from neardup.recipe import CORPUS, load_recipe
+    from neardup.recipe import CORPUS, load_recipe, units_name
 
     chosen = load_recipe(recipe)
     if chosen.weigh.scheme not in ("tf-idf", "improved"):

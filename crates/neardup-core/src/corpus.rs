@@ -15,12 +15,16 @@ use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
 
 use crate::candidates::Fingerprints;
 use crate::error::Result;
+use crate::normalize::check_length;
 use crate::recipe::{Recipe, Scratch};
 use crate::texts::TextStore;
 use crate::weigh::DocumentFrequencies;
 
 /// Bytes of text held in memory before they go to a temporary file.
 const TEXT_BUDGET: usize = 128 << 20;
+
+/// Documents whose frequencies one task counts before they are merged.
+const COUNTED_TOGETHER: usize = 256;
 
 /// Documents sketched at a time when sketching from the stored texts.
 const SECOND_PASS: usize = 4096;
@@ -48,6 +52,8 @@ pub struct Corpus {
     /// Features of each document; [`UNREADABLE`] for one without text.
     features: Vec<u32>,
     frequencies: Option<DocumentFrequencies>,
+    /// Of the frequencies that the recipe was given at the end.
+    digest: Option<u64>,
 }
 
 const UNREADABLE: u32 = u32::MAX;
@@ -75,6 +81,7 @@ impl Corpus {
             frequencies: recipe
                 .needs_document_frequencies()
                 .then(DocumentFrequencies::default),
+            digest: None,
             recipe,
         })
     }
@@ -88,6 +95,11 @@ impl Corpus {
     /// and is not finished yet.
     pub fn frequencies(&self) -> Option<&DocumentFrequencies> {
         self.frequencies.as_ref()
+    }
+
+    /// A digest of the corpus' own frequencies, once the recipe has them.
+    pub fn frequencies_digest(&self) -> Option<u64> {
+        self.digest
     }
 
     /// The number of documents, unreadable ones included.
@@ -134,40 +146,44 @@ impl Corpus {
     ///
     /// # Errors
     ///
-    /// If the texts do not fit the disk, or the recipe refuses a text.
+    /// If the texts do not fit the disk, or one is longer than
+    /// [`MAX_TEXT_BYTES`](crate::normalize::MAX_TEXT_BYTES).
     pub fn push(&mut self, documents: &[Document<'_>]) -> Result<()> {
+        for text in documents.iter().filter_map(|document| document.text) {
+            check_length(text)?;
+        }
         let recipe = &self.recipe;
-        if let Some(frequencies) = &mut self.frequencies {
-            let counted = documents
+        let made: Vec<Sketched> = match &mut self.frequencies {
+            None => documents
                 .par_iter()
                 .with_min_len(16)
-                .fold(
-                    || (Scratch::default(), DocumentFrequencies::default()),
-                    |(mut scratch, mut counts), document| {
-                        if let Some(text) = document.text {
-                            let mut normalized = String::new();
-                            recipe.normalize_into(text, &mut normalized);
-                            let text = document.units.unwrap_or(&normalized);
-                            recipe.count(text, &mut scratch, &mut counts);
-                        }
-                        (scratch, counts)
-                    },
-                )
-                .map(|(_, counts)| counts)
-                .reduce(DocumentFrequencies::default, |mut a, b| {
-                    a.merge(b);
-                    a
-                });
-            frequencies.merge(counted);
-        }
-        let sketch_now = self.frequencies.is_none();
-        let made: Vec<Sketched> = documents
-            .par_iter()
-            .with_min_len(16)
-            .map_init(Scratch::default, |scratch, document| {
-                sketch(recipe, document, scratch, sketch_now)
-            })
-            .collect();
+                .map_init(Scratch::default, |scratch, document| {
+                    Sketched::new(recipe, document, |units, row| {
+                        recipe.sketch(units, document.title, scratch, row)
+                    })
+                })
+                .collect(),
+            Some(frequencies) => {
+                let parts: Vec<(Vec<Sketched>, DocumentFrequencies)> = documents
+                    .par_chunks(COUNTED_TOGETHER)
+                    .map_init(Scratch::default, |scratch, part| {
+                        let mut counts = DocumentFrequencies::default();
+                        let made = part.iter().map(|document| {
+                            Sketched::new(recipe, document, |units, _| {
+                                recipe.count(units, scratch, &mut counts)
+                            })
+                        });
+                        (made.collect(), counts)
+                    })
+                    .collect();
+                let mut made = Vec::with_capacity(documents.len());
+                for (part, counts) in parts {
+                    made.extend(part);
+                    frequencies.merge(counts);
+                }
+                made
+            }
+        };
         for (document, sketched) in documents.iter().zip(&made) {
             self.texts.push(
                 &sketched.text,
@@ -192,6 +208,7 @@ impl Corpus {
         let Some(frequencies) = self.frequencies.take() else {
             return Ok(());
         };
+        self.digest = Some(frequencies.digest());
         self.recipe = self.recipe.with_document_frequencies(frequencies);
         let (recipe, texts, features) = (&self.recipe, &self.texts, &self.features);
         let mut fingerprints = Fingerprints::new(recipe.bits())?;
@@ -226,36 +243,34 @@ impl Corpus {
     }
 }
 
-fn sketch(
-    recipe: &Recipe,
-    document: &Document<'_>,
-    scratch: &mut Scratch,
-    sketch_now: bool,
-) -> Sketched {
-    let mut made = Sketched {
-        text: String::new(),
-        identity: 0,
-        features: UNREADABLE,
-        row: [0; 4],
-    };
-    let Some(text) = document.text else {
-        return made;
-    };
-    recipe.normalize_into(text, &mut made.text);
-    let units = document.units.unwrap_or(&made.text);
-    let row = &mut made.row[..recipe.words()];
-    let features = if sketch_now {
-        recipe.sketch(units, document.title, scratch, row)
-    } else {
-        recipe.count_features(units, scratch)
-    };
-    made.features = u32::try_from(features)
-        .unwrap_or(UNREADABLE - 1)
-        .min(UNREADABLE - 1);
-    made.identity = match features {
-        // A seed of its own, so that the two kinds never meet.
-        0 => xxh3_128_with_seed(text.as_bytes(), 1),
-        _ => xxh3_128(made.text.as_bytes()),
-    };
-    made
+impl Sketched {
+    /// Normalizes a document and lets `sketch` make a fingerprint of what is to
+    /// be segmented; it returns the number of features.
+    fn new(
+        recipe: &Recipe,
+        document: &Document<'_>,
+        sketch: impl FnOnce(&str, &mut [u64]) -> usize,
+    ) -> Self {
+        let mut made = Sketched {
+            text: String::new(),
+            identity: 0,
+            features: UNREADABLE,
+            row: [0; 4],
+        };
+        let Some(text) = document.text else {
+            return made;
+        };
+        recipe.normalize_into(text, &mut made.text);
+        let units = document.units.unwrap_or(&made.text);
+        let features = sketch(units, &mut made.row[..recipe.words()]);
+        made.features = u32::try_from(features)
+            .unwrap_or(UNREADABLE)
+            .min(UNREADABLE - 1);
+        made.identity = match features {
+            // A seed of its own, so that the two kinds never meet.
+            0 => xxh3_128_with_seed(text.as_bytes(), 1),
+            _ => xxh3_128(made.text.as_bytes()),
+        };
+        made
+    }
 }

@@ -178,24 +178,17 @@ impl Recipe {
         }
     }
 
-    /// The number of units that [`sketch`](Self::sketch) would return.
-    pub fn count_features(&self, normalized: &str, scratch: &mut Scratch) -> usize {
-        let mut units = 0;
-        self.segmenter.for_each(normalized, |unit| {
-            units += usize::from(self.weigher.keep(unit.text, &mut scratch.lower).is_some());
-        });
-        units
-    }
-
-    /// Adds a document to `frequencies`: each feature of a `normalized` text once.
+    /// Adds a document to `frequencies`: each feature of a `normalized` text
+    /// once. Returns what [`sketch`](Self::sketch) would.
     pub fn count(
         &self,
         normalized: &str,
         scratch: &mut Scratch,
         frequencies: &mut DocumentFrequencies,
-    ) {
+    ) -> usize {
         self.collect(normalized, scratch);
         frequencies.add_document(scratch.features.iter().map(|(word, _)| word));
+        scratch.features.units()
     }
 
     /// The units of a `normalized` text with their tags, before any is dropped.

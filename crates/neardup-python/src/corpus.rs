@@ -155,6 +155,10 @@ impl Corpus {
         ))
     }
 
+    fn frequencies_digest(&self) -> Option<u64> {
+        self.inner.frequencies_digest()
+    }
+
     /// Documents counted so far, and in how many of them each word stands.
     fn frequencies(&self) -> Option<(u64, Vec<(String, u64)>)> {
         self.inner

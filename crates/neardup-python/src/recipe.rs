@@ -1,5 +1,6 @@
 //! The first four stages for single texts.
 
+use neardup_core::normalize::check_length;
 use neardup_core::recipe::{self, Resources, Scratch, Settings};
 use neardup_core::weigh::DocumentFrequencies;
 use pyo3::exceptions::PyValueError;
@@ -48,10 +49,11 @@ impl Recipe {
         Ok(Recipe { inner })
     }
 
-    fn normalize(&self, text: &str) -> String {
+    fn normalize(&self, text: &str) -> PyResult<String> {
+        check_length(text).map_err(raise)?;
         let mut normalized = String::new();
         self.inner.normalize_into(text, &mut normalized);
-        normalized
+        Ok(normalized)
     }
 
     fn normalize_mapped(&self, text: &str) -> Mapped {

@@ -9,6 +9,7 @@ standard output or to the named files, everything else to standard error.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import Annotated
 
@@ -50,6 +51,8 @@ def main() -> None:
     """Run the command line and exit with its code."""
     from neardup.exceptions import NeardupError
 
+    # A run that is told to stop cleans up as after Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app()
     except NeardupError as error:

@@ -65,7 +65,7 @@ class Columns:
         if text is None or text not in names:
             raise InputError(
                 f"{source}: must have a text column {fields.wanting()}. Got {listed} instead."
-                " Name the column with text_field (--text)."
+                " Name the column with text_field (--text-field)."
             )
         for kind, name in (("id", fields.id), ("title", fields.title)):
             if name is not None and name not in names:

@@ -144,8 +144,8 @@ class OutputSet:
         key = "-" if path is None or os.fspath(path) == "-" else os.path.realpath(path)
         if key in self._outputs:
             raise ParameterError(
-                "The 'path' parameter of OutputSet.open must name each output once."
-                f" Got '{printable(os.fspath(path or '-'))}' twice instead."
+                f"{printable(os.fspath(path or '-'))}: must be one output only."
+                " Got it for two of them instead."
             )
         output = open_output(path, force=force, format=format, workers=workers)
         self._outputs[key] = output

@@ -2,7 +2,7 @@
 
 Takes fingerprints and a radius; yields every pair within it. Equal
 fingerprints are put together first. The rows are then partitioned by the key
-of one table after another (see [`super::plan`] for how many there are), and
+of one table after another (see [the plan](mod@super::plan) for how many there are), and
 each bucket is compared by SIMD; a pair found in several tables is kept only by
 the first in which it agrees. Source: Manku, Jain, Das Sarma, *Detecting
 near-duplicates for web crawling*, WWW 2007, with short keys and a SIMD scan in
@@ -11,8 +11,8 @@ place of long keys.
 Exact. Time O(tables · n) plus the comparisons of the plan; memory is one copy
 of the rows, with their numbers, and a scratch copy of each thread's share.
 
-Skewed fingerprints make buckets that are larger than planned. A sample is
-counted before a plan is trusted, and a bucket that is large by itself is a
+Skewed fingerprints make buckets that are larger than planned. Bits that hardly
+vary are left out of the keys, a sample is counted before a plan is trusted, and a bucket that is large by itself is a
 search of its own among the bits that its key leaves open; where that promises
 nothing, it is scanned. So no input costs much more than the scan of it.
 */
@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use super::fingerprints::{Fingerprints, Rows, check_distance, length, with_words};
 use super::groups::collapse;
 use super::kernel::Kernel;
-use super::layout::{Layout, Piece, Table, all_bits, count_bits};
+use super::layout::{Layout, Piece, Table, all_bits, count_bits, telling_bits};
 use super::lists::{Collapsed, Found, Pairs};
 use super::partition::{Partition, Source};
 use super::plan::{Purpose, Scheme, cheapest};
@@ -143,16 +143,13 @@ impl Join {
         up: Option<&Step<'_>>,
         buffer: &mut Partition<W>,
     ) -> Vec<Found> {
-        let chosen = scheme.unwrap_or_else(|| {
-            let free = count_bits(space);
-            let rows = source.len() as u64;
-            cheapest(rows, self.bits, free, self.max_distance, Purpose::AllPairs).scheme
-        });
-        if let Scheme::Blocks { blocks, .. } = chosen {
-            let layout = Layout::new(space, blocks, self.max_distance);
-            if scheme.is_some() || is_worthwhile(&layout, source.rows()) {
-                return self.blocks(source, space, &layout, up, buffer);
-            }
+        let (scheme, keyed) = match scheme {
+            Some(scheme) => (scheme, space.to_vec()),
+            None => self.choose(source.rows(), space),
+        };
+        if let Scheme::Blocks { blocks, .. } = scheme {
+            let layout = Layout::new(&keyed, blocks, self.max_distance);
+            return self.blocks(source, space, &layout, up, buffer);
         }
         // One group is all rows, without those to be left out.
         buffer.fill_parallel(source, 1, |_| 0);
@@ -160,6 +157,22 @@ impl Join {
         scan::triangle(self.kernel, rows, ids, self.max_distance, |differing| {
             up.is_none_or(|up| up.owns(differing))
         })
+    }
+
+    /// The cheapest scheme for `rows`, and the bits of `space` that its keys
+    /// are made of.
+    fn choose<const W: usize>(&self, rows: Rows<'_, W>, space: &[Piece]) -> (Scheme, Vec<Piece>) {
+        let keyed = telling_bits(space, rows);
+        let (count, free) = (length(rows) as u64, count_bits(&keyed));
+        let plan = cheapest(count, self.bits, free, self.max_distance, Purpose::AllPairs);
+        match plan.scheme {
+            Scheme::Blocks { blocks, .. }
+                if is_worthwhile(&Layout::new(&keyed, blocks, self.max_distance), rows) =>
+            {
+                (plan.scheme, keyed)
+            }
+            _ => (Scheme::Scan, keyed),
+        }
     }
 
     /// Partitions by each table of `layout` and searches the buckets.

@@ -212,6 +212,36 @@ impl Filed {
         }))
     }
 
+    /// As [`Filed::near_many_within`], one query after the other on the calling
+    /// thread: for a few queries, handing them to a pool costs more than they do.
+    ///
+    /// # Errors
+    /// If the queries have another width, or `max_distance` exceeds the radius
+    /// that was filed for.
+    pub fn near_each_within(
+        &self,
+        queries: &Fingerprints,
+        max_distance: u32,
+    ) -> Result<Neighbours> {
+        self.check_radius(max_distance)?;
+        self.fingerprints.check_width(queries)?;
+        let mut neighbours = Neighbours {
+            offsets: vec![0],
+            ..Neighbours::default()
+        };
+        with_words!(queries.words(), W => {
+            let mut near = Vec::new();
+            for query in 0..queries.len() {
+                near.clear();
+                self.look_up(gather(queries.rows::<W>(), query), max_distance, &mut near);
+                neighbours.ids.extend(near.iter().map(|&(id, _)| id));
+                neighbours.distances.extend(near.iter().map(|&(_, distance)| distance));
+                neighbours.offsets.push(neighbours.ids.len() as u64);
+            }
+        });
+        Ok(neighbours)
+    }
+
     fn check_radius(&self, max_distance: u32) -> Result<()> {
         if max_distance > self.max_distance {
             return Err(Error::parameter(

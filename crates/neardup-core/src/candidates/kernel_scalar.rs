@@ -46,8 +46,10 @@ fn one<const W: usize>(
     mut emit: impl FnMut(usize, u32),
 ) {
     for row in 0..length(rows) {
-        let distance = (0..W)
-            .map(|word| (query[word] ^ rows[word][row]).count_ones())
+        let distance = gather(rows, row)
+            .iter()
+            .zip(&query)
+            .map(|(word, other)| (word ^ other).count_ones())
             .sum();
         if distance <= max_distance {
             emit(row, distance);

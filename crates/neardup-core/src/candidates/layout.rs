@@ -76,6 +76,40 @@ fn take(pieces: &mut Vec<Piece>, mut bits: u32) -> Vec<Piece> {
     taken
 }
 
+/// The bits of `space` that tell rows apart: those in which at least a 32nd of
+/// a sample differs from the rest. A pair within the radius is within it on any
+/// part of its bits, so a search may leave the others out of its keys.
+pub(super) fn telling_bits<const W: usize>(space: &[Piece], rows: Rows<'_, W>) -> Vec<Piece> {
+    const SAMPLE_ROWS: usize = 1 << 12;
+    const SHARE: usize = 32;
+    let stride = rows[0].len().div_ceil(SAMPLE_ROWS).max(1);
+    let sampled = rows[0].len().div_ceil(stride);
+    let tells = |word: usize, bit: u32| {
+        let ones = rows[word]
+            .iter()
+            .step_by(stride)
+            .filter(|&row| row >> bit & 1 == 1)
+            .count();
+        SHARE * ones.min(sampled - ones) >= sampled
+    };
+    let mut telling: Vec<Piece> = Vec::new();
+    for piece in space {
+        for shift in (piece.shift..piece.shift + piece.bits).filter(|&bit| tells(piece.word, bit)) {
+            match telling.last_mut() {
+                Some(last) if last.word == piece.word && last.shift + last.bits == shift => {
+                    last.bits += 1;
+                }
+                _ => telling.push(Piece {
+                    word: piece.word,
+                    shift,
+                    bits: 1,
+                }),
+            }
+        }
+    }
+    telling
+}
+
 /// How many leading bits of a key `documents` are worth being split by.
 pub(super) fn used_bits(documents: usize, key_bits: u32) -> u32 {
     let worth = (documents / BUCKET_ROWS).max(1).ilog2();

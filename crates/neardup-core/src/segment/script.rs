@@ -4,8 +4,8 @@ A character is one of four things:
 
 - **dense**: a letter, digit or mark whose script is written without spaces
   between words (the list [`DENSE`]); or one that several scripts share (Common
-  or Inherited, letters and digits only) if its Script_Extensions name one of
-  them, like the prolonged sound mark of Kana;
+  or Inherited, letters and digits only) if its Script_Extensions name nothing
+  but such scripts, like the prolonged sound mark of Kana;
 - **wordy**: any other letter or digit;
 - **attached**: any other mark; it is whatever the character before it is, and
   wordy after a separator;
@@ -149,7 +149,9 @@ fn compute(c: char) -> u8 {
             let shared = c.script_extension();
             // One that every script shares says nothing about the text.
             let named = !shared.is_common() && !shared.is_inherited();
-            !mark && named && DENSE.iter().any(|&script| shared.contains_script(script))
+            // Nor does one that Latin or Cyrillic words hold too, as the modifier
+            // apostrophe.
+            !mark && named && shared.iter().all(|script| DENSE.contains(&script))
         }
         script => DENSE.contains(&script),
     };

@@ -1,6 +1,7 @@
 /*! In how many documents of a collection each word stands. */
 
 use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::Xxh3;
 
 use super::improved::fixed_point;
 use crate::error::{Error, Result};
@@ -115,6 +116,18 @@ impl DocumentFrequencies {
             .collect();
         all.sort_unstable();
         all
+    }
+
+    /// A digest of the whole table, the same wherever it was counted.
+    pub fn digest(&self) -> u64 {
+        let mut hash = Xxh3::new();
+        hash.update(&self.documents.to_le_bytes());
+        for (word, count) in self.sorted() {
+            hash.update(&(word.len() as u64).to_le_bytes());
+            hash.update(word.as_bytes());
+            hash.update(&count.to_le_bytes());
+        }
+        hash.digest()
     }
 
     /// ln(documents / count + 0.01), in units of 2^-16, to the nearest. A word

@@ -1,0 +1,1 @@
+"""The tests: a package, so that each part finds the twins as `tests.reference`."""

@@ -1,0 +1,97 @@
+"""Texts that break programs, and collections in which much is nearly alike."""
+
+import unicodedata
+
+from hypothesis import strategies as st
+
+#: One text for each kind of trouble.
+TEXTS = {
+    "empty": "",
+    "one character": "雪",
+    "one letter": "x",
+    "only spaces": " \t\u3000\u00a0 ",
+    "line ends": "one\r\ntwo\rthree\u2028four\u0085five",
+    "nul": "before\x00after \x00\x00 the end",
+    "controls": "bell\x07 escape\x1b[31mred\x1f unit\x1e record",
+    "emoji": "好🙂👩\u200d👩\u200d👧 🇫🇷 1\ufe0f\u20e3 ok",
+    "combining marks": "e\u0301\u0323 q\u0303\u0302 か\u3099 \u0301alone",
+    "right to left": "שלום עולם \u202bمرحبا بالعالم\u202c 123",
+    "compatibility": "\uf900\uf9dc 豈更車 ㍿ ㌔ ① ℃ ﬁ Å Ω",
+    "half-width kana": "ﾊﾝｶｸ ｶﾅ ｶﾞｷﾞ ﾊﾟ",
+    "full-width": "ＡＢＣ　１２３！（全角）",
+    "zero width": "新\u200b闻\u200c网\u200d站\u2060报\ufeff道",
+    "soft hyphen": "near\u00adly du\u00adplicate",
+    "hangul": "한국어 \u1112\u1161\u11ab 글자 \u3164 \uffa0",
+    "thai": "ภาษาไทยไม่มีช่องว่าง",
+    "final sigma": "ΟΔΥΣΣΕΥΣ ΣΑΣ",
+    "dotted i": "İstanbul IŞIK ǅungla ẞ",
+    "beyond the first plane": "𠀀𠮷野家 𝔘𝔫𝔦𝔠𝔬𝔡𝔢 \U000e0041 𐐀",
+    "long diacritics": "a" + "\u0300\u0316" * 40 + "b",
+    "private and noncharacters": "\ue000 \uf8ff \ufdd0 \uffff end",
+    "no letters": "。，、！？…—— *** 🙂",
+    "mixed lines": "第一行\n 第二行 line two\n\n第三行（完）",
+    "markup": "<p>a &lt; b</p><script>x</script>",
+    "number": "3.14159 1,000 ½ Ⅷ ٣",
+}
+
+_POOL = sorted(set("".join(TEXTS.values())) | set("的一是在了有和人这中大为上个国 abcxyzABC019,.。，"))
+
+
+def _is_known(character: str) -> bool:
+    """Whether both sides' Unicode tables have the character, and UTF-8 can hold it."""
+    return unicodedata.category(character) not in ("Cn", "Cs") or character in "\ufdd0\uffff"
+
+
+_anywhere = st.characters(exclude_categories=("Cs", "Cn"))
+_from_pool = st.sampled_from([c for c in _POOL if _is_known(c)])
+
+
+def texts(max_size: int = 60) -> st.SearchStrategy[str]:
+    """Texts of troublesome characters, of any characters, and the named ones."""
+    return st.one_of(
+        st.text(_from_pool, max_size=max_size),
+        st.text(_anywhere, max_size=max_size),
+        st.sampled_from(sorted(TEXTS.values())),
+    )
+
+
+_BASES = (
+    "北山镇的旧粮站改成了书店，开张那天来了三百多人，门口排起长队，队伍一直排到桥头。",
+    "渡轮公司说新船下个月试航，票价不变，末班时间推迟到夜里十一点，节假日另行通知。",
+    "The orchard on the hill lost half of its pears to the hail, and the rest went to the press.",
+    "A short note.",
+    "雨",
+    "。。。",
+    "",
+)
+
+
+@st.composite
+def corpora(draw: st.DrawFn, max_documents: int = 14) -> list[str]:
+    """Collections of few texts, each in many versions some edits apart.
+
+    An edit may undo another one, so many pairs lie close to any threshold, and
+    a document often resembles several that do not resemble each other.
+    """
+    count = draw(st.integers(0, max_documents))
+    bases = draw(st.lists(st.sampled_from(_BASES), min_size=1, max_size=2))
+    made: list[str] = []
+    for _ in range(count):
+        text = draw(st.sampled_from(bases + made))
+        for _ in range(draw(st.integers(0, 3))):
+            at = draw(st.integers(0, len(text)))
+            kind = draw(st.sampled_from(("replace", "insert", "cut", "move", "widen")))
+            piece = draw(st.sampled_from(("新", "x", "，", " ", "\u200b", "大桥", "🙂")))
+            length = draw(st.integers(1, 9))
+            if kind == "replace":
+                text = text[:at] + piece + text[at + 1 :]
+            elif kind == "insert":
+                text = text[:at] + piece + text[at:]
+            elif kind == "cut":
+                text = text[:at] + text[at + length :]
+            elif kind == "move":
+                text = text[:at] + text[at + length :] + text[at : at + length]
+            else:
+                text = text.replace("，", ",")
+        made.append(text)
+    return made

@@ -1,0 +1,55 @@
+"""Stage segment against its twin."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.recipe import compiled, load_recipe
+from tests.hostile import TEXTS, texts
+from tests.reference import segment as twin
+
+PLAIN = {"nfkc": False, "lowercase": False, "whitespace": "keep", "drop_invisible": False}
+
+
+def native(**settings):
+    return compiled(load_recipe("general").replace(normalize=PLAIN, segment=settings))
+
+
+BY_SCRIPT = {k: native(units="by-script", k=k) for k in (1, 2, 3, 7)}
+SHINGLES = {k: native(units="shingles", k=k) for k in (1, 2, 5, 31)}
+TAGGED = native(units="tagged", drop_tags=("wn", "wd"))
+
+
+def words(units):
+    return [word for word, _ in units]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_named_texts(name):
+    text = TEXTS[name]
+    for k, core in BY_SCRIPT.items():
+        assert words(core.units(text)) == twin.by_script(text, k)
+    for k, core in SHINGLES.items():
+        assert words(core.units(text)) == twin.shingles(text, k)
+
+
+@given(texts(), st.sampled_from(sorted(BY_SCRIPT)))
+def test_by_script_is_the_twin(text, k):
+    assert words(BY_SCRIPT[k].units(text)) == twin.by_script(text, k)
+
+
+@given(texts(), st.sampled_from(sorted(SHINGLES)))
+def test_shingles_are_the_twin(text, k):
+    assert words(SHINGLES[k].units(text)) == twin.shingles(text, k)
+
+
+@given(st.text(st.sampled_from("雨雪a/ \n\t\u3000wnd"), max_size=40))
+def test_tagged_is_the_twin(text):
+    assert TAGGED.units(text) == twin.tagged(text, ("wn", "wd"))
+
+
+@given(texts())
+def test_words_of_jieba_are_the_text(text):
+    """A segmenter may cut as it likes; it may not lose or invent characters."""
+    core = compiled(load_recipe("news"))
+    assert "".join(words(core.units(text))) == text

@@ -1,0 +1,119 @@
+"""Fingerprints of every width, weighting and hash against the twins."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup import Fingerprint, InputError, fingerprint, fingerprint_many, load_recipe
+from neardup.recipe import compiled
+from tests.hostile import TEXTS, texts
+from tests.reference import normalize, recipes, segment, sketch, weigh
+
+WIDTHS = (32, 64, 128, 256)
+HASHES = {"xxh3": sketch.xxh3, "news": sketch.news, "bkdr": sketch.bkdr}
+SCHEMES = {"once": weigh.once, "tf": weigh.tf, "share": weigh.share}
+GENERAL = {bits: load_recipe("general").replace(sketch={"bits": bits}) for bits in WIDTHS}
+
+
+def value(found):
+    return None if found is None else found.value
+
+
+@pytest.mark.parametrize("bits", WIDTHS)
+@pytest.mark.parametrize("name", TEXTS)
+def test_named_texts(name, bits):
+    text = TEXTS[name]
+    units = segment.by_script(normalize.normalize(text, **recipes.FULL), 2)
+    expected = recipes.general(text, bits) if units else None
+    assert value(fingerprint(text, recipe=GENERAL[bits])) == expected
+
+
+@given(st.lists(texts(), max_size=6), st.sampled_from(WIDTHS))
+def test_many_are_single_ones(many, bits):
+    rows = fingerprint_many(many, recipe=GENERAL[bits])
+    assert rows.shape == (len(many), -(-bits // 64))
+    assert rows.dtype == np.uint64
+    for text, row in zip(many, rows.tolist(), strict=True):
+        found = fingerprint(text, recipe=GENERAL[bits])
+        assert row == sketch.words64(0 if found is None else found.value, bits)
+
+
+@given(
+    texts(),
+    st.sampled_from([(h, b) for h in HASHES for b in WIDTHS if h == "xxh3" or b <= 64]),
+    st.sampled_from(sorted(SCHEMES)),
+    st.sampled_from((0, 1)),
+    st.sampled_from((None, 1, 3)),
+)
+def test_every_hash_scheme_tie_and_top(text, hash_and_bits, scheme, tie, top):
+    hash_name, bits = hash_and_bits
+    recipe = load_recipe("general").replace(
+        weigh={"scheme": scheme, "top": top},
+        sketch={"hash": hash_name, "bits": bits, "tie": tie},
+    )
+    units = segment.by_script(normalize.normalize(text, **recipes.FULL), 2)
+    features = SCHEMES[scheme](units)
+    if top is not None:
+        features = weigh.top(features, top)
+    expected = sketch.simhash(features, bits, HASHES[hash_name], tie) if features else None
+    assert value(fingerprint(text, recipe=recipe)) == expected
+
+
+@given(texts())
+def test_the_number_of_features_counts_occurrences(text):
+    core = compiled(GENERAL[128])
+    count, _ = core.sketch(core.normalize(text), None)
+    assert count == len(segment.by_script(normalize.normalize(text, **recipes.FULL), 2))
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1), st.integers(0, 63))
+def test_blocks_agree_where_the_pigeonhole_principle_says(a, b, max_distance):
+    one, other = Fingerprint(a, 64, "x"), Fingerprint(b, 64, "x")
+    cut = one.blocks(max_distance), other.blocks(max_distance)
+    assert len(cut[0]) == max_distance + 1
+    if one.distance(other) <= max_distance:
+        assert any(x == y for x, y in zip(*cut, strict=True))
+
+
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_blocks_put_together_are_the_fingerprint(bits):
+    found = fingerprint("块的首尾相接就是指纹本身", recipe=GENERAL[bits])
+    for max_distance in (0, 1, 2, 3, 6, bits - 1):
+        cut = found.blocks(max_distance)
+        width, wider = divmod(bits, max_distance + 1)
+        whole, shift = 0, 0
+        for at, block in enumerate(cut):
+            whole |= block << shift
+            shift += width + (at < wider)
+        assert (whole, shift) == (found.value, bits)
+
+
+@pytest.mark.parametrize("surrogate", ["\ud800", "\udfff"])
+def test_lone_surrogates_are_named(surrogate):
+    text = f"早晨{surrogate}好"
+    code = f"U\\+{ord(surrogate):04X} at character 2"
+    with pytest.raises(InputError, match=code):
+        fingerprint(text)
+    with pytest.raises(InputError, match=rf"texts\[1\].*{code}"):
+        fingerprint_many(["好", text])
+    with pytest.raises(InputError, match=f"title.*{code}"):
+        fingerprint("好", title=text, recipe="improved")
+    with pytest.raises(InputError, match=code):
+        fingerprint_many(["好"], titles=[text], recipe="improved")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "line", ["雨" * 3_500_000, "word " * 2_000_000, "a" * 10_000_000, "🙂" * 2_500_000]
+)
+def test_a_line_of_ten_megabytes(line):
+    found = fingerprint(line)
+    units = set(segment.by_script(normalize.normalize(line[:100], **recipes.FULL), 2))
+    if len(line.split()) == 1 and "a" in line:
+        assert found == fingerprint(line + " ")
+    elif units:
+        # One feature decides all bits, however often it occurs.
+        assert found.value == sketch.xxh3(units.pop(), 128)
+    else:
+        assert found is None
