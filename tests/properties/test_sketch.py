@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import Fingerprint, InputError, fingerprint, fingerprint_many, load_recipe
+from neardup import (
+    Fingerprint,
+    InputError,
+    compare,
+    dedup,
+    fingerprint,
+    fingerprint_many,
+    load_recipe,
+)
 from neardup.recipe import compiled
 from tests.hostile import TEXTS, texts
 from tests.reference import normalize, recipes, segment, sketch, weigh
@@ -99,21 +107,37 @@ def test_lone_surrogates_are_named(surrogate):
         fingerprint_many(["好", text])
     with pytest.raises(InputError, match=f"title.*{code}"):
         fingerprint("好", title=text, recipe="improved")
-    with pytest.raises(InputError, match=code):
-        fingerprint_many(["好"], titles=[text], recipe="improved")
+
+
+@pytest.mark.xfail(strict=True, reason="titles are not checked: UnicodeEncodeError from Arrow")
+def test_lone_surrogates_in_titles_are_named():
+    with pytest.raises(InputError, match=r"titles\[0\].*U\+D800 at character 1"):
+        fingerprint_many(["好"], titles=["晨\ud800"], recipe="improved")
+
+
+@pytest.mark.xfail(strict=True, reason="compare does not check titles")
+def test_lone_surrogates_in_titles_are_named_by_compare():
+    with pytest.raises(InputError, match=r"title_b.*U\+D800 at character 1"):
+        compare("好", "好", title_b="晨\ud800", recipe="improved")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "line", ["雨" * 3_500_000, "word " * 2_000_000, "a" * 10_000_000, "🙂" * 2_500_000]
+    ("line", "feature"),
+    [
+        ("雨" * 3_500_000, "雨雨"),
+        ("word " * 2_000_000, "word"),
+        ("A" * 10_000_000, "a" * 10_000_000),
+    ],
 )
-def test_a_line_of_ten_megabytes(line):
-    found = fingerprint(line)
-    units = set(segment.by_script(normalize.normalize(line[:100], **recipes.FULL), 2))
-    if len(line.split()) == 1 and "a" in line:
-        assert found == fingerprint(line + " ")
-    elif units:
-        # One feature decides all bits, however often it occurs.
-        assert found.value == sketch.xxh3(units.pop(), 128)
-    else:
-        assert found is None
+def test_a_line_of_ten_megabytes(line, feature):
+    """One feature decides all bits, however often it occurs or long it is."""
+    assert fingerprint(line).value == sketch.xxh3(feature, 128)
+    assert dedup([line, "something else", line]).keep.tolist() == [True, True, False]
+
+
+@pytest.mark.slow
+def test_ten_megabytes_without_a_feature():
+    line = "🙂" * 2_500_000
+    assert fingerprint(line) is None
+    assert dedup([line, line, line + "🙂"]).keep.tolist() == [True, False, True]

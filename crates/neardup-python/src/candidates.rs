@@ -131,16 +131,16 @@ impl FingerprintIndex {
         workers: usize,
     ) -> PyResult<Pairs<'py>> {
         let queries = fingerprints(&queries, self.bits)?;
-        let pool = pool(workers)?;
-        let (found, owners) = py
-            .detach(|| {
-                let found = pool.install(|| self.filed.near_many_within(&queries, max_distance))?;
-                let owners = found.owners();
-                Ok((found, owners))
-            })
-            .map_err(raise)?;
+        let found = match workers {
+            1 => py.detach(|| self.filed.near_each_within(&queries, max_distance)),
+            _ => {
+                let pool = pool(workers)?;
+                py.detach(|| pool.install(|| self.filed.near_many_within(&queries, max_distance)))
+            }
+        }
+        .map_err(raise)?;
         Ok((
-            owners.into_pyarray(py),
+            found.owners().into_pyarray(py),
             found.ids.into_pyarray(py),
             found.distances.into_pyarray(py),
         ))

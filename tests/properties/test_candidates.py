@@ -1,0 +1,135 @@
+"""Stage candidates: every scheme gives what trying all pairs gives."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup import FingerprintIndex, near_pairs
+from tests.reference import candidates as twin
+from tests.reference import sketch
+
+WIDTHS = (32, 64, 128, 256)
+
+
+def rows_of(fingerprints, bits):
+    words = [sketch.words64(value, bits) for value in fingerprints]
+    return np.array(words, np.uint64).reshape(len(fingerprints), -(-bits // 64))
+
+
+def listed(found):
+    return list(zip(found.a.tolist(), found.b.tolist(), found.distance.tolist(), strict=True))
+
+
+def by_places(hits):
+    return sorted((query, stored, distance) for query, stored, distance in hits)
+
+
+@st.composite
+def fingerprints(draw, bits, max_size=40):
+    """Values within some bits of each other, equal ones and far ones among them."""
+    base = draw(st.lists(st.integers(0, 2**bits - 1), min_size=1, max_size=3))
+    made = []
+    for _ in range(draw(st.integers(0, max_size))):
+        value = draw(st.sampled_from(base + made))
+        for bit in draw(st.lists(st.integers(0, bits - 1), max_size=5)):
+            value ^= 1 << bit
+        made.append(value)
+    return made
+
+
+@pytest.mark.parametrize("bits", WIDTHS)
+@given(data=st.data())
+def test_all_pairs(bits, data):
+    values = data.draw(fingerprints(bits))
+    max_distance = data.draw(st.sampled_from((0, 1, 3, 6, 10, bits // 2, bits)))
+    found = near_pairs(rows_of(values, bits), max_distance=max_distance, bits=bits)
+    assert listed(found) == twin.near_pairs(values, max_distance)
+
+
+@pytest.mark.parametrize("bits", WIDTHS)
+@given(data=st.data())
+def test_index_that_grows(bits, data):
+    values = data.draw(fingerprints(bits))
+    queries = data.draw(fingerprints(bits, max_size=6))
+    built_for = data.draw(st.sampled_from((0, 3, 10, bits)))
+    asked = data.draw(st.integers(0, built_for))
+    cut = data.draw(st.integers(0, len(values)))
+    index = FingerprintIndex(rows_of(values[:cut], bits), max_distance=built_for, bits=bits)
+    index.add(rows_of(values[cut:], bits))
+    assert len(index) == len(values)
+    found = index.near(rows_of(queries, bits), max_distance=asked)
+    assert listed(found) == by_places(twin.near(values, queries, asked))
+    near_itself = index.near(rows_of(values, bits))
+    assert listed(near_itself) == by_places(twin.near(values, values, built_for))
+
+
+def many(bits, count, seed):
+    """Enough fingerprints for the schemes with keys; a fifth have a near one."""
+    rng = random.Random(seed)
+    made = []
+    for _ in range(count):
+        value = rng.choice(made) if made and rng.random() < 0.2 else rng.getrandbits(bits)
+        for bit in rng.sample(range(bits), rng.randint(0, 6)):
+            value ^= 1 << bit
+        made.append(value)
+    return rows_of(made, bits)
+
+
+def brute_force(rows, queries, max_distance):
+    """Distances by NumPy: a second opinion on sizes that the twin is too slow for."""
+    found = []
+    for query, row in enumerate(queries):
+        distance = np.bitwise_count(rows ^ row).sum(axis=1)
+        for stored in np.flatnonzero(distance <= max_distance):
+            found.append((query, int(stored), int(distance[stored])))
+    return found
+
+
+@pytest.mark.parametrize(("bits", "max_distance"), [(32, 2), (64, 0), (64, 3), (64, 6), (128, 8)])
+def test_many_fingerprints(bits, max_distance):
+    rows = many(bits, 4000, seed=bits + max_distance)
+    both = [(a, b, d) for a, b, d in brute_force(rows, rows, max_distance) if a < b]
+    assert len(both) > 100
+    for workers in (1, 2):
+        found = near_pairs(rows, max_distance=max_distance, bits=bits, workers=workers)
+        assert listed(found) == both
+    index = FingerprintIndex(rows[:1], max_distance=max_distance, bits=bits)
+    for begin in range(1, len(rows), 777):
+        index.add(rows[begin : begin + 777])
+    queries = rows[::40]
+    assert listed(index.near(queries)) == brute_force(rows, queries, max_distance)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("bits", "max_distance"), [(64, 3), (64, 8), (128, 20), (256, 40)])
+def test_very_many_fingerprints(bits, max_distance):
+    rows = many(bits, 30_000, seed=bits)
+    both = [(a, b, d) for a, b, d in brute_force(rows, rows, max_distance) if a < b]
+    assert listed(near_pairs(rows, max_distance=max_distance, bits=bits)) == both
+    queries = rows[::100]
+    index = FingerprintIndex(rows, max_distance=max_distance, bits=bits)
+    assert listed(index.near(queries)) == brute_force(rows, queries, max_distance)
+
+
+def test_no_fingerprints():
+    empty = np.zeros((0, 1), np.uint64)
+    assert listed(near_pairs(empty)) == []
+    index = FingerprintIndex(empty)
+    assert len(index) == 0
+    assert listed(index.near(np.array([7], np.uint64))) == []
+    assert listed(index.near(empty)) == []
+
+
+@pytest.mark.parametrize("bits", WIDTHS)
+@pytest.mark.parametrize("max_distance", [0, 3, 7])
+def test_the_bound_is_inside(bits, max_distance):
+    """At the distance, one under, one over."""
+    values = [0, 2**max_distance - 1, 2 ** (max_distance + 1) - 1]
+    found = near_pairs(rows_of(values, bits), max_distance=max_distance, bits=bits)
+    pairs = {(a, b) for a, b, _ in listed(found)}
+    assert (0, 1) in pairs
+    assert (0, 2) not in pairs
+    assert (1, 2) in pairs or max_distance == 0

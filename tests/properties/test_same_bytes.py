@@ -1,0 +1,129 @@
+"""Equal input gives equal bytes: threads and batches decide nothing."""
+
+import json
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup import count_idf, dedup, fingerprint_many, load_recipe, pairs
+from neardup.dedup import dedup_files
+from neardup.pairs import pairs_files
+from neardup.readers import Sources
+from neardup.sketch import fingerprint_files
+from tests.hostile import TEXTS, corpora
+
+RECIPES = ("general", "classic", "improved")
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    """Some hundred documents; half of them are others with a few edits."""
+    rng = random.Random(8)
+    words = [w for text in TEXTS.values() for w in (text, *text.split()) if w]
+    made = []
+    for _ in range(300):
+        if made and rng.random() < 0.5:
+            text = rng.choice(made)
+            at = rng.randint(0, len(text))
+            text = text[:at] + rng.choice(words) + text[at + rng.randint(0, 3) :]
+        else:
+            text = " ".join(rng.choices(words, k=rng.randint(0, 12)))
+        made.append(text)
+    return made
+
+
+def run_all(source, folder, **options):
+    """Run each file task; return the bytes of what it wrote."""
+    folder.mkdir()
+    written = {}
+    for recipe in RECIPES:
+        names = [f"{recipe}-{kind}.jsonl" for kind in ("kept", "removed", "pairs", "prints")]
+        kept, removed, found, prints = (folder / name for name in names)
+        rule = {} if recipe != "general" else {"threshold": 0.6}
+        dedup_files([source], kept, removed=removed, recipe=recipe, **rule, **options)
+        pairs_files([source], found, recipe=recipe, **rule, **options)
+        fingerprint_files([source], prints, recipe=recipe, **options)
+        written |= {name: (folder / name).read_bytes() for name in names}
+    return written
+
+
+@pytest.fixture(scope="module")
+def source(corpus, tmp_path_factory):
+    path = tmp_path_factory.mktemp("in") / "in.jsonl"
+    lines = [json.dumps({"id": str(at), "text": text}) for at, text in enumerate(corpus)]
+    lines.insert(7, '{"text": 12}')
+    lines.insert(200, "not json")
+    path.write_text("".join(line + "\n" for line in lines), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def expected(source, tmp_path_factory):
+    written = run_all(source, tmp_path_factory.mktemp("out") / "expected", workers=1)
+    assert all(len(data.splitlines()) > 10 for data in written.values())
+    return written
+
+
+@pytest.mark.parametrize("workers", [0, 2, 5])
+def test_workers(workers, source, expected, tmp_path):
+    assert run_all(source, tmp_path / "out", workers=workers) == expected
+
+
+@pytest.mark.parametrize("records", [1, 7, 8192])
+def test_batches(records, source, expected, tmp_path, monkeypatch):
+    batches = Sources.batches
+
+    def cut(self, **options):
+        return batches(self, **options | {"batch_records": records})
+
+    monkeypatch.setattr(Sources, "batches", cut)
+    assert run_all(source, tmp_path / "out") == expected
+
+
+def test_in_memory_is_the_same_as_from_files(source, expected, tmp_path):
+    records = [json.loads(line) for line in source.read_text("utf-8").splitlines() if line[0] == "{" ]
+    result = dedup(records, threshold=0.6)
+    kept = [json.loads(line) for line in expected["general-kept.jsonl"].splitlines() if line[:1] == b"{"]
+    assert result.kept == kept
+    removed = [json.loads(line) for line in expected["general-removed.jsonl"].splitlines()]
+    assert result.removed.to_pylist() == removed
+
+
+@settings(max_examples=30)
+@given(many=corpora(max_documents=30), workers=st.sampled_from((2, 3)))
+def test_workers_in_memory(many, workers):
+    for recipe in ("general", "improved"):
+        one, other = (dedup(many, recipe=recipe, workers=w) for w in (1, workers))
+        assert one.removed.equals(other.removed)
+        assert (one.keep == other.keep).all()
+        tables = [pairs(many, recipe=recipe, workers=w).table for w in (1, workers)]
+        assert tables[0].equals(tables[1])
+        rows = [fingerprint_many(many, recipe=recipe, workers=w) for w in (1, workers)]
+        assert (rows[0] == rows[1]).all()
+    counted = [count_idf(many, workers=w) for w in (1, workers)]
+    assert counted[0] == counted[1]
+    assert list(counted[0].counts) == sorted(counted[0].counts)
+
+
+@pytest.mark.slow
+def test_more_documents_than_a_chunk_of_the_search():
+    """Chunks of the search are a matter of speed as well."""
+    rng = random.Random(3)
+    made = []
+    for _ in range(5000):
+        if made and rng.random() < 0.6:
+            text = rng.choice(made[-2000:])
+            at = rng.randrange(len(text))
+            text = text[:at] + chr(rng.randrange(0x4E00, 0x4F00)) + text[at + 1 :]
+        else:
+            text = "".join(chr(rng.randrange(0x4E00, 0x5200)) for _ in range(40))
+        made.append(text)
+    recipe = load_recipe("general").replace(decide={"shingle": 2})
+    whole = dedup(made, threshold=0.7, recipe=recipe)
+    assert 500 < whole.removed.num_rows < 4500
+    # Whatever comes later changes nothing for what came before.
+    for cut in (1000, 1024, 1025, 3333):
+        part = dedup(made[:cut], threshold=0.7, recipe=recipe, workers=1)
+        assert (part.keep == whole.keep[:cut]).all()
