@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from neardup.ahead import ahead
 from neardup.exceptions import InputError, ParameterError
 from neardup.recipe import Recipe, check_workers, compiled
 from neardup.segmenters import encode_all
@@ -97,7 +98,7 @@ def collect(
     collected = Collected(recipe, corpus)
     core = compiled(recipe)
     progress.stage("read and sketch", None)
-    for batch in batches:
+    for batch in ahead(batches):
         texts, too_long = _without_too_long(batch)
         for problem in (*batch.problems, *too_long):
             if stop_on_error:

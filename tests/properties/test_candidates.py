@@ -106,7 +106,7 @@ def test_many_fingerprints(bits, max_distance):
 @pytest.mark.slow
 @pytest.mark.parametrize(("bits", "max_distance"), [(64, 3), (64, 8), (128, 20), (256, 40)])
 def test_very_many_fingerprints(bits, max_distance):
-    rows = many(bits, 30_000, seed=bits)
+    rows = many(bits, 12_000, seed=bits)
     both = [(a, b, d) for a, b, d in brute_force(rows, rows, max_distance) if a < b]
     assert listed(near_pairs(rows, max_distance=max_distance, bits=bits)) == both
     queries = rows[::100]

@@ -2,7 +2,7 @@
 
 A [`Corpus`] takes batches of documents through the first four stages and keeps
 what the later ones need: a fingerprint, a 128-bit hash for exact comparison and
-the number of features of each document in memory (44 bytes a document at 128
+the number of features of each document in memory (60 bytes a document at 128
 bits), and its normalized text in a [`TextStore`].
 
 A recipe whose weights depend on the collection itself needs all documents

@@ -4,10 +4,11 @@ A [`Recipe`] is its [`Settings`] with the [`Resources`] they need loaded. It nev
 changes and is shared between threads; what a thread needs to work is a
 [`Scratch`] of its own. Cloning is cheap.
 
-The two ways through it: where each occurrence of a unit counts 1 on its own
-(scheme `tf` without `top`), units are hashed and counted as they come. Else the
-features of the document are collected, weighed, and added up. Both are exact, and
-give the same fingerprint where both apply.
+The ways through it: where each occurrence of a unit counts 1 on its own (scheme
+`tf` without `top`), units are hashed and counted as they come. Where each distinct
+unit counts 1 (scheme `once` without `top`, hash `xxh3`), those whose hash came
+before are passed over. Else the features of the document are collected, weighed,
+and added up. All give the same fingerprint where more than one applies.
 */
 
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use serde::Deserialize;
 use crate::error::Result;
 use crate::normalize::{self, Mapped, Normalizer};
 use crate::segment::{self, Segmenter};
-use crate::sketch::{self, Bkdr, Counters, HashKind, News, UnitHash, Xxh3};
+use crate::sketch::{self, Bkdr, Counters, Distinct, HashKind, News, UnitHash, Xxh3};
 use crate::weigh::{self, DocumentFrequencies, Features, Markers, Weigher};
 
 /// The settings of the first four stages.
@@ -75,6 +76,7 @@ pub struct Recipe {
 #[derive(Debug, Default)]
 pub struct Scratch {
     features: Features,
+    distinct: Distinct,
     lower: String,
     title: String,
     hashes: Vec<u64>,
@@ -223,9 +225,12 @@ impl Recipe {
         scratch: &mut Scratch,
         out: &mut [u64],
     ) -> usize {
-        match self.weigher.is_plain_count() {
-            true => self.run_counting(hash, normalized, scratch, out),
-            false => self.run_weighing(hash, normalized, title, scratch, out),
+        if self.weigher.is_plain_count() {
+            self.run_counting(hash, normalized, scratch, out)
+        } else if self.weigher.is_each_once() && self.sketch.hash == HashKind::Xxh3 {
+            self.run_distinct(hash, normalized, scratch, out)
+        } else {
+            self.run_weighing(hash, normalized, title, scratch, out)
         }
     }
 
@@ -246,6 +251,34 @@ impl Recipe {
         let ones = counters.ones();
         self.finish(ones.as_flattened(), total, out);
         total as usize
+    }
+
+    fn run_distinct<const W: usize>(
+        &self,
+        hash: impl UnitHash<W>,
+        normalized: &str,
+        scratch: &mut Scratch,
+        out: &mut [u64],
+    ) -> usize {
+        let Scratch {
+            distinct, lower, ..
+        } = scratch;
+        let mut counters = Counters::<W>::new();
+        let mut units = 0;
+        distinct.clear();
+        self.segmenter.for_each(normalized, |unit| {
+            if let Some(text) = self.weigher.keep(unit.text, lower) {
+                units += 1;
+                let hash = hash.hash(text);
+                if distinct.insert(hash[0]) {
+                    counters.add(hash);
+                }
+            }
+        });
+        let total = counters.total();
+        let ones = counters.ones();
+        self.finish(ones.as_flattened(), total, out);
+        units
     }
 
     fn run_weighing<const W: usize>(

@@ -3,7 +3,7 @@
 Verification needs a candidate pair's texts again, long after the input went
 by. They are appended here as they are read: in memory up to a budget, beyond
 it in an unnamed temporary file that the system removes with the process. What
-stays in memory is 8 bytes per document.
+stays in memory is 24 bytes per document.
 
 Records are three strings: the normalized text, the title and the units that a
 caller's own segmenter made (both often empty).
@@ -20,25 +20,27 @@ const READING: &str = "reading the texts of the run back from a temporary file";
 /// Append-only texts, addressed by their number.
 #[derive(Debug)]
 pub struct TextStore {
-    /// Where each record begins; one more than there are records.
-    offsets: Vec<u64>,
-    /// Everything, or what is not yet in the file.
-    memory: Vec<u8>,
+    /// Where each of the three parts of a record ends; a part begins where the
+    /// one before it ends.
+    ends: Vec<u64>,
+    /// Everything, or what is not yet in the file. A `String`, so that a part
+    /// of it is known to be valid text without looking.
+    memory: String,
     budget: usize,
     file: Option<File>,
     /// Bytes that are in the file.
     spilled: u64,
 }
 
-/// Lengths of text and title, before the bytes of a record.
-const HEADER: usize = 16;
+/// Text, title and units.
+const PARTS: usize = 3;
 
 impl TextStore {
     /// A store that holds up to `budget` bytes in memory.
     pub fn new(budget: usize) -> Self {
         TextStore {
-            offsets: vec![0],
-            memory: Vec::new(),
+            ends: Vec::new(),
+            memory: String::new(),
             budget,
             file: None,
             spilled: 0,
@@ -47,12 +49,12 @@ impl TextStore {
 
     /// The number of records.
     pub fn len(&self) -> usize {
-        self.offsets.len() - 1
+        self.ends.len() / PARTS
     }
 
     /// True before the first record.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.ends.is_empty()
     }
 
     /// Appends one record.
@@ -61,32 +63,27 @@ impl TextStore {
     ///
     /// If the temporary file cannot be made or written: usually a full disk.
     pub fn push(&mut self, text: &str, title: &str, units: &str) -> Result<()> {
-        for length in [text.len(), title.len()] {
-            self.memory
-                .extend_from_slice(&(length as u64).to_le_bytes());
-        }
         for part in [text, title, units] {
-            self.memory.extend_from_slice(part.as_bytes());
+            self.memory.push_str(part);
+            self.ends.push(self.spilled + self.memory.len() as u64);
         }
         if self.memory.len() > self.budget {
             self.spill()?;
         }
-        self.offsets.push(self.spilled + self.memory.len() as u64);
         Ok(())
     }
 
     fn spill(&mut self) -> Result<()> {
-        if self.file.is_none() {
-            self.file = Some(tempfile::tempfile().map_err(|e| Error::io(WRITING, e))?);
-        }
-        if let Some(file) = &mut self.file {
-            file.write_all(&self.memory)
-                .map_err(|e| Error::io(WRITING, e))?;
-        }
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(tempfile::tempfile().map_err(|e| Error::io(WRITING, e))?),
+        };
+        file.write_all(self.memory.as_bytes())
+            .map_err(|e| Error::io(WRITING, e))?;
         self.spilled += self.memory.len() as u64;
-        self.memory.clear();
         // From here on memory is only a write buffer.
         self.budget = self.budget.min(4 << 20);
+        self.memory.clear();
         self.memory.shrink_to(self.budget);
         Ok(())
     }
@@ -95,9 +92,10 @@ impl TextStore {
     ///
     /// # Errors
     ///
-    /// If the temporary file cannot be read.
+    /// If there is no such record, or the temporary file cannot be read.
     pub fn text<'a>(&'a self, id: usize, buffer: &'a mut Vec<u8>) -> Result<&'a str> {
-        Ok(self.record(id, buffer)?.text)
+        self.check(id)?;
+        self.part(id * PARTS, id * PARTS + 1, buffer)
     }
 
     /// All of record `id`; `buffer` holds it if it has to be read.
@@ -106,21 +104,42 @@ impl TextStore {
     ///
     /// If there is no such record, or the temporary file cannot be read.
     pub fn record<'a>(&'a self, id: usize, buffer: &'a mut Vec<u8>) -> Result<Record<'a>> {
-        let (Some(&begin), Some(&end)) = (self.offsets.get(id), self.offsets.get(id + 1)) else {
+        self.check(id)?;
+        let first = id * PARTS;
+        let begin = self.begin(first);
+        let all = self.part(first, first + PARTS, buffer)?;
+        let cut = |part: usize| (self.ends[first + part] - begin) as usize;
+        Ok(Record {
+            text: &all[..cut(0)],
+            title: &all[cut(0)..cut(1)],
+            units: &all[cut(1)..],
+        })
+    }
+
+    fn check(&self, id: usize) -> Result<()> {
+        if id >= self.len() {
             let known = format!("less than {}", self.len());
             return Err(Error::parameter("document", known, id));
-        };
-        let bytes = if begin >= self.spilled {
+        }
+        Ok(())
+    }
+
+    fn begin(&self, part: usize) -> u64 {
+        part.checked_sub(1).map_or(0, |before| self.ends[before])
+    }
+
+    /// The bytes of parts `first..last`.
+    fn part<'a>(&'a self, first: usize, last: usize, buffer: &'a mut Vec<u8>) -> Result<&'a str> {
+        let (begin, end) = (self.begin(first), self.ends[last - 1]);
+        if begin >= self.spilled {
             let at = |offset: u64| (offset - self.spilled) as usize;
-            &self.memory[at(begin)..at(end)]
-        } else {
-            buffer.resize((end - begin) as usize, 0);
-            if let Some(file) = &self.file {
-                read_at(file, buffer, begin).map_err(|e| Error::io(READING, e))?;
-            }
-            &buffer[..]
-        };
-        Record::parse(bytes).ok_or_else(|| {
+            return Ok(&self.memory[at(begin)..at(end)]);
+        }
+        buffer.resize((end - begin) as usize, 0);
+        if let Some(file) = &self.file {
+            read_at(file, buffer, begin).map_err(|e| Error::io(READING, e))?;
+        }
+        std::str::from_utf8(buffer).map_err(|_| {
             Error::input(
                 "the temporary file of texts",
                 "what was written to it",
@@ -139,23 +158,6 @@ pub struct Record<'a> {
     pub title: &'a str,
     /// Units of a caller's own segmenter, encoded; empty if there are none.
     pub units: &'a str,
-}
-
-impl<'a> Record<'a> {
-    fn parse(bytes: &'a [u8]) -> Option<Self> {
-        let length = |at: usize| -> Option<usize> {
-            let field = bytes.get(at..at + 8)?.try_into().ok()?;
-            usize::try_from(u64::from_le_bytes(field)).ok()
-        };
-        let title_at = HEADER.checked_add(length(0)?)?;
-        let units_at = title_at.checked_add(length(8)?)?;
-        let part = |from: usize, to: usize| std::str::from_utf8(bytes.get(from..to)?).ok();
-        Some(Record {
-            text: part(HEADER, title_at)?,
-            title: part(title_at, units_at)?,
-            units: part(units_at, bytes.len())?,
-        })
-    }
 }
 
 #[cfg(unix)]

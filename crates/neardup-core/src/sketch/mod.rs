@@ -17,6 +17,7 @@ half of its word. The hashes are part of the format; see [`HashKind`].
 */
 
 mod count;
+mod distinct;
 mod hash;
 mod sum;
 #[cfg(target_arch = "x86_64")]
@@ -27,6 +28,7 @@ use serde::Deserialize;
 use crate::error::{Error, Result};
 
 pub(crate) use count::Counters;
+pub(crate) use distinct::Distinct;
 pub(crate) use hash::{Bkdr, News, UnitHash, Xxh3};
 pub(crate) use sum::sums;
 

@@ -12,7 +12,7 @@ use crate::texts::TextStore;
 pub const DEFAULT_SHINGLE: usize = 5;
 
 /// Bytes of shingle sets kept between calls.
-const CACHE_BYTES: usize = 128 << 20;
+const CACHE_BYTES: usize = 256 << 20;
 
 /// Compares pairs of documents of a [`TextStore`] by the resemblance of their
 /// shingles.

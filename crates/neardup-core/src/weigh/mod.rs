@@ -204,6 +204,12 @@ impl Weigher {
         self.settings.scheme == Scheme::Tf && self.settings.top.is_none()
     }
 
+    /// Whether every feature weighs 1, so that it is enough to tell new ones
+    /// from repeated ones.
+    pub(crate) fn is_each_once(&self) -> bool {
+        self.settings.scheme == Scheme::Once && self.settings.top.is_none()
+    }
+
     pub(crate) fn uses_title(&self) -> bool {
         self.settings.scheme == Scheme::Improved
     }

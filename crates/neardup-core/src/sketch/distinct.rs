@@ -1,0 +1,106 @@
+/*! Which features of a document came before, told by their hashes.
+
+Where every distinct feature weighs the same, a document needs no table of its
+features: the hash that is made of each anyway says whether it is new. Two
+features are taken for one if 64 bits of XXH3 agree, which among a million
+features happens to one document in thirty million; a table of the features
+themselves would cost as much again as all the rest of the sketch.
+
+Open addressing with linear probing; the hash is its own place.
+*/
+
+/// Smallest table: 16 KiB, the features of a page of text.
+const LEAST: usize = 1 << 11;
+
+/// A set of 64-bit hashes that is emptied for each document.
+#[derive(Debug)]
+pub(crate) struct Distinct {
+    slots: Vec<u64>,
+    filled: usize,
+    /// Zero marks a free slot, so the hash zero is held here.
+    zero: bool,
+}
+
+impl Default for Distinct {
+    fn default() -> Self {
+        Distinct {
+            slots: vec![0; LEAST],
+            filled: 0,
+            zero: false,
+        }
+    }
+}
+
+impl Distinct {
+    /// Empties the set; after a very long document also of its room, since
+    /// each document pays for clearing it.
+    pub(crate) fn clear(&mut self) {
+        if self.slots.len() > LEAST && self.filled < self.slots.len() / 8 {
+            self.slots = vec![0; LEAST];
+        } else {
+            self.slots.fill(0);
+        }
+        self.filled = 0;
+        self.zero = false;
+    }
+
+    /// Adds a hash; true if it is new.
+    #[inline]
+    pub(crate) fn insert(&mut self, hash: u64) -> bool {
+        if hash == 0 {
+            return !std::mem::replace(&mut self.zero, true);
+        }
+        let mask = self.slots.len() - 1;
+        let mut place = hash as usize & mask;
+        loop {
+            match self.slots[place] {
+                0 => break,
+                held if held == hash => return false,
+                _ => place = (place + 1) & mask,
+            }
+        }
+        self.slots[place] = hash;
+        self.filled += 1;
+        if self.filled > self.slots.len() / 2 {
+            self.grow();
+        }
+        true
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let larger = vec![0; 4 * self.slots.len()];
+        let old = std::mem::replace(&mut self.slots, larger);
+        self.filled = 0;
+        for hash in old.into_iter().filter(|&hash| hash != 0) {
+            self.insert(hash);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn tells_new_from_seen_through_growth_and_clearing() {
+        let mut distinct = Distinct::default();
+        let mut state = 1_u64;
+        for documents in 0..4 {
+            distinct.clear();
+            let mut known = HashSet::new();
+            for at in 0..20_000_u64 >> documents {
+                // Every third is a repeat; low bits collide on purpose.
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                let hash = match at % 3 {
+                    0 => (at / 2) << 40,
+                    _ => state & !0xff,
+                };
+                assert_eq!(distinct.insert(hash), known.insert(hash));
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+"""Read the next batch while the last one is worked on."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_END = object()
+
+
+def ahead(items: Iterable[T], depth: int = 2) -> Iterator[T]:
+    """Yield `items` in order, taken from their iterator by another thread.
+
+    Parsing holds the interpreter lock and sketching does not, so the two
+    overlap. At most `depth` items wait.
+
+    Raises
+    ------
+    Exception
+        What the iterator of `items` raises, after all items before it.
+    """
+    waiting: queue.Queue[object] = queue.Queue(maxsize=depth)
+    stopped = threading.Event()
+
+    def put(item: object) -> bool:
+        while not stopped.is_set():
+            try:
+                waiting.put(item, timeout=0.1)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def work() -> None:
+        try:
+            for item in items:
+                if not put(item):
+                    return
+            put(_END)
+        except BaseException as error:
+            put(_Failed(error))
+
+    thread = threading.Thread(target=work, name="neardup-reader", daemon=True)
+    thread.start()
+    try:
+        while (item := waiting.get()) is not _END:
+            if isinstance(item, _Failed):
+                raise item.error
+            yield item  # type: ignore[misc]
+    finally:
+        stopped.set()
+        thread.join()
+
+
+class _Failed:
+    """What the reading thread raised."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error

@@ -1,0 +1,71 @@
+"""Compute vectors.json from texts.json, by the twins alone.
+
+Run it from the repository's root: python -m tests.golden.regenerate
+"""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from tests.reference import normalize, recipes, segment, sketch, weigh
+
+HERE = Path(__file__).parent
+MARKERS = HERE.parents[1] / "python" / "neardup" / "recipes" / "markers_zh.txt"
+WIDTHS = (32, 64, 128, 256)
+COLLAPSED = recipes.FULL | {"whitespace": "collapse"}
+
+
+def texts():
+    """Return the texts with their words."""
+    return json.loads((HERE / "texts.json").read_text("utf-8"))
+
+
+def markers():
+    """Return the bundled marker words: a class, a tab and its words a line."""
+    lines = MARKERS.read_text("utf-8").splitlines()
+    return [word for line in lines for word in line.split("\t")[-1].split()]
+
+
+def vectors(documents):
+    """Return what each recipe makes of each document of a corpus of these."""
+    tagged = [segment.tagged(document["words"]) for document in documents]
+    stop_words = [set(document["stop_words"].split()) for document in documents]
+    df = Counter()
+    for units, stop in zip(tagged, stop_words, strict=True):
+        df.update(set(recipes.content([word for word, _ in units], stop)))
+    out = []
+    for document, units, stop in zip(documents, tagged, stop_words, strict=True):
+        words = [word for word, _ in units]
+        kept = [unit for unit in units if unit[0] in set(recipes.content(words, stop))]
+        title = normalize.normalize(document["title"], **COLLAPSED)
+        n = len(documents)
+        prints = {f"general-{bits}": recipes.general(document["text"], bits) for bits in WIDTHS}
+        prints |= {
+            "classic": recipes.classic(words, stop),
+            "keywords": recipes.keywords(words, n, df, stop),
+            "improved": recipes.improved(units, n, df, markers(), title, stop),
+            "news": recipes.news(document["tokens"].split("|")),
+            "bkdr": recipes.bkdr(document["words"]),
+        }
+        widths = {"bkdr": 8} | {f"general-{bits}": bits // 4 for bits in WIDTHS}
+        out.append(
+            {
+                "text": document["text"],
+                "keywords": weigh.tf_idf([word for word, _ in kept], n, df),
+                "improved": weigh.improved(kept, n, df, markers(), title),
+                "fingerprints": {
+                    name: f"{value:0{widths.get(name, 16)}x}" for name, value in prints.items()
+                },
+            }
+        )
+    return out
+
+
+def main():
+    """Write the file."""
+    made = json.dumps(vectors(texts()), ensure_ascii=False, indent=1)
+    (HERE / "vectors.json").write_text(made + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""Segmenters that recipes of the tests name as module:function."""
+
+
+def tokens(text):
+    """Split a text whose tokens stand divided by U+001D; spaces are tokens too."""
+    return [(token, "") for token in text.split("\x1d")]
+
+
+def weighted(text):
+    """Read ``word*n word*n ...``: n occurrences each."""
+    for item in text.split():
+        word, _, times = item.rpartition("*")
+        yield from [(word, "n")] * int(times)
+
+
+def jieba_words(text):
+    """Cut with the Python jieba, without tags."""
+    import jieba
+
+    return [(word, "") for word in jieba.cut(text)]
+
+
+def three_parts(text):
+    """Give something that is no pair."""
+    return [(text, "", "")]
+
+
+def failing(text):
+    """Fail as a user's function may."""
+    raise ZeroDivisionError("no words today")

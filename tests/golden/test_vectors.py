@@ -1,0 +1,90 @@
+"""Every built-in recipe against vectors that the twins computed."""
+
+import json
+
+import pytest
+
+from neardup import fingerprint, fingerprint_many, load_recipe
+from neardup.recipe import NAMES, compiled
+from tests.golden import regenerate
+from tests.reference import segment, sketch
+
+TEXTS = regenerate.texts()
+VECTORS = json.loads((regenerate.HERE / "vectors.json").read_text("utf-8"))
+NUMBERS = range(len(TEXTS))
+# Without features there is no fingerprint; the last text is one stop word.
+EMPTY = {("classic", 6), ("keywords", 6), ("improved", 6)}
+CORPUS = [document["text"] for document in TEXTS]
+TITLES = [document["title"] or None for document in TEXTS]
+
+
+def test_the_twins_still_compute_the_file():
+    assert regenerate.vectors(TEXTS) == VECTORS
+
+
+@pytest.mark.parametrize("at", NUMBERS)
+def test_words_and_parts_of_speech(at):
+    core = compiled(load_recipe("classic"))
+    units = core.units(core.normalize(CORPUS[at]))
+    assert [unit for unit in units if unit[0] != " "] == segment.tagged(TEXTS[at]["words"])
+    tokens = [word for word, _ in compiled(load_recipe("news")).units(CORPUS[at])]
+    assert tokens == TEXTS[at]["tokens"].split("|")
+
+
+def expected(name, at):
+    value = int(VECTORS[at]["fingerprints"][name], 16)
+    return 0 if (name, at) in EMPTY else value
+
+
+@pytest.mark.parametrize("bits", regenerate.WIDTHS)
+@pytest.mark.parametrize("at", NUMBERS)
+def test_general(at, bits):
+    recipe = load_recipe("general").replace(sketch={"bits": bits})
+    assert fingerprint(CORPUS[at], recipe=recipe).value == expected(f"general-{bits}", at)
+
+
+@pytest.mark.parametrize("name", ["classic", "keywords", "improved", "news"])
+def test_recipes_over_the_corpus(name):
+    rows = fingerprint_many(CORPUS, titles=TITLES, recipe=name)
+    assert [row for (row,) in rows.tolist()] == [expected(name, at) for at in NUMBERS]
+
+
+@pytest.mark.parametrize("at", NUMBERS)
+def test_bkdr(at):
+    found = fingerprint(TEXTS[at]["words"], recipe="bkdr")
+    assert str(found) == VECTORS[at]["fingerprints"]["bkdr"]
+
+
+@pytest.mark.parametrize("name", ["classic", "news"])
+@pytest.mark.parametrize("at", NUMBERS)
+def test_single_texts(name, at):
+    found = fingerprint(CORPUS[at], recipe=name)
+    assert (0 if found is None else found.value) == expected(name, at)
+
+
+@pytest.mark.parametrize("name", ["keywords", "improved"])
+def test_weights_over_a_table_of_the_corpus(name, tmp_path):
+    """The weights themselves: a fingerprint shows only the signs of their sums."""
+    from neardup import count_idf
+
+    table = tmp_path / "idf.txt"
+    count_idf(CORPUS, recipe=name).save(table)
+    recipe = load_recipe(name).replace(weigh={"idf": str(table), "top": None})
+    core = compiled(recipe)
+    for at in NUMBERS:
+        weights = dict(core.features(core.normalize(CORPUS[at]), TITLES[at]))
+        assert weights == ({} if (name, at) in EMPTY else VECTORS[at][name])
+
+
+def test_every_built_in_recipe_is_pinned():
+    pinned = {name.partition("-")[0] for name in VECTORS[0]["fingerprints"]}
+    assert pinned == set(NAMES)
+
+
+@pytest.mark.parametrize("tie", [0, 1])
+def test_hashes_of_single_features(tie):
+    """One feature: the fingerprint is its hash."""
+    for name, hash in (("news", sketch.news), ("bkdr", sketch.bkdr), ("xxh3", sketch.xxh3)):
+        recipe = load_recipe("bkdr").replace(sketch={"hash": name, "bits": 64, "tie": tie})
+        for word in ("灯塔", "a", "𠀀", "\ufeff", "x" * 300):
+            assert fingerprint(f"{word}/n", recipe=recipe).value == hash(word, 64)

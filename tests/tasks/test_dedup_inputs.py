@@ -1,0 +1,200 @@
+"""What comes in goes out: every kind of collection, and its problems."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from neardup import InputError, ParameterError, count_idf, dedup, fingerprint_many, pairs
+
+FIRST = "北山镇的旧粮站改成了书店，开张那天来了三百多人，门口排起长队。"
+OTHER = "渡轮公司说新船下个月试航，票价不变，末班时间推迟到夜里十一点。"
+TEXTS = [FIRST, OTHER, FIRST + "！", OTHER]
+RECORDS = [{"id": f"n{at}", "text": text, "rank": at} for at, text in enumerate(TEXTS)]
+TABLE = pa.Table.from_pylist(RECORDS)
+
+
+def reader():
+    return pa.RecordBatchReader.from_batches(TABLE.schema, TABLE.to_batches(max_chunksize=3))
+
+
+class Stream:
+    """Any other library's table: all it has is the Arrow stream interface."""
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return TABLE.__arrow_c_stream__(requested_schema)
+
+
+KINDS = {
+    "arrow": (TABLE, pa.Table, lambda kept: kept.to_pylist()),
+    "record batch": (TABLE.to_batches()[0], pa.RecordBatch, lambda kept: kept.to_pylist()),
+    "pandas": (pd.DataFrame(RECORDS), pd.DataFrame, lambda kept: kept.to_dict("records")),
+    "polars": (pl.DataFrame(RECORDS), pl.DataFrame, lambda kept: kept.to_dicts()),
+    "dicts": (RECORDS, list, lambda kept: kept),
+    "stream": (Stream(), pa.Table, lambda kept: kept.to_pylist()),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_kind_comes_back(kind):
+    data, expected, listed = KINDS[kind]
+    result = dedup(data, id="id")
+    assert type(result.kept) is expected
+    assert listed(result.kept) == RECORDS[:2]
+    removed = result.removed.to_pylist()
+    assert [(row["id"], row["kept_id"]) for row in removed] == [("n2", "n0"), ("n3", "n1")]
+    assert (result.summary.exact_duplicates, result.summary.near_duplicates) == (1, 1)
+
+
+def test_a_reader_comes_back_as_a_reader():
+    result = dedup(reader())
+    assert isinstance(result.kept, pa.RecordBatchReader)
+    assert result.kept.read_all().to_pylist() == RECORDS[:2]
+
+
+@pytest.mark.parametrize(
+    ("data", "listed"),
+    [
+        (TEXTS, list),
+        (tuple(TEXTS), list),
+        (pa.array(TEXTS), lambda kept: kept.to_pylist()),
+        (pa.chunked_array([TEXTS[:1], TEXTS[1:]]), lambda kept: kept.to_pylist()),
+        (pd.Series(TEXTS), list),
+        (pl.Series(TEXTS), lambda kept: kept.to_list()),
+    ],
+)
+def test_texts_alone(data, listed):
+    result = dedup(data)
+    assert type(result.kept) is type(data)
+    assert listed(result.kept) == TEXTS[:2]
+    assert result.removed.column("id").to_pylist() == ["2", "3"]
+
+
+def test_pandas_keeps_its_index_and_types():
+    frame = pd.DataFrame(RECORDS, index=list("wxyz"))
+    frame["when"] = pd.to_datetime("2024-01-01")
+    kept = dedup(frame).kept
+    pd.testing.assert_frame_equal(kept, frame.loc[["w", "x"]])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_task_takes_every_kind(kind):
+    data, _, _ = KINDS[kind]
+    assert pairs(data).table.column("id_b").to_pylist() == ["n2", "n3"]
+    assert count_idf(data).documents == 4
+
+
+@pytest.mark.parametrize("empty", [[], (), TABLE.slice(0, 0), pd.DataFrame({"text": []}, dtype=str)])
+def test_nothing_gives_nothing(empty):
+    result = dedup(empty)
+    assert len(result.kept) == 0
+    assert type(result.kept) is type(empty)
+    assert result.removed.num_rows == result.summary.read == 0
+    assert pairs(empty).table.num_rows == 0
+
+
+@pytest.mark.parametrize("priority", ["first", "last", "longest", "field:rank", "field:rank:desc"])
+def test_no_documents_under_every_priority(priority):
+    assert dedup([], priority=priority).kept == []
+    assert dedup(TABLE.slice(0, 0), priority=priority).kept.num_rows == 0
+
+
+def test_named_fields():
+    table = TABLE.rename_columns(["url", "article", "rank"])
+    result = dedup(table, text="article", id="url")
+    assert result.removed.column("kept_id").to_pylist() == ["n0", "n1"]
+    with pytest.raises(InputError, match="'article', 'rank'"):
+        dedup(table)
+
+
+@pytest.mark.parametrize("data", [None, 7, "one text", {"text": "x"}, object()])
+def test_what_is_no_collection(data):
+    with pytest.raises(ParameterError, match="'data'"):
+        dedup(data)
+
+
+UNREADABLE = [
+    {"id": "a", "text": FIRST},
+    {"id": "b", "text": None},
+    {"id": "c", "text": 12},
+    {"id": "d"},
+    {"id": "e", "text": None},
+    {"id": "f", "text": "half \ud800 pair"},
+    "no record",
+    {"id": "g", "text": FIRST},
+]
+
+
+def test_unreadable_records_are_never_duplicates():
+    result = dedup(UNREADABLE)
+    assert result.keep.tolist() == [True] * 7 + [False]
+    assert result.kept == UNREADABLE[:7]
+    assert len(result.problems) == result.summary.problems == result.summary.unreadable == 6
+    assert result.summary.kept == 7
+    dropped = dedup(UNREADABLE, on_error="drop")
+    assert dropped.keep.tolist() == [True] + [False] * 7
+    assert dropped.removed.equals(result.removed)
+    assert dropped.summary.kept == 1
+    with pytest.raises(InputError, match="record 2, field 'text'"):
+        dedup(UNREADABLE, on_error="stop")
+
+
+def test_problems_name_their_record():
+    messages = [str(problem) for problem in dedup(UNREADABLE).problems]
+    for message, number in zip(messages, (2, 3, 4, 5, 6, 7), strict=True):
+        assert f"record {number}" in message
+    assert "U+D800" in messages[4] or "surrogate" in messages[4]
+
+
+def test_unreadable_records_are_in_no_pair():
+    result = pairs(UNREADABLE)
+    assert [(r["id_a"], r["id_b"]) for r in result.table.to_pylist()] == [("a", "g")]
+    assert len(result.problems) == 6
+
+
+def test_unreadable_records_do_not_shift_the_order_of_a_field():
+    records = [
+        {"id": "a", "text": FIRST, "rank": 3},
+        {"id": "b", "text": None, "rank": 1},
+        {"id": "c", "text": FIRST, "rank": 2},
+        {"id": "d", "text": FIRST},
+        {"id": "e", "text": FIRST, "rank": 2},
+    ]
+    assert dedup(records, priority="field:rank").keep.tolist() == [False, True, True, False, False]
+    assert dedup(records, priority="field:rank:desc").keep.tolist() == [True, True, *[False] * 3]
+
+
+def test_values_of_kinds_that_do_not_compare():
+    records = [{"text": FIRST, "rank": 1}, {"text": OTHER, "rank": "x"}]
+    with pytest.raises(InputError, match=r"'rank'.*int, str"):
+        dedup(records, priority="field:rank")
+
+
+@pytest.mark.parametrize(
+    ("values", "first"),
+    [
+        (["10", "9", "11"], 1),
+        (["2024-12-1", "2024-3-9", "2024-11-30"], 1),
+        ([2.5, 1, 3], 1),
+        (["b", "a", "c"], 1),
+        ([None, "a", "a"], 1),
+        ([float("nan"), 5.0, 4.0], 2),
+    ],
+)
+def test_order_by_a_field(values, first):
+    records = [{"text": FIRST, "rank": value} for value in values]
+    assert np.flatnonzero(dedup(records, priority="field:rank").keep).tolist() == [first]
+
+
+def test_surrogates_and_strange_texts_in_a_list_of_str():
+    result = dedup(["好的", "\udcff", 3, None, "好的"])
+    assert result.keep.tolist() == [True, True, True, True, False]
+    assert result.summary.unreadable == 3
+
+
+def test_fingerprints_refuse_what_is_no_text():
+    with pytest.raises(InputError, match=r"texts\[1\]: expected text, found NoneType"):
+        fingerprint_many(["x", None])
+    with pytest.raises(InputError, match=r"texts\[0\]: expected text, found bytes"):
+        fingerprint_many([b"x"])

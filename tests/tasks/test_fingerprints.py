@@ -1,0 +1,66 @@
+"""Fingerprints as values, and what may not meet."""
+
+import itertools
+
+import pytest
+
+from neardup import SketchMismatchError, compare, fingerprint, fingerprint_many, load_recipe
+from neardup.recipe import NAMES
+
+TEXT = "渡口的新渡轮下周试航，旧渡轮送进博物馆。"
+
+
+@pytest.mark.parametrize(("a", "b"), list(itertools.combinations(NAMES[:5], 2)))
+def test_fingerprints_of_two_recipes_never_meet(a, b):
+    one, other = fingerprint(TEXT, recipe=a), fingerprint(TEXT, recipe=b)
+    for meet in (one.distance, one.similarity):
+        with pytest.raises(SketchMismatchError) as caught:
+            meet(other)
+        assert one.recipe_id in str(caught.value)
+        assert other.recipe_id in str(caught.value)
+
+
+def test_one_setting_is_enough():
+    """Equal widths do not make fingerprints comparable."""
+    other = load_recipe("general").replace(segment={"k": 3})
+    with pytest.raises(SketchMismatchError):
+        fingerprint(TEXT).distance(fingerprint(TEXT, recipe=other))
+
+
+def test_what_decides_does_not_keep_fingerprints_apart():
+    other = load_recipe("general").replace(decide={"threshold": 0.9})
+    assert fingerprint(TEXT).distance(fingerprint(TEXT, recipe=other)) == 0
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128, 256])
+def test_as_text(bits):
+    found = fingerprint(TEXT, recipe=load_recipe("general").replace(sketch={"bits": bits}))
+    assert len(str(found)) == bits // 4
+    assert int(str(found), 16) == found.value < 2**bits
+    assert found.similarity(found) == 1.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u200b", "。，！", "...", "🙂"])
+def test_texts_without_features(name, text):
+    found = fingerprint(text, recipe=name)
+    # The news recipe counts all tokens, spaces and punctuation too.
+    if name == "news" and text:
+        assert found is not None
+    else:
+        assert found is None
+        assert not fingerprint_many([text], recipe=name).any()
+
+
+@pytest.mark.parametrize(("a", "b", "same"), [("", "", 1.0), ("。", "。", 1.0), ("。", "，", 0.0),
+                                              ("", "。", 0.0), ("。", TEXT, 0.0)])
+def test_comparing_texts_without_features(a, b, same):
+    found = compare(a, b)
+    assert (found.similarity, found.measure, found.distance) == (same, "identical", None)
+
+
+def test_a_recipe_that_decides_by_distance_compares_by_bits():
+    found = compare(TEXT, TEXT + "很快", recipe="news")
+    assert found.measure == "equal_bits"
+    assert found.similarity == 1 - found.distance / 64
+    assert compare(TEXT, TEXT + "很快").measure == "resemblance(5)"

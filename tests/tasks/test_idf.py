@@ -1,0 +1,138 @@
+"""Tables of document frequencies: counted, saved, read back."""
+
+import gzip
+
+import pytest
+
+from neardup import (
+    DocumentFrequencies,
+    InputError,
+    OutputError,
+    ParameterError,
+    count_idf,
+    fingerprint,
+    fingerprint_many,
+    load_idf,
+    load_recipe,
+)
+from tests.reference import weigh
+
+TEXTS = ["渡轮 的 票价", "渡轮 书店 渡轮", "书店", "。", "Ferry ferry TEA"]
+
+
+def test_counts_by_hand():
+    table = count_idf(TEXTS)
+    assert (table.documents, table.units) == (5, "words")
+    assert dict(table.counts) == {"书店": 2, "渡轮": 2, "票价": 1, "ferry": 1, "tea": 1}
+    assert list(table.counts) == sorted(table.counts)
+
+
+@pytest.mark.parametrize("name", ["t.idf", "t.gz", "t.zst"])
+def test_round_trip(name, tmp_path):
+    table = DocumentFrequencies(9, {"a\tb": 1, "back\\slash": 2, "line\nend\r": 9, "雨": 3}, "words")
+    table.save(tmp_path / name)
+    assert load_idf(tmp_path / name) == table
+
+
+def test_the_form_of_the_file(tmp_path):
+    count_idf(TEXTS[:2]).save(tmp_path / "t")
+    assert (tmp_path / "t").read_text("utf-8") == (
+        "#neardup-idf\t1\n#units\twords\n#documents\t2\n书店\t1\n渡轮\t2\n票价\t1\n"
+    )
+
+
+def test_an_existing_file_is_kept(tmp_path):
+    path = tmp_path / "t"
+    path.write_text("mine", "utf-8")
+    with pytest.raises(OutputError, match="exists"):
+        count_idf(TEXTS).save(path)
+    assert path.read_text("utf-8") == "mine"
+    count_idf(TEXTS).save(path, force=True)
+    assert load_idf(path).documents == 5
+
+
+DIGITS = pytest.mark.xfail(strict=True, reason="str.isdigit takes superscripts, int does not")
+TWICE = pytest.mark.xfail(strict=True, reason="a word listed twice is not noticed")
+HEAD = "#neardup-idf\t1\n#units\twords\n#documents\t3\n"
+
+
+@pytest.mark.parametrize(
+    ("contents", "message"),
+    [
+        ("", "not a table"),
+        ("word\t3\n", "not a table"),
+        (HEAD.replace("\t1\n", "\t2\n"), "format 2, this version reads 1"),
+        (HEAD.replace("\t3", "\tmany"), "not a table"),
+        (HEAD + "word\n", "line 4"),
+        (HEAD + "a\t1\nword\t4\n", "line 5: expected .* from 1 to 3, found 'word"),
+        (HEAD + "word\t0\n", "line 4"),
+        (HEAD + "word\t-1\n", "line 4"),
+        (HEAD + "word\t1.5\n", "line 4"),
+        (b"#neardup-idf\t1\n\xff", "not UTF-8 at byte 15"),
+        pytest.param(HEAD + "a\t1\na\t2\n", "line 5", marks=TWICE),
+        pytest.param(HEAD + "word\t\u00b2\n", "line 4", marks=DIGITS),
+        pytest.param(HEAD.replace("\t3", "\t\u00b3"), "not a table", marks=DIGITS),
+    ],
+)
+def test_wrong_tables(contents, message, tmp_path):
+    path = tmp_path / "t.idf"
+    path.write_bytes(contents if isinstance(contents, bytes) else contents.encode())
+    with pytest.raises(InputError, match=rf"t.idf: {message}"):
+        load_idf(path)
+
+
+def test_missing_and_broken_files(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        load_idf(tmp_path / "gone")
+    path = tmp_path / "t.gz"
+    path.write_bytes(gzip.compress(HEAD.encode())[:-9])
+    with pytest.raises(InputError, match="t.gz"):
+        load_idf(path)
+
+
+def test_a_table_of_the_corpus_gives_what_the_corpus_gives(tmp_path):
+    path = tmp_path / "t.idf"
+    for name in ("keywords", "improved"):
+        count_idf(TEXTS, recipe=name).save(path, force=True)
+        recipe = load_recipe(name)
+        by_table = recipe.replace(description=name, weigh={"idf": str(path)})
+        assert (
+            fingerprint_many(TEXTS, recipe=by_table) == fingerprint_many(TEXTS, recipe=recipe)
+        ).all()
+        assert by_table.id != recipe.id
+
+
+def test_the_table_decides_the_weights(tmp_path):
+    from neardup.recipe import compiled
+
+    path = tmp_path / "t.idf"
+    DocumentFrequencies(1000, {"渡轮": 10, "书店": 1000}, "words").save(path)
+    recipe = load_recipe("keywords").replace(weigh={"idf": str(path)})
+    weights = dict(compiled(recipe).features("渡轮书店渡轮票价", None))
+    df = {"渡轮": 10, "书店": 1000}
+    assert weights == weigh.tf_idf(["渡轮", "书店", "渡轮", "票价"], 1000, df)
+    assert fingerprint("渡轮书店", recipe=recipe).recipe_id == recipe.id
+
+
+def test_a_recipe_with_a_wrong_table(tmp_path):
+    path = tmp_path / "t.idf"
+    path.write_text("nonsense", "utf-8")
+    recipe = load_recipe("keywords").replace(weigh={"idf": str(path)})
+    with pytest.raises(InputError, match="t.idf: not a table"):
+        fingerprint("text", recipe=recipe)
+
+
+def test_a_table_of_other_units_is_refused(tmp_path):
+    """Words of one segmenter say nothing about another's."""
+    path = tmp_path / "t.idf"
+    count_idf(TEXTS).save(path)
+    recipe = load_recipe("keywords").replace(
+        segment={"units": "shingles"}, weigh={"idf": str(path)}
+    )
+    with pytest.raises((InputError, ParameterError), match="words.*shingles:2|shingles:2.*words"):
+        fingerprint("渡轮书店", recipe=recipe)
+
+
+def test_recipes_without_frequencies_count_none():
+    with pytest.raises(ParameterError, match=r"'recipe'.*document frequency.*Got 'general'"):
+        count_idf(TEXTS, recipe="general")

@@ -1,0 +1,223 @@
+"""Recipes: values with an id, saved as TOML."""
+
+import dataclasses
+
+import pytest
+
+from neardup import InputError, ParameterError, Recipe, fingerprint, load_recipe
+from neardup.recipe import NAMES
+
+CHANGES = [
+    ("normalize", "nfkc", False),
+    ("normalize", "lowercase", False),
+    ("normalize", "whitespace", "keep"),
+    ("normalize", "drop_invisible", False),
+    ("normalize", "strip_markup", True),
+    ("segment", "units", "shingles"),
+    ("segment", "k", 3),
+    ("segment", "drop_tags", ("wn",)),
+    ("weigh", "scheme", "share"),
+    ("weigh", "idf", "bundled"),
+    ("weigh", "top", 7),
+    ("weigh", "stop_words", "bundled"),
+    ("weigh", "markers", "bundled"),
+    ("weigh", "drop_punctuation", True),
+    ("weigh", "lowercase_units", True),
+    ("sketch", "bits", 64),
+    ("sketch", "tie", 1),
+]
+UNCHECKED = pytest.mark.xfail(strict=True, reason="the type of this setting is not checked")
+DECIDE = [("threshold", 0.9), ("max_distance", 9), ("shingle", 4), ("min_features", 1)]
+
+
+@pytest.mark.parametrize(("stage", "setting", "value"), CHANGES)
+def test_the_id_changes_with_what_changes_bits(stage, setting, value):
+    recipe = load_recipe("general")
+    changed = recipe.replace(**{stage: {setting: value}})
+    assert getattr(getattr(changed, stage), setting) == value
+    assert changed.id != recipe.id
+    assert changed.replace(**{stage: {setting: getattr(getattr(recipe, stage), setting)}}) == recipe
+
+
+def test_every_setting_is_in_the_list():
+    """Two settings are files or go only with a narrower fingerprint; see below."""
+    listed = {(stage, setting) for stage, setting, _ in CHANGES}
+    listed |= {("decide", setting) for setting, _ in DECIDE}
+    recipe = load_recipe("general")
+    stages = ("normalize", "segment", "weigh", "sketch", "decide")
+    known = {(s, f.name) for s in stages for f in dataclasses.fields(getattr(recipe, s))}
+    assert known - listed == {("segment", "user_dictionary"), ("sketch", "hash")}
+
+
+def test_the_id_changes_with_the_hash():
+    recipe = load_recipe("bkdr")
+    ids = {recipe.replace(sketch={"hash": name}).id for name in ("xxh3", "news", "bkdr")}
+    assert len(ids) == 3
+
+
+@pytest.mark.parametrize(("setting", "value"), DECIDE)
+def test_the_digest_does_not_change_with_the_decision(setting, value):
+    recipe = load_recipe("general")
+    assert recipe.replace(decide={setting: value}).id == recipe.id
+
+
+def test_the_digest_does_not_change_with_the_words_about_it():
+    recipe = load_recipe("general")
+    assert recipe.replace(description="another").id == recipe.id
+    renamed = recipe.replace(name="another").id
+    assert renamed.partition("-")[2] == recipe.id.partition("-")[2]
+    assert renamed.startswith("another-")
+
+
+FILES = [
+    ("segment", "user_dictionary", "渡轮 10 n\n", "渡轮 11 n\n", {"segment": {"units": "words"}}),
+    ("weigh", "stop_words", "的\n", "了\n", {}),
+    ("weigh", "markers", "总之\n", "但是\n", {"weigh": {"scheme": "improved", "idf": "bundled"}}),
+]
+
+
+@pytest.mark.parametrize(("stage", "setting", "one", "other", "rest"), FILES)
+def test_the_contents_of_files_decide_the_id(stage, setting, one, other, rest, tmp_path):
+    ids = []
+    for name, contents in (("a", one), ("b", one), ("c", other)):
+        path = tmp_path / name
+        path.write_text(contents, "utf-8")
+        recipe = load_recipe("general").replace(**rest)
+        ids.append(recipe.replace(**{stage: {setting: str(path)}}).id)
+    assert ids[0] == ids[1] != ids[2]
+
+
+def test_a_changed_file_is_a_changed_recipe(tmp_path):
+    """The same path with other contents, in one process."""
+    path = tmp_path / "stop.txt"
+    recipe = load_recipe("general").replace(weigh={"stop_words": str(path)})
+    made = []
+    for word in ("tea", "bread"):
+        path.write_text(word + "\n", "utf-8")
+        again = recipe.replace(description=word)
+        made.append((again.id, fingerprint("tea and bread", recipe=again)))
+    assert made[0] != made[1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_toml_round_trip(name, tmp_path):
+    recipe = load_recipe(name)
+    path = tmp_path / "r.toml"
+    path.write_text(recipe.to_toml(), "utf-8")
+    assert load_recipe(path) == load_recipe(str(path)) == recipe
+    assert load_recipe(path).id == recipe.id
+
+
+def test_toml_round_trip_of_settings_of_all_kinds(tmp_path):
+    recipe = load_recipe("general").replace(
+        name='quote " and \\',
+        segment={"units": "tagged", "drop_tags": ("wn", "wd")},
+        weigh={"top": 3},
+        decide={"threshold": None, "max_distance": 4},
+    )
+    path = tmp_path / "r.toml"
+    path.write_text(recipe.to_toml(), "utf-8")
+    assert load_recipe(path) == recipe
+
+
+def test_paths_are_relative_to_the_file(tmp_path, monkeypatch):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "stop.txt").write_text("tea\n", "utf-8")
+    (folder / "r.toml").write_text('[weigh]\nstop_words = "stop.txt"\n', "utf-8")
+    monkeypatch.chdir(tmp_path)
+    recipe = load_recipe("in/r.toml")
+    assert recipe.name == "r"
+    one, other = (fingerprint(text, recipe=recipe) for text in ("tea and bread", "and bread"))
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("[sketch]\nbits = 48", r"'sketch.bits' parameter must be one of 32, 64, 128, 256. Got 48"),
+        ("[sketch]\nbits = true", r"'sketch.bits'.*Got True"),
+        ("[sketch]\nhash = 'news'", r"'sketch.bits'.*32 or 64"),
+        ("[sketch]\nwidth = 64", r"no setting 'sketch.width'.*bits"),
+        ("[hash]\nbits = 64", r"no setting 'hash'.*sketch"),
+        ("sketch = 64", r"'sketch'.*must be a table"),
+        ("[segment]\nk = 0", r"'segment.k'.*at least 1. Got 0"),
+        ("[segment]\nk = 1.5", r"'segment.k'.*Got 1.5"),
+        ("[segment]\nunits = 'letters'", r"'segment.units'.*or module:function"),
+        ("[weigh]\nscheme = 'tf-idf'", r"'weigh.idf'.*'tf-idf'"),
+        ("[weigh]\ntop = 0", r"'weigh.top'"),
+        ("[normalize]\nnfkc = 1", r"'normalize.nfkc'.*true or false"),
+        ("[normalize]\nwhitespace = 'gone'", r"'normalize.whitespace'"),
+        ("[decide]\nthreshold = 0", r"'decide.threshold'.*above 0"),
+        ("[decide]\nthreshold = 80", r"'decide.threshold'.*Got 80"),
+        ("[decide]\nmax_distance = 129", r"'decide.max_distance'.*from 0 to 128"),
+        ("[decide]\nshingle = 0", r"'decide.shingle'"),
+        ("[decide]\nmin_features = -1", r"'decide.min_features'"),
+        pytest.param("[segment]\ndrop_tags = 'wn'", r"'segment.drop_tags'", marks=UNCHECKED),
+        pytest.param("[segment]\ndrop_tags = [1]", r"'segment.drop_tags'", marks=UNCHECKED),
+        pytest.param("name = 7", r"'name'", marks=UNCHECKED),
+        pytest.param("description = []", r"'description'", marks=UNCHECKED),
+    ],
+)
+def test_settings_out_of_bounds(table, message, tmp_path):
+    path = tmp_path / "r.toml"
+    path.write_text(table, "utf-8")
+    with pytest.raises(ParameterError, match=message):
+        load_recipe(path)
+
+
+def test_files_that_are_none(tmp_path):
+    with pytest.raises(ParameterError, match=r"'recipe'.*general, classic.*Got 'nosuch'"):
+        load_recipe("nosuch")
+    with pytest.raises(InputError, match=r"gone.toml: cannot be read: No such file"):
+        load_recipe(tmp_path / "gone.toml")
+    bad = tmp_path / "bad.toml"
+    bad.write_bytes(b"name = \xff")
+    with pytest.raises(InputError, match=r"bad.toml: not a TOML file"):
+        load_recipe(bad)
+    bad.write_text("name =", "utf-8")
+    with pytest.raises(InputError, match=r"bad.toml: not a TOML file: Invalid value"):
+        load_recipe(bad)
+
+
+@pytest.mark.parametrize(("stage", "setting", "rest"), [(s, n, r) for s, n, _, _, r in FILES])
+def test_files_that_cannot_be_read(stage, setting, rest, tmp_path):
+    path = tmp_path / "gone"
+    recipe = load_recipe("general").replace(**rest).replace(**{stage: {setting: str(path)}})
+    with pytest.raises(InputError, match="gone: cannot be read: No such file"):
+        fingerprint("text", recipe=recipe)
+
+
+@pytest.mark.parametrize(
+    ("stage", "setting", "rest"),
+    [
+        pytest.param(
+            *FILES[0][:2],
+            FILES[0][4],
+            marks=pytest.mark.xfail(strict=True, reason="raises a bare UnicodeDecodeError"),
+        ),
+        *((s, n, r) for s, n, _, _, r in FILES[1:]),
+    ],
+)
+def test_files_that_are_not_utf8(stage, setting, rest, tmp_path):
+    path = tmp_path / "bad"
+    path.write_bytes(b"\xff\n")
+    recipe = load_recipe("general").replace(**rest).replace(**{stage: {setting: str(path)}})
+    with pytest.raises(InputError, match="bad: not UTF-8 at byte 0"):
+        fingerprint("text", recipe=recipe)
+
+
+def test_recipes_are_values():
+    recipe = load_recipe("general")
+    assert hash(recipe) == hash(load_recipe("general"))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        recipe.name = "other"
+    assert load_recipe(recipe) is recipe
+    assert Recipe(name="x").sketch.bits == 128
+
+
+@pytest.mark.parametrize("name", ["keywords", "improved"])
+def test_one_text_uses_the_bundled_frequencies_and_says_so(name):
+    recipe = load_recipe(name)
+    found = fingerprint("渡轮的票价", recipe=name)
+    assert found.recipe_id == recipe.for_single_texts().id != recipe.id

@@ -1,0 +1,91 @@
+"""Segmenters of the user's own."""
+
+import pytest
+
+from neardup import InputError, ParameterError, compare, count_idf, dedup, fingerprint, fingerprint_many
+from neardup import load_recipe
+from neardup.recipe import compiled
+from tests.reference import segment, sketch, weigh
+
+MODULE = "tests.golden.segmenters"
+
+
+def recipe_with(name, **stages):
+    units = {"units": f"{MODULE}:{name}"}
+    return load_recipe("classic").replace(segment=units, **stages)
+
+
+def test_every_task_uses_it():
+    recipe = recipe_with("weighted", decide={"min_features": 1})
+    text = "渡轮*3 书店*1"
+    expected = sketch.simhash({"渡轮": 3, "书店": 1}, 64, sketch.xxh3, 0)
+    assert fingerprint(text, recipe=recipe).value == expected
+    assert fingerprint_many([text], recipe=recipe).tolist() == [[expected]]
+    assert compare(text, "书店*1 渡轮*3", recipe=recipe).distance == 0
+    assert dedup([text, "书店*1 渡轮*3"], recipe=recipe).kept == [text]
+    counted = count_idf([text], recipe=recipe.replace(weigh={"scheme": "tf-idf", "idf": "corpus"}))
+    assert dict(counted.counts) == {"渡轮": 1, "书店": 1}
+    assert counted.units == f"{MODULE}:weighted"
+
+
+def test_words_of_the_python_jieba():
+    """The bits are then those of the formula over its words."""
+    import jieba
+
+    jieba.setLogLevel(60)
+    text = "北山镇的旧粮站改成了书店，开张那天来了三百多人。"
+    recipe = recipe_with("jieba_words", weigh={"stop_words": "none", "drop_punctuation": False})
+    words = list(jieba.cut(text.replace("，", ",")))
+    expected = sketch.simhash(weigh.tf(words), 64, sketch.xxh3, 0)
+    assert fingerprint(text, recipe=recipe).value == expected
+
+
+@pytest.mark.parametrize(
+    ("units", "message"),
+    [
+        ("no.such.module:f", "Importing 'no.such.module' failed: ModuleNotFoundError"),
+        (f"{MODULE}:nosuch", "has no callable 'nosuch'"),
+        ("math:pi", "has no callable 'pi'"),
+        (":f", "module:function"),
+        ("math:", "module:function"),
+    ],
+)
+def test_what_cannot_be_loaded(units, message):
+    recipe = load_recipe("classic").replace(segment={"units": units})
+    for run in (lambda: fingerprint("text", recipe=recipe), lambda: dedup(["text"], recipe=recipe)):
+        with pytest.raises(ParameterError, match=message):
+            run()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("failing", "some text", "'some text': ZeroDivisionError: no words today"),
+        ("three_parts", "some text", "'some text': ValueError"),
+        ("tokens", "record \x1e separator", "U[+]001E or U[+]001F"),
+    ],
+)
+def test_what_fails(name, text, message):
+    recipe = recipe_with(name, normalize={"drop_invisible": False})
+    for run in (lambda: fingerprint(text, recipe=recipe), lambda: dedup([text], recipe=recipe)):
+        with pytest.raises(InputError, match=message):
+            run()
+
+
+def test_the_encoding_is_the_twin():
+    recipe = recipe_with("tokens")
+    encoded = "雨\x1fn\x1e\x1e下\x1e\x1fx\x1e"
+    assert compiled(recipe).units(encoded) == segment.external(encoded)
+
+
+def test_a_user_dictionary(tmp_path):
+    words = tmp_path / "words.txt"
+    words.write_text("新渡轮 1000000 nz\n", "utf-8")
+    recipe = load_recipe("classic")
+    with_words = recipe.replace(segment={"user_dictionary": str(words)})
+    text = "新渡轮的票价"
+    assert "新渡轮" not in dict(compiled(recipe).units(text))
+    assert compiled(with_words).units(text)[0] == ("新渡轮", "nz")
+    words.write_text("two words that are none\n", "utf-8")
+    with pytest.raises((InputError, ParameterError), match="line|dictionary"):
+        compiled(recipe.replace(description="x", segment={"user_dictionary": str(words)}))

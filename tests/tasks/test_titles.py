@@ -1,0 +1,60 @@
+"""Titles: where they come from, and that they reach the weights."""
+
+import pytest
+
+from neardup import ParameterError, compare, dedup, fingerprint, fingerprint_many, load_recipe
+from neardup.recipe import compiled
+
+TEXT = "渡口的新渡轮下周试航，船长说票价两元，旧渡轮送进博物馆。"
+TITLE = "渡轮进博物馆"
+
+
+def test_a_title_adds_to_the_words_that_it_has():
+    recipe = load_recipe("improved").for_single_texts()
+    core = compiled(recipe)
+    plain = dict(core.features(TEXT, None))
+    titled = dict(core.features(TEXT, TITLE))
+    raised = {word for word in plain if titled[word] > plain[word]}
+    assert raised == {word for word in plain if word in TITLE} >= {"渡轮", "博物馆"}
+    assert all(titled[word] == plain[word] for word in plain.keys() - raised)
+
+
+def test_titles_change_fingerprints():
+    plain, titled = fingerprint(TEXT, recipe="improved"), fingerprint(
+        TEXT, title=TITLE, recipe="improved"
+    )
+    assert plain != titled
+    assert plain.recipe_id == titled.recipe_id
+    rows = fingerprint_many([TEXT, TEXT], titles=[None, TITLE], recipe="improved")
+    assert (rows[0] != rows[1]).any()
+    assert compare(TEXT, TEXT, title_b=TITLE, recipe="improved").distance == plain.distance(titled)
+
+
+def test_other_recipes_do_not_see_titles():
+    assert fingerprint(TEXT, title=TITLE) == fingerprint(TEXT)
+
+
+@pytest.mark.parametrize("field", ["title", "headline"])
+def test_titles_of_records(field):
+    records = [{"text": TEXT, field: TITLE}, {"text": TEXT}, {"text": TEXT, field: TITLE}]
+    options = {"recipe": "improved", "max_distance": 0}
+    options |= {} if field == "title" else {"title": field}
+    assert dedup(records, **options).keep.tolist() == [True, True, False]
+    if field != "title":
+        del options["title"]
+        assert dedup(records, **options).keep.tolist() == [True, False, False]
+
+
+def test_the_first_line_as_title():
+    text = f"\n {TITLE} \n{TEXT}"
+    options = {"recipe": "improved", "max_distance": 0}
+    given = dedup([{"text": text, "title": TITLE}, {"text": text}], **options)
+    assert given.keep.tolist() == [True, True]
+    both = [{"text": text}, {"text": text}]
+    taken = dedup(both, title_from_first_line=True, **options)
+    assert taken.keep.tolist() == [True, False]
+
+
+def test_titles_must_be_as_many_as_texts():
+    with pytest.raises(ParameterError, match=r"'titles'.*one title a text, 2. Got 1"):
+        fingerprint_many(["a", "b"], titles=["a"])
