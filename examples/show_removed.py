@@ -1,12 +1,13 @@
-"""Show what a run of `neardup dedup` dropped, next to what it kept.
+"""Show what a run of `neardup dedup` dropped, for what, and how the two differ.
 
 Usage: python show_removed.py INPUT.jsonl REMOVED.jsonl
 """
 
 import json
 import sys
+from difflib import SequenceMatcher
 
-LINE = 76
+SHOWN = 4
 
 
 def read(path):
@@ -14,25 +15,31 @@ def read(path):
         return [json.loads(line) for line in lines if line.strip()]
 
 
-def beginning(text):
-    """The first characters of a text on one line; Chinese takes two columns."""
-    shown, width = [], 0
-    for c in " ".join(text.split()):
-        width += 2 if ord(c) > 0x2E7F else 1
-        if width > LINE - 12:
-            return "".join(shown) + "…"
-        shown.append(c)
-    return "".join(shown)
+def shortened(text, width):
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def differences(kept, dropped):
+    """What the dropped text has in place of what the kept one has."""
+    for kind, a, b, c, d in SequenceMatcher(None, kept, dropped, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield shortened(kept[a:b], 16) or "nothing", shortened(dropped[c:d], 16) or "nothing"
 
 
 def main(inputs, removed):
     texts = {record["id"]: record["text"] for record in read(inputs)}
     for record in read(removed):
-        score = f"{record['similarity']:.2f} by {record['measure']}"
-        print(f"{record['id']} dropped, {score}")
-        print(f"    {beginning(texts[record['id']])}")
-        print(f"  repeats {record['kept_id']}")
-        print(f"    {beginning(texts[record['kept_id']])}")
+        kept, dropped = texts[record["kept_id"]], texts[record["id"]]
+        print(f"{record['id']} repeats {record['kept_id']}", end="")
+        print(f"  similarity {record['similarity']:.2f} by {record['measure']}")
+        print(f"    {shortened(kept, 34)}")
+        found = list(differences(kept, dropped))
+        for was, now in found[:SHOWN]:
+            print(f"      {was} -> {now}")
+        if len(found) > SHOWN:
+            print(f"      and {len(found) - SHOWN} more differences")
+        if not found:
+            print("      the same, character by character")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Fingerprints of every width, weighting and hash against the twins."""
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -67,6 +69,21 @@ def test_every_hash_scheme_tie_and_top(text, hash_and_bits, scheme, tie, top):
         features = weigh.top(features, top)
     expected = sketch.simhash(features, bits, HASHES[hash_name], tie) if features else None
     assert value(fingerprint(text, recipe=recipe)) == expected
+
+
+@pytest.mark.parametrize("scheme", sorted(SCHEMES))
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_long_texts(bits, scheme):
+    """Sums that outgrow a byte, and as many features as counters may be wide."""
+    rng = random.Random(bits)
+    recipe = GENERAL[bits].replace(weigh={"scheme": scheme})
+    for length in (2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65, 128, 129, 257, 513, 1025, 3000):
+        # Few characters, so that shingles repeat; for the last text more than a byte counts.
+        text = "".join(rng.choices("山水云雨风雪花月", k=length // 3))
+        text += "".join(chr(rng.randrange(0x4E00, 0x9000)) for _ in range(length - len(text)))
+        units = segment.shingles(text, 2)
+        expected = sketch.simhash(SCHEMES[scheme](units), bits, sketch.xxh3, tie=0)
+        assert fingerprint(text, recipe=recipe).value == expected, length
 
 
 @given(texts())

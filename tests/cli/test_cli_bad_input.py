@@ -1,0 +1,265 @@
+"""What is wrong with an input is said in one line, counted, and survived."""
+
+import json
+import resource
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import A, B, LINES
+
+GOOD = f'{{"text": "{A}"}}\n{{"text": "{B}"}}\n'.encode()
+
+
+def errors(found):
+    return [line for line in found.err.splitlines() if line.startswith("neardup:")]
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (b'{"text": oops}', "must be valid JSON"),
+        (b'{"text": "unfinished', "must be valid JSON"),
+        (b"[1, 2]", "must be a JSON object"),
+        (b'{"title": "no text"}', "'text'"),
+        (b'{"text": 12}', "field 'text': must be text. Got 12"),
+        (b'{"text": null}', "field 'text': must be text. Got null"),
+        (b'{"text": ["a"]}', "field 'text': must be text"),
+        (b'{"text": "\xff\xfe"}', "UTF-8"),
+        (b'{"text": "\\ud800"}', "surrogate"),
+        (b'{"text": "' + b"x" * 500 + b'"', "must be valid JSON"),
+    ],
+)
+@pytest.mark.parametrize("command", ["dedup", "pairs", "fingerprint", "idf"])
+def test_one_bad_record(run, files, command, record, words):
+    Path("bad.jsonl").write_bytes(GOOD + record + b"\n" + GOOD)
+    found = run(command, "bad.jsonl", "-o", "out.jsonl", code=2)
+    (line,) = errors(found)
+    assert line.startswith("neardup: bad.jsonl: record 3")
+    assert words in line
+    assert len(line) < 240
+    assert files() == ["bad.jsonl", "in.jsonl", "out.jsonl"]
+
+
+def test_the_rest_of_the_run_goes_on(run):
+    Path("bad.jsonl").write_bytes(GOOD + b"oops\n" + GOOD)
+    run("dedup", "bad.jsonl", "-o", "out.jsonl", "--removed", "removed.jsonl", code=2)
+    removed = [json.loads(line) for line in Path("removed.jsonl").read_text("utf-8").splitlines()]
+    assert [r["similarity"] for r in removed] == [1.0, 1.0]
+    assert [r["kept_id"] for r in removed] == ["bad.jsonl:1", "bad.jsonl:2"]
+
+
+@pytest.mark.parametrize(("choice", "kept"), [("keep", GOOD + b"oops\n"), ("drop", GOOD)])
+def test_on_error(run, choice, kept):
+    Path("bad.jsonl").write_bytes(GOOD + b"oops\n" + GOOD)
+    run("dedup", "bad.jsonl", "-o", "out.jsonl", "--on-error", choice, code=2)
+    assert Path("out.jsonl").read_bytes() == kept
+
+
+def test_on_error_stop(run, files):
+    Path("bad.jsonl").write_bytes(GOOD + b"oops\n" + GOOD)
+    arguments = ["bad.jsonl", "-o", "out.jsonl", "--removed", "removed.jsonl"]
+    found = run("dedup", *arguments, "--on-error", "stop", code=2)
+    assert len(errors(found)) == 1
+    assert "bad.jsonl: record 3" in found.err
+    assert files() == ["bad.jsonl", "in.jsonl"]
+
+
+def test_many_bad_records_are_counted(run):
+    Path("bad.jsonl").write_bytes(b"oops\n" * 150 + GOOD)
+    found = run("dedup", "bad.jsonl", "-o", "out.jsonl", "--report", "report.json", code=2)
+    lines = errors(found)
+    assert len(lines) == 101
+    assert "50 more" in lines[-1]
+    report = json.loads(Path("report.json").read_text("utf-8"))
+    assert report["summary"]["problems"] == len(report["problems"]) == 150
+
+
+@pytest.mark.parametrize("name", ["empty.jsonl", "empty.txt"])
+def test_an_empty_file(run, name):
+    Path(name).write_bytes(b"")
+    run("dedup", name, "-o", "out.jsonl")
+    assert len(Path("out.jsonl").read_bytes().splitlines()) == (1 if name.endswith("txt") else 0)
+
+
+@pytest.mark.parametrize("name", ["empty.csv", "empty.parquet", "empty.jsonl.gz"])
+def test_an_empty_file_that_cannot_be_of_its_format(run, files, name):
+    Path(name).write_bytes(b"")
+    before = files()
+    found = run("dedup", name, "-o", "out.jsonl", code=2)
+    assert name in errors(found)[0]
+    assert files() in (before, sorted([*before, "out.jsonl"]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nosuch.jsonl"], "nosuch.jsonl: no such file"),
+        (["in.jsonl", "nosuch.jsonl"], "nosuch.jsonl: no such file"),
+        (["folder"], "folder: must hold text files"),
+        (["in.what"], "in.what: must have a known extension"),
+        (["in.jsonl", "--text-field", "story"], "record 1"),
+        (["in.jsonl", "--format", "what"], "'format'"),
+        (["in.jsonl", "--recipe", "nosuch"], "'recipe'"),
+        (["in.jsonl", "--recipe", "nosuch.toml"], "nosuch.toml: cannot be read"),
+        (["in.jsonl", "--threshold", "80"], "'threshold'"),
+        (["in.jsonl", "--threshold", "0"], "'threshold'"),
+        (["in.jsonl", "--threshold", "nan"], "'threshold'"),
+        (["in.jsonl", "--max-distance", "129"], "'max_distance'"),
+        (["in.jsonl", "--max-distance", "-1"], "'max_distance'"),
+        (["in.jsonl", "--workers", "-1"], "'workers'"),
+        (["-", "-"], "standard input"),
+    ],
+)
+def test_inputs_and_options_that_are_none(run, files, arguments, words):
+    Path("folder").mkdir()
+    Path("in.what").write_text(LINES, "utf-8")
+    before = files()
+    for command in ("dedup", "pairs"):
+        found = run(command, *arguments, "-o", "out.jsonl", code=2)
+        assert words in errors(found)[0]
+        if words != "record 1":
+            assert len(errors(found)) == 1
+            assert files() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [(["--priority", "best"], "'priority'"), (["--on-error", "ignore"], "'on_error'"),
+     (["--priority", "field:"], "'priority'")],
+)
+def test_options_of_dedup(run, files, options, words):
+    found = run("dedup", "in.jsonl", "-o", "out.jsonl", *options, code=2)
+    assert words in found.err
+    assert files() == ["in.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [("dedup", ["-o"]), ("dedup", ["-o", "k.jsonl", "--removed"]), ("pairs", ["-o"]),
+     ("dedup", ["-o", "k.jsonl", "--report"]), ("fingerprint", ["-o"]), ("idf", ["-o"])],
+)
+def test_an_output_that_exists(run, files, command, options):
+    Path("mine.jsonl").write_text("mine", "utf-8")
+    found = run(command, "in.jsonl", *options, "mine.jsonl", code=2)
+    assert len(errors(found)) == 1
+    assert "mine.jsonl: exists already" in found.err
+    assert "--force" in found.err
+    assert Path("mine.jsonl").read_text("utf-8") == "mine"
+    assert files() == ["in.jsonl", "mine.jsonl"]
+    run(command, "in.jsonl", *options, "mine.jsonl", "--force")
+    assert Path("mine.jsonl").read_text("utf-8") != "mine"
+
+
+@pytest.mark.parametrize("command", ["dedup", "pairs", "fingerprint", "idf"])
+@pytest.mark.parametrize("spelling", ["in.jsonl", "./in.jsonl", "link.jsonl"])
+def test_an_output_that_is_an_input(run, command, spelling):
+    Path("link.jsonl").symlink_to("in.jsonl")
+    found = run(command, "in.jsonl", "-o", spelling, "--force", code=2)
+    assert len(errors(found)) == 1
+    assert Path("in.jsonl").read_text("utf-8") == LINES
+
+
+def test_two_outputs_that_are_one(run, files):
+    run("dedup", "in.jsonl", "-o", "out.jsonl", "--removed", "./out.jsonl", code=2)
+    assert files() == ["in.jsonl"]
+
+
+def test_compare_refuses_to_overwrite_an_input(run):
+    Path("a.txt").write_text(A, "utf-8")
+    found = run("compare", "a.txt", "in.jsonl", "a.txt", code=2)
+    assert "also an input" in found.err
+    assert Path("a.txt").read_text("utf-8") == A
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["a.txt", "nosuch.txt"], "nosuch.txt: cannot be read: No such file"),
+        (["a.txt", "folder"], "folder: cannot be read"),
+        (["a.txt", "gbk.txt"], "gbk.txt: not utf-8 at byte 0"),
+        (["a.txt", "a.txt", "--encoding", "klingon"], "'klingon'"),
+        (["a.txt", "a.txt", "--encoding", "base64"], "'base64'"),
+        (["a.txt", "a.txt", "nosuch/out.txt"], "nosuch"),
+        (["-", "-"], "Standard input"),
+    ],
+)
+def test_what_compare_refuses(run, arguments, words):
+    Path("a.txt").write_text(A, "utf-8")
+    Path("gbk.txt").write_text(A, "gbk")
+    Path("folder").mkdir()
+    found = run("compare", *arguments, code=2)
+    (line,) = errors(found)
+    assert words in line
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("command", ["dedup", "pairs", "fingerprint"])
+def test_a_full_disk_behind_standard_output(run, command):
+    with open("/dev/full", "wb") as full:
+        import subprocess
+        import sys
+
+        from tests.cli.conftest import environment
+
+        found = subprocess.run(
+            [sys.executable, "-m", "neardup", command, "in.jsonl", "-o", "-"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            env=environment(),
+        )
+    text = found.stderr.decode()
+    assert found.returncode == 2, text
+    assert "Traceback" not in text
+    assert "No space left" in text
+
+
+@pytest.mark.parametrize("command", ["dedup", "pairs", "fingerprint", "idf"])
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet", "out.jsonl.gz"])
+def test_a_full_disk(run, files, command, name):
+    """A file may not grow past some bytes: writing fails as on a full disk."""
+    with Path("in.jsonl").open("a", encoding="utf-8") as lines:
+        for at in range(400):
+            text = "".join(chr(0x4E00 + (at * 7919 + i * 104729) % 20000) for i in range(60))
+            lines.write(json.dumps({"id": f"{at}-{hash(text)}", "text": text}) + "\n")
+            lines.write(json.dumps({"id": f"again {at}", "text": text}) + "\n")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    found = run(command, "in.jsonl", "-o", name, code=2, preexec_fn=limit)
+    (line,) = errors(found)
+    assert "out." in line
+    assert files() == ["in.jsonl"]
+
+
+def test_a_folder_that_is_not_there(run, files):
+    found = run("dedup", "in.jsonl", "-o", "nosuch/out.jsonl", code=2)
+    assert "nosuch/out.jsonl: must be in a folder that exists" in found.err
+    assert files() == ["in.jsonl"]
+
+
+def test_an_output_of_no_format(run, files):
+    found = run("dedup", "in.jsonl", "-o", "out.what", code=2)
+    assert "out.what: must have the extension" in found.err
+    assert files() == ["in.jsonl"]
+
+
+def test_damage_in_a_compressed_file(run):
+    import gzip
+
+    data = gzip.compress(LINES.encode() * 50)
+    Path("cut.jsonl.gz").write_bytes(data[: len(data) // 2])
+    found = run("dedup", "cut.jsonl.gz", "-o", "out.jsonl", code=2)
+    assert "cut.jsonl.gz" in errors(found)[-1]
+
+
+@pytest.mark.skipif(shutil.which("chmod") is None or not hasattr(resource, "RLIMIT_FSIZE"),
+                    reason="needs a POSIX system")
+def test_the_input_is_never_touched(run):
+    before = Path("in.jsonl").stat()
+    run("dedup", "in.jsonl", "-o", "out.jsonl")
+    after = Path("in.jsonl").stat()
+    assert (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size)

@@ -1,0 +1,78 @@
+"""Every command and option explains itself, and the reference page has it."""
+
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+from neardup import __version__
+from neardup.cli import app
+
+GROUP = typer.main.get_command(app)
+COMMANDS = sorted(GROUP.commands)
+
+
+def test_the_commands():
+    assert COMMANDS == ["compare", "dedup", "fingerprint", "idf", "pairs", "plan", "recipes"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_and_option_has_help(name):
+    command = GROUP.commands[name]
+    assert command.help
+    for parameter in command.params:
+        assert getattr(parameter, "help", None), parameter.name
+        assert parameter.help.strip().endswith("."), parameter.name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_is_printed(name, flag):
+    found = CliRunner().invoke(app, [name, flag], env={"COLUMNS": "200", "TERM": "dumb"})
+    assert found.exit_code == 0
+    for parameter in GROUP.commands[name].params:
+        if parameter.param_type_name == "option":
+            assert parameter.opts[0] in found.output
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_reference_page_has_every_option(name, root):
+    page = (root / "docs" / "cli-reference.md").read_text("utf-8")
+    section = page.partition(f"neardup {name}")[2]
+    assert section
+    for parameter in GROUP.commands[name].params:
+        if parameter.param_type_name == "option" and parameter.name != "help":
+            assert parameter.opts[0] in section
+
+
+def test_the_reference_page_is_the_generated_one(root):
+    import subprocess
+    import sys
+
+    script = root / "docs" / "generate_cli_reference.py"
+    subprocess.run([sys.executable, script, "--check"], check=True, capture_output=True)
+
+
+def test_version(run):
+    assert run("--version").out == f"neardup {__version__}\n"
+
+
+def test_commands_are_listed_without_arguments(run):
+    found = run(code=2)
+    for name in COMMANDS:
+        assert name in found.out + found.err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nosuch"], ["dedup", "--nosuch"], ["plan", "many"], ["dedup", "in.jsonl"]]
+)
+def test_what_the_command_line_refuses(run, arguments):
+    assert run(*arguments, code=2).err
+
+
+def test_options_say_in_which_stage_they_work():
+    panels = {
+        parameter.rich_help_panel
+        for parameter in GROUP.commands["dedup"].params
+        if parameter.param_type_name == "option" and parameter.name != "help"
+    }
+    assert panels == {"Input", "Normalize to sketch", "Candidates to cluster", "Output", "Run"}

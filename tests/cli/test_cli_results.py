@@ -1,0 +1,186 @@
+"""What the commands write and print, and their exit codes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import A, B
+
+
+def lines_of(path):
+    return [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
+
+
+def test_dedup(run):
+    found = run("dedup", "in.jsonl", "-o", "kept.jsonl", "--removed", "removed.jsonl")
+    assert Path("kept.jsonl").read_bytes() == b"".join(
+        Path("in.jsonl").read_bytes().splitlines(keepends=True)[:2]
+    )
+    removed = lines_of("removed.jsonl")
+    assert [(r["id"], r["kept_id"]) for r in removed] == [("c", "a"), ("d", "b")]
+    assert removed[1] == {
+        "id": "d", "kept_id": "b", "similarity": 1.0, "measure": "resemblance(5)", "distance": 0
+    }
+    assert found.out == ""
+    for line in ("read             4", "exact duplicates             1",
+                 "near-duplicates             1", "kept             2"):
+        assert line in found.err
+
+
+def test_pairs(run):
+    found = run("pairs", "in.jsonl")
+    assert [(r["id_a"], r["id_b"]) for r in map(json.loads, found.out.splitlines())] == [
+        ("a", "c"), ("b", "d")
+    ]
+    run("pairs", "in.jsonl", "-o", "p.csv", "-q")
+    assert Path("p.csv").read_text("utf-8").splitlines()[0] == (
+        "id_a,id_b,similarity,measure,distance"
+    )
+
+
+def test_fingerprint(run):
+    from neardup import fingerprint
+
+    found = run("fingerprint", "in.jsonl", "-r", "classic")
+    records = [json.loads(line) for line in found.out.splitlines()]
+    assert [r["id"] for r in records] == list("abcd")
+    expected = fingerprint(A, recipe="classic")
+    assert records[0]["fingerprint"] == str(expected)
+    assert records[0]["recipe"] == expected.recipe_id
+    assert records[0]["features"] > 5
+
+
+@pytest.mark.parametrize("arguments", [["a.txt", "b.txt"], ["a.txt", "-"], ["-", "b.txt"]])
+def test_compare(run, arguments):
+    texts = {"a.txt": A, "b.txt": A + "！"}
+    for name, text in texts.items():
+        Path(name).write_text(text, "utf-8")
+    missing = next((name for name in texts if name not in arguments), "a.txt")
+    found = run("compare", *arguments, "out.txt", "--json", stdin=texts[missing].encode())
+    measures = json.loads(found.out)
+    assert measures["similarity"] == measures["resemblance"] == (len(A) - 4) / (len(A) - 3)
+    assert Path("out.txt").read_bytes() == f"{measures['similarity']:.2f}\n".encode()
+    # The one output that is replaced unasked: scripts call it again and again.
+    run("compare", *arguments, "out.txt", stdin=texts[missing].encode())
+
+
+@pytest.mark.parametrize(("b", "expected"), [(A, "1.00\n"), (B, "0.00\n"), ("", "0.00\n")])
+def test_compare_writes_two_decimals(run, b, expected):
+    Path("a.txt").write_text(A, "utf-8")
+    Path("b.txt").write_text(b, "utf-8")
+    run("compare", "a.txt", "b.txt", "out.txt")
+    assert Path("out.txt").read_text("ascii") == expected
+
+
+@pytest.mark.parametrize("encoding", ["gb18030", "big5", "utf-16", "gbk"])
+def test_compare_reads_encodings(run, encoding):
+    Path("a.txt").write_text("一二三四五", encoding)
+    Path("b.txt").write_text("一二三四五六", encoding)
+    run("compare", "a.txt", "b.txt", "out.txt", "--encoding", encoding)
+    assert Path("out.txt").read_text("ascii") == "0.50\n"
+
+
+def test_plan(run):
+    assert "resemblance(5) >= 0.55" in run("plan").out
+    plans = json.loads(run("plan", "5000", "-r", "news", "--json").out)
+    assert plans["dedup"]["documents"] == plans["pairs"]["documents"] == 5000
+    assert plans["pairs"]["max_distance"] == 3
+
+
+def test_recipes(run):
+    listed = run("recipes").out.splitlines()
+    names = [line.split()[0] for line in listed]
+    assert names == ["general", "classic", "keywords", "improved", "news", "bkdr"]
+    printed = run("recipes", "improved").out
+    Path("mine.toml").write_text(printed, "utf-8")
+    assert run("recipes", "mine.toml").out == printed
+
+
+def test_idf(run):
+    from neardup import load_idf
+
+    run("idf", "in.jsonl", "-o", "t.idf", "--quiet")
+    assert load_idf("t.idf").documents == 4
+    Path("mine.toml").write_text(
+        '[segment]\nunits = "words"\n[weigh]\nscheme = "tf-idf"\nidf = "t.idf"\n'
+        "[decide]\nmax_distance = 3\n", "utf-8"
+    )
+    run("dedup", "in.jsonl", "-o", "kept.jsonl", "-r", "mine.toml", "-q")
+    assert len(lines_of("kept.jsonl")) == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "flags", "code"),
+    [
+        ("dedup", [], 0),
+        ("dedup", ["--fail-on-duplicates"], 1),
+        ("dedup", ["--fail-on-duplicates", "--max-distance", "0", "-r", "news"], 1),
+        ("pairs", [], 0),
+        ("pairs", ["--fail-on-duplicates"], 1),
+    ],
+)
+def test_exit_code_of_duplicates(run, command, flags, code):
+    run(command, "in.jsonl", "-o", "out.jsonl", *flags, code=code)
+    assert Path("out.jsonl").exists()
+
+
+@pytest.mark.parametrize("command", ["dedup", "pairs"])
+def test_exit_code_without_duplicates(run, command):
+    Path("two.jsonl").write_text(f'{{"text": "{A}"}}\n{{"text": "{B}"}}\n', "utf-8")
+    run(command, "two.jsonl", "-o", "out.jsonl", "--fail-on-duplicates")
+
+
+def test_an_error_wins_over_found(run):
+    with Path("in.jsonl").open("a") as lines:
+        lines.write("oops\n")
+    run("dedup", "in.jsonl", "-o", "out.jsonl", "--fail-on-duplicates", code=2)
+    assert len(lines_of("out.jsonl")[:2]) == 2 if False else Path("out.jsonl").exists()
+
+
+@pytest.mark.parametrize("command", ["dedup", "pairs", "fingerprint", "idf"])
+def test_quiet_prints_nothing(run, command):
+    found = run(command, "in.jsonl", "-o", "out.jsonl", "--quiet")
+    assert (found.out, found.err) == ("", "")
+
+
+@pytest.mark.parametrize("command", ["dedup", "pairs", "fingerprint", "idf"])
+def test_no_progress_when_nobody_watches(run, command):
+    found = run(command, "in.jsonl", "-o", "out.jsonl")
+    assert "\r" not in found.err
+    assert "\x1b" not in found.err
+
+
+def test_the_report(run):
+    run("dedup", "in.jsonl", "-o", "k.jsonl", "--removed", "r.jsonl", "--report", "report.json")
+    report = json.loads(Path("report.json").read_text("utf-8"))
+    assert set(report) == {"summary", "settings", "recipe", "plan", "problems", "versions"}
+    counts = ("read", "exact_duplicates", "near_duplicates", "kept", "unreadable", "problems")
+    assert [report["summary"][name] for name in counts] == [4, 1, 1, 2, 0, 0]
+    assert report["settings"]["inputs"] == ["in.jsonl"]
+    assert report["recipe"]["name"] == "general"
+    assert report["plan"]["threshold"] == 0.55
+
+
+def test_priority_and_fields(run):
+    Path("named.jsonl").write_text(
+        f'{{"url": "x", "words": "{A}", "rank": 2}}\n{{"url": "y", "words": "{A}", "rank": 1}}\n',
+        "utf-8",
+    )
+    fields = ["--text-field", "words", "--id-field", "url"]
+    run("dedup", "named.jsonl", "-o", "k.jsonl", *fields, "--priority", "field:rank")
+    assert [r["url"] for r in lines_of("k.jsonl")] == ["y"]
+
+
+def test_strip_markup(run):
+    Path("page.jsonl").write_text(
+        f'{{"text": "<p>{A}</p>"}}\n{{"text": "<div><b>{A}</b></div>"}}\n', "utf-8"
+    )
+    run("dedup", "page.jsonl", "-o", "k.jsonl", "--strip-markup", "--threshold", "1")
+    assert len(lines_of("k.jsonl")) == 1
+
+
+def test_several_inputs_and_formats(run):
+    Path("more.csv").write_text(f"id,text\ne,{A}\nf,something else entirely\n", "utf-8")
+    run("pairs", "in.jsonl", "more.csv", "-o", "p.jsonl", "--threshold", "1")
+    assert {(r["id_a"], r["id_b"]) for r in lines_of("p.jsonl")} == {("a", "e"), ("b", "d")}

@@ -1,0 +1,113 @@
+"""Standard input and output, closed pipes, interrupts, and what an import costs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import LINES, environment
+
+
+def test_from_standard_input_to_standard_output(run):
+    found = run("dedup", "-", "-o", "-", stdin=LINES.encode())
+    assert found.stdout == b"".join(LINES.encode().splitlines(keepends=True)[:2])
+    found = run("pairs", "-", stdin=LINES.encode())
+    assert len(found.out.splitlines()) == 2
+
+
+def test_problems_of_standard_input_name_it(run):
+    found = run("pairs", "-", stdin=b"oops\n", code=2)
+    assert "record 1" in found.err
+    assert found.out == ""
+
+
+@pytest.mark.parametrize("command", [["recipes", "general"], ["fingerprint", "many.jsonl"]])
+def test_a_closed_pipe_is_no_error(here, command):
+    Path("many.jsonl").write_text(LINES * 3000, "utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "neardup", *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+    process.stdout.read(1)
+    process.stdout.close()
+    errors = process.stderr.read().decode()
+    process.stderr.close()
+    assert process.wait(60) == 0, errors
+    assert "Traceback" not in errors
+    assert "BrokenPipe" not in errors
+
+
+def test_output_that_nobody_reads_at_all(here):
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = subprocess.run(
+        [sys.executable, "-m", "neardup", "pairs", "in.jsonl"],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        timeout=60,
+        env=environment(),
+    )
+    os.close(writing)
+    assert process.returncode == 0, process.stderr
+    assert b"Traceback" not in process.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [0.3, 0.6, 1.0, 1.6])
+def test_an_interrupt_leaves_nothing(here, files, after):
+    with Path("big.jsonl").open("w", encoding="utf-8") as lines:
+        for at in range(120_000):
+            text = "".join(chr(0x4E00 + (at * 7919 + i * i * 31) % 9000) for i in range(50))
+            lines.write(json.dumps({"text": text}, ensure_ascii=False) + "\n")
+    arguments = ["big.jsonl", "-o", "out.jsonl", "--removed", "removed.jsonl", "-r", "classic"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "neardup", "dedup", *arguments],
+        stderr=subprocess.PIPE,
+        env=environment(),
+        start_new_session=True,
+    )
+    time.sleep(after)
+    assert process.poll() is None, "the run is over too soon to be interrupted"
+    process.send_signal(signal.SIGINT)
+    errors = process.stderr.read().decode()
+    process.stderr.close()
+    assert process.wait(30) != 0
+    assert files() == ["big.jsonl", "in.jsonl"]
+    if after >= 1:
+        assert "Traceback" not in errors
+        assert "interrupted" in errors
+
+
+def modules_after(program):
+    check = f"import sys; {program}; print(' '.join(sorted(sys.modules)))"
+    found = subprocess.run(
+        [sys.executable, "-c", check], capture_output=True, check=True, env=environment()
+    )
+    return set(found.stdout.decode().split())
+
+
+HEAVY = {"numpy", "pyarrow", "pandas", "polars", "typer", "rich", "orjson", "neardup._core"}
+
+
+def test_importing_loads_nothing_heavy():
+    assert not modules_after("import neardup; neardup.dedup; neardup.load_recipe") & HEAVY
+
+
+def test_the_recipes_need_nothing_heavy():
+    """Listing recipes must not wait for tables and arrays."""
+    assert not modules_after("import neardup; neardup.load_recipe('improved').id") & HEAVY
+
+
+def test_help_loads_no_arrays():
+    program = (
+        "from typer.testing import CliRunner; from neardup.cli import app; "
+        "CliRunner().invoke(app, ['dedup', '--help'])"
+    )
+    assert not modules_after(program) & {"numpy", "pyarrow", "neardup._core"}
