@@ -31,7 +31,7 @@ lint: .venv/test .venv/lint
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/python -m mypy.stubtest neardup._core --ignore-disjoint-bases
+	$(BIN)/python -m mypy.stubtest neardup._core
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps --quiet

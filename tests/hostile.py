@@ -34,7 +34,9 @@ TEXTS = {
     "number": "3.14159 1,000 ½ Ⅷ ٣",
 }
 
-_POOL = sorted(set("".join(TEXTS.values())) | set("的一是在了有和人这中大为上个国 abcxyzABC019,.。，"))
+_POOL = sorted(
+    set("".join(TEXTS.values())) | set("的一是在了有和人这中大为上个国 abcxyzABC019,.。，")
+)
 
 
 def _is_known(character: str) -> bool:

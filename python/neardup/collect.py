@@ -46,14 +46,14 @@ class Collected:
 
     recipe: Recipe
     corpus: _core.Corpus
-    ids: list[pa.Array] = field(default_factory=list)
+    ids: list[pa.LargeStringArray] = field(default_factory=list)
     lengths: list[NDArray[np.int64]] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     problem_count: int = 0
     bytes_read: int = 0
 
-    def id_column(self) -> pa.ChunkedArray:
+    def id_column(self) -> pa.ChunkedArray[Any]:
         """All ids, in input order."""
         import pyarrow as pa
 
@@ -117,8 +117,8 @@ def collect(
         corpus.push(texts, titles=titles, units=units)
         collected.ids.append(pa.array(batch.ids, pa.large_string()))
         if lengths:
-            counted = pc.fill_null(pc.utf8_length(batch.texts), 0)
-            collected.lengths.append(counted.to_numpy(zero_copy_only=False))
+            characters: Any = pc.utf8_length(batch.texts)
+            collected.lengths.append(characters.fill_null(0).to_numpy(zero_copy_only=False))
         if value_field is not None:
             collected.values.extend(batch.extra[value_field])
         collected.bytes_read += batch.bytes_read
@@ -135,11 +135,11 @@ def _without_too_long(batch: Batch) -> tuple[pa.LargeStringArray, list[Problem]]
 
     from neardup.readers import Problem
 
-    sizes = pc.binary_length(batch.texts)
+    sizes: Any = pc.binary_length(batch.texts)
     longest = pc.max(sizes).as_py()
     if longest is None or longest <= LONGEST:
         return batch.texts, []
-    over = pc.fill_null(pc.greater(sizes, LONGEST), False)
+    over = pc.fill_null(pc.greater(sizes, pa.scalar(LONGEST)), False)
     problems = [
         Problem(
             batch.ids[at],
@@ -206,7 +206,7 @@ def priority_order(
         size = np.concatenate(lengths) if lengths else np.zeros(0, np.int64)
         return documents[np.argsort(-size[documents], kind="stable")]
     name = priority_field(priority)
-    keys = _sort_keys([values[at] for at in documents], str(name))
+    keys = _sort_keys([values[at] for at in documents.tolist()], str(name))
     known = [at for at, key in enumerate(keys) if key is not None]
     if keys and not known:
         raise InputError(

@@ -255,7 +255,8 @@ title_from_first_line, workers
         written = write_kept(sources, result.keep, kept_file)
         result.summary.kept -= written.unwritable
         result.summary.problems += written.unwritable + len(sources.notes)
-        for problem in (*sources.notes, *written.problems):
+        said: list[Problem | str] = [*sources.notes, *written.problems]
+        for problem in said:
             run.progress.problem(problem)
         if removed_file is not None:
             write_rows(removed_file, result.removed, REMOVED)
@@ -356,11 +357,8 @@ class Run:
         self.progress.stage("candidates, verify, cluster", len(order))
         for begin in range(0, len(order), _STEP):
             step = order[begin : begin + _STEP]
-            columns = keeper.decide(collected.corpus, step)
-            for column, values in zip(
-                (kept_for, similarity, distance, identical), columns, strict=True
-            ):
-                column[step] = values
+            decided = keeper.decide(collected.corpus, step)
+            kept_for[step], similarity[step], distance[step], identical[step] = decided
             self.progress.advance(len(step))
         dropped = np.flatnonzero(kept_for >= 0)
         keep = kept_for < 0
@@ -369,8 +367,8 @@ class Run:
         ids = collected.id_column()
         removed = pa.table(
             {
-                "id": ids.take(pa.array(dropped)),
-                "kept_id": ids.take(pa.array(kept_for[dropped])),
+                "id": ids.take(dropped),
+                "kept_id": ids.take(kept_for[dropped]),
                 "similarity": pa.array(similarity[dropped]),
                 "measure": pa.repeat(pa.scalar(self.rule.measure), len(dropped)),
                 "distance": pa.array(distance[dropped], mask=distance[dropped] < 0),

@@ -157,16 +157,16 @@ def count_idf(
     chosen = load_recipe(recipe)
     if chosen.weigh.scheme not in ("tf-idf", "improved"):
         raise ParameterError(
-            f"The 'recipe' parameter must weigh by document frequency, as keywords and improved do. "
-            f"Got {chosen.name!r} instead."
+            "The 'recipe' parameter must weigh by document frequency, as keywords and improved "
+            f"do. Got {chosen.name!r} instead."
         )
     chosen = chosen.replace(weigh={"idf": CORPUS})
     source = data if isinstance(data, Sources) else open_table(data, text_field=text)
-    collected = collect(
-        source.batches(), chosen, workers=workers, sketch=False, progress=progress
-    )
-    documents, counted = collected.corpus.frequencies()
-    return DocumentFrequencies(documents, dict(counted), units_name(chosen))
+    collected = collect(source.batches(), chosen, workers=workers, sketch=False, progress=progress)
+    counted = collected.corpus.frequencies()
+    assert counted is not None, "the recipe counts its corpus"
+    documents, words = counted
+    return DocumentFrequencies(documents, dict(words), units_name(chosen))
 
 
 def _escape(word: str) -> str:

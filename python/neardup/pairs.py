@@ -207,8 +207,8 @@ def _find(
     ids = collected.id_column()
     table = pa.table(
         {
-            "id_a": ids.take(pa.array(a)),
-            "id_b": ids.take(pa.array(b)),
+            "id_a": ids.take(a),
+            "id_b": ids.take(b),
             "similarity": pa.array(similarity),
             "measure": pa.repeat(pa.scalar(wanted.measure), len(a)),
             "distance": pa.array(distance, mask=distance < 0),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from typing import Any
 
 from neardup.exceptions import InputError, ParameterError
 
@@ -36,7 +37,7 @@ def load_segmenter(name: str) -> Segmenter:
             f"The 'segment.units' parameter must name a callable as module:function. "
             f"Importing '{module_name}' failed: {type(error).__name__}: {error}"
         ) from error
-    function = module
+    function: Any = module
     for part in function_name.split("."):
         function = getattr(function, part, None)
     if not callable(function):
@@ -44,7 +45,8 @@ def load_segmenter(name: str) -> Segmenter:
             f"The 'segment.units' parameter must name a callable as module:function. "
             f"'{module_name}' has no callable '{function_name}'."
         )
-    return function
+    segmenter: Segmenter = function
+    return segmenter
 
 
 def encoded_units(segmenter: Segmenter, text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neardup.exceptions import InputError, ParameterError, SketchMismatchError
 from neardup.recipe import Recipe, check_workers, compiled, load_recipe
@@ -13,6 +13,7 @@ from neardup.segmenters import encode_all, encoded_units, load_segmenter
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from neardup import _core
@@ -276,8 +277,6 @@ def fingerprint_files(
     ParameterError, InputError, OutputError
         As :func:`neardup.dedup.dedup_files` does.
     """
-    import pyarrow as pa
-
     from neardup.collect import collect
     from neardup.readers import open_sources
     from neardup.writers import OutputSet, write_rows
@@ -320,16 +319,19 @@ def fingerprint_files(
                 }
                 for name, words, count in rows
             ),
-            pa.schema(
-                [
-                    ("id", pa.string()),
-                    ("fingerprint", pa.string()),
-                    ("features", pa.int64()),
-                    ("recipe", pa.string()),
-                ]
-            ),
+            _schema(),
         )
     return collected.problem_count
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    names = ["id", "fingerprint", "features", "recipe"]
+    fields: list[Any] = [
+        pa.field(name, pa.int64() if name == "features" else pa.string()) for name in names
+    ]
+    return pa.schema(fields)
 
 
 def _number(words: Sequence[int]) -> int:
@@ -359,7 +361,9 @@ def prepared(core: _core.Recipe, recipe: Recipe, text: str) -> tuple[str, str]:
     return normalized, encoded_units(load_segmenter(recipe.callable_name), normalized)
 
 
-def units_column(core: _core.Recipe, recipe: Recipe, texts: list[str | None]):
+def units_column(
+    core: _core.Recipe, recipe: Recipe, texts: Sequence[str | None]
+) -> pa.LargeStringArray | None:
     """Return the column of encoded units, or None if the core segments itself."""
     if recipe.callable_name is None:
         return None

@@ -1,12 +1,13 @@
-"""Running the command as a person does: in a process of its own."""
+"""Running the command: in this process where that is enough, else in one of its own."""
 
+import io
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
 from tests.conftest import ROOT
 
 A = "北山镇的旧粮站改成了书店，开张那天来了三百多人，门口排起长队。"
@@ -23,6 +24,53 @@ def environment():
     return os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "100", "NO_COLOR": "1"}
 
 
+@dataclass
+class Ran:
+    """What a run printed."""
+
+    stdout: bytes
+    err: str
+
+    @property
+    def out(self) -> str:
+        return self.stdout.decode()
+
+
+def in_a_process(arguments, stdin, **options):
+    found = subprocess.run(
+        [sys.executable, "-m", "neardup", *arguments],
+        input=stdin,
+        capture_output=True,
+        timeout=60,
+        env=environment(),
+        **options,
+    )
+    return found.returncode, Ran(found.stdout, found.stderr.decode())
+
+
+def in_this_process(arguments, stdin, patch):
+    from neardup.cli import main
+
+    streams = {
+        "stdin": io.TextIOWrapper(io.BytesIO(stdin), "utf-8"),
+        "stdout": io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n"),
+        "stderr": io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n"),
+    }
+    for name, stream in streams.items():
+        patch.setattr(sys, name, stream)
+    patch.setattr(sys, "argv", ["neardup", *arguments])
+    patch.setenv("COLUMNS", "100")
+    code = 0
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code or 0
+    for name in ("stdout", "stderr"):
+        streams[name].flush()
+    printed = [streams[name].buffer.getvalue() for name in ("stdout", "stderr")]
+    return code, Ran(printed[0], printed[1].decode())
+
+
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """An empty working folder with one small input, in.jsonl."""
@@ -33,21 +81,18 @@ def here(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(here):
-    """Run the command; check what holds for every run."""
+    """Run the command in the working folder; check its exit code, and that nothing crashed."""
 
-    def run_command(*arguments, code=0, stdin=b"", **options):
-        found = subprocess.run(
-            [sys.executable, "-m", "neardup", *map(str, arguments)],
-            input=stdin,
-            capture_output=True,
-            timeout=60,
-            env=environment(),
-            **options,
-        )
-        errors = found.stderr.decode()
-        assert found.returncode == code, errors
-        assert "Traceback" not in errors
-        found.out, found.err = found.stdout.decode(), errors
+    def run_command(*arguments, code=0, stdin=b"", process=False, **options):
+        assert Path.cwd() == here
+        words = [str(argument) for argument in arguments]
+        if process or options:
+            found_code, found = in_a_process(words, stdin, **options)
+        else:
+            with pytest.MonkeyPatch.context() as patch:
+                found_code, found = in_this_process(words, stdin, patch)
+        assert found_code == code, found.err
+        assert "Traceback" not in found.err
         return found
 
     return run_command

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from tests.reference import normalize, recipes, segment, sketch, weigh
+from tests.reference import normalize, recipes, segment, weigh
 
 HERE = Path(__file__).parent
 MARKERS = HERE.parents[1] / "python" / "neardup" / "recipes" / "markers_zh.txt"

@@ -1,15 +1,16 @@
 """Results that were published elsewhere, or that a hand can compute."""
 
+import itertools
 import json
 import subprocess
 import sys
 from decimal import Decimal
 
 import pytest
+from tests.reference import sketch
 
 from neardup import compare, fingerprint, load_recipe
 from neardup.recipe import compiled
-from tests.reference import sketch
 
 TOKENS = "tests.golden.segmenters:tokens"
 
@@ -77,12 +78,18 @@ def test_worked_example_of_the_method():
     )
     text = "人工智能*1 大数据*2 科技*3 互联网*4 机器学习*5"
     core = compiled(recipe)
-    units = "\x1e".join(f"{w}\x1fn" for w, n in
-                        (item.split("*") for item in text.split()) for _ in range(int(n)))
+    units = "\x1e".join(
+        f"{w}\x1fn" for w, n in (item.split("*") for item in text.split()) for _ in range(int(n))
+    )
     weights = dict(core.features(units, None))
     assert weights == {"人工智能": 1, "大数据": 2, "科技": 3, "互联网": 4, "机器学习": 5}
-    hashes = {"人工智能": 0b00101, "大数据": 0b11001, "科技": 0b00110, "互联网": 0b10101,
-              "机器学习": 0b01011}
+    hashes = {
+        "人工智能": 0b00101,
+        "大数据": 0b11001,
+        "科技": 0b00110,
+        "互联网": 0b10101,
+        "机器学习": 0b01011,
+    }
     assert sketch.sums(weights, 5, lambda f, _: hashes[f])[::-1] == [-3, -1, 1, 1, 9]
     assert sketch.simhash(weights, 5, lambda f, _: hashes[f], tie=0) == 0b00111
     expected = sketch.simhash(weights, 64, sketch.xxh3, tie=0)
@@ -136,8 +143,6 @@ SENTENCES = (
 )
 
 
-
-
 def test_words_agree_with_the_python_jieba():
     """Same dictionary, two programs. All 184 words agreed when this was written.
 
@@ -154,7 +159,7 @@ def test_words_agree_with_the_python_jieba():
             ours.append(ours[-1] + len(word))
         for word in jieba.cut(text, HMM=True):
             theirs.append(theirs[-1] + len(word))
-        spans = [set(zip(marks, marks[1:], strict=False)) for marks in (ours, theirs)]
+        spans = [set(itertools.pairwise(marks)) for marks in (ours, theirs)]
         same += len(spans[0] & spans[1])
         total += len(spans[0] | spans[1])
     assert same / total >= 0.95, f"{same} of {total}"

@@ -3,11 +3,11 @@
 import json
 
 import pytest
+from tests.golden import regenerate
+from tests.reference import segment, sketch
 
 from neardup import fingerprint, fingerprint_many, load_recipe
 from neardup.recipe import NAMES, compiled
-from tests.golden import regenerate
-from tests.reference import segment, sketch
 
 TEXTS = regenerate.texts()
 VECTORS = json.loads((regenerate.HERE / "vectors.json").read_text("utf-8"))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from neardup import FingerprintIndex, near_pairs
 from tests.reference import candidates as twin
 from tests.reference import sketch
+
+from neardup import FingerprintIndex, near_pairs
 
 WIDTHS = (32, 64, 128, 256)
 

@@ -6,10 +6,10 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from neardup.recipe import compiled, load_recipe
 from tests.hostile import TEXTS, texts
 from tests.reference import normalize as twin
+
+from neardup.recipe import compiled, load_recipe
 
 SETTINGS = [
     {"nfkc": nfkc, "lowercase": lower, "whitespace": white, "drop_invisible": drop}

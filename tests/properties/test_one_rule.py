@@ -1,15 +1,15 @@
-"""The one rule for what is a duplicate: dedup against its twin, and its laws."""
+"""Stages cluster and keep, the one rule: dedup against its twin, and its laws."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from neardup import dedup, fingerprint, load_recipe, near_pairs, pairs
-from neardup.recipe import compiled
 from tests.hostile import corpora, texts
 from tests.reference import dedup as twin
 from tests.reference import verify
+
+from neardup import dedup, fingerprint, load_recipe, near_pairs, pairs
+from neardup.recipe import compiled
 
 GENERAL = load_recipe("general").replace(decide={"shingle": 3, "min_features": 5})
 #: By distance alone, and of few bits, so that something is within it.
@@ -82,9 +82,7 @@ def removed_of(result):
 )
 def test_dedup_is_the_twin_by_threshold(many, threshold, max_distance, priority, data):
     dates = st.lists(st.integers(1, 4), min_size=len(many), max_size=len(many))
-    documents = [
-        {"text": t, "date": d} for t, d in zip(many, data.draw(dates), strict=True)
-    ]
+    documents = [{"text": t, "date": d} for t, d in zip(many, data.draw(dates), strict=True)]
     options = {"threshold": threshold, "max_distance": max_distance, "recipe": GENERAL}
     if not documents:
         assert dedup([], **options).kept == []
@@ -110,9 +108,7 @@ def test_dedup_is_the_twin_by_distance(many, max_distance, priority):
         documents, max_distance=max_distance, recipe=BY_BITS, priority=priority, text="text"
     )
     judge = Judge(many, BY_BITS, None, max_distance)
-    kept, removals = twin.dedup(
-        len(many), judge.similarity, 0.0, order_of(priority, documents)
-    )
+    kept, removals = twin.dedup(len(many), judge.similarity, 0.0, order_of(priority, documents))
     assert np.flatnonzero(result.keep).tolist() == kept
     assert removed_of(result) == removals
     for row in result.removed.to_pylist():
@@ -151,7 +147,9 @@ def test_pairs_by_distance_are_all_pairs(many, max_distance):
     assert [(int(r["id_a"]), int(r["id_b"]), r["similarity"]) for r in found] == expected
 
 
-@given(many=corpora(), threshold=st.sampled_from(THRESHOLDS), priority=st.sampled_from(PRIORITIES[:3]))
+@given(
+    many=corpora(), threshold=st.sampled_from(THRESHOLDS), priority=st.sampled_from(PRIORITIES[:3])
+)
 def test_laws_of_the_rule(many, threshold, priority):
     result = dedup(many, threshold=threshold, recipe=GENERAL, priority=priority)
     judge = Judge(many, GENERAL, threshold, result.plan.max_distance)
@@ -171,7 +169,9 @@ def test_laws_of_the_rule(many, threshold, priority):
             assert a == b or judge.similarity(a, b) < threshold
 
 
-@given(many=corpora(), threshold=st.sampled_from(THRESHOLDS), priority=st.sampled_from(PRIORITIES[:3]))
+@given(
+    many=corpora(), threshold=st.sampled_from(THRESHOLDS), priority=st.sampled_from(PRIORITIES[:3])
+)
 def test_dedup_of_its_own_output_drops_nothing(many, threshold, priority):
     options = {"threshold": threshold, "recipe": GENERAL, "priority": priority}
     once = dedup(many, **options)
@@ -182,7 +182,7 @@ def test_dedup_of_its_own_output_drops_nothing(many, threshold, priority):
 
 @given(st.lists(texts(max_size=4), max_size=12))
 def test_very_short_texts_equal_only_identical_ones(many):
-    """Below min_features, normalized texts are compared; without any feature, texts as they come."""
+    """Normalized texts are compared; without any feature, texts as they came."""
     recipe = GENERAL.replace(decide={"min_features": 1000})
     core = compiled(recipe)
     seen, expected = set(), []

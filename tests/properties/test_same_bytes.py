@@ -6,13 +6,13 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.hostile import TEXTS, corpora
 
 from neardup import count_idf, dedup, fingerprint_many, load_recipe, pairs
 from neardup.dedup import dedup_files
 from neardup.pairs import pairs_files
 from neardup.readers import Sources
 from neardup.sketch import fingerprint_files
-from tests.hostile import TEXTS, corpora
 
 RECIPES = ("general", "classic", "improved")
 
@@ -82,10 +82,14 @@ def test_batches(records, source, expected, tmp_path, monkeypatch):
     assert run_all(source, tmp_path / "out") == expected
 
 
-def test_in_memory_is_the_same_as_from_files(source, expected, tmp_path):
-    records = [json.loads(line) for line in source.read_text("utf-8").splitlines() if line[0] == "{" ]
+def test_in_memory_is_the_same_as_from_files(source, expected):
+    records = [
+        json.loads(line) for line in source.read_text("utf-8").splitlines() if line[0] == "{"
+    ]
     result = dedup(records, threshold=0.6)
-    kept = [json.loads(line) for line in expected["general-kept.jsonl"].splitlines() if line[:1] == b"{"]
+    kept = [
+        json.loads(line) for line in expected["general-kept.jsonl"].splitlines() if line[:1] == b"{"
+    ]
     assert result.kept == kept
     removed = [json.loads(line) for line in expected["general-removed.jsonl"].splitlines()]
     assert result.removed.to_pylist() == removed

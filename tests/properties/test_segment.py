@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from neardup.recipe import compiled, load_recipe
 from tests.hostile import TEXTS, texts
 from tests.reference import segment as twin
+
+from neardup.recipe import compiled, load_recipe
 
 PLAIN = {"nfkc": False, "lowercase": False, "whitespace": "keep", "drop_invisible": False}
 

@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from neardup import _core, compare, load_recipe
-from neardup.recipe import compiled
 from tests.hostile import texts
 from tests.reference import segment as shingled
 from tests.reference import verify as twin
+
+from neardup import _core, compare, load_recipe
+from neardup.recipe import compiled
 
 
 @given(texts(), texts(), st.sampled_from((1, 2, 5, 9)))

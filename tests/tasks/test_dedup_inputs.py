@@ -85,7 +85,9 @@ def test_every_task_takes_every_kind(kind):
     assert count_idf(data).documents == 4
 
 
-@pytest.mark.parametrize("empty", [[], (), TABLE.slice(0, 0), pd.DataFrame({"text": []}, dtype=str)])
+@pytest.mark.parametrize(
+    "empty", [[], (), TABLE.slice(0, 0), pd.DataFrame({"text": []}, dtype=str)]
+)
 def test_nothing_gives_nothing(empty):
     result = dedup(empty)
     assert len(result.kept) == 0

@@ -52,8 +52,10 @@ def test_texts_without_features(name, text):
         assert not fingerprint_many([text], recipe=name).any()
 
 
-@pytest.mark.parametrize(("a", "b", "same"), [("", "", 1.0), ("。", "。", 1.0), ("。", "，", 0.0),
-                                              ("", "。", 0.0), ("。", TEXT, 0.0)])
+@pytest.mark.parametrize(
+    ("a", "b", "same"),
+    [("", "", 1.0), ("。", "。", 1.0), ("。", "，", 0.0), ("", "。", 0.0), ("。", TEXT, 0.0)],
+)
 def test_comparing_texts_without_features(a, b, same):
     found = compare(a, b)
     assert (found.similarity, found.measure, found.distance) == (same, "identical", None)

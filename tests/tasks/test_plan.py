@@ -8,6 +8,7 @@ import pytest
 
 from neardup import ParameterError, load_recipe, plan
 
+
 @pytest.fixture(scope="module")
 def page(root):
     return (root / "docs" / "methods.md").read_text("utf-8")

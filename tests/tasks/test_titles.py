@@ -20,8 +20,9 @@ def test_a_title_adds_to_the_words_that_it_has():
 
 
 def test_titles_change_fingerprints():
-    plain, titled = fingerprint(TEXT, recipe="improved"), fingerprint(
-        TEXT, title=TITLE, recipe="improved"
+    plain, titled = (
+        fingerprint(TEXT, recipe="improved"),
+        fingerprint(TEXT, title=TITLE, recipe="improved"),
     )
     assert plain != titled
     assert plain.recipe_id == titled.recipe_id

@@ -42,9 +42,7 @@ def run(
     from neardup.readers import open_sources
 
     with Watch(quiet=quiet) as watch:
-        sources = open_sources(
-            inputs, format=format, text_field=text_field, output_paths=[output]
-        )
+        sources = open_sources(inputs, format=format, text_field=text_field, output_paths=[output])
         table = count_idf(
             sources, recipe=o.recipe_of(recipe, strip_markup), workers=workers, progress=watch
         )

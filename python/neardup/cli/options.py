@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from neardup.recipe import Recipe
 
 _INPUT, _SKETCH, _DECIDE = "Input", "Normalize to sketch", "Candidates to cluster"
 _OUTPUT, _RUN = "Output", "Run"
@@ -142,7 +145,7 @@ Quiet = Annotated[
 ]
 
 
-def recipe_of(name: str, strip_markup: bool = False):
+def recipe_of(name: str, strip_markup: bool = False) -> Recipe:
     """Return the recipe that the options name."""
     from neardup.recipe import load_recipe
 

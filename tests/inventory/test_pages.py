@@ -1,0 +1,136 @@
+"""Pages: links lead somewhere, and programs in them are programs."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import orjson
+import pytest
+from tests.conftest import ROOT
+
+IGNORED = {".git", ".venv", "target", "node_modules", ".pytest_cache"}
+PAGES = sorted(
+    path.relative_to(ROOT)
+    for path in ROOT.rglob("*.md")
+    if not IGNORED & set(path.relative_to(ROOT).parts)
+    and not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
+)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def without_code(text):
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S))
+
+
+def anchors(path):
+    """Return the anchors that headings have, as the usual renderers make them."""
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", path.read_text("utf-8"), re.MULTILINE):
+        words = re.sub(r"[^\w\s-]", "", heading.replace("`", "").lower())
+        found.add(words.strip().replace(" ", "-"))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_links_lead_somewhere(page):
+    broken = []
+    for link in LINK.findall(without_code((ROOT / page).read_text("utf-8"))):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / path if path else ROOT / page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    assert not broken
+
+
+BLOCKS = [
+    pytest.param(language, block, id=f"{page}-{at}")
+    for page in PAGES
+    for at, (language, block) in enumerate(BLOCK.findall((ROOT / page).read_text("utf-8")))
+]
+
+
+@pytest.mark.parametrize(("language", "block"), BLOCKS)
+def test_blocks_are_of_their_language(language, block):
+    if language in ("python", "py"):
+        if ">>>" in block:
+            import doctest
+
+            block = "\n".join(e.source for e in doctest.DocTestParser().get_examples(block))
+        compile(block, "block", "exec")
+    elif language == "toml":
+        tomllib.loads(block)
+    elif language == "json":
+        # One object a line, or one object in all.
+        try:
+            orjson.loads(block)
+        except orjson.JSONDecodeError:
+            for line in block.splitlines():
+                orjson.loads(line)
+    else:
+        assert language in {"text", "rust", "console", "sh", "bash", "mermaid", "bibtex", "diff"}
+
+
+def run(*arguments, **options):
+    found = subprocess.run(
+        [sys.executable, *map(str, arguments)], capture_output=True, timeout=120, **options
+    )
+    assert found.returncode == 0, found.stderr.decode()
+    return found.stdout.decode()
+
+
+EXAMPLES = ROOT / "examples"
+
+
+def test_dedup_in_python(tmp_path):
+    printed = run(EXAMPLES / "dedup_in_python.py", cwd=tmp_path)
+    assert printed.startswith("31 articles, 25 kept\n")
+    assert "bridge-repost repeats bridge: resemblance(5) 1.00" in printed
+
+
+def test_segmenter_of_your_own(tmp_path):
+    printed = run(EXAMPLES / "segmenter_of_your_own.py", cwd=tmp_path)
+    assert printed.startswith("图书馆/n 的/x 闭馆/v 时间/n")
+    assert "of 64 bits differ, by lexicon-" in printed
+
+
+def test_show_removed(tmp_path):
+    kept, removed = tmp_path / "kept.jsonl", tmp_path / "removed.jsonl"
+    articles = EXAMPLES / "articles.jsonl"
+    run("-m", "neardup", "dedup", articles, "-o", kept, "--removed", removed, cwd=tmp_path)
+    printed = run(EXAMPLES / "show_removed.py", articles, removed, cwd=tmp_path)
+    assert printed.count(" repeats ") == len(removed.read_text("utf-8").splitlines()) == 6
+
+
+@pytest.mark.parametrize("recipe", sorted(p.name for p in EXAMPLES.glob("*.toml")))
+def test_recipes_of_the_examples(recipe, tmp_path):
+    env = os.environ | {"PYTHONPATH": str(EXAMPLES)}
+    arguments = ["fingerprint", EXAMPLES / "articles.jsonl", "--recipe", EXAMPLES / recipe]
+    assert len(run("-m", "neardup", *arguments, env=env, cwd=tmp_path).splitlines()) == 31
+
+
+def test_every_example_is_run_here():
+    programs = {path.name for path in EXAMPLES.glob("*.py")}
+    assert programs == {"dedup_in_python.py", "segmenter_of_your_own.py", "show_removed.py"}
+
+
+def test_no_page_or_program_names_a_machine():
+    """Paths of whoever wrote it help nobody else."""
+    suffixes = {".py", ".rs", ".md", ".toml", ".txt", ".yml", ".json"}
+    found = []
+    for folder in ("python", "crates", "docs", "examples", "tests", "benchmarks"):
+        for path in (ROOT / folder).rglob("*"):
+            relative = path.relative_to(ROOT)
+            if path.suffix not in suffixes or any(p.startswith(".") for p in relative.parts):
+                continue
+            if {"work", "target"} & set(relative.parts):
+                continue
+            text = path.read_text("utf-8", errors="replace")
+            if re.search(r"(?<![\w.])/(?:home|root|work|Users)/\w", text):
+                found.append(str(relative))
+    assert not [name for name in found if name != str(Path(__file__).relative_to(ROOT))]

@@ -1,0 +1,230 @@
+"""Every public name is documented, in its docstring and in the pages."""
+
+import inspect
+import re
+import tomllib
+
+import pytest
+
+import neardup
+
+FUNCTIONS = [n for n in neardup.__all__ if inspect.isfunction(getattr(neardup, n))]
+CLASSES = [n for n in neardup.__all__ if inspect.isclass(getattr(neardup, n))]
+ERRORS = [n for n in CLASSES if issubclass(getattr(neardup, n), Exception)]
+#: Words of the glossary's last column, and of the neighbours', as parameter names.
+FORBIDDEN = {
+    "ngram",
+    "n_gram",
+    "gram",
+    "chunk",
+    "window",
+    "score",
+    "embedding",
+    "signature",
+    "cutoff",
+    "tau",
+    "radius",
+    "buckets",
+    "num_buckets",
+    "band_width",
+    "band_size",
+    "hashes_per_bucket",
+    "match",
+    "hit",
+    "dup",
+    "token",
+    "tokens",
+    "tokenizer",
+    "profile",
+    "config",
+    "rank",
+    "master",
+    "original",
+    "similarity_threshold",
+    "hamming",
+    "offset",
+    "offsets",
+    "jobs",
+    "n_jobs",
+    "threads",
+    "num_workers",
+}
+
+
+def methods(name):
+    kind = getattr(neardup, name)
+    return {
+        key: value
+        for key, value in vars(kind).items()
+        if inspect.isfunction(value) and not key.startswith("_")
+    }
+
+
+def callables():
+    for name in FUNCTIONS:
+        yield name, getattr(neardup, name)
+    for name in CLASSES:
+        for key, value in methods(name).items():
+            yield f"{name}.{key}", value
+
+
+CALLABLES = dict(callables())
+
+
+def test_names_are_sorted_and_there():
+    assert sorted(neardup.__all__) == neardup.__all__
+    assert len(set(neardup.__all__)) == len(neardup.__all__)
+    for name in neardup.__all__:
+        assert getattr(neardup, name) is not None
+    assert set(FUNCTIONS) | set(CLASSES) | {"__version__"} == set(neardup.__all__)
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_docstrings_of_functions(name):
+    function = CALLABLES[name]
+    text = inspect.getdoc(function)
+    summary = text.splitlines()[0]
+    assert summary.endswith(".")
+    assert len(summary) <= 72 + 1
+    parameters = [p for p in inspect.signature(function).parameters if p != "self"]
+    short = len(text.splitlines()) == 1
+    if short:
+        # One line is enough where it refers to a sibling, or there is nothing to say.
+        assert not parameters or "see" in text.lower()
+        return
+    if parameters:
+        assert "Parameters\n----------" in text
+        for parameter in parameters:
+            assert re.search(rf"^[*\w, ]*\b{parameter}\b", text, re.MULTILINE), parameter
+    returns = inspect.signature(function).return_annotation
+    has_section = "Returns\n-------" in text
+    assert has_section or returns in ("None", None) or summary.startswith("Return "), returns
+    assert not (has_section and returns in ("None", None))
+
+
+@pytest.mark.parametrize("name", sorted(set(CLASSES) - set(ERRORS)))
+def test_docstrings_of_classes(name):
+    kind = getattr(neardup, name)
+    text = inspect.getdoc(kind)
+    assert text.splitlines()[0].endswith(".")
+    assert "Parameters\n----------" in text
+    for field in getattr(kind, "__dataclass_fields__", {}):
+        assert re.search(rf"\b{field}\b", text), field
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors_have_one_parent_and_an_example(name):
+    kind = getattr(neardup, name)
+    assert issubclass(kind, neardup.NeardupError)
+    if kind is not neardup.NeardupError:
+        assert "Example" in kind.__doc__
+        parents = {
+            "ParameterError": ValueError,
+            "InputError": ValueError,
+            "SketchMismatchError": ValueError,
+            "OutputError": OSError,
+            "MissingDependencyError": ImportError,
+        }
+        assert issubclass(kind, parents[name])
+
+
+def pages(root):
+    return "\n".join(page.read_text("utf-8") for page in sorted((root / "docs").rglob("*.md")))
+
+
+#: Names that no page of docs/ has.
+UNWRITTEN = {
+    "CandidatePairs",
+    "Comparison",
+    "DedupResult",
+    "DocumentFrequencies",
+    "PairsResult",
+    "Plan",
+    "count_idf",
+    "load_idf",
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(n, marks=pytest.mark.xfail(strict=True, reason="no page has it"))
+        if n in UNWRITTEN
+        else n
+        for n in neardup.__all__
+        if n != "__version__"
+    ],
+)
+def test_the_pages_have_every_name(name, root):
+    assert re.search(rf"\b{name}\b", pages(root))
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_parameters_have_the_names_of_the_glossary(name):
+    assert not set(inspect.signature(CALLABLES[name]).parameters) & FORBIDDEN
+
+
+def test_options_have_the_names_of_the_glossary():
+    import typer.main
+
+    from neardup.cli import app
+
+    for command in typer.main.get_command(app).commands.values():
+        for parameter in command.params:
+            names = {name.lstrip("-").replace("-", "_") for name in parameter.opts}
+            assert not names & FORBIDDEN
+
+
+def test_settings_have_the_names_of_the_glossary():
+    from neardup.recipe import load_recipe
+
+    table = tomllib.loads(load_recipe("improved").to_toml())
+    settings = {key for stage in table.values() if isinstance(stage, dict) for key in stage}
+    assert not settings & FORBIDDEN
+
+
+def test_one_version(root):
+    cargo = tomllib.loads((root / "Cargo.toml").read_text("utf-8"))
+    assert cargo["workspace"]["package"]["version"] == neardup.__version__
+    from importlib.metadata import version
+
+    from neardup import _core
+
+    assert version("neardup") == _core.__version__ == neardup.__version__
+
+
+STAGES = ("normalize", "segment", "weigh", "sketch", "candidates", "verify", "cluster", "keep")
+
+
+def test_the_package_lists_the_stages_in_order():
+    found = re.findall(r"^\d\. (\w+):", neardup.__doc__, re.MULTILINE)
+    assert tuple(found) == STAGES
+
+
+@pytest.mark.parametrize("page", ["docs/glossary.md", "ARCHITECTURE.md"])
+def test_the_pages_list_the_stages_in_order(page, root):
+    path = root / page
+    if not path.exists():
+        pytest.skip(f"{page} is not written yet")
+    rows = re.findall(r"^\| \**`?(\w+)`?\** \|", path.read_text("utf-8"), re.MULTILINE)
+    listed = [name for name in rows if name in STAGES]
+    assert any(tuple(listed[at : at + 8]) == STAGES for at in range(len(listed)))
+
+
+@pytest.mark.parametrize("stage", STAGES[:7])
+def test_the_core_has_a_folder_for_each_stage(stage, root):
+    """What is kept is written by the readers and writers of Python."""
+    page = root / "crates" / "neardup-core" / "src" / stage / "mod.rs"
+    assert page.read_text("utf-8").startswith("/*!")
+
+
+def test_keep_is_where_files_are_written(root):
+    assert (root / "python" / "neardup" / "writers" / "kept.py").exists()
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_the_twins_and_the_tests_name_each_stage(stage, root):
+    folders = (root / "tests" / "reference", root / "tests" / "properties")
+    for folder in folders:
+        texts = [path.read_text("utf-8") for path in folder.glob("*.py")]
+        assert any(re.search(rf"\b{stage}\b", text, re.IGNORECASE) for text in texts), folder
