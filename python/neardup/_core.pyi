@@ -5,6 +5,19 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "Corpus",
+    "FingerprintIndex",
+    "Keeper",
+    "Recipe",
+    "__version__",
+    "near_pairs",
+    "overlap",
+    "plan",
+    "predicted_recall",
+    "radius",
+]
+
 __version__: str
 
 @final

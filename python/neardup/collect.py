@@ -214,11 +214,8 @@ def priority_order(
             "Name a field that the records have."
         )
     unknown = [at for at, key in enumerate(keys) if key is None]
-    # Reversing twice keeps the input order of ties in a descending sort.
-    if priority.endswith(":desc"):
-        known = sorted(known[::-1], key=keys.__getitem__)[::-1]
-    else:
-        known = sorted(known, key=keys.__getitem__)
+    # A reversed sort keeps the order of ties.
+    known.sort(key=keys.__getitem__, reverse=priority.endswith(":desc"))
     return documents[np.array(known + unknown, dtype=np.intp)]
 
 

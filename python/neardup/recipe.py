@@ -339,9 +339,7 @@ def _from_table(table: dict[str, Any], *, default_name: str, folder: Path | None
     for key, value in table.items():
         if key in _STAGES:
             if not isinstance(value, dict):
-                raise ParameterError(
-                    f"The '{key}' part of a recipe must be a table. Got {value!r}."
-                )
+                raise _bad(key, "a table", value)
             stages[key] = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
         elif key in ("name", "description"):
             stages[key] = value

@@ -57,9 +57,8 @@ def run(
         distance = "none" if found.distance is None else f"{found.distance} of {found.bits} bits"
         typer.echo(f"similarity   {found.similarity:.4f}  by {found.measure}")
         typer.echo(f"resemblance  {found.resemblance:.4f}  of {found.shingle}-character shingles")
-        typer.echo(
-            f"containment  {found.containment_a:.4f}  of A in B, {found.containment_b:.4f} of B in A"
-        )
+        both = f"{found.containment_a:.4f}  of A in B, {found.containment_b:.4f} of B in A"
+        typer.echo(f"containment  {both}")
         typer.echo(f"distance     {distance}")
         typer.echo(f"recipe       {found.recipe_id}")
     if output is not None:
