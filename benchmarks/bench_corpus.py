@@ -29,7 +29,7 @@ WORKS = (
         judge=judge,
         needs=corpus.NEEDS,
         threads=2,
-        notes="Reads zstd-compressed JSON lines and writes kept and removed records.",
-        engines=(Engine("neardup dedup", PRODUCT, "dedup_file", {"threshold": 0.8}),),
+        notes="Reads zstd-compressed JSON lines and writes kept and removed records, at the default threshold.",
+        engines=(Engine("neardup dedup", PRODUCT, "dedup_file", {"threshold": None}),),
     ),
 )

@@ -14,7 +14,18 @@ WORKS = (
         notes="64 bits. Each engine takes as much of the same text as its speed allows. The "
         "dictionary is loaded before the clock starts.",
         engines=(
-            Engine("neardup, improved", PRODUCT, "fingerprints", {"recipe": "improved", "mb": 24}),
+            Engine(
+                "neardup, improved, bundled IDF",
+                PRODUCT,
+                "fingerprints",
+                {"recipe": "improved", "mb": 24, "idf": "bundled"},
+            ),
+            Engine(
+                "neardup, improved, the corpus' IDF: two passes",
+                PRODUCT,
+                "fingerprints",
+                {"recipe": "improved", "mb": 24},
+            ),
             Engine("neardup, classic", PRODUCT, "fingerprints", {"recipe": "classic", "mb": 24}),
             Engine("cppjieba (Python binding) + simhash", "cppjieba", "words", {"mb": 4}, 3),
             Engine("jieba.posseg + simhash", "simhash", "words", {"mb": 0.6}, 3),

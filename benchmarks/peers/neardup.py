@@ -11,14 +11,17 @@ from pathlib import Path
 import numpy as np
 
 import inputs
-from neardup import FingerprintIndex, fingerprint_many
+from neardup import FingerprintIndex, fingerprint_many, load_recipe
 from neardup import near_pairs as all_near_pairs
 
 PACKAGES = ["neardup", "numpy"]
 
 
-def fingerprints(path, folder, *, recipe, mb):
-    """Fingerprint texts on one core."""
+def fingerprints(path, folder, *, recipe, mb, idf=None):
+    """Fingerprint texts on one core; `idf` replaces the recipe's own."""
+    recipe = load_recipe(recipe)
+    if idf is not None:
+        recipe = recipe.replace(weigh={"idf": idf})
     texts, size = inputs.beginning(path, mb)
     # The dictionary of words is loaded at first use; that is not the work.
     fingerprint_many(texts[:2], recipe=recipe, workers=1)
@@ -81,7 +84,8 @@ def dedup_file(path, folder, *, threshold):
 
     def job():
         files = ["-o", str(output), "--removed", str(removed)]
-        command("dedup", str(path), *files, "--threshold", str(threshold))
+        limit = [] if threshold is None else ["--threshold", str(threshold)]
+        command("dedup", str(path), *files, *limit)
         return Answer(lambda: read_dedup(output, removed))
 
     return job

@@ -44,24 +44,3 @@ def dedup_file(path, folder, *, threshold):
         return {"removed": removed, "documents": len(texts)}
 
     return job
-
-
-def flags_file(path, folder, *, threshold):
-    """Flag by the rho sketch, its fastest way: every document of a group is flagged.
-
-    It samples positions, so it is given the shingles in the order of the text.
-    """
-
-    def job():
-        _, texts = inputs.lines(path)
-        matrix = RMinHash.digest_matrix_from_token_sets_rho(
-            ([text[i : i + 5] for i in range(max(len(text) - 4, 1))] for text in texts),
-            NUM_PERM,
-            SEED,
-        )
-        flags = RMinHashLSH(threshold, NUM_PERM, 8).query_duplicate_flags_matrix_one_shot(matrix)
-        flagged = [number for number, flag in enumerate(flags) if flag]
-        inputs.write_pairs(folder, [(number, number) for number in flagged])
-        return {"flagged": flagged, "documents": len(texts)}
-
-    return job

@@ -268,6 +268,7 @@ except BrokenPipeError:
     assert run_python(program).stderr == b"broken\n"
 
 
+@pytest.mark.slow
 def test_gzip_carries_no_time():
     for name in ("a.jsonl.gz", "b.jsonl.gz"):
         with open_output(name) as output:
