@@ -29,7 +29,8 @@ WORKS = (
         judge=judge,
         needs=corpus.NEEDS,
         threads=2,
-        notes="Reads zstd-compressed JSON lines and writes kept and removed records, at the default threshold.",
+        notes="Reads zstd-compressed JSON lines and writes kept and removed "
+        "records, at the default threshold.",
         engines=(Engine("neardup dedup", PRODUCT, "dedup_file", {"threshold": None}),),
     ),
 )

@@ -80,7 +80,8 @@ WORKS = (
         threads=2,
         notes="Truth: all pairs with Jaccard of character 5-shingles >= .8, by an exact join. "
         "Pairs are compared with it; removals with what the one rule drops (precision: removed "
-        "documents that resemble an earlier one). neardup runs as a command, so its seconds include starting Python.",
+        "documents that resemble an earlier one). neardup runs as a command, so its seconds "
+        "include starting Python.",
         engines=(
             Engine("neardup dedup", PRODUCT, "dedup_file", {"threshold": THRESHOLD}),
             Engine("neardup pairs", PRODUCT, "pairs_file", {"threshold": THRESHOLD}),
