@@ -18,7 +18,7 @@ The first four are a recipe.
 # importing this costs next to nothing. Importing the functions here also keeps
 # names such as `neardup.compare` from ever meaning the module of that name.
 from neardup.compare import Comparison, compare
-from neardup.dedup import DedupResult, dedup
+from neardup.dedup import DedupResult, dedup, dedup_files
 from neardup.exceptions import (
     InputError,
     MissingDependencyError,
@@ -29,10 +29,10 @@ from neardup.exceptions import (
 )
 from neardup.idf import DocumentFrequencies, count_idf, load_idf
 from neardup.near import CandidatePairs, FingerprintIndex, near_pairs
-from neardup.pairs import PairsResult, pairs
+from neardup.pairs import PairsResult, pairs, pairs_files
 from neardup.plan import Plan, plan
 from neardup.recipe import Recipe, load_recipe
-from neardup.sketch import Fingerprint, fingerprint, fingerprint_many
+from neardup.sketch import Fingerprint, fingerprint, fingerprint_files, fingerprint_many
 
 __version__ = "0.1.0"
 
@@ -56,11 +56,14 @@ __all__ = [
     "compare",
     "count_idf",
     "dedup",
+    "dedup_files",
     "fingerprint",
+    "fingerprint_files",
     "fingerprint_many",
     "load_idf",
     "load_recipe",
     "near_pairs",
     "pairs",
+    "pairs_files",
     "plan",
 ]

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from neardup.ahead import ahead
-from neardup.exceptions import InputError, ParameterError
-from neardup.recipe import Recipe, check_workers, compiled
+from neardup.exceptions import InputError
+from neardup.parameters import bad, check_string, check_workers
+from neardup.recipe import Recipe
+from neardup.resources import compiled
 from neardup.segmenters import encode_all
 
 if TYPE_CHECKING:
@@ -168,15 +170,13 @@ def priority_field(priority: str) -> str | None:
     ParameterError
         If `priority` is none of the known ones.
     """
+    check_string(priority, "priority")
     if priority in ("first", "last", "longest"):
         return None
     kind, _, name = priority.partition(":")
     name = name.removesuffix(":desc")
     if kind != "field" or not name:
-        raise ParameterError(
-            "The 'priority' parameter must be first, last, longest or field:NAME[:desc]. "
-            f"Got {priority!r} instead."
-        )
+        raise bad("priority", "first, last, longest or field:NAME[:desc]", priority)
     return name
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from neardup.plan import measure_name
-from neardup.recipe import Recipe, compiled, load_recipe
+from neardup.recipe import Recipe, load_recipe
+from neardup.resources import compiled
 from neardup.sketch import checked_text, prepared
 
 
@@ -100,6 +101,8 @@ def compare(
     sketches, texts = [], []
     for name, text, title in (("a", a, title_a), ("b", b, title_b)):
         normalized, units = prepared(core, chosen, checked_text(text, name))
+        if title is not None:
+            checked_text(title, f"title_{name}")
         sketches.append(core.sketch(units, title))
         texts.append(normalized)
     in_a, in_b, common = _core.overlap(*texts, shingle=chosen.decide.shingle)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.exceptions import ParameterError
+from neardup.parameters import check_choice, check_field, check_flag, check_workers
 from neardup.plan import Plan, Rule, plan, rule
 from neardup.recipe import Recipe, load_recipe
 from neardup.summary import Clock, Summary, peak_memory
@@ -143,9 +143,9 @@ def dedup(
     value_field = priority_field(priority)
     source = open_table(
         data,
-        text_field=text,
-        id_field=id,
-        title_field=title,
+        text_field=check_field(text, "text"),
+        id_field=check_field(id, "id"),
+        title_field=check_field(title, "title"),
         extra_fields=() if value_field is None else (value_field,),
     )
     run = Run(
@@ -244,9 +244,9 @@ title_from_first_line, workers
         sources = open_sources(
             inputs,
             format=format,
-            text_field=text,
-            id_field=id,
-            title_field=title,
+            text_field=check_field(text, "text"),
+            id_field=check_field(id, "id"),
+            title_field=check_field(title, "title"),
             extra_fields=() if value_field is None else (value_field,),
             output_paths=[path for path in (output, removed, report) if path is not None],
         )
@@ -296,17 +296,14 @@ class Run:
     ) -> None:
         from neardup.collect import Progress
 
-        if on_error not in _ON_ERROR:
-            raise ParameterError(
-                f"The 'on_error' parameter must be one of {', '.join(_ON_ERROR)}. "
-                f"Got {on_error!r} instead."
-            )
+        check_choice(on_error, "on_error", _ON_ERROR)
+        check_flag(title_from_first_line, "title_from_first_line")
         self.recipe = recipe
         self.rule: Rule = rule(recipe, threshold=threshold, max_distance=max_distance)
         self.priority = priority
         self.on_error = on_error
         self.title_from_first_line = title_from_first_line
-        self.workers = workers
+        self.workers = check_workers(workers)
         self.progress = progress or Progress()
         self.clock = Clock()
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.exceptions import InputError, ParameterError
+from neardup.parameters import check_field, check_path
 
 if TYPE_CHECKING:
     from neardup.collect import Progress
@@ -59,6 +60,7 @@ class DocumentFrequencies:
         """
         from neardup.writers import OutputSet
 
+        path = check_path(path, "path")
         lines = [f"{_MAGIC}\t{_VERSION}", f"#units\t{self.units}", f"#documents\t{self.documents}"]
         lines += [f"{_escape(word)}\t{count}" for word, count in self.counts.items()]
         with OutputSet() as outputs:
@@ -83,13 +85,14 @@ def load_idf(path: str | Path) -> DocumentFrequencies:
     """
     from neardup.readers.streams import read_whole
 
+    path = check_path(path, "path")
     try:
         lines = read_whole(path).decode().split("\n")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 at byte {error.start}.") from error
     header = [line.partition("\t") for line in lines[:3]]
     names = [part[0] for part in header]
-    if names != [_MAGIC, "#units", "#documents"] or not header[2][2].isdigit():
+    if names != [_MAGIC, "#units", "#documents"] or not _is_number(header[2][2]):
         raise InputError(f"{path}: not a table of document frequencies; make one with: neardup idf")
     if header[0][2] != _VERSION:
         raise InputError(
@@ -102,12 +105,14 @@ def load_idf(path: str | Path) -> DocumentFrequencies:
         if not line:
             continue
         word, tab, count = line.rpartition("\t")
-        if not tab or not count.isdigit() or not 1 <= int(count) <= documents:
+        word = _unescape(word)
+        right = tab and _is_number(count) and 1 <= int(count) <= documents
+        if not right or word in counts:
             raise InputError(
-                f"{path}: line {number}: expected a word, a tab and a count from 1 to "
+                f"{path}: line {number}: expected a new word, a tab and a count from 1 to "
                 f"{documents}, found {line[:60]!r}."
             )
-        counts[_unescape(word)] = int(count)
+        counts[word] = int(count)
     return DocumentFrequencies(documents, counts, header[1][2])
 
 
@@ -146,13 +151,14 @@ def count_idf(
     Examples
     --------
     >>> from neardup import count_idf
-    >>> table = count_idf(["search engine", "search index"])
+    >>> table = count_idf(["stone bridge", "stone harbour"])
     >>> table.documents, dict(table.counts)
-    (2, {'engine': 1, 'index': 1, 'search': 2})
+    (2, {'bridge': 1, 'harbour': 1, 'stone': 2})
     """
     from neardup.collect import collect
     from neardup.readers import Sources, open_table
-    from neardup.recipe import CORPUS, load_recipe, units_name
+    from neardup.recipe import CORPUS, load_recipe
+    from neardup.resources import units_name
 
     chosen = load_recipe(recipe)
     if chosen.weigh.scheme not in ("tf-idf", "improved"):
@@ -161,12 +167,17 @@ def count_idf(
             f"do. Got {chosen.name!r} instead."
         )
     chosen = chosen.replace(weigh={"idf": CORPUS})
-    source = data if isinstance(data, Sources) else open_table(data, text_field=text)
+    field = check_field(text, "text")
+    source = data if isinstance(data, Sources) else open_table(data, text_field=field)
     collected = collect(source.batches(), chosen, workers=workers, sketch=False, progress=progress)
     counted = collected.corpus.frequencies()
     assert counted is not None, "the recipe counts its corpus"
     documents, words = counted
     return DocumentFrequencies(documents, dict(words), units_name(chosen))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
 
 
 def _escape(word: str) -> str:

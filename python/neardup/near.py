@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup.exceptions import ParameterError
-from neardup.recipe import check_max_distance, check_workers
+from neardup.parameters import check_choice, check_max_distance, check_whole, check_workers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -174,13 +174,10 @@ class FingerprintIndex:
         ParameterError
             If `max_distance` exceeds the index's own.
         """
-        wanted = self.max_distance if max_distance is None else max_distance
-        if wanted > self.max_distance:
-            raise ParameterError(
-                f"The 'max_distance' parameter must be at most {self.max_distance}, for which "
-                f"the index was built. Got {wanted} instead."
-            )
-        check_max_distance(wanted, self.bits)
+        wanted = self.max_distance
+        if max_distance is not None:
+            built = ", for which the index was built"
+            wanted = check_whole(max_distance, "max_distance", 0, self.max_distance, built)
         return CandidatePairs(
             *self._core.near(
                 _rows(fingerprints, self.bits), max_distance=wanted, workers=check_workers(workers)
@@ -191,10 +188,7 @@ class FingerprintIndex:
 def _rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
     import numpy as np
 
-    if bits not in (32, 64, 128, 256):
-        raise ParameterError(
-            f"The 'bits' parameter must be one of 32, 64, 128, 256. Got {bits!r} instead."
-        )
+    check_choice(bits, "bits", (32, 64, 128, 256))
     words = -(-bits // 64)
     array = np.asarray(fingerprints)
     if array.ndim == 1 and words == 1:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.parameters import check_choice, check_field, check_flag
 from neardup.plan import Plan, plan, rule
 from neardup.recipe import Recipe, load_recipe
 from neardup.summary import Clock, Summary, peak_memory
@@ -95,7 +96,13 @@ title_from_first_line, workers
     """
     from neardup.readers import open_table
 
-    source = open_table(data, text_field=text, id_field=id, title_field=title)
+    check_flag(title_from_first_line, "title_from_first_line")
+    source = open_table(
+        data,
+        text_field=check_field(text, "text"),
+        id_field=check_field(id, "id"),
+        title_field=check_field(title, "title"),
+    )
     return _find(
         source,
         load_recipe(recipe),
@@ -115,20 +122,26 @@ def pairs_files(
     text: str | None = None,
     id: str | None = None,
     title: str | None = None,
+    threshold: float | None = None,
+    max_distance: int | None = None,
+    recipe: str | Path | Recipe = "general",
+    on_error: str = "keep",
+    title_from_first_line: bool = False,
+    workers: int = 0,
     force: bool = False,
-    **options: Any,
+    progress: Progress | None = None,
 ) -> PairsResult:
     """Write every verified pair of files.
 
     Parameters
     ----------
-    inputs, report, format, text, id, title, force
-        As in :func:`neardup.dedup.dedup_files`.
     output : str or Path
-        Where the pairs go; format by extension.
-    **options
-        ``threshold``, ``max_distance``, ``recipe``, ``title_from_first_line``,
-        ``workers``, ``stop_on_error`` and ``progress``.
+        Where the pairs go; format by extension, ``-`` for standard output.
+    on_error : {"keep", "stop"}, default="keep"
+        Whether to go on after a record that cannot be read; it is in no pair.
+    inputs, report, format, text, id, title, threshold, max_distance, recipe, \
+title_from_first_line, workers, force, progress
+        As in :func:`neardup.dedup_files`.
 
     Returns
     -------
@@ -137,34 +150,45 @@ def pairs_files(
     Raises
     ------
     ParameterError, InputError, OutputError
-        As :func:`neardup.dedup.dedup_files` does.
+        As :func:`neardup.dedup_files` does.
     """
     from neardup.collect import Progress
     from neardup.readers import open_sources
     from neardup.writers import PAIRS, OutputSet, write_rows
 
-    recipe = load_recipe(options.pop("recipe", "general"))
-    progress = options.setdefault("progress", None) or Progress()
+    check_choice(on_error, "on_error", ("keep", "stop"))
+    check_flag(title_from_first_line, "title_from_first_line")
+    chosen = load_recipe(recipe)
+    watched = progress or Progress()
     with OutputSet() as outputs:
         pairs_file = outputs.open(output, force=force)
         report_file = None if report is None else outputs.open_text(report, force=force)
         sources = open_sources(
             inputs,
             format=format,
-            text_field=text,
-            id_field=id,
-            title_field=title,
+            text_field=check_field(text, "text"),
+            id_field=check_field(id, "id"),
+            title_field=check_field(title, "title"),
             output_paths=[path for path in (output, report) if path is not None],
         )
-        result = _find(sources, recipe, **options)
+        result = _find(
+            sources,
+            chosen,
+            threshold=threshold,
+            max_distance=max_distance,
+            title_from_first_line=title_from_first_line,
+            stop_on_error=on_error == "stop",
+            workers=workers,
+            progress=watched,
+        )
         result.summary.problems += len(sources.notes)
         for note in sources.notes:
-            progress.problem(note)
+            watched.problem(note)
         write_rows(pairs_file, result.table, PAIRS)
         if report_file is not None:
             settings = {"inputs": [str(path) for path in inputs], "output": str(output)}
             text_of_report = result.summary.report(
-                recipe=recipe, plan=result.plan, problems=result.problems, **settings
+                recipe=chosen, plan=result.plan, problems=result.problems, **settings
             )
             report_file.write(text_of_report.encode() + b"\n")
     return result

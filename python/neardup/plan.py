@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from neardup.exceptions import ParameterError
-from neardup.recipe import Recipe, check_max_distance, check_threshold, load_recipe
+from neardup.parameters import check_flag, check_max_distance, check_threshold, check_whole
+from neardup.recipe import Recipe, load_recipe
 
 #: Wanted share of the pairs exactly at the threshold that the search finds. A
 #: bit more of distance doubles the pairs to verify; pairs above the threshold
@@ -189,11 +190,8 @@ def plan(
     """
     from neardup import _core
 
-    if isinstance(documents, bool) or not isinstance(documents, int) or not 0 <= documents < 2**32:
-        raise ParameterError(
-            "The 'documents' parameter must be a whole number from 0 to 4294967295. "
-            f"Got {documents!r} instead."
-        )
+    documents = check_whole(documents, "documents", 0, 2**32 - 1)
+    check_flag(look_ups, "look_ups")
     chosen = load_recipe(recipe)
     wanted = rule(chosen, threshold=threshold, max_distance=max_distance)
     recall = 1.0

@@ -8,22 +8,24 @@ compared by mistake.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
+import os
 import tomllib
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.exceptions import InputError, ParameterError
-
-if TYPE_CHECKING:
-    from neardup import _core
-
-#: Changes whenever one recipe would give other bits than before.
-FORMAT = 1
+from neardup.parameters import (
+    bad,
+    check_choice,
+    check_flag,
+    check_max_distance,
+    check_string,
+    check_threshold,
+    check_whole,
+)
 
 #: The built-in recipes, the default first.
 NAMES = ("general", "classic", "keywords", "improved", "news", "bkdr")
@@ -31,6 +33,14 @@ NAMES = ("general", "classic", "keywords", "improved", "news", "bkdr")
 BUNDLED = "bundled"
 NONE = "none"
 CORPUS = "corpus"
+
+#: Settings that name a file, unless they are one of these words.
+FILES = (
+    ("segment", "user_dictionary", ("",)),
+    ("weigh", "idf", (NONE, BUNDLED, CORPUS)),
+    ("weigh", "stop_words", (NONE, BUNDLED)),
+    ("weigh", "markers", (NONE, BUNDLED)),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,7 +235,9 @@ class Recipe:
     @property
     def id(self) -> str:
         """The name and a digest of all that decides the bits of a sketch."""
-        return f"{self.name}-{_digest(self)}"
+        from neardup.resources import digest
+
+        return f"{self.name}-{digest(self)}"
 
     @property
     def callable_name(self) -> str | None:
@@ -267,6 +279,12 @@ class Recipe:
     def for_single_texts(self) -> Recipe:
         """Return the recipe with the bundled frequencies where it wants a corpus'.
 
+        Returns
+        -------
+        Recipe
+
+        Notes
+        -----
         One text, or a stream that has only begun, has no corpus to count. The
         id says which table was used.
         """
@@ -311,6 +329,8 @@ def load_recipe(recipe: str | Path | Recipe = NAMES[0]) -> Recipe:
     """
     if isinstance(recipe, Recipe):
         return recipe
+    if not isinstance(recipe, (str, os.PathLike)):
+        raise bad("recipe", "a name, a path or a Recipe", recipe)
     if isinstance(recipe, str) and recipe in NAMES:
         return _built_in(recipe)
     path = Path(recipe)
@@ -339,7 +359,7 @@ def _from_table(table: dict[str, Any], *, default_name: str, folder: Path | None
     for key, value in table.items():
         if key in _STAGES:
             if not isinstance(value, dict):
-                raise _bad(key, "a table", value)
+                raise bad(key, "a table", value)
             stages[key] = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
         elif key in ("name", "description"):
             stages[key] = value
@@ -351,12 +371,7 @@ def _from_table(table: dict[str, Any], *, default_name: str, folder: Path | None
 
 
 def _resolve_paths(stages: dict[str, Any], folder: Path) -> None:
-    for stage, setting, words in (
-        ("segment", "user_dictionary", ("",)),
-        ("weigh", "idf", (NONE, BUNDLED, CORPUS)),
-        ("weigh", "stop_words", (NONE, BUNDLED)),
-        ("weigh", "markers", (NONE, BUNDLED)),
-    ):
+    for stage, setting, words in FILES:
         value = stages.get(stage, {}).get(setting)
         if isinstance(value, str) and value not in words:
             stages[stage][setting] = str(folder / value)
@@ -369,147 +384,38 @@ def _unknown(name: str, known: set[str]) -> ParameterError:
 
 
 def _validate(recipe: Recipe) -> None:
+    check_string(recipe.name, "name")
+    check_string(recipe.description, "description")
     for stage, kind in _STAGES.items():
         settings = getattr(recipe, stage)
+        if not isinstance(settings, kind):
+            raise bad(stage, f"a {kind.__name__}", settings)
         for item in dataclasses.fields(kind):
             value = getattr(settings, item.name)
             choices = _CHOICES.get((stage, item.name))
-            if choices is not None and (value not in choices or isinstance(value, bool)):
-                listed = ", ".join(map(str, choices))
-                raise _bad(f"{stage}.{item.name}", f"one of {listed}", value)
-            if isinstance(item.default, bool) and not isinstance(value, bool):
-                raise _bad(f"{stage}.{item.name}", "true or false", value)
-            if isinstance(item.default, str) and not isinstance(value, str):
-                raise _bad(f"{stage}.{item.name}", "text", value)
+            if choices is not None:
+                check_choice(value, f"{stage}.{item.name}", choices)
+            elif isinstance(item.default, bool):
+                check_flag(value, f"{stage}.{item.name}")
+            elif isinstance(item.default, str):
+                check_string(value, f"{stage}.{item.name}")
     segment, weigh, sketch, decide = recipe.segment, recipe.weigh, recipe.sketch, recipe.decide
     if segment.units not in _UNITS and ":" not in segment.units:
         listed = ", ".join(_UNITS)
-        raise _bad("segment.units", f"one of {listed}, or module:function", segment.units)
-    _whole("segment.k", segment.k, 1)
+        raise bad("segment.units", f"one of {listed}, or module:function", segment.units)
+    check_whole(segment.k, "segment.k", 1)
+    tags = segment.drop_tags
+    if not isinstance(tags, tuple) or not all(isinstance(tag, str) for tag in tags):
+        raise bad("segment.drop_tags", "a list of text", tags)
     if weigh.top is not None:
-        _whole("weigh.top", weigh.top, 1)
+        check_whole(weigh.top, "weigh.top", 1)
     if sketch.hash != "xxh3" and sketch.bits > 64:
-        raise _bad("sketch.bits", f"32 or 64 with the hash '{sketch.hash}'", sketch.bits)
+        raise bad("sketch.bits", f"32 or 64 with the hash '{sketch.hash}'", sketch.bits)
     if weigh.scheme in ("tf-idf", "improved") and weigh.idf == NONE:
-        raise _bad("weigh.idf", f"corpus, bundled or a file for '{weigh.scheme}'", weigh.idf)
+        raise bad("weigh.idf", f"corpus, bundled or a file for '{weigh.scheme}'", weigh.idf)
     if decide.threshold is not None:
-        check_threshold(decide.threshold, name="decide.threshold")
+        check_threshold(decide.threshold, "decide.threshold")
     if decide.max_distance is not None:
-        check_max_distance(decide.max_distance, sketch.bits, name="decide.max_distance")
-    _whole("decide.shingle", decide.shingle, 1)
-    _whole("decide.min_features", decide.min_features, 1)
-
-
-def check_threshold(value: float, *, name: str = "threshold") -> float:
-    """Return `value` if it can be a similarity threshold, in (0, 1]."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1:
-        raise _bad(name, "a number above 0 and at most 1", value)
-    return float(value)
-
-
-def check_max_distance(value: int, bits: int, *, name: str = "max_distance") -> int:
-    """Return `value` if it can be a distance in bits, 0 to `bits` inclusive."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= bits:
-        raise _bad(name, f"a whole number from 0 to {bits}, the recipe's bits", value)
-    return value
-
-
-def check_workers(value: int) -> int:
-    """Return `value` if it can be a number of threads, 0 for all processors."""
-    _whole("workers", value, 0)
-    return value
-
-
-def _whole(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise _bad(name, f"a whole number of at least {least}", value)
-
-
-def _bad(name: str, expected: str, value: Any) -> ParameterError:
-    got = repr(value)
-    got = got if len(got) <= 60 else got[:60] + "..."
-    return ParameterError(f"The '{name}' parameter must be {expected}. Got {got} instead.")
-
-
-@lru_cache(maxsize=64)
-def _digest(recipe: Recipe) -> str:
-    table = dataclasses.asdict(recipe)
-    for not_of_the_bits in ("name", "description", "decide"):
-        del table[not_of_the_bits]
-    for stage, setting, words in (
-        ("segment", "user_dictionary", ("",)),
-        ("weigh", "idf", (NONE, BUNDLED, CORPUS)),
-        ("weigh", "stop_words", (NONE, BUNDLED)),
-        ("weigh", "markers", (NONE, BUNDLED)),
-    ):
-        value = table[stage][setting]
-        if value not in words:
-            # The contents decide the bits, the path does not.
-            table[stage][setting] = hashlib.sha256(_read(value)).hexdigest()
-    canonical = json.dumps([FORMAT, table], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()[:12]
-
-
-def _read(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
-
-
-def _lines(path: str) -> list[str]:
-    try:
-        text = _read(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}.") from error
-    return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-@lru_cache(maxsize=8)
-def compiled(recipe: Recipe) -> _core.Recipe:
-    """Return the core's form of `recipe`, with its resources loaded."""
-    from neardup import _core
-    from neardup.idf import load_idf
-
-    table = dataclasses.asdict(recipe)
-    settings = {stage: dict(table[stage]) for stage in ("normalize", "segment", "weigh", "sketch")}
-    segment, weigh = settings["segment"], settings["weigh"]
-    if recipe.callable_name:
-        segment["units"] = "external"
-    user_dictionary = segment.pop("user_dictionary")
-    stop_words, markers = weigh.pop("stop_words"), weigh.pop("markers")
-    weigh["drop_stop_words"] = stop_words != NONE
-    idf = None
-    if weigh["idf"] not in (NONE, BUNDLED, CORPUS):
-        idf = load_idf(weigh["idf"])
-        if idf.units != units_name(recipe):
-            raise InputError(
-                f"{weigh['idf']}: counts units of the kind '{idf.units}', and the recipe "
-                f"'{recipe.name}' makes '{units_name(recipe)}'. Count again with: "
-                f"neardup idf --recipe {recipe.name}"
-            )
-        weigh["idf"] = "table"
-    if markers == BUNDLED:
-        marker_words = _bundled_markers()
-    else:
-        marker_words = [] if markers == NONE else _lines(markers)
-    return _core.Recipe(
-        json.dumps(settings),
-        stop_words=None if stop_words in (NONE, BUNDLED) else _lines(stop_words),
-        markers=marker_words,
-        user_dictionary=_read(user_dictionary).decode("utf-8-sig") if user_dictionary else None,
-        idf=None if idf is None else (idf.documents, list(idf.counts), list(idf.counts.values())),
-    )
-
-
-def units_name(recipe: Recipe) -> str:
-    """Name the kind of units that a recipe makes, for tables that count them."""
-    segment = recipe.segment
-    if segment.units in ("shingles", "by-script"):
-        return f"{segment.units}:{segment.k}"
-    return segment.units
-
-
-def _bundled_markers() -> list[str]:
-    text = resources.files("neardup.recipes").joinpath("markers_zh.txt").read_text("utf-8")
-    return [word for line in text.splitlines() for word in line.split("\t")[-1].split()]
+        check_max_distance(decide.max_distance, sketch.bits, "decide.max_distance")
+    check_whole(decide.shingle, "decide.shingle", 1)
+    check_whole(decide.min_features, "decide.min_features", 1)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.exceptions import InputError, ParameterError, SketchMismatchError
-from neardup.recipe import Recipe, check_workers, compiled, load_recipe
+from neardup.exceptions import InputError, SketchMismatchError
+from neardup.parameters import bad, check_field, check_flag, check_whole, check_workers
+from neardup.recipe import Recipe, load_recipe
+from neardup.resources import compiled
 from neardup.segmenters import encode_all, encoded_units, load_segmenter
 
 if TYPE_CHECKING:
@@ -65,6 +67,8 @@ class Fingerprint:
         >>> a.distance(a)
         0
         """
+        if not isinstance(other, Fingerprint):
+            raise bad("other", "a Fingerprint", other)
         if self.recipe_id != other.recipe_id:
             raise SketchMismatchError(
                 f"Fingerprints of two recipes cannot be compared: {self.recipe_id} and "
@@ -103,12 +107,7 @@ class Fingerprint:
         ...     0xDEF0, 0x9ABC, 0x5678, 0x1234)
         True
         """
-        if not 0 <= max_distance < self.bits:
-            raise ParameterError(
-                f"The 'max_distance' parameter must be a whole number from 0 to {self.bits - 1}. "
-                f"Got {max_distance!r} instead."
-            )
-        count = max_distance + 1
+        count = check_whole(max_distance, "max_distance", 0, self.bits - 1) + 1
         width, wider = divmod(self.bits, count)
         cut, rest = [], self.value
         for block in range(count):
@@ -222,15 +221,15 @@ def fingerprint_many(
     chosen = load_recipe(recipe)
     core = compiled(chosen)
     corpus = _core.Corpus(core, workers=check_workers(workers))
-    items = list(texts)
+    items = _listed(texts, "texts")
     for at, text in enumerate(items):
         checked_text(text, f"texts[{at}]")
-    title_list = None if titles is None else list(titles)
+    title_list = None if titles is None else _listed(titles, "titles")
     if title_list is not None and len(title_list) != len(items):
-        raise ParameterError(
-            f"The 'titles' parameter must have one title a text, {len(items)}. "
-            f"Got {len(title_list)} instead."
-        )
+        raise bad("titles", f"one title a text, {len(items)} of them", title_list)
+    for at, title in enumerate(title_list or ()):
+        if title is not None:
+            checked_text(title, f"titles[{at}]")
     corpus.push(
         pa.array(items, pa.large_string()),
         titles=None if title_list is None else pa.array(title_list, pa.large_string()),
@@ -238,6 +237,13 @@ def fingerprint_many(
     )
     corpus.finish()
     return corpus.fingerprints()
+
+
+def _listed(values: Iterable[Any], name: str) -> list[Any]:
+    # A str is an iterable of str, and never what is meant.
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise bad(name, "a list of text", values)
+    return list(values)
 
 
 def fingerprint_files(
@@ -259,7 +265,7 @@ def fingerprint_files(
     Parameters
     ----------
     inputs, format, text, id, title, title_from_first_line, force, workers, progress
-        As in :func:`neardup.dedup.dedup_files`.
+        As in :func:`neardup.dedup_files`.
     output : str or Path
         Gets one record a document, in input order: ``id``, ``fingerprint``
         (hexadecimal; null without features), ``features`` (their number; null
@@ -275,21 +281,22 @@ def fingerprint_files(
     Raises
     ------
     ParameterError, InputError, OutputError
-        As :func:`neardup.dedup.dedup_files` does.
+        As :func:`neardup.dedup_files` does.
     """
     from neardup.collect import collect
     from neardup.readers import open_sources
     from neardup.writers import OutputSet, write_rows
 
     chosen = load_recipe(recipe)
+    check_flag(title_from_first_line, "title_from_first_line")
     with OutputSet() as outputs:
         file = outputs.open(output, force=force)
         sources = open_sources(
             inputs,
             format=format,
-            text_field=text,
-            id_field=id,
-            title_field=title,
+            text_field=check_field(text, "text"),
+            id_field=check_field(id, "id"),
+            title_field=check_field(title, "title"),
             output_paths=[output],
         )
         collected = collect(

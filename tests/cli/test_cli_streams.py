@@ -26,12 +26,9 @@ def test_problems_of_standard_input_name_it(run):
     assert found.out == ""
 
 
-CODE_1 = pytest.mark.xfail(strict=True, reason="typer takes EPIPE first and exits with 1")
-
-
 @pytest.mark.parametrize(
     "command",
-    [["recipes", "general"], pytest.param(["fingerprint", "many.jsonl"], marks=CODE_1)],
+    [["recipes", "general"], ["fingerprint", "many.jsonl"]],
 )
 @pytest.mark.usefixtures("here")
 def test_a_closed_pipe_is_no_error(command):
@@ -51,7 +48,6 @@ def test_a_closed_pipe_is_no_error(command):
     assert "BrokenPipe" not in errors
 
 
-@CODE_1
 @pytest.mark.usefixtures("here")
 def test_output_that_nobody_reads_at_all():
     reading, writing = os.pipe()
@@ -102,7 +98,6 @@ def test_an_interrupt_leaves_nothing(interrupted, files, seconds):
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="typer takes the interrupt first: code 130, no message")
 def test_an_interrupt_says_so(interrupted):
     code, errors = interrupted(1.2)
     assert "Traceback" not in errors

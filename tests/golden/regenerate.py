@@ -30,20 +30,22 @@ def vectors(documents):
     """Return what each recipe makes of each document of a corpus of these."""
     tagged = [segment.tagged(document["words"]) for document in documents]
     stop_words = [set(document["stop_words"].split()) for document in documents]
-    df = Counter()
+    df, improved_df = Counter(), Counter()
     for units, stop in zip(tagged, stop_words, strict=True):
         df.update(set(recipes.content([word for word, _ in units], stop)))
+        improved_df.update({w for w, _ in recipes.content_or_marked(units, markers(), stop)})
     out = []
     for document, units, stop in zip(documents, tagged, stop_words, strict=True):
         words = [word for word, _ in units]
-        kept = [unit for unit in units if unit[0] in set(recipes.content(words, stop))]
+        kept = recipes.content(words, stop)
+        marked = recipes.content_or_marked(units, markers(), stop)
         title = normalize.normalize(document["title"], **COLLAPSED)
         n = len(documents)
         prints = {f"general-{bits}": recipes.general(document["text"], bits) for bits in WIDTHS}
         prints |= {
             "classic": recipes.classic(words, stop),
             "keywords": recipes.keywords(words, n, df, stop),
-            "improved": recipes.improved(units, n, df, markers(), title, stop),
+            "improved": recipes.improved(units, n, improved_df, markers(), title, stop),
             "news": recipes.news(document["tokens"].split("|")),
             "bkdr": recipes.bkdr(document["words"]),
         }
@@ -51,8 +53,8 @@ def vectors(documents):
         out.append(
             {
                 "text": document["text"],
-                "keywords": weigh.tf_idf([word for word, _ in kept], n, df),
-                "improved": weigh.improved(kept, n, df, markers(), title),
+                "keywords": weigh.tf_idf(kept, n, df),
+                "improved": weigh.improved(marked, n, improved_df, markers(), title),
                 "fingerprints": {
                     name: f"{value:0{widths.get(name, 16)}x}" for name, value in prints.items()
                 },

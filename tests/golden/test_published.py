@@ -10,7 +10,7 @@ import pytest
 from tests.reference import sketch
 
 from neardup import compare, fingerprint, load_recipe
-from neardup.recipe import compiled
+from neardup.resources import compiled
 
 TOKENS = "tests.golden.segmenters:tokens"
 

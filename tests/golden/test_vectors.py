@@ -7,7 +7,8 @@ from tests.golden import regenerate
 from tests.reference import segment, sketch
 
 from neardup import fingerprint, fingerprint_many, load_recipe
-from neardup.recipe import NAMES, compiled
+from neardup.recipe import NAMES
+from neardup.resources import compiled
 
 TEXTS = regenerate.texts()
 VECTORS = json.loads((regenerate.HERE / "vectors.json").read_text("utf-8"))

@@ -208,13 +208,13 @@ REFUSED = [
         [],
         {},
         ParameterError,
-        "The 'paths' parameter of open_sources must name at least one input. Got none instead.",
+        "The 'inputs' parameter must name at least one input. Got none instead.",
     ),
     (
         ["-", "-"],
         {},
         ParameterError,
-        "The 'paths' parameter of open_sources must name standard input ('-') once at most."
+        "The 'inputs' parameter must name standard input ('-') once at most."
         " Got it 2 times instead.",
     ),
     (
@@ -257,7 +257,7 @@ REFUSED = [
         {"text_field": "body"},
         InputError,
         "numbers.parquet: must have a text column 'body'. Got 'text', 'x' instead."
-        " Name the column with text_field (--text).",
+        " Name the column with text_field (--text-field).",
     ),
     (
         ["numbers.parquet"],
@@ -276,7 +276,7 @@ REFUSED = [
         {},
         InputError,
         "a.csv: must have a text column 'text', 'content' or 'body'. Got 'x', 'y' instead."
-        " Name the column with text_field (--text).",
+        " Name the column with text_field (--text-field).",
     ),
     (
         ["array.json"],

@@ -12,7 +12,7 @@ FULL = {"nfkc": True, "lowercase": True, "whitespace": "by-script", "drop_invisi
 
 def general(text, bits=128):
     """Fingerprint by 2-shingles of unspaced scripts and words of others."""
-    features = weigh.tf(segment.by_script(normalize(text, **FULL), k=2))
+    features = weigh.once(segment.by_script(normalize(text, **FULL), k=2))
     return sketch.simhash(features, bits, sketch.xxh3, tie=0)
 
 
@@ -30,7 +30,7 @@ def keywords(words, documents, df, stop_words=frozenset(), top=20):
 
 def improved(tagged, documents, df, markers=(), title="", stop_words=frozenset()):
     """Fingerprint by the weights of Zhang & He (2020)."""
-    kept = [unit for unit in tagged if unit[0] in set(content([unit[0]], stop_words))]
+    kept = content_or_marked(tagged, markers, stop_words)
     features = weigh.improved(kept, documents, df, markers, title)
     return sketch.simhash(features, 64, sketch.xxh3, tie=0)
 
@@ -53,4 +53,17 @@ def content(words, stop_words):
         word
         for word in words
         if word not in stop_words and any(character.isalnum() for character in word)
+    ]
+
+
+def content_or_marked(tagged, markers, stop_words):
+    """Return the content words, and all words that contain a marker.
+
+    Most markers are stop words as well: dropped, they could not mark anything.
+    """
+    return [
+        (word, tag)
+        for word, tag in tagged
+        if content([word], stop_words)
+        or (content([word], ()) and any(weigh.is_marked(word, marker) for marker in markers))
     ]

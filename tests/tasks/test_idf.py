@@ -53,8 +53,6 @@ def test_an_existing_file_is_kept(tmp_path):
     assert load_idf(path).documents == 5
 
 
-DIGITS = pytest.mark.xfail(strict=True, reason="str.isdigit takes superscripts, int does not")
-TWICE = pytest.mark.xfail(strict=True, reason="a word listed twice is not noticed")
 HEAD = "#neardup-idf\t1\n#units\twords\n#documents\t3\n"
 
 
@@ -71,9 +69,9 @@ HEAD = "#neardup-idf\t1\n#units\twords\n#documents\t3\n"
         (HEAD + "word\t-1\n", "line 4"),
         (HEAD + "word\t1.5\n", "line 4"),
         (b"#neardup-idf\t1\n\xff", "not UTF-8 at byte 15"),
-        pytest.param(HEAD + "a\t1\na\t2\n", "line 5", marks=TWICE),
-        pytest.param(HEAD + "word\t\u00b2\n", "line 4", marks=DIGITS),
-        pytest.param(HEAD.replace("\t3", "\t\u00b3"), "not a table", marks=DIGITS),
+        (HEAD + "a\t1\na\t2\n", "line 5"),
+        (HEAD + "word\t\u00b2\n", "line 4"),
+        (HEAD.replace("\t3", "\t\u00b3"), "not a table"),
     ],
 )
 def test_wrong_tables(contents, message, tmp_path):
@@ -105,7 +103,7 @@ def test_a_table_of_the_corpus_gives_what_the_corpus_gives(tmp_path):
 
 
 def test_the_table_decides_the_weights(tmp_path):
-    from neardup.recipe import compiled
+    from neardup.resources import compiled
 
     path = tmp_path / "t.idf"
     DocumentFrequencies(1000, {"渡轮": 10, "书店": 1000}, "words").save(path)

@@ -13,7 +13,7 @@ from neardup import (
     fingerprint_many,
     load_recipe,
 )
-from neardup.recipe import compiled
+from neardup.resources import compiled
 
 MODULE = "tests.golden.segmenters"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from neardup import ParameterError, compare, dedup, fingerprint, fingerprint_many, load_recipe
-from neardup.recipe import compiled
+from neardup.resources import compiled
 
 TEXT = "渡口的新渡轮下周试航，船长说票价两元，旧渡轮送进博物馆。"
 TITLE = "渡轮进博物馆"
@@ -57,5 +57,5 @@ def test_the_first_line_as_title():
 
 
 def test_titles_must_be_as_many_as_texts():
-    with pytest.raises(ParameterError, match=r"'titles'.*one title a text, 2. Got 1"):
+    with pytest.raises(ParameterError, match=r"'titles'.*one title a text, 2 of them. Got"):
         fingerprint_many(["a", "b"], titles=["a"])

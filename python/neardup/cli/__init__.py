@@ -8,14 +8,13 @@ standard output or to the named files, everything else to standard error.
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
 from typing import Annotated
 
 import typer
 
 from neardup.cli import compare, dedup, fingerprint, idf, pairs, plan, recipes
+from neardup.cli.outcome import reported
 
 app = typer.Typer(
     name="neardup",
@@ -26,7 +25,9 @@ app = typer.Typer(
 )
 
 for _command in (dedup, pairs, compare, fingerprint, plan, recipes, idf):
-    app.command(name=_command.NAME, no_args_is_help=_command.NEEDS_ARGUMENTS)(_command.run)
+    app.command(name=_command.NAME, no_args_is_help=_command.NEEDS_ARGUMENTS)(
+        reported(_command.run)
+    )
 
 
 def _version(wanted: bool) -> None:
@@ -49,23 +50,6 @@ def options(
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    from neardup.exceptions import NeardupError
-
     # A run that is told to stop cleans up as after Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        app()
-    except NeardupError as error:
-        print(f"neardup: {error}", file=sys.stderr)
-        sys.exit(2)
-    except BrokenPipeError:
-        # Whoever read the output has seen enough. Python would complain once
-        # more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except KeyboardInterrupt:
-        print("neardup: interrupted; nothing was written.", file=sys.stderr)
-        sys.exit(2)
-    except MemoryError:
-        print("neardup: out of memory; nothing was written.", file=sys.stderr)
-        sys.exit(2)
+    app()

@@ -105,7 +105,7 @@ class Sources:
 
 
 def open_sources(
-    paths: Sequence[str | Path],
+    inputs: Sequence[str | Path],
     *,
     format: str | None = None,
     text_field: str | None = None,
@@ -118,7 +118,7 @@ def open_sources(
 
     Parameters
     ----------
-    paths : sequence of str or Path
+    inputs : sequence of str or Path
         Files, folders of text files, or ``-`` for standard input. What can be
         read only once is copied to an unnamed temporary file first.
     format : {'jsonl', 'parquet', 'csv', 'tsv', 'text'}, optional
@@ -158,14 +158,14 @@ def open_sources(
     ...     sketch(batch.texts)
     """
     check_format(format, "open_sources")
-    names = [os.fspath(path) for path in paths]
+    names = [os.fspath(path) for path in inputs]
     if not names:
         raise ParameterError(
-            "The 'paths' parameter of open_sources must name at least one input. Got none instead."
+            "The 'inputs' parameter must name at least one input. Got none instead."
         )
     if names.count(_STDIN) > 1:
         raise ParameterError(
-            "The 'paths' parameter of open_sources must name standard input ('-') once at most."
+            "The 'inputs' parameter must name standard input ('-') once at most."
             f" Got it {names.count(_STDIN)} times instead."
         )
     fields = Fields(text_field, title_field, id_field, tuple(extra_fields))

@@ -68,7 +68,7 @@ impl Markers {
     }
 
     /// Whether `word` contains a marker.
-    fn mark(&self, word: &str) -> bool {
+    pub(super) fn mark(&self, word: &str) -> bool {
         self.plain.as_ref().is_some_and(|any| any.is_match(word))
             || self.pairs.iter().any(|(before, after)| {
                 before.len() + after.len() <= word.len()

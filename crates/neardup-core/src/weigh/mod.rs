@@ -93,7 +93,7 @@ pub struct Settings {
     /// Keep only so many features of highest weight; among equal weights those
     /// whose code points come first.
     pub top: Option<usize>,
-    /// Drop stop words.
+    /// Drop stop words; those with a marker stay where the scheme is `improved`.
     pub drop_stop_words: bool,
     /// Drop units without a letter or digit (Alphabetic, or a category N).
     pub drop_punctuation: bool,
@@ -238,7 +238,11 @@ impl Weigher {
         if settings.drop_punctuation && !unit.chars().any(is_letter_or_digit) {
             return None;
         }
-        if settings.drop_stop_words && self.stop_words.contains(unit) {
+        // Most marker words are stop words too; dropped, they could not mark.
+        if settings.drop_stop_words
+            && self.stop_words.contains(unit)
+            && !(settings.scheme == Scheme::Improved && self.markers.mark(unit))
+        {
             return None;
         }
         Some(unit)

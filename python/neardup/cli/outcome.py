@@ -1,0 +1,43 @@
+"""How a command ends: one line on standard error, and the right exit code."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+
+import typer
+
+
+def reported(run: Callable[..., None]) -> Callable[..., None]:
+    """Wrap a command so that whatever ends it becomes a line and a code.
+
+    Typer has codes of its own for an interrupt and for a closed pipe, so these
+    are met here, before it sees them.
+    """
+
+    @functools.wraps(run)
+    def wrapped(*arguments: object, **options: object) -> None:
+        from neardup.exceptions import NeardupError
+
+        try:
+            run(*arguments, **options)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Whoever read the output has seen enough. Python would complain
+            # once more when it flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except NeardupError as error:
+            _fail(str(error))
+        except KeyboardInterrupt:
+            _fail("interrupted; nothing was written.")
+        except MemoryError:
+            _fail("out of memory; nothing was written.")
+
+    return wrapped
+
+
+def _fail(line: str) -> None:
+    print(f"neardup: {line}", file=sys.stderr)
+    raise typer.Exit(2)

@@ -1,0 +1,138 @@
+"""What a recipe refers to and does not contain: word lists, dictionaries, tables.
+
+Their contents are part of what a recipe yields, so they are part of its id,
+and a file that changed is read again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup.exceptions import InputError
+from neardup.recipe import BUNDLED, CORPUS, FILES, NONE, Recipe
+
+if TYPE_CHECKING:
+    from neardup import _core
+
+#: Changes whenever one recipe would give other bits than before.
+FORMAT = 1
+
+# State of each file that a recipe names.
+_States = tuple[tuple[int, int, int], ...]
+
+
+def digest(recipe: Recipe) -> str:
+    """Return twelve hexadecimal digits of all that decides a recipe's bits."""
+    return _digest(recipe, _states(recipe))
+
+
+def compiled(recipe: Recipe) -> _core.Recipe:
+    """Return the core's form of a recipe, with its resources loaded.
+
+    Raises
+    ------
+    InputError
+        If a file that the recipe names cannot be read or is not what it says.
+    """
+    return _compiled(recipe, _states(recipe))
+
+
+def units_name(recipe: Recipe) -> str:
+    """Name the kind of units that a recipe makes, for tables that count them."""
+    segment = recipe.segment
+    if segment.units in ("shingles", "by-script"):
+        return f"{segment.units}:{segment.k}"
+    return segment.units
+
+
+def _states(recipe: Recipe) -> _States:
+    states = []
+    for stage, setting, words in FILES:
+        value = getattr(getattr(recipe, stage), setting)
+        if value not in words:
+            try:
+                status = os.stat(value)
+            except OSError as error:
+                raise InputError(f"{value}: cannot be read: {error.strerror}.") from error
+            states.append((status.st_mtime_ns, status.st_size, status.st_ino))
+    return tuple(states)
+
+
+@lru_cache(maxsize=64)
+def _digest(recipe: Recipe, _: _States) -> str:
+    table = dataclasses.asdict(recipe)
+    for not_of_the_bits in ("name", "description", "decide"):
+        del table[not_of_the_bits]
+    for stage, setting, words in FILES:
+        value = table[stage][setting]
+        if value not in words:
+            # The contents decide the bits, the path does not.
+            table[stage][setting] = hashlib.sha256(_read(value)).hexdigest()
+    canonical = json.dumps([FORMAT, table], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+
+@lru_cache(maxsize=8)
+def _compiled(recipe: Recipe, _: _States) -> _core.Recipe:
+    from neardup import _core
+    from neardup.idf import load_idf
+
+    table = dataclasses.asdict(recipe)
+    settings = {stage: dict(table[stage]) for stage in ("normalize", "segment", "weigh", "sketch")}
+    segment, weigh = settings["segment"], settings["weigh"]
+    if recipe.callable_name:
+        segment["units"] = "external"
+    user_dictionary = segment.pop("user_dictionary")
+    stop_words, markers = weigh.pop("stop_words"), weigh.pop("markers")
+    weigh["drop_stop_words"] = stop_words != NONE
+    idf = None
+    if weigh["idf"] not in (NONE, BUNDLED, CORPUS):
+        idf = load_idf(weigh["idf"])
+        if idf.units != units_name(recipe):
+            raise InputError(
+                f"{weigh['idf']}: counts units of the kind '{idf.units}', and the recipe "
+                f"'{recipe.name}' makes '{units_name(recipe)}'. Count again with: "
+                f"neardup idf --recipe {recipe.name}"
+            )
+        weigh["idf"] = "table"
+    if markers == BUNDLED:
+        marker_words = _bundled_markers()
+    else:
+        marker_words = [] if markers == NONE else _lines(markers)
+    return _core.Recipe(
+        json.dumps(settings),
+        stop_words=None if stop_words in (NONE, BUNDLED) else _lines(stop_words),
+        markers=marker_words,
+        user_dictionary=_text(user_dictionary) if user_dictionary else None,
+        idf=None if idf is None else (idf.documents, list(idf.counts), list(idf.counts.values())),
+    )
+
+
+def _bundled_markers() -> list[str]:
+    text = resources.files("neardup.recipes").joinpath("markers_zh.txt").read_text("utf-8")
+    return [word for line in text.splitlines() for word in line.split("\t")[-1].split()]
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
+
+
+def _text(path: str) -> str:
+    try:
+        return _read(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 at byte {error.start}.") from error
+
+
+def _lines(path: str) -> list[str]:
+    return [line.strip() for line in _text(path).splitlines() if line.strip()]
