@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -36,13 +36,18 @@ def ahead(items: Iterable[T], depth: int = 2) -> Iterator[T]:
         return False
 
     def work() -> None:
+        iterator = iter(items)
         try:
-            for item in items:
+            for item in iterator:
                 if not put(item):
                     return
             put(_END)
         except BaseException as error:
             put(_Failed(error))
+        finally:
+            # A generator that is left in the middle holds files open.
+            if isinstance(iterator, Generator):
+                iterator.close()
 
     thread = threading.Thread(target=work, name="neardup-reader", daemon=True)
     thread.start()
