@@ -9,6 +9,7 @@ __all__ = [
     "Corpus",
     "FingerprintIndex",
     "Keeper",
+    "PairSearch",
     "Recipe",
     "__version__",
     "near_pairs",
@@ -39,20 +40,14 @@ class Recipe:
 
 @final
 class Corpus:
-    def __new__(cls, recipe: Recipe, *, workers: int) -> Corpus: ...
+    def __new__(cls, recipe: Recipe, *, keeps_texts: bool, workers: int) -> Corpus: ...
     def __len__(self) -> int: ...
     def push(self, texts: Any, *, titles: Any, units: Any) -> None: ...
     def finish(self) -> None: ...
     def fingerprints(self) -> NDArray[np.uint64]: ...
     def features(self) -> NDArray[np.int64]: ...
-    def normalized(self, document: int) -> str: ...
     def frequencies(self) -> tuple[int, list[tuple[str, int]]] | None: ...
     def frequencies_digest(self) -> int | None: ...
-    def verified_pairs(
-        self, *, max_distance: int, threshold: float | None, shingle: int, min_features: int
-    ) -> tuple[
-        NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.int32], int
-    ]: ...
 
 @final
 class Keeper:
@@ -69,6 +64,24 @@ class Keeper:
         self, corpus: Corpus, documents: NDArray[np.uint32]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32], NDArray[np.bool_]]: ...
     def counts(self) -> tuple[int, int]: ...
+
+@final
+class PairSearch:
+    def __new__(
+        cls,
+        corpus: Corpus,
+        *,
+        max_distance: int,
+        threshold: float | None,
+        shingle: int,
+        min_features: int,
+    ) -> PairSearch: ...
+    def candidates(self) -> int: ...
+    def next_piece(
+        self, corpus: Corpus
+    ) -> (
+        tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.int32]] | None
+    ): ...
 
 @final
 class FingerprintIndex:

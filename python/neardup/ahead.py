@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -12,7 +12,7 @@ T = TypeVar("T")
 _END = object()
 
 
-def ahead(items: Iterable[T], depth: int = 2) -> Iterator[T]:
+def ahead(items: Iterable[T], depth: int = 2) -> Generator[T, None, None]:
     """Yield `items` in order, taken from their iterator by another thread.
 
     Parsing holds the interpreter lock and sketching does not, so the two

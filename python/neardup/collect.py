@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from neardup.ahead import ahead
@@ -12,7 +14,7 @@ from neardup.exceptions import InputError
 from neardup.parameters import bad, check_string, check_workers
 from neardup.recipe import Recipe
 from neardup.resources import compiled
-from neardup.segmenters import encode_all
+from neardup.segmenters import encoded_units, load_segmenter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,6 +78,7 @@ def collect(
     recipe: Recipe,
     *,
     workers: int = 0,
+    keeps_texts: bool = True,
     value_field: str | None = None,
     lengths: bool = False,
     title_from_first_line: bool = False,
@@ -84,6 +87,8 @@ def collect(
     progress: Progress | None = None,
 ) -> Collected:
     """Read all batches into a corpus.
+
+    `keeps_texts` says whether candidate pairs will be verified.
 
     Raises
     ------
@@ -96,35 +101,41 @@ def collect(
     from neardup import _core
 
     progress = progress or Progress()
-    corpus = _core.Corpus(compiled(recipe), workers=check_workers(workers))
-    collected = Collected(recipe, corpus)
     core = compiled(recipe)
+    corpus = _core.Corpus(core, keeps_texts=keeps_texts, workers=check_workers(workers))
+    collected = Collected(recipe, corpus)
+    uses_titles = recipe.weigh.scheme == "improved"
     progress.stage("read and sketch", None)
-    for batch in ahead(batches):
-        texts, too_long = _without_too_long(batch)
-        for problem in (*batch.problems, *too_long):
-            if stop_on_error:
-                raise InputError(f"{problem} Stopped as --on-error stop asks; nothing was written.")
-            progress.problem(problem)
-            collected.problem_count += 1
-            if len(collected.problems) < REMEMBERED:
-                collected.problems.append(problem)
-        units = None
-        if recipe.callable_name is not None:
-            normalized = [None if t is None else core.normalize(t) for t in texts.to_pylist()]
-            units = pa.array(encode_all(recipe.callable_name, normalized), pa.large_string())
-        titles = batch.titles
-        if titles is None and title_from_first_line:
-            titles = pa.array([first_line(t) for t in texts.to_pylist()], pa.large_string())
-        corpus.push(texts, titles=titles, units=units)
-        collected.ids.append(pa.array(batch.ids, pa.large_string()))
-        if lengths:
-            characters: Any = pc.utf8_length(batch.texts)
-            collected.lengths.append(characters.fill_null(0).to_numpy(zero_copy_only=False))
-        if value_field is not None:
-            collected.values.extend(batch.extra[value_field])
-        collected.bytes_read += batch.bytes_read
-        progress.advance(len(batch), batch.bytes_read)
+    # Closing ends the reading thread also where the loop is left by an error.
+    with closing(ahead(batches)) as coming:
+        for batch in coming:
+            texts, problems = _without_too_long(batch)
+            units = None
+            if recipe.callable_name is not None:
+                units, failed = _segmented(recipe.callable_name, core, batch, texts)
+                problems += failed
+                texts = pc.if_else(units.is_null(), pa.scalar(None, pa.large_string()), texts)
+            for problem in (*batch.problems, *problems):
+                if stop_on_error:
+                    raise InputError(
+                        f"{problem} Stopped at the first problem; nothing was written."
+                    )
+                progress.problem(problem)
+                collected.problem_count += 1
+                if len(collected.problems) < REMEMBERED:
+                    collected.problems.append(problem)
+            titles = batch.titles if uses_titles else None
+            if uses_titles and title_from_first_line:
+                titles = _with_first_lines(titles, texts)
+            corpus.push(texts, titles=titles, units=units)
+            collected.ids.append(pa.array(batch.ids, pa.large_string()))
+            if lengths:
+                characters: Any = pc.utf8_length(batch.texts)
+                collected.lengths.append(characters.fill_null(0).to_numpy(zero_copy_only=False))
+            if value_field is not None:
+                collected.values.extend(batch.extra[value_field])
+            collected.bytes_read += batch.bytes_read
+            progress.advance(len(batch), batch.bytes_read)
     if sketch:
         corpus.finish()
     return collected
@@ -153,6 +164,47 @@ def _without_too_long(batch: Batch) -> tuple[pa.LargeStringArray, list[Problem]]
         for at in pc.indices_nonzero(over).to_pylist()
     ]
     return pc.if_else(over, pa.scalar(None, pa.large_string()), batch.texts), problems
+
+
+def _segmented(
+    name: str, core: _core.Recipe, batch: Batch, texts: pa.LargeStringArray
+) -> tuple[pa.LargeStringArray, list[Problem]]:
+    """Segment by the user's callable; a text that it fails on has no units."""
+    import pyarrow as pa
+
+    from neardup.readers import Problem
+    from neardup.readers.batch import show
+
+    segmenter = load_segmenter(name)
+    units: list[str | None] = []
+    problems = []
+    for at, text in enumerate(texts.to_pylist()):
+        encoded = None
+        if text is not None:
+            try:
+                encoded = encoded_units(segmenter, core.normalize(text))
+            except InputError as error:
+                place = batch.first + at + 1
+                reason = "must be a text that the segmenter takes"
+                cause = error.__cause__
+                found = show(f"{type(cause).__name__}: {cause}")
+                problems.append(Problem(batch.ids[at], place, None, reason, found))
+        units.append(encoded)
+    return pa.array(units, pa.large_string()), problems
+
+
+def _with_first_lines(
+    titles: pa.LargeStringArray | None, texts: pa.LargeStringArray
+) -> pa.LargeStringArray:
+    """Fill in the first line of the text where a record has no title."""
+    import pyarrow as pa
+
+    given = [None] * len(texts) if titles is None else titles.to_pylist()
+    filled = [
+        first_line(text) if title is None else title
+        for title, text in zip(given, texts.to_pylist(), strict=True)
+    ]
+    return pa.array(filled, pa.large_string())
 
 
 def first_line(text: str | None) -> str | None:
@@ -219,24 +271,22 @@ def priority_order(
     return documents[np.array(known + unknown, dtype=np.intp)]
 
 
-_DIGITS = re.compile(r"(\d+)")
+_DIGITS = re.compile(r"([0-9]+)")
 
 
 def _sort_keys(values: list[Any], name: str) -> list[Any]:
-    present = [v for v in values if v is not None and v == v]
+    """Return a key for each value that sorts as a reader would; None for no value."""
+    values = [None if _is_missing(v) else v for v in values]
+    present = [v for v in values if v is not None]
     if all(isinstance(v, str) for v in present):
-        try:
-            numbers = {v: float(v) for v in set(present)}
-        except ValueError:
-            numbers = {}
-        if numbers and all(n == n for n in numbers.values()):
-            return [None if v is None else numbers[v] for v in values]
-        return [
-            None
-            if v is None
-            else [(int(p), "") if p.isdecimal() else (-1, p) for p in _DIGITS.split(v)]
-            for v in values
-        ]
+        for number in (int, Decimal):
+            try:
+                numbers = {v: number(v) for v in set(present)}
+            except (ValueError, ArithmeticError):
+                continue
+            if all(n == n for n in numbers.values()):
+                return [None if v is None else numbers[v] for v in values]
+        return [None if v is None else _natural(v) for v in values]
     try:
         sorted(present)
     except TypeError:
@@ -245,4 +295,19 @@ def _sort_keys(values: list[Any], name: str) -> list[Any]:
             f"The field '{name}' cannot order the documents: it holds values of kinds that do not "
             f"compare ({kinds}). Choose another field for the priority."
         ) from None
-    return [v if v is not None and v == v else None for v in values]
+    return values
+
+
+def _is_missing(value: Any) -> bool:
+    """A blank cell is no value, and neither is a number that is none."""
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """Text with its runs of digits as numbers, by their lengths and digits."""
+    parts = _DIGITS.split(text)
+    key = []
+    for at, part in enumerate(parts):
+        digits = part.lstrip("0")
+        key.append((len(digits), digits) if at % 2 else (-1, part))
+    return key

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from neardup.collect import Collected, Progress
     from neardup.readers import Problem
 
-#: Documents decided between two looks at the clock and at Ctrl-C.
-_STEP = 16_384
+#: Documents decided between two looks at Ctrl-C.
+_STEP = 1024
 
 _ON_ERROR = ("keep", "drop", "stop")
 
@@ -36,8 +36,8 @@ class DedupResult:
         The kept rows, unchanged and in input order; None where they were
         written to a file.
     removed : pyarrow.Table
-        One row a dropped document, in input order: ``id`` (string), ``kept_id``
-        (string), ``similarity`` (float64, in [0, 1]), ``measure`` (string),
+        One row a dropped document, in input order: ``id`` (large_string),
+        ``kept_id`` (large_string), ``similarity`` (float64, in [0, 1]), ``measure`` (string),
         ``distance`` (int32, bits; null where a text has no fingerprint).
     keep : ndarray of shape (n_documents,), dtype bool
         For each document, in input order, whether it is kept.
@@ -121,8 +121,9 @@ def dedup(
     One rule: documents stand in priority order, and one is dropped if and only
     if it is verified similar to a document before it that is kept. It points
     at the most similar such document, the earliest if they tie. Near-linear in
-    practice; memory is some 60 bytes a document beside the input, texts wait
-    in a temporary file. The result depends on neither threads nor batches.
+    practice, quadratic among documents of one template; memory is some 300
+    bytes a document beside its id, texts wait in a temporary file. The result
+    depends on neither threads nor batches.
 
     Examples
     --------
@@ -254,6 +255,7 @@ title_from_first_line, workers
         run.progress.stage("write", int(result.keep.sum()))
         written = write_kept(sources, result.keep, kept_file)
         result.summary.kept -= written.unwritable
+        result.summary.left_out = written.unwritable
         result.summary.problems += written.unwritable + len(sources.notes)
         said: list[Problem | str] = [*sources.notes, *written.problems]
         for problem in said:
@@ -273,7 +275,11 @@ title_from_first_line, workers
                 "workers": workers,
             }
             text_of_report = summary.report(
-                recipe=run.recipe, plan=result.plan, problems=result.problems, **settings
+                recipe=run.recipe,
+                recipe_id=run.recipe_id,
+                plan=result.plan,
+                problems=result.problems,
+                **settings,
             )
             report_file.write(text_of_report.encode() + b"\n")
     return result
@@ -306,6 +312,7 @@ class Run:
         self.workers = check_workers(workers)
         self.progress = progress or Progress()
         self.clock = Clock()
+        self.recipe_id = recipe.id
 
     def decide(self, source: Any) -> DedupResult:
         """Read `source` and decide every document."""
@@ -314,6 +321,7 @@ class Run:
         collected = collect(
             source.batches(titles=self.recipe.weigh.scheme == "improved"),
             self.recipe,
+            keeps_texts=self.rule.threshold is not None,
             workers=self.workers,
             value_field=priority_field(self.priority),
             lengths=self.priority == "longest",
@@ -322,6 +330,7 @@ class Run:
             progress=self.progress,
         )
         self.clock.lap("read and sketch")
+        self.recipe_id = collected.recipe_id()
         readable = collected.features() >= 0
         order = priority_order(self.priority, readable, collected.lengths, collected.values)
         result = self._apply(collected, readable, order)

@@ -60,11 +60,14 @@ class DocumentFrequencies:
         """
         from neardup.writers import OutputSet
 
-        path = check_path(path, "path")
+        with OutputSet() as outputs:
+            outputs.open_text(check_path(path, "path"), force=force).write(self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """Return the table as the file has it, in UTF-8."""
         lines = [f"{_MAGIC}\t{_VERSION}", f"#units\t{self.units}", f"#documents\t{self.documents}"]
         lines += [f"{_escape(word)}\t{count}" for word, count in self.counts.items()]
-        with OutputSet() as outputs:
-            outputs.open_text(path, force=force).write(("\n".join(lines) + "\n").encode())
+        return ("\n".join(lines) + "\n").encode()
 
 
 def load_idf(path: str | Path) -> DocumentFrequencies:

@@ -41,7 +41,8 @@ def near_pairs(
     Parameters
     ----------
     fingerprints : ndarray of shape (n, words) or (n,), dtype uint64
-        As :func:`neardup.fingerprint_many` returns them; n < 2**32.
+        As :func:`neardup.fingerprint_many` returns them, without the rows of
+        zeros that stand for texts without features; n < 2**32.
     max_distance : int, default=3
         Largest number of differing bits, inclusive; 0 <= max_distance <= bits.
     bits : {32, 64, 128, 256}, default=64
@@ -58,6 +59,8 @@ def near_pairs(
     ------
     ParameterError
         If a parameter is out of bounds or the array has another shape or dtype.
+    InputError
+        If there are more than 2**28 pairs.
 
     See Also
     --------
@@ -113,6 +116,7 @@ class FingerprintIndex:
     Notes
     -----
     Exact. Grows by the logarithmic method [1]_: adding costs O(log n) amortized.
+    Not for two threads at once while one of them adds.
 
     References
     ----------

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.parameters import check_choice, check_field, check_flag
-from neardup.plan import Plan, plan, rule
+from neardup.plan import Plan, Rule, plan, rule
 from neardup.recipe import Recipe, load_recipe
 from neardup.summary import Clock, Summary, peak_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup import _core
     from neardup.collect import Progress
     from neardup.readers import Problem
 
@@ -188,7 +189,11 @@ title_from_first_line, workers, force, progress
         if report_file is not None:
             settings = {"inputs": [str(path) for path in inputs], "output": str(output)}
             text_of_report = result.summary.report(
-                recipe=chosen, plan=result.plan, problems=result.problems, **settings
+                recipe=chosen,
+                recipe_id=chosen.id,
+                plan=result.plan,
+                problems=result.problems,
+                **settings,
             )
             report_file.write(text_of_report.encode() + b"\n")
     return result
@@ -214,6 +219,7 @@ def _find(
     collected = collect(
         source.batches(titles=recipe.weigh.scheme == "improved"),
         recipe,
+        keeps_texts=wanted.threshold is not None,
         workers=workers,
         title_from_first_line=title_from_first_line,
         stop_on_error=stop_on_error,
@@ -222,12 +228,7 @@ def _find(
     clock.lap("read and sketch")
     if progress is not None:
         progress.stage("candidates, verify", None)
-    a, b, similarity, distance, candidates = collected.corpus.verified_pairs(
-        max_distance=wanted.max_distance,
-        threshold=wanted.threshold,
-        shingle=wanted.shingle,
-        min_features=wanted.min_features,
-    )
+    a, b, similarity, distance, candidates = _verified(collected.corpus, wanted)
     ids = collected.id_column()
     table = pa.table(
         {
@@ -260,3 +261,28 @@ def _find(
         max_distance=wanted.max_distance,
     )
     return PairsResult(table, summary, search, collected.problems)
+
+
+def _verified(corpus: _core.Corpus, wanted: Rule) -> tuple[Any, Any, Any, Any, int]:
+    """Return all verified pairs as columns, and the number of candidates."""
+    import numpy as np
+
+    from neardup import _core
+
+    search = _core.PairSearch(
+        corpus,
+        max_distance=wanted.max_distance,
+        threshold=wanted.threshold,
+        shingle=wanted.shingle,
+        min_features=wanted.min_features,
+    )
+    # In pieces, so that Ctrl-C is heard between them.
+    pieces = list(iter(lambda: search.next_piece(corpus), None))
+    kinds = (np.uint32, np.uint32, np.float64, np.int32)
+    columns = [
+        np.concatenate([piece[at] for piece in pieces]) if pieces else np.zeros(0, kind)
+        for at, kind in enumerate(kinds)
+    ]
+    order = np.lexsort((columns[1], columns[0]))
+    a, b, similarity, distance = (column[order] for column in columns)
+    return a, b, similarity, distance, search.candidates()

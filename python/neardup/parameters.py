@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import numbers
 import operator
 import os
 from collections.abc import Sequence
@@ -28,9 +29,12 @@ def bad(name: str, expected: str, value: Any) -> ParameterError:
 
 def check_threshold(value: Any, name: str = "threshold") -> float:
     """A similarity, above 0 and at most 1."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1:
+    number = None
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        number = float(value)
+    if number is None or not 0 < number <= 1:
         raise bad(name, "a number above 0 and at most 1", value)
-    return float(value)
+    return number
 
 
 def check_whole(value: Any, name: str, least: int, most: int | None = None, what: str = "") -> int:

@@ -83,7 +83,7 @@ class Segment:
         already ``word/tag word/tag``), or ``module:function``, a callable
         ``text -> [(word, tag), ...]``.
     k : int, default=2
-        Characters in a shingle; at least 1.
+        Characters in a shingle; 1 to 64.
     drop_tags : tuple of str, default=()
         For ``tagged``: tokens that contain one of these are dropped.
     user_dictionary : str, default=""
@@ -160,10 +160,10 @@ class Decide:
         Largest number of differing bits, inclusive. With `threshold` it bounds
         the candidates; without, it decides.
     shingle : int, default=5
-        Characters in the shingles that resemblance counts.
+        Characters in the shingles that resemblance counts; 1 to 64.
     min_features : int, default=5
-        A text with fewer features has no useful fingerprint: it equals only an
-        identical text.
+        A text with fewer distinct features has no useful fingerprint: it
+        equals only an identical text.
     """
 
     threshold: float | None = None
@@ -179,6 +179,8 @@ _CHOICES = {
     ("sketch", "hash"): ("xxh3", "news", "bkdr"),
     ("sketch", "tie"): (0, 1),
 }
+#: Longest shingle in characters, and most of anything that is counted.
+_MAX_SHINGLE, _MAX_COUNT = 64, 2**31 - 1
 _UNITS = ("words", "unicode-words", "shingles", "by-script", "tagged")
 _STAGES = {
     "normalize": Normalize,
@@ -394,6 +396,9 @@ def _validate(recipe: Recipe) -> None:
             value = getattr(settings, item.name)
             choices = _CHOICES.get((stage, item.name))
             if choices is not None:
+                # 64.0 is equal to 64, and is no number of bits.
+                if isinstance(value, float):
+                    raise bad(f"{stage}.{item.name}", "a whole number", value)
                 check_choice(value, f"{stage}.{item.name}", choices)
             elif isinstance(item.default, bool):
                 check_flag(value, f"{stage}.{item.name}")
@@ -403,12 +408,12 @@ def _validate(recipe: Recipe) -> None:
     if segment.units not in _UNITS and ":" not in segment.units:
         listed = ", ".join(_UNITS)
         raise bad("segment.units", f"one of {listed}, or module:function", segment.units)
-    check_whole(segment.k, "segment.k", 1)
+    check_whole(segment.k, "segment.k", 1, _MAX_SHINGLE)
     tags = segment.drop_tags
     if not isinstance(tags, tuple) or not all(isinstance(tag, str) for tag in tags):
         raise bad("segment.drop_tags", "a list of text", tags)
     if weigh.top is not None:
-        check_whole(weigh.top, "weigh.top", 1)
+        check_whole(weigh.top, "weigh.top", 1, _MAX_COUNT)
     if sketch.hash != "xxh3" and sketch.bits > 64:
         raise bad("sketch.bits", f"32 or 64 with the hash '{sketch.hash}'", sketch.bits)
     if weigh.scheme in ("tf-idf", "improved") and weigh.idf == NONE:
@@ -417,5 +422,5 @@ def _validate(recipe: Recipe) -> None:
         check_threshold(decide.threshold, "decide.threshold")
     if decide.max_distance is not None:
         check_max_distance(decide.max_distance, sketch.bits, "decide.max_distance")
-    check_whole(decide.shingle, "decide.shingle", 1)
-    check_whole(decide.min_features, "decide.min_features", 1)
+    check_whole(decide.shingle, "decide.shingle", 1, _MAX_SHINGLE)
+    check_whole(decide.min_features, "decide.min_features", 1, _MAX_COUNT)

@@ -8,7 +8,7 @@ could not be told apart and are refused.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -59,19 +59,16 @@ def encoded_units(segmenter: Segmenter, text: str) -> str:
     """
     encoded = []
     try:
-        for word, tag in segmenter(text):
+        for unit in segmenter(text):
+            if isinstance(unit, str):
+                # A str of two characters would pass for a pair.
+                raise TypeError(f"expected pairs of (word, tag), found the text {unit[:20]!r}")
+            word, tag = unit
             encoded.append(f"{_clean(word)}{TAG}{_clean(tag)}")
-    except Exception as error:
-        raise InputError(
-            f"The segmenter failed on the text {text[:40]!r}: {type(error).__name__}: {error}"
-        ) from error
+    except Exception as error:  # the user's function may fail in any way of its own
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(f"The segmenter failed on the text {text[:40]!r}: {said}") from error
     return UNIT.join(encoded)
-
-
-def encode_all(name: str, texts: Sequence[str | None]) -> list[str | None]:
-    """Return the encoded units of each text; None stays None."""
-    segmenter = load_segmenter(name)
-    return [None if text is None else encoded_units(segmenter, text) for text in texts]
 
 
 def _clean(part: str) -> str:
@@ -79,4 +76,5 @@ def _clean(part: str) -> str:
         raise TypeError(f"expected pairs of (word, tag) as str, found {part!r}")
     if UNIT in part or TAG in part:
         raise ValueError("a word or tag contains U+001E or U+001F")
+    part.encode()  # a lone surrogate has no place in a unit
     return part

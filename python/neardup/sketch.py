@@ -11,7 +11,7 @@ from neardup.exceptions import InputError, SketchMismatchError
 from neardup.parameters import bad, check_field, check_flag, check_whole, check_workers
 from neardup.recipe import Recipe, load_recipe
 from neardup.resources import compiled
-from neardup.segmenters import encode_all, encoded_units, load_segmenter
+from neardup.segmenters import encoded_units, load_segmenter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -199,7 +199,8 @@ def fingerprint_many(
     -------
     ndarray of shape (n_texts, words), dtype uint64
         ``words`` is ``ceil(bits / 64)``; word 0 has the lowest bits. A text
-        without features has a row of zeros.
+        without features has a row of zeros, which is no fingerprint: leave
+        such rows out of a search, ``rows[rows.any(axis=1)]``.
 
     Raises
     ------
@@ -220,7 +221,7 @@ def fingerprint_many(
 
     chosen = load_recipe(recipe)
     core = compiled(chosen)
-    corpus = _core.Corpus(core, workers=check_workers(workers))
+    corpus = _core.Corpus(core, keeps_texts=False, workers=check_workers(workers))
     items = _listed(texts, "texts")
     for at, text in enumerate(items):
         checked_text(text, f"texts[{at}]")
@@ -230,10 +231,14 @@ def fingerprint_many(
     for at, title in enumerate(title_list or ()):
         if title is not None:
             checked_text(title, f"titles[{at}]")
+    units = None
+    if chosen.callable_name is not None:
+        segmenter = load_segmenter(chosen.callable_name)
+        units = [encoded_units(segmenter, core.normalize(text)) for text in items]
     corpus.push(
         pa.array(items, pa.large_string()),
         titles=None if title_list is None else pa.array(title_list, pa.large_string()),
-        units=units_column(core, chosen, items),
+        units=None if units is None else pa.array(units, pa.large_string()),
     )
     corpus.finish()
     return corpus.fingerprints()
@@ -302,6 +307,7 @@ def fingerprint_files(
         collected = collect(
             sources.batches(titles=chosen.weigh.scheme == "improved"),
             chosen,
+            keeps_texts=False,
             workers=workers,
             title_from_first_line=title_from_first_line,
             progress=progress,
@@ -366,15 +372,3 @@ def prepared(core: _core.Recipe, recipe: Recipe, text: str) -> tuple[str, str]:
     if recipe.callable_name is None:
         return normalized, normalized
     return normalized, encoded_units(load_segmenter(recipe.callable_name), normalized)
-
-
-def units_column(
-    core: _core.Recipe, recipe: Recipe, texts: Sequence[str | None]
-) -> pa.LargeStringArray | None:
-    """Return the column of encoded units, or None if the core segments itself."""
-    if recipe.callable_name is None:
-        return None
-    import pyarrow as pa
-
-    normalized = [None if text is None else core.normalize(text) for text in texts]
-    return pa.array(encode_all(recipe.callable_name, normalized), pa.large_string())

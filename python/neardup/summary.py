@@ -27,6 +27,8 @@ class Summary:
         Dropped because the text is identical, or similar.
     kept : int
         Records that stay, unreadable ones included if they were kept.
+    left_out : int
+        Records that were to stay and cannot be written in the output's format.
     pairs : int
         Pairs reported, for ``pairs``.
     problems : int
@@ -48,6 +50,7 @@ class Summary:
     exact_duplicates: int = 0
     near_duplicates: int = 0
     kept: int = 0
+    left_out: int = 0
     pairs: int = 0
     problems: int = 0
     candidates: int = 0
@@ -56,7 +59,9 @@ class Summary:
     peak_memory: int = 0
     stages: dict[str, float] = field(default_factory=dict)
 
-    def report(self, *, recipe: Any, plan: Any, problems: list[Any], **settings: Any) -> str:
+    def report(
+        self, *, recipe: Any, recipe_id: str, plan: Any, problems: list[Any], **settings: Any
+    ) -> str:
         """Return the run as JSON: counts, settings, recipe, plan, versions."""
         import numpy
         import pyarrow
@@ -67,7 +72,7 @@ class Summary:
             {
                 "summary": dataclasses.asdict(self),
                 "settings": settings,
-                "recipe": {"id": recipe.id, **dataclasses.asdict(recipe)},
+                "recipe": {"id": recipe_id, **dataclasses.asdict(recipe)},
                 "plan": dataclasses.asdict(plan),
                 "problems": [str(problem) for problem in problems],
                 "versions": {

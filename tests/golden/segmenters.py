@@ -28,3 +28,13 @@ def three_parts(text):
 def failing(text):
     """Fail as a user's function may."""
     raise ZeroDivisionError(f"no words in {len(text)} characters")
+
+
+def only_words(text):
+    """Forget the tags, as many a library's function does."""
+    return text.split()
+
+
+def nothing(_text):
+    """Find no word in any text."""
+    return []

@@ -36,12 +36,15 @@ BAD_LINES = [
     ),
     (b"[" * 5000, "must be valid JSON", "[" * 59 + "…"),
 ]
-BAD_FIELDS = [
+MISSING_FIELDS = [
     (b'{"body":"a","n":1}', "must be present", "a record with 'body', 'n'"),
     (b"{}", "must be present", "a record with no field"),
+]
+BAD_FIELDS = [
     (b'{"text":12}', "must be text", "12"),
     (b'{"text":null}', "must be text", "null"),
     (b'{"text":["a"]}', "must be text", '["a"]'),
+    (b'{"text":5,"content":"c","body":"b"}', "must be text", "5"),
 ]
 
 
@@ -54,7 +57,11 @@ def test_bad_line(read, make, line, reason, found):
     assert (problem.source, problem.record, problem.field) == ("a.jsonl", 2, None)
     assert problem.reason.startswith(reason)
     assert problem.found == found
-    assert str(problem) == f"a.jsonl: record 2: {problem.reason}. Got {found} instead."
+    way_out = " Convert it first, for example: iconv -f gb18030 -t utf-8."
+    assert str(problem) == (
+        f"a.jsonl: record 2: {problem.reason}. Got {found} instead."
+        + (way_out if "UTF-8" in reason else "")
+    )
     assert "\n" not in str(problem)
 
 
@@ -72,13 +79,56 @@ def test_bad_field(read, make, line, reason, found):
     ]
 
 
-@pytest.mark.parametrize(("line", "reason", "found"), BAD_FIELDS)
+@pytest.mark.parametrize(("line", "reason", "found"), BAD_FIELDS + MISSING_FIELDS)
 def test_bad_field_when_the_field_is_named(read, make, line, reason, found):
     got = read(make("a.jsonl", line + b"\n"), text_field="text")
     assert got["texts"] == [None]
     assert [str(p) for p in got["problems"]] == [
         f"a.jsonl: record 1, field 'text': {reason}. Got {found} instead."
     ]
+
+
+def test_title_that_no_record_has(read, make):
+    names = [
+        make("a.jsonl", b'{"text":"a"}\nnonsense\n{"text":"b"}\n' * 3000),
+        make("b.jsonl", b'{"text":"a"}\n{"text":5,"headline":null}\n'),
+        make("c.jsonl", b""),
+        make("t/d.txt", b"d"),
+    ]
+    for titles in (None, False):
+        for size in (100, 1 << 22):
+            got = read(names, title_field="headline", titles=titles, batch_bytes=size)
+            said = [str(p) for p in got["problems"] if p.record is None]
+            assert said == [
+                "a.jsonl: field 'headline': must be present in at least one record, since it was"
+                " named as the title. Got 9000 records without it instead."
+            ]
+            assert len(got["problems"]) == 3000 + 1 + 1
+
+
+def test_names_on_one_line(read, make):
+    name = make("a\n\x1b\u2028b.jsonl", b'nonsense\n{"text":"x"}')
+    got = read(name)
+    assert got["ids"] == [f"a\\n\\x1b\\u2028b.jsonl:{i}" for i in (1, 2)]
+    assert str(got["problems"][0]).startswith("a\\n\\x1b\\u2028b.jsonl: record 1: must be valid JSON")
+    (problem,) = read(make("b.jsonl", b"{}"), text_field="x\ny")["problems"]
+    assert "field 'x\\ny': must be present" in str(problem)
+    with pytest.raises(InputError) as caught:
+        open_sources(["no\nwhere"])
+    assert str(caught.value) == "no\\nwhere: no such file or directory."
+    with pytest.raises(InputError) as caught:
+        open_sources([make("c.csv", b"a,b\n")], text_field="x\ny")
+    assert "must have a text column 'x\\ny'." in str(caught.value)
+
+
+def test_csv_header_that_is_no_utf8(make):
+    with pytest.raises(InputError) as caught:
+        open_sources([make("a.csv", "标题,text\n".encode("gb18030"))])
+    assert str(caught.value) == (
+        "a.csv: the header row must be valid UTF-8 (byte 1 of the record is not)."
+        " Got \\xb1\\xea\\xcc\\xe2,text instead."
+        " Convert it first, for example: iconv -f gb18030 -t utf-8."
+    )
 
 
 def test_no_text_field_at_all(read, make):
@@ -162,6 +212,7 @@ def test_ragged_and_broken_csv(read, make):
     assert said[2].startswith("a.csv: record 4: must be valid CSV (")
     assert said[3] == (
         "a.csv: record 5: must be valid UTF-8 (byte 3 of the record is not). Got 5,\\xff instead."
+        " Convert it first, for example: iconv -f gb18030 -t utf-8."
     )
     assert len(said) == 4
 
@@ -191,6 +242,7 @@ def test_text_file_that_is_no_utf8(read, make):
     assert got["texts"] == [None, "好"]
     assert [str(p) for p in got["problems"]] == [
         "t/a.txt: record 1: must be valid UTF-8 (byte 1 is not). Got \\xba\\xc3 instead."
+        " Convert it first, for example: iconv -f gb18030 -t utf-8."
     ]
 
 
@@ -221,7 +273,7 @@ REFUSED = [
         ["a.jsonl"],
         {"format": "xml"},
         ParameterError,
-        "The 'format' parameter of open_sources must be one of jsonl, parquet, csv, tsv, text."
+        "The 'format' parameter must be one of jsonl, parquet, csv, tsv, text."
         " Got 'xml' instead.",
     ),
     (
@@ -243,7 +295,7 @@ REFUSED = [
         ["empty"],
         {"format": "csv"},
         ParameterError,
-        "The 'format' parameter of open_sources must be 'text' for a folder."
+        "The 'format' parameter must be 'text' for a folder."
         " Got 'csv' for empty instead.",
     ),
     (
@@ -257,13 +309,14 @@ REFUSED = [
         {"text_field": "body"},
         InputError,
         "numbers.parquet: must have a text column 'body'. Got 'text', 'x' instead."
-        " Name the column with text_field (--text-field).",
+        " Name the field with text= (--text-field).",
     ),
     (
         ["numbers.parquet"],
         {"text_field": "x", "id_field": "key"},
         InputError,
-        "numbers.parquet: must have the id column 'key'. Got 'text', 'x' instead.",
+        "numbers.parquet: must have the id column 'key'. Got 'text', 'x' instead."
+        " Name the field with id= (--id-field).",
     ),
     (
         ["bad.parquet"],
@@ -276,7 +329,7 @@ REFUSED = [
         {},
         InputError,
         "a.csv: must have a text column 'text', 'content' or 'body'. Got 'x', 'y' instead."
-        " Name the column with text_field (--text-field).",
+        " Name the field with text= (--text-field).",
     ),
     (
         ["array.json"],

@@ -76,6 +76,39 @@ def test_texts_alone(series):
     assert list(map(str, kept)) == ["甲", "丙"]
 
 
+@pytest.mark.parametrize("dtype", [None, object, np.dtypes.StringDType()], ids=str)
+def test_numpy_array_gives_numpy_array(dtype):
+    array = np.array(TEXTS, dtype=dtype)
+    source = open_table(array)
+    assert read(source)[:2] == (TEXTS, ["0", "1", "2", "3"])
+    kept = source.kept(KEEP)
+    assert kept.dtype == array.dtype
+    assert kept.tolist() == ["甲", "丙"]
+
+
+def test_iterator_gives_list():
+    for _ in range(2):
+        source = open_table(row for row in ROWS)
+        assert read(source)[0] == read(source)[0] == TEXTS
+        assert source.kept(KEEP) == [ROWS[0], ROWS[2]]
+    assert open_table(map(str, TEXTS)).kept(KEEP) == ["甲", "丙"]
+
+
+def test_title_that_no_row_has():
+    rows = [{"text": "a"}, {"text": "b"}]
+    for titles in (True, False):
+        (batch,) = open_table(rows, title_field="headline").batches(titles=titles)
+        assert [str(p) for p in batch.problems] == [
+            "input: field 'headline': must be present in at least one record, since it was named"
+            " as the title. Got 2 records without it instead."
+        ]
+    rows.append({"text": "c", "headline": None})
+    (batch,) = open_table(rows, title_field="headline").batches()
+    assert batch.problems == []
+    with pytest.raises(InputError, match="must have the title column 'headline'"):
+        open_table(TABLE, title_field="headline")
+
+
 def test_reader_gives_reader():
     source = open_table(TABLE.to_reader(max_chunksize=2))
     assert read(source)[0] == TEXTS
@@ -110,12 +143,22 @@ def test_what_is_no_text_is_a_problem():
         " Got \\ud800 instead.",
         "input: record 5, field 'text': must be text. Got b instead.",
     ]
-    got = read(open_table([{"text": "a"}, {"body": "b"}, 7, {"text": 1.5}]))
-    assert got[0] == ["a", None, None, None]
+    rows = [{"text": "a"}, {"body": "b"}, 7, {"text": 1.5, "body": "b"}, {"n": 1}, {"body": "\ud800"}]
+    got = read(open_table(rows))
+    assert got[0] == ["a", "b", None, None, None, None]
     assert got[4] == [
-        "input: record 2, field 'text': must be text. Got null instead.",
         "input: record 3: must be a dict. Got 7 instead.",
         "input: record 4, field 'text': must be text. Got 1.5 instead.",
+        "input: record 5: must have a text field 'text', 'content' or 'body'."
+        " Got a record with 'n' instead.",
+        "input: record 6, field 'body': must be text without lone surrogates (\\ud800-\\udfff)."
+        " Got \\ud800 instead.",
+    ]
+    got = read(open_table(rows[:2], text_field="body", id_field="text"))
+    assert got[:2] == ([None, "b"], ["a", "1"])
+    assert got[4] == [
+        "input: record 1, field 'body': must be present. Got a record with 'text' instead.",
+        "input: record 2, field 'text': must be text or an integer. Got null instead.",
     ]
     frame = pd.DataFrame({"text": pd.Series(["a", None, 3, "b"], dtype=object)})
     assert read(open_table(frame))[0] == ["a", None, None, "b"]
@@ -126,7 +169,13 @@ def test_empty():
         [],
         (),
         TABLE.slice(0, 0),
+        np.array([], dtype=str),
         pl.DataFrame({"text": pl.Series([], dtype=pl.String)}),
+        pl.DataFrame({"text": []}),
+        pd.DataFrame({"text": []}),
+        pd.DataFrame({"text": []}, dtype=object),
+        pd.DataFrame({"text": [], "title": []}, dtype="float64"),
+        pd.Series([], dtype="float64"),
     ):
         source = open_table(empty)
         assert list(source.batches()) == []
@@ -146,5 +195,14 @@ def test_refused():
         open_table(5)
     with pytest.raises(ParameterError, match="Got str instead"):
         open_table("a text")
+    with pytest.raises(ParameterError) as caught:
+        open_table(pl.DataFrame(ROWS).lazy())
+    assert str(caught.value) == (
+        "The 'data' parameter must be an Arrow, pandas or polars table, or a list of str or dict."
+        " Got LazyFrame instead. collect() it first."
+    )
+    for data in ({"a", "b"}, np.array([["a"], ["b"]]), pd.Index(["a"])):
+        with pytest.raises(ParameterError, match=r"Make a list of it: list\(\.\.\.\)\.$"):
+            open_table(data)
     with pytest.raises(ParameterError, match="must hold 4 flags, one per row"):
         take_kept(TABLE, [True])

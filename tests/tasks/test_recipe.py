@@ -140,7 +140,7 @@ def test_paths_are_relative_to_the_file(tmp_path, monkeypatch):
         ("[sketch]\nwidth = 64", r"no setting 'sketch.width'.*bits"),
         ("[hash]\nbits = 64", r"no setting 'hash'.*sketch"),
         ("sketch = 64", r"'sketch'.*must be a table"),
-        ("[segment]\nk = 0", r"'segment.k'.*at least 1. Got 0"),
+        ("[segment]\nk = 0", r"'segment.k'.*from 1 to 64. Got 0"),
         ("[segment]\nk = 1.5", r"'segment.k'.*Got 1.5"),
         ("[segment]\nunits = 'letters'", r"'segment.units'.*or module:function"),
         ("[weigh]\nscheme = 'tf-idf'", r"'weigh.idf'.*'tf-idf'"),

@@ -74,10 +74,21 @@ def test_what_cannot_be_loaded(units, message):
     ],
 )
 def test_what_fails(name, text, message):
+    """One text is an error; one of many is a problem, and never a duplicate."""
     recipe = recipe_with(name, normalize={"drop_invisible": False})
-    for run in (lambda: fingerprint(text, recipe=recipe), lambda: dedup([text], recipe=recipe)):
-        with pytest.raises(InputError, match=message):
-            run()
+    with pytest.raises(InputError, match=message):
+        fingerprint(text, recipe=recipe)
+    result = dedup([text, text], recipe=recipe)
+    assert result.kept == [text, text]
+    assert result.summary.unreadable == 2
+    assert [problem.record for problem in result.problems] == [1, 2]
+    assert "must be a text that the segmenter takes" in str(result.problems[0])
+
+
+def test_words_without_tags_are_no_pairs():
+    """A word of two characters must not pass for a word and its tag."""
+    with pytest.raises(InputError, match=r"expected pairs of \(word, tag\), found the text '今天'"):
+        fingerprint("今天 天气", recipe=recipe_with("only_words"))
 
 
 def test_the_encoding_is_the_twin():

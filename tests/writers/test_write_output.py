@@ -155,7 +155,7 @@ REFUSED = [
         "o.jsonl",
         {"format": "xml"},
         ParameterError,
-        "The 'format' parameter of open_output must be one of jsonl, parquet, csv, tsv."
+        "The 'format' parameter must be one of jsonl, parquet, csv, tsv."
         " Got 'xml' instead.",
     ),
     ("d.jsonl", {}, OutputError, "d.jsonl: must be a file. Got a folder instead."),

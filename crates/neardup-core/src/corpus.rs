@@ -54,6 +54,7 @@ pub struct Corpus {
     frequencies: Option<DocumentFrequencies>,
     /// Of the frequencies that the recipe was given at the end.
     digest: Option<u64>,
+    keeps_texts: bool,
 }
 
 const UNREADABLE: u32 = u32::MAX;
@@ -69,10 +70,13 @@ struct Sketched {
 impl Corpus {
     /// An empty corpus whose documents will be sketched by `recipe`.
     ///
+    /// `keeps_texts` says whether anyone will ask for texts again; a recipe that
+    /// counts its own corpus keeps them in any case.
+    ///
     /// # Errors
     ///
     /// If the recipe's width is not one that fingerprints have.
-    pub fn new(recipe: Recipe) -> Result<Self> {
+    pub fn new(recipe: Recipe, keeps_texts: bool) -> Result<Self> {
         Ok(Corpus {
             texts: TextStore::new(TEXT_BUDGET),
             fingerprints: Fingerprints::new(recipe.bits())?,
@@ -82,6 +86,7 @@ impl Corpus {
                 .needs_document_frequencies()
                 .then(DocumentFrequencies::default),
             digest: None,
+            keeps_texts: keeps_texts || recipe.needs_document_frequencies(),
             recipe,
         })
     }
@@ -112,7 +117,7 @@ impl Corpus {
         self.features.is_empty()
     }
 
-    /// The normalized texts.
+    /// The normalized texts; empty where the corpus keeps none.
     pub fn texts(&self) -> &TextStore {
         &self.texts
     }
@@ -184,12 +189,18 @@ impl Corpus {
                 made
             }
         };
+        // Only a second sketch reads titles and units again.
+        let again = self.frequencies.is_some();
         for (document, sketched) in documents.iter().zip(&made) {
-            self.texts.push(
-                &sketched.text,
-                document.title.unwrap_or(""),
-                document.units.unwrap_or(""),
-            )?;
+            let text = if self.keeps_texts {
+                &*sketched.text
+            } else {
+                ""
+            };
+            let title = document.title.filter(|_| again && self.recipe.uses_title());
+            let units = document.units.filter(|_| again);
+            self.texts
+                .push(text, title.unwrap_or(""), units.unwrap_or(""))?;
             self.identity.push(sketched.identity);
             self.features.push(sketched.features);
             self.fingerprints
@@ -221,7 +232,9 @@ impl Corpus {
                     || (Scratch::default(), Vec::new()),
                     |(scratch, buffer), id| {
                         let mut row = [0; 4];
-                        if features[id] != UNREADABLE {
+                        // Without features, units that are empty would be taken
+                        // for units that nobody made.
+                        if features[id] != UNREADABLE && features[id] != 0 {
                             let record = texts.record(id, buffer)?;
                             let text = match record.units {
                                 "" => record.text,

@@ -124,6 +124,11 @@ impl Recipe {
         self.sketch.words()
     }
 
+    /// Whether the title of a document has a say in its weights.
+    pub fn uses_title(&self) -> bool {
+        self.weigher.uses_title()
+    }
+
     /// Whether weights depend on frequencies of the collection that the recipe
     /// has not been given. Until then it weighs as if every word were in every
     /// document.
@@ -156,9 +161,9 @@ impl Recipe {
     /// `title` is the title as it came; it is normalized here, and only looked
     /// at by the scheme `improved`.
     ///
-    /// Returns the number of units that counted, repetitions included (also
-    /// those of features that `top` dropped). 0 means that there is nothing to
-    /// sketch; `out` is then zero, which is not a fingerprint.
+    /// Returns the number of features, those that `top` drops included. 0 means
+    /// that there is nothing to sketch; `out` is then zero, which is not a
+    /// fingerprint.
     ///
     /// # Panics
     ///
@@ -190,7 +195,7 @@ impl Recipe {
     ) -> usize {
         self.collect(normalized, scratch);
         frequencies.add_document(scratch.features.iter().map(|(word, _)| word));
-        scratch.features.units()
+        scratch.features.len()
     }
 
     /// The units of a `normalized` text with their tags, before any is dropped.
@@ -241,16 +246,23 @@ impl Recipe {
         scratch: &mut Scratch,
         out: &mut [u64],
     ) -> usize {
+        let Scratch {
+            distinct, lower, ..
+        } = scratch;
         let mut counters = Counters::<W>::new();
+        let mut features = 0;
+        distinct.clear();
         self.segmenter.for_each(normalized, |unit| {
-            if let Some(text) = self.weigher.keep(unit.text, &mut scratch.lower) {
-                counters.add(hash.hash(text));
+            if let Some(text) = self.weigher.keep(unit.text, lower) {
+                let hashed = hash.hash(text);
+                features += usize::from(distinct.insert(hash.identity(text, &hashed)));
+                counters.add(hashed);
             }
         });
         let total = counters.total();
         let ones = counters.ones();
         self.finish(ones.as_flattened(), total, out);
-        total as usize
+        features
     }
 
     fn run_distinct<const W: usize>(
@@ -264,21 +276,19 @@ impl Recipe {
             distinct, lower, ..
         } = scratch;
         let mut counters = Counters::<W>::new();
-        let mut units = 0;
         distinct.clear();
         self.segmenter.for_each(normalized, |unit| {
             if let Some(text) = self.weigher.keep(unit.text, lower) {
-                units += 1;
-                let hash = hash.hash(text);
-                if distinct.insert(hash[0]) {
-                    counters.add(hash);
+                let hashed = hash.hash(text);
+                if distinct.insert(hash.identity(text, &hashed)) {
+                    counters.add(hashed);
                 }
             }
         });
         let total = counters.total();
         let ones = counters.ones();
         self.finish(ones.as_flattened(), total, out);
-        units
+        total as usize
     }
 
     fn run_weighing<const W: usize>(
@@ -290,6 +300,7 @@ impl Recipe {
         out: &mut [u64],
     ) -> usize {
         self.collect(normalized, scratch);
+        let found = scratch.features.len();
         self.weigh(title, scratch);
         let Scratch {
             features,
@@ -308,7 +319,7 @@ impl Recipe {
             *ones = sketch::sums(hashes.get(word..).unwrap_or_default(), W, weights);
         }
         self.finish(ones.as_flattened(), weights.iter().sum(), out);
-        features.units()
+        found
     }
 
     /// Counts the features of a text into the scratch.

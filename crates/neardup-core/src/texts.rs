@@ -98,6 +98,14 @@ impl TextStore {
         self.part(id * PARTS, id * PARTS + 1, buffer)
     }
 
+    /// Bytes of the text of record `id`; 0 if there is no such record.
+    pub fn size(&self, id: usize) -> usize {
+        match self.ends.get(id * PARTS) {
+            Some(&end) => (end - self.begin(id * PARTS)) as usize,
+            None => 0,
+        }
+    }
+
     /// All of record `id`; `buffer` holds it if it has to be read.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{fingerprints, pool};
+use crate::arrays::{fingerprints, load_numpy, pool};
 use crate::errors::raise;
 
 /// First row, second row, distance.
@@ -25,6 +25,7 @@ pub fn near_pairs<'py>(
     max_distance: u32,
     workers: usize,
 ) -> PyResult<Pairs<'py>> {
+    load_numpy(py);
     let rows = fingerprints(&rows, bits)?;
     let pool = pool(workers)?;
     let found = py
@@ -103,10 +104,11 @@ impl FingerprintIndex {
         max_distance: u32,
     ) -> PyResult<Self> {
         let rows = fingerprints(&rows, bits)?;
+        let pool = pool(0)?;
         let filed = py
             .detach(|| {
                 let mut filed = Filed::new(bits, max_distance, rows.len() as u64)?;
-                filed.extend(&rows)?;
+                pool.install(|| filed.extend(&rows))?;
                 Ok(filed)
             })
             .map_err(raise)?;
@@ -119,7 +121,9 @@ impl FingerprintIndex {
 
     fn add(&mut self, py: Python<'_>, rows: PyReadonlyArray2<'_, u64>) -> PyResult<()> {
         let rows = fingerprints(&rows, self.bits)?;
-        py.detach(|| self.filed.extend(&rows)).map_err(raise)
+        let pool = pool(0)?;
+        py.detach(|| pool.install(|| self.filed.extend(&rows)))
+            .map_err(raise)
     }
 
     #[pyo3(signature = (queries, *, max_distance, workers))]

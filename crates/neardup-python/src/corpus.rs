@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 use rayon::ThreadPool;
 
-use crate::arrays::{optional_strings, pool, strings};
+use crate::arrays::{load_numpy, optional_strings, pool, strings};
 use crate::errors::raise;
 use crate::recipe::Recipe;
 
@@ -23,13 +23,12 @@ type Decisions<'py> = (
     Bound<'py, PyArray1<bool>>,
 );
 
-/// Earlier document, later document, similarity, distance (-1: none); candidates.
+/// Earlier document, later document, similarity, distance (-1: none).
 type VerifiedPairs<'py> = (
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<i32>>,
-    u64,
 );
 
 fn rule(max_distance: u32, threshold: Option<f64>, shingle: usize, min_features: u32) -> Rule {
@@ -50,10 +49,11 @@ pub struct Corpus {
 #[pymethods]
 impl Corpus {
     #[new]
-    #[pyo3(signature = (recipe, *, workers))]
-    fn new(recipe: &Recipe, workers: usize) -> PyResult<Self> {
+    #[pyo3(signature = (recipe, *, keeps_texts, workers))]
+    fn new(py: Python<'_>, recipe: &Recipe, keeps_texts: bool, workers: usize) -> PyResult<Self> {
+        load_numpy(py);
         Ok(Corpus {
-            inner: corpus::Corpus::new(recipe.inner.clone()).map_err(raise)?,
+            inner: corpus::Corpus::new(recipe.inner.clone(), keeps_texts).map_err(raise)?,
             pool: pool(workers)?,
         })
     }
@@ -104,55 +104,6 @@ impl Corpus {
             .map(|document| self.inner.features(document).map_or(-1, i64::from))
             .collect::<Vec<_>>()
             .into_pyarray(py)
-    }
-
-    fn normalized(&self, document: usize) -> PyResult<String> {
-        let mut buffer = Vec::new();
-        let text = self.inner.texts().text(document, &mut buffer);
-        text.map(str::to_owned).map_err(raise)
-    }
-
-    /// Every verified pair: earlier and later document, similarity, distance
-    /// (-1: none); and the number of candidate pairs.
-    #[pyo3(signature = (*, max_distance, threshold, shingle, min_features))]
-    fn verified_pairs<'py>(
-        &self,
-        py: Python<'py>,
-        max_distance: u32,
-        threshold: Option<f64>,
-        shingle: usize,
-        min_features: u32,
-    ) -> PyResult<VerifiedPairs<'py>> {
-        let rule = rule(max_distance, threshold, shingle, min_features);
-        let (pairs, candidates) = py
-            .detach(|| {
-                self.pool
-                    .install(|| verify::verified_pairs(&self.inner, rule))
-            })
-            .map_err(raise)?;
-        let column = pairs.iter();
-        Ok((
-            column
-                .clone()
-                .map(|p| p.a)
-                .collect::<Vec<_>>()
-                .into_pyarray(py),
-            column
-                .clone()
-                .map(|p| p.b)
-                .collect::<Vec<_>>()
-                .into_pyarray(py),
-            column
-                .clone()
-                .map(|p| p.similarity)
-                .collect::<Vec<_>>()
-                .into_pyarray(py),
-            column
-                .map(|p| p.distance.map_or(-1, |bits| bits as i32))
-                .collect::<Vec<_>>()
-                .into_pyarray(py),
-            candidates,
-        ))
     }
 
     fn frequencies_digest(&self) -> Option<u64> {
@@ -233,5 +184,75 @@ impl Keeper {
     /// Candidate pairs looked at so far, and those that were similar.
     fn counts(&self) -> (u64, u64) {
         (self.inner.candidates(), self.inner.verified())
+    }
+}
+
+/// All verified pairs of a [`Corpus`], a piece at a time.
+#[pyclass(module = "neardup._core")]
+pub struct PairSearch {
+    inner: verify::PairSearch,
+}
+
+#[pymethods]
+impl PairSearch {
+    #[new]
+    #[pyo3(signature = (corpus, *, max_distance, threshold, shingle, min_features))]
+    fn new(
+        py: Python<'_>,
+        corpus: &Corpus,
+        max_distance: u32,
+        threshold: Option<f64>,
+        shingle: usize,
+        min_features: u32,
+    ) -> PyResult<Self> {
+        let rule = rule(max_distance, threshold, shingle, min_features);
+        let inner = py
+            .detach(|| {
+                corpus
+                    .pool
+                    .install(|| verify::PairSearch::new(&corpus.inner, rule))
+            })
+            .map_err(raise)?;
+        Ok(PairSearch { inner })
+    }
+
+    /// The number of candidate pairs.
+    fn candidates(&self) -> usize {
+        self.inner.candidates()
+    }
+
+    /// The next pairs, in no order; None after the last.
+    fn next_piece<'py>(
+        &mut self,
+        py: Python<'py>,
+        corpus: &Corpus,
+    ) -> PyResult<Option<VerifiedPairs<'py>>> {
+        let piece = py
+            .detach(|| corpus.pool.install(|| self.inner.next_piece(&corpus.inner)))
+            .map_err(raise)?;
+        Ok(piece.map(|pairs| {
+            let column = pairs.iter();
+            (
+                column
+                    .clone()
+                    .map(|p| p.a)
+                    .collect::<Vec<_>>()
+                    .into_pyarray(py),
+                column
+                    .clone()
+                    .map(|p| p.b)
+                    .collect::<Vec<_>>()
+                    .into_pyarray(py),
+                column
+                    .clone()
+                    .map(|p| p.similarity)
+                    .collect::<Vec<_>>()
+                    .into_pyarray(py),
+                column
+                    .map(|p| p.distance.map_or(-1, |bits| bits as i32))
+                    .collect::<Vec<_>>()
+                    .into_pyarray(py),
+            )
+        }))
     }
 }

@@ -21,7 +21,7 @@ mod _core {
     #[pymodule_export]
     use crate::candidates::{FingerprintIndex, near_pairs, plan, predicted_recall, radius};
     #[pymodule_export]
-    use crate::corpus::{Corpus, Keeper};
+    use crate::corpus::{Corpus, Keeper, PairSearch};
     #[pymodule_export]
     use crate::recipe::Recipe;
     #[pymodule_export]

@@ -1,9 +1,9 @@
 //! The first four stages for single texts.
 
+use neardup_core::Error;
 use neardup_core::normalize::check_length;
 use neardup_core::recipe::{self, Resources, Scratch, Settings};
 use neardup_core::weigh::DocumentFrequencies;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::raise;
@@ -32,7 +32,7 @@ impl Recipe {
         idf: Option<Frequencies>,
     ) -> PyResult<Self> {
         let settings: Settings = serde_json::from_str(settings)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+            .map_err(|error| raise(Error::parameter("recipe", "settings of the stages", error)))?;
         let idf = idf
             .map(|(documents, words, counts)| {
                 DocumentFrequencies::from_counts(documents, words.into_iter().zip(counts))
@@ -49,32 +49,39 @@ impl Recipe {
         Ok(Recipe { inner })
     }
 
-    fn normalize(&self, text: &str) -> PyResult<String> {
+    fn normalize(&self, py: Python<'_>, text: &str) -> PyResult<String> {
         check_length(text).map_err(raise)?;
         let mut normalized = String::new();
-        self.inner.normalize_into(text, &mut normalized);
+        py.detach(|| self.inner.normalize_into(text, &mut normalized));
         Ok(normalized)
     }
 
-    fn normalize_mapped(&self, text: &str) -> Mapped {
-        let mapped = self.inner.normalize_mapped(text);
-        (mapped.text, mapped.spans)
+    fn normalize_mapped(&self, py: Python<'_>, text: &str) -> PyResult<Mapped> {
+        check_length(text).map_err(raise)?;
+        let mapped = py.detach(|| self.inner.normalize_mapped(text));
+        Ok((mapped.text, mapped.spans))
     }
 
-    fn units(&self, normalized: &str) -> Vec<(String, String)> {
-        self.inner.units(normalized)
+    fn units(&self, py: Python<'_>, normalized: &str) -> Vec<(String, String)> {
+        py.detach(|| self.inner.units(normalized))
     }
 
-    fn features(&self, normalized: &str, title: Option<&str>) -> Vec<(String, u64)> {
-        self.inner.features(normalized, title)
+    fn features(
+        &self,
+        py: Python<'_>,
+        normalized: &str,
+        title: Option<&str>,
+    ) -> Vec<(String, u64)> {
+        py.detach(|| self.inner.features(normalized, title))
     }
 
     /// Number of features, and the fingerprint as 64-bit words, lowest first.
-    fn sketch(&self, normalized: &str, title: Option<&str>) -> (usize, Vec<u64>) {
+    fn sketch(&self, py: Python<'_>, normalized: &str, title: Option<&str>) -> (usize, Vec<u64>) {
         let mut words = vec![0; self.inner.words()];
-        let features = self
-            .inner
-            .sketch(normalized, title, &mut Scratch::default(), &mut words);
+        let features = py.detach(|| {
+            let scratch = &mut Scratch::default();
+            self.inner.sketch(normalized, title, scratch, &mut words)
+        });
         (features, words)
     }
 }

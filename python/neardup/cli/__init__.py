@@ -50,6 +50,9 @@ def options(
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    # A run that is told to stop cleans up as after Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # A run that is told to stop, or whose terminal closes, cleans up as after
+    # Ctrl-C.
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.default_int_handler)
     app()

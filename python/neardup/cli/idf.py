@@ -40,13 +40,15 @@ def run(
     from neardup.cli.watch import Watch
     from neardup.idf import count_idf
     from neardup.readers import open_sources
+    from neardup.writers import OutputSet
 
-    with Watch(quiet=quiet) as watch:
+    with Watch(quiet=quiet) as watch, OutputSet() as outputs:
+        file = outputs.open_text(output, force=force)
         sources = open_sources(inputs, format=format, text_field=text_field, output_paths=[output])
         table = count_idf(
             sources, recipe=o.recipe_of(recipe, strip_markup), workers=workers, progress=watch
         )
-        table.save(output, force=force)
+        file.write(table.to_bytes())
     if not quiet:
         print(f"{table.documents:,} documents, {len(table.counts):,} words", file=sys.stderr)
     if watch.problems:

@@ -97,6 +97,8 @@ def print_summary(summary: Summary, measure: str, threshold: float | None, bits:
         rows.append(("exact duplicates", summary.exact_duplicates, "same text"))
         rows.append(("near-duplicates", summary.near_duplicates, rule))
         rows.append(("kept", summary.kept, ""))
+        if summary.left_out:
+            rows.append(("left out", summary.left_out, "cannot be written in this format"))
     else:
         rows.append(("pairs", summary.pairs, rule))
     for name, count, note in rows:

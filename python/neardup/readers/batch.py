@@ -7,10 +7,22 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-__all__ = ["BATCH_BYTES", "BATCH_RECORDS", "Batch", "Piece", "Problem", "regroup", "show"]
+__all__ = [
+    "BATCH_BYTES",
+    "BATCH_RECORDS",
+    "CONVERT",
+    "Batch",
+    "Piece",
+    "Problem",
+    "regroup",
+    "show",
+]
 
 BATCH_BYTES = 4 << 20
 BATCH_RECORDS = 8192
+
+CONVERT = "Convert it first, for example: iconv -f gb18030 -t utf-8."
+"""The way out for files of text in another encoding."""
 
 _SHOWN = 60
 
@@ -44,16 +56,19 @@ class Problem:
     ----------
     source : str
         The file, as the user named it; ``-`` is standard input.
-    record : int
+    record : int or None
         Number of the record in its source, from 1. Blank lines and header
         rows are not records. Where a damaged file ends early, the first
-        record that could not be read.
+        record that could not be read. None if the source as a whole is meant.
     field : str or None
         The field, or None if the record as a whole is meant.
     reason : str
-        What it must be; begins with "must".
-    found : str
-        What was there instead, cut to 60 characters.
+        What it must be, beginning with "must"; or what became of it.
+    found : str or None
+        What was there instead, cut to 60 characters; None where the reason
+        says it all.
+    remedy : str, default=""
+        The way out, a sentence, where there is one that is not plain.
 
     Examples
     --------
@@ -62,15 +77,25 @@ class Problem:
     """
 
     source: str
-    record: int
+    record: int | None
     field: str | None
     reason: str
-    found: str
+    found: str | None
+    remedy: str = ""
 
     def __str__(self) -> str:
-        place = "" if self.field is None else f", field '{self.field}'"
-        got = f"Got {self.found} instead." if self.found else "Got nothing instead."
-        return f"{self.source}: record {self.record}{place}: {self.reason}. {got}"
+        place = [self.source]
+        inside = [] if self.record is None else [f"record {self.record}"]
+        if self.field is not None:
+            inside.append(f"field '{show(self.field)}'")
+        if inside:
+            place.append(", ".join(inside))
+        sentences = [f"{': '.join(place)}: {self.reason}."]
+        if self.found is not None:
+            sentences.append(f"Got {self.found or 'nothing'} instead.")
+        if self.remedy:
+            sentences.append(self.remedy)
+        return " ".join(sentences)
 
 
 @dataclass(slots=True)

@@ -43,19 +43,23 @@ def check_types(schema: pa.Schema, columns: Columns, fields: Fields, source: str
     """
     kind = schema.field(columns.text).type
     if not is_text(kind):
-        raise InputError(f"{source}: column '{columns.text}' must hold text. Got {kind} instead.")
+        raise InputError(
+            f"{source}: column '{show(columns.text)}' must hold text. Got {kind} instead."
+        )
     title, key = columns.title, columns.id
     if title is not None and not is_text(schema.field(title).type):
         if fields.title is not None:
             kind = schema.field(title).type
-            raise InputError(f"{source}: column '{title}' must hold text. Got {kind} instead.")
+            raise InputError(
+                f"{source}: column '{show(title)}' must hold text. Got {kind} instead."
+            )
         title = None
     if key is not None:
         kind = schema.field(key).type
         if not is_text(kind) and not pa.types.is_integer(kind):
             if fields.id is not None:
                 raise InputError(
-                    f"{source}: column '{key}' must hold text or integers. Got {kind} instead."
+                    f"{source}: column '{show(key)}' must hold text or integers. Got {kind} instead."
                 )
             key = None
     return Columns(columns.text, title, key, columns.extra)

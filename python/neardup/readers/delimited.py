@@ -13,7 +13,7 @@ from itertools import chain, compress
 from typing import Any, NamedTuple
 
 from neardup.exceptions import InputError
-from neardup.readers.batch import Piece, Problem, show
+from neardup.readers.batch import CONVERT, Piece, Problem, show
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.source import Keep, Row, texts_array, unreadable_rest
 from neardup.readers.streams import Blob, StreamDamaged, line_blocks
@@ -23,6 +23,7 @@ __all__ = ["Delimited"]
 _BLOCK = 4 << 20
 _ROWS = 4096
 _DELIMITER = {"csv": ",", "tsv": "\t"}
+_NOT_UTF8 = "must be valid UTF-8"
 
 
 class _Row(NamedTuple):
@@ -59,6 +60,7 @@ class Delimited:
         if first.reason is not None:
             raise InputError(
                 f"{self.name}: the header row {first.reason}. Got {show(first.raw)} instead."
+                + (f" {CONVERT}" if _NOT_UTF8 in first.reason else "")
             )
         return first.values, first.raw
 
@@ -96,7 +98,7 @@ class Delimited:
             taken.clear()
             if invalid:
                 bad = _first_invalid(raw)
-                reason = f"must be valid UTF-8 (byte {bad} of the record is not)"
+                reason = f"{_NOT_UTF8} (byte {bad} of the record is not)"
                 invalid = False
             if values or reason:
                 yield _Row(values, raw, reason)
@@ -159,17 +161,20 @@ class Delimited:
     def _problem(self, row: _Row, number: int) -> Problem:
         assert row.reason is not None
         found = f"{len(row.values)}: " if row.values and row.reason.startswith("must have") else ""
-        return Problem(self.name, number, None, row.reason, show(found + _decoded(row.raw)))
+        found = show(found + _decoded(row.raw))
+        remedy = CONVERT if _NOT_UTF8 in row.reason else ""
+        return Problem(self.name, number, None, row.reason, found, remedy)
 
     def rows(self) -> Iterator[list[Row]]:
         """Read whole records."""
         rows: list[Row] = []
+        why = f"only {self.format.upper()} of the same columns can hold a row that is not valid"
         try:
             for number, row in enumerate(self._records(_BLOCK), 1):
                 if row.reason is None:
                     rows.append(dict(zip(self.header, row.values, strict=True)))
                 else:
-                    rows.append(self._problem(row, number))
+                    rows.append(Problem(self.name, number, None, why, None))
                 if len(rows) >= _ROWS:
                     yield rows
                     rows = []

@@ -1,11 +1,11 @@
 """Which field of a record is its text, its title, its id."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from neardup.exceptions import InputError
-from neardup.readers.batch import show
+from neardup.readers.batch import Problem, show
 
 __all__ = ["DEFAULT_ID", "DEFAULT_TITLE", "TEXT_FIELDS", "Columns", "Fields", "as_id"]
 
@@ -23,19 +23,34 @@ class Fields:
     id: str | None = None
     extra: tuple[str, ...] = ()
 
-    def text_of(self, record: Mapping[str, Any]) -> str | None:
-        """Name the text field, judged by one record; None if it has none."""
+    def text_of(self, names: Collection[str]) -> str | None:
+        """Name the text field among those of a record or table; None if it has none.
+
+        The first one that is there counts, whatever it holds.
+        """
+        candidates = TEXT_FIELDS if self.text is None else (self.text,)
+        return next((name for name in candidates if name in names), None)
+
+    def no_text(self, record: Mapping[str, Any], source: str, number: int) -> Problem:
+        """Say why a record has no text."""
+        name = self.text_of(record)
+        if name is not None:
+            return Problem(source, number, name, "must be text", show(record[name]))
+        has = f"a record with {listing(record)}"
         if self.text is not None:
-            return self.text
-        for name in TEXT_FIELDS:
-            if isinstance(record.get(name), str):
-                return name
-        return None
+            return Problem(source, number, self.text, "must be present", has)
+        return Problem(source, number, None, f"must have a text field {self.wanting()}", has)
+
+    def no_title(self, source: str, records: int) -> Problem:
+        """Say that none of a source's records has the title field that was named."""
+        reason = "must be present in at least one record, since it was named as the title"
+        found = f"{records} record{'' if records == 1 else 's'} without it"
+        return Problem(source, None, self.title, reason, found)
 
     def wanting(self) -> str:
         """Say which text field is looked for."""
         if self.text is not None:
-            return f"'{self.text}'"
+            return f"'{show(self.text)}'"
         return f"{', '.join(repr(n) for n in TEXT_FIELDS[:-1])} or {TEXT_FIELDS[-1]!r}"
 
 
@@ -58,27 +73,30 @@ class Columns:
             If there is no text column, or none of a name that the user gave.
         """
         names = list(names)
-        text = fields.text
-        if text is None:
-            text = next((n for n in TEXT_FIELDS if n in names), None)
+        text = fields.text_of(names)
         listed = listing(names)
-        if text is None or text not in names:
+        if text is None:
             raise InputError(
                 f"{source}: must have a text column {fields.wanting()}. Got {listed} instead."
-                " Name the column with text_field (--text-field)."
+                " Name the field with text= (--text-field)."
             )
         for kind, name in (("id", fields.id), ("title", fields.title)):
             if name is not None and name not in names:
                 raise InputError(
-                    f"{source}: must have the {kind} column '{name}'. Got {listed} instead."
+                    f"{source}: must have the {kind} column '{show(name)}'. Got {listed} instead."
+                    f" Name the field with {kind}= (--{kind}-field)."
                 )
         for name in fields.extra:
             if name not in names:
-                raise InputError(f"{source}: must have the column '{name}'. Got {listed} instead.")
+                raise InputError(
+                    f"{source}: must have the column '{show(name)}'. Got {listed} instead."
+                )
         twice = {n for n in names if names.count(n) > 1}
         for name in (text, fields.id or DEFAULT_ID, fields.title or DEFAULT_TITLE, *fields.extra):
             if name in twice:
-                raise InputError(f"{source}: must have one column '{name}'. Got {listed} instead.")
+                raise InputError(
+                    f"{source}: must have one column '{show(name)}'. Got {listed} instead."
+                )
         title = fields.title or (DEFAULT_TITLE if DEFAULT_TITLE in names else None)
         key = fields.id or (DEFAULT_ID if DEFAULT_ID in names else None)
         return cls(text, title, key, fields.extra)

@@ -75,12 +75,11 @@ def by_content(head: bytes, named: Format) -> Format:
     return named
 
 
-def check_format(value: str | None, owner: str) -> None:
+def check_format(value: str | None) -> None:
     """Raise ParameterError unless `value` is None or one of FORMATS."""
     if value is not None and value not in FORMATS:
         raise ParameterError(
-            f"The 'format' parameter of {owner} must be one of {', '.join(FORMATS)}."
-            f" Got {value!r} instead."
+            f"The 'format' parameter must be one of {', '.join(FORMATS)}. Got {value!r} instead."
         )
 
 

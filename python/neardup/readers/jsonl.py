@@ -5,6 +5,10 @@ parse, pick the text of each, hand all to Arrow. Any of these steps fails if a
 single line is bad; then the block is looked at line by line, which costs ten
 times as much and can say what is wrong. Both ways give the same for good
 lines. Lines end in ``\n``; a record is its line without the line break.
+
+The parser makes floats of whole numbers beyond 64 bits. Where one of them is
+an id, a value to sort by or part of a record that is converted, its line is
+parsed once more by the standard library, which keeps all digits.
 """
 
 import json
@@ -17,7 +21,7 @@ import orjson
 import pyarrow as pa
 
 from neardup.exceptions import InputError
-from neardup.readers.batch import Piece, Problem, show
+from neardup.readers.batch import CONVERT, Piece, Problem, show
 from neardup.readers.fields import DEFAULT_ID, DEFAULT_TITLE, Fields, as_id, listing
 from neardup.readers.source import Keep, Row, texts_array, unreadable_rest
 from neardup.readers.streams import Blob, StreamDamaged, line_blocks
@@ -28,6 +32,12 @@ _BLOCK = 4 << 20
 # The parser takes values nested about 1000 deep, but the serialiser does not.
 _DEPTH = 250
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_NOT_UTF8 = "must be valid UTF-8"
+# A run of so many digits may be a number beyond 64 bits. Searching for zeros
+# once all digits are zeros is ten times as fast as a regular expression.
+_RUN = b"0" * 19
+_ZEROS = bytes.maketrans(b"123456789", b"000000000")
+_BEYOND = float(1 << 63)
 _NOT_CLEAN = (orjson.JSONDecodeError, LookupError, TypeError, pa.ArrowException)
 
 
@@ -64,6 +74,10 @@ class JsonLines:
                 yield reading.clean(lines) or reading.careful(lines)
         except StreamDamaged as error:
             yield unreadable_rest(self.name, reading.done, str(error), fields.extra)
+        if reading.title_missing:
+            problem = fields.no_title(self.name, reading.done)
+            extra: dict[str, list[Any]] = {name: [] for name in fields.extra}
+            yield Piece(texts_array([]), [], None, extra, [(0, problem)], 0)
 
     def rows(self) -> Iterator[list[Row]]:
         """Read whole records."""
@@ -78,11 +92,13 @@ class JsonLines:
 
     def _row(self, line: bytes, number: int) -> Row:
         record = parse(line)
-        if isinstance(record, dict):
-            if line.count(b"[") + line.count(b"{") < _DEPTH or _is_writable(record):
-                return record
-            record = f"must be nested less than {_DEPTH} levels deep to be converted"
-        return Problem(self.name, number, None, record, show(line))
+        if not isinstance(record, dict):
+            why = "only JSON lines can hold what is not a JSON object"
+        elif line.count(b"[") + line.count(b"{") < _DEPTH or _is_writable(record):
+            return exact(line) if _RUN in line.translate(_ZEROS) else record
+        else:
+            why = f"only JSON lines can hold what is nested {_DEPTH} levels deep or more"
+        return Problem(self.name, number, None, why, None)
 
     def kept_bytes(self, keep: Keep) -> Iterator[bytes]:
         """Yield the kept lines, byte for byte."""
@@ -102,19 +118,30 @@ class _Reading:
     def __init__(self, source: str, fields: Fields, titles: bool) -> None:
         self.source = source
         self.fields = fields
-        self.text = fields.text
         self.title = (fields.title or DEFAULT_TITLE) if titles else None
         self.id = fields.id or DEFAULT_ID
         self.done = 0
+        self._title_seen = False
+
+    @property
+    def title_missing(self) -> bool:
+        """Whether records were read and none has the title field that was named."""
+        return self.fields.title is not None and not self._title_seen and self.done > 0
 
     def clean(self, lines: list[bytes]) -> Piece | None:
         """Read a block without bad lines; None if there may be one."""
-        if self.text is None:
-            return None
-        text = self.text
+        text = self.fields.text
         try:
             records = list(map(orjson.loads, lines))
-            texts = texts_array([record[text] for record in records])
+            if text is None:
+                # What `Fields.text_of` says, without a call for each record.
+                values = [
+                    r["text"] if "text" in r else r["content"] if "content" in r else r["body"]
+                    for r in records
+                ]
+            else:
+                values = [record[text] for record in records]
+            texts = texts_array(values)
         except _NOT_CLEAN:
             return None
         if texts.null_count:
@@ -130,27 +157,19 @@ class _Reading:
             number = self.done + index + 1
             record = parse(line)
             if isinstance(record, str):
-                problems.append((index, Problem(self.source, number, None, record, show(line))))
+                remedy = CONVERT if record.startswith(_NOT_UTF8) else ""
+                problem = Problem(self.source, number, None, record, show(line), remedy)
+                problems.append((index, problem))
                 records.append({})
                 texts.append(None)
                 continue
-            if self.text is None:
-                self.text = self.fields.text_of(record)
             records.append(record)
-            text = record.get(self.text) if self.text is not None else None
+            name = self.fields.text_of(record)
+            text = None if name is None else record[name]
             texts.append(text if isinstance(text, str) else None)
             if not isinstance(text, str):
-                problems.append((index, self._no_text(record, number)))
+                problems.append((index, self.fields.no_text(record, self.source, number)))
         return self._piece(lines, records, texts_array(texts), problems)
-
-    def _no_text(self, record: dict[str, Any], number: int) -> Problem:
-        if self.text is not None and self.text in record:
-            return Problem(self.source, number, self.text, "must be text", show(record[self.text]))
-        has = f"a record with {listing(record)}"
-        if self.text is None:
-            reason = f"must have a text field {self.fields.wanting()}"
-            return Problem(self.source, number, None, reason, has)
-        return Problem(self.source, number, self.text, "must be present", has)
 
     def _piece(
         self,
@@ -159,7 +178,9 @@ class _Reading:
         texts: pa.LargeStringArray,
         problems: list[tuple[int, Problem]],
     ) -> Piece:
-        ids = self._ids(records, texts, problems)
+        ids = self._ids(lines, records, texts, problems)
+        if self.fields.title is not None and not self._title_seen:
+            self._title_seen = any(self.fields.title in record for record in records)
         titles = None
         if self.title is not None:
             values = [record.get(self.title) for record in records]
@@ -169,13 +190,22 @@ class _Reading:
             texts,
             ids,
             titles,
-            {name: [record.get(name) for record in records] for name in self.fields.extra},
+            {name: self._values(lines, records, name) for name in self.fields.extra},
             problems,
             sum(map(len, lines)) + len(lines),
         )
 
+    @staticmethod
+    def _values(lines: list[bytes], records: list[dict[str, Any]], name: str) -> list[Any]:
+        values = [record.get(name) for record in records]
+        return [
+            exact(line)[name] if is_beyond(value) else value
+            for line, value in zip(lines, values, strict=True)
+        ]
+
     def _ids(
         self,
+        lines: list[bytes],
         records: list[dict[str, Any]],
         texts: pa.LargeStringArray,
         problems: list[tuple[int, Problem]],
@@ -184,6 +214,8 @@ class _Reading:
         ids: list[str] = []
         for index, record in enumerate(records):
             value = as_id(record.get(key))
+            if value is None and is_beyond(record.get(key)):
+                value = as_id(exact(lines[index])[key])
             if value is None:
                 number = self.done + index + 1
                 value = f"{self.source}:{number}"
@@ -211,6 +243,25 @@ def parse(line: bytes) -> dict[str, Any] | str:
     return record if isinstance(record, dict) else "must be a JSON object"
 
 
+def exact(line: bytes) -> dict[str, Any]:
+    """Parse a line that `parse` takes, whole numbers of any length included."""
+    record: dict[str, Any] = json.loads(line, parse_int=_whole)
+    return record
+
+
+def is_beyond(value: Any) -> bool:
+    """Say whether a value may be a whole number that the parser made a float."""
+    return value.__class__ is float and abs(value) >= _BEYOND
+
+
+def _whole(digits: str) -> int | str:
+    try:
+        return int(digits)
+    except ValueError:
+        # Python bounds how many digits it converts.
+        return digits
+
+
 def _is_writable(record: dict[str, Any]) -> bool:
     try:
         orjson.dumps(record)
@@ -223,7 +274,7 @@ def _not_json(line: bytes, error: orjson.JSONDecodeError) -> str:
     try:
         line.decode()
     except UnicodeDecodeError as invalid:
-        return f"must be valid UTF-8 (byte {invalid.start + 1} of the record is not)"
+        return f"{_NOT_UTF8} (byte {invalid.start + 1} of the record is not)"
     if _SURROGATE.search(line):
         try:
             # The standard library lets lone surrogates through, so if it

@@ -122,9 +122,9 @@ class Parquet:
         for name in batch.schema.names:
             try:
                 row[name] = batch.column(name)[index].as_py()
-            except UnicodeDecodeError as error:
-                reason = f"must be valid UTF-8 (byte {error.start + 1} is not)"
-                return Problem(self.name, number, name, reason, show(error.object))
+            except UnicodeDecodeError:
+                reason = "only Parquet can hold what is not valid UTF-8"
+                return Problem(self.name, number, name, reason, None)
         return row
 
 

@@ -19,7 +19,8 @@ from neardup.readers.fields import Fields
 
 __all__ = ["Keep", "RawSource", "Row", "Source", "texts_array", "unreadable_rest"]
 
-# A record for conversion: its fields, or why it has none.
+# A record for conversion: its fields, or a Problem whose reason says why no
+# other format can hold it.
 Row = dict[str, Any] | Problem
 
 

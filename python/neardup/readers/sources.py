@@ -79,8 +79,7 @@ class Sources:
         for name, value in (("batch_bytes", batch_bytes), ("batch_records", batch_records)):
             if value < 1:
                 raise ParameterError(
-                    f"The '{name}' parameter of Sources.batches must be at least 1."
-                    f" Got {value} instead."
+                    f"The '{name}' parameter must be at least 1. Got {value} instead."
                 )
         wanted = self.fields.title is not None if titles is None else titles
         return regroup(self._pieces(wanted, batch_bytes), batch_bytes, batch_records)
@@ -126,13 +125,16 @@ def open_sources(
         of standard input from its first bytes, else JSON lines. Compression
         is always told from the content.
     text_field : str, optional
-        By default ``text``, else ``content``, else ``body``, decided per
-        source by its first record that has one of them.
+        By default ``text``, else ``content``, else ``body``: the first of
+        them that a record of JSON lines, or the header of a table, has.
     title_field : str, optional
-        By default ``title``, where there is one.
+        By default ``title``, where there is one. JSON lines none of which has
+        the field that was named are one problem.
     id_field : str, optional
         By default ``id``, where there is one. A record without an id is
         called ``NAME:RECORD``; that is a problem only if the field was named.
+        The id of a text file is its path; of one in a folder its path inside
+        that folder, if the folder is the only input.
     extra_fields : sequence of str
         Further fields to hand on.
     output_paths : sequence of str, Path or None
@@ -157,7 +159,7 @@ def open_sources(
     >>> for batch in sources.batches():  # doctest: +SKIP
     ...     sketch(batch.texts)
     """
-    check_format(format, "open_sources")
+    check_format(format)
     names = [os.fspath(path) for path in inputs]
     if not names:
         raise ParameterError(
@@ -169,7 +171,7 @@ def open_sources(
             f" Got it {names.count(_STDIN)} times instead."
         )
     fields = Fields(text_field, title_field, id_field, tuple(extra_fields))
-    sources = [_open(name, format) for name in names]
+    sources = [_open(name, format, alone=len(names) == 1) for name in names]
     for source in sources:
         if isinstance(source, Delimited) and source.header:
             Columns.choose(source.header, fields, source.name)
@@ -179,7 +181,7 @@ def open_sources(
     return Sources(sources, fields)
 
 
-def _open(path: str, format: str | None) -> Source:
+def _open(path: str, format: str | None, *, alone: bool) -> Source:
     if path == _STDIN:
         blob = Blob(_STDIN, sys.stdin.buffer)
         found = blob.format(Format(format, None))
@@ -187,10 +189,10 @@ def _open(path: str, format: str | None) -> Source:
     if os.path.isdir(path):
         if format not in (None, "text"):
             raise ParameterError(
-                "The 'format' parameter of open_sources must be 'text' for a folder."
+                "The 'format' parameter must be 'text' for a folder."
                 f" Got '{format}' for {printable(path)} instead."
             )
-        return TextFiles.folder(path)
+        return TextFiles.folder(path, short_ids=alone)
     blob = Blob(path)
     named = by_name(path)
     found = blob.format(named if format is None else named._replace(format=format))

@@ -11,6 +11,7 @@ only where the file ends. A stream that ends early or turns to garbage raises
 
 import io
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -33,6 +34,7 @@ __all__ = ["Blob", "StreamDamaged", "line_blocks", "printable", "read_whole"]
 _PIECE = 16 << 10
 _HEAD = 4096
 _BOM = b"\xef\xbb\xbf"
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class StreamDamaged(Exception):
@@ -40,12 +42,14 @@ class StreamDamaged(Exception):
 
 
 def printable(path: str) -> str:
-    """Give the path as valid Unicode, for ids and messages.
+    """Give the path as valid Unicode on one line, for ids and messages.
 
     File names are bytes on some systems; those that are not UTF-8 reach
-    Python with lone surrogates, which no output could hold.
+    Python with lone surrogates, which no output could hold. Line breaks and
+    terminal escapes in a name would break the messages.
     """
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    name = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], name)
 
 
 class Blob:

@@ -9,7 +9,8 @@ here if its library is loaded already.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import compress
 from typing import Any
 
@@ -21,6 +22,7 @@ from neardup.exceptions import ParameterError
 from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Piece, Problem, regroup, show
 from neardup.readers.columns import check_types, is_text, piece_of
 from neardup.readers.fields import DEFAULT_ID, DEFAULT_TITLE, Columns, Fields
+from neardup.readers.source import texts_array
 
 __all__ = ["TableSource", "open_table", "take_kept"]
 
@@ -71,8 +73,9 @@ def open_table(
     data : table, series, list of str or list of dict
         A pyarrow Table, RecordBatch, RecordBatchReader or string array, a
         pandas or polars DataFrame or Series, anything else with
-        ``__arrow_c_stream__`` (it gives back a pyarrow Table), or a list or
-        tuple of str or of dict.
+        ``__arrow_c_stream__`` (it gives back a pyarrow Table), or a list,
+        tuple, iterator (it gives back a list) or NumPy array of str or of
+        dict.
     text_field, title_field, id_field, extra_fields
         As in `open_sources`. Without an id field, a row's id is its position
         from 0, as text.
@@ -123,13 +126,13 @@ def take_kept(data: Any, keep: npt.ArrayLike) -> Any:
     mask = np.asarray(keep, dtype=bool)
     if mask.shape != (_length(data),):
         raise ParameterError(
-            f"The 'keep' parameter of take_kept must hold {_length(data)} flags, one per row."
+            f"The 'keep' parameter must hold {_length(data)} flags, one per row."
             f" Got shape {mask.shape} instead."
         )
     if isinstance(data, (list, tuple)):
         picked = compress(data, mask.tolist())
         return list(picked) if isinstance(data, list) else tuple(picked)
-    if _is_of(data, "pandas"):
+    if _is_of(data, "pandas") or isinstance(data, np.ndarray):
         return data[mask]
     if _is_of(data, "polars"):
         return data.filter(sys.modules["polars"].Series(mask))
@@ -155,14 +158,28 @@ def _rereadable(data: Any) -> Any:
         return data.read_all()
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return pa.table(data)
+    if isinstance(data, Iterator):
+        return list(data)
+    if isinstance(data, np.ndarray) and data.ndim == 1:
+        return data
     raise ParameterError(
-        "The 'data' parameter of open_table must be an Arrow, pandas or polars table, or a list"
-        f" of str or dict. Got {type(data).__name__} instead."
+        "The 'data' parameter must be an Arrow, pandas or polars table, or a list of str or dict."
+        f" Got {type(data).__name__} instead.{_way_out(data)}"
     )
+
+
+def _way_out(data: Any) -> str:
+    if type(data).__name__ == "LazyFrame":
+        return " collect() it first."
+    if isinstance(data, (str, bytes, Mapping)):
+        return ""
+    return " Make a list of it: list(...)." if isinstance(data, Iterable) else ""
 
 
 def _pieces_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Piece]]:
     """Choose the columns, and return what reads them."""
+    if isinstance(data, np.ndarray):
+        data = data.tolist()
     if isinstance(data, (list, tuple)):
         if any(isinstance(value, dict) for value in data):
             return lambda titles: _dict_pieces(data, fields, titles)
@@ -182,6 +199,9 @@ def _pieces_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Piece]]:
         chosen = Columns.choose(names, fields, _NAME)
         wanted = {chosen.text, chosen.title, chosen.id, *chosen.extra} - {None}
         columns = {name: _loaded(_pick(data, names, name)) for name in names if name in wanted}
+    if not _length(data):
+        # Without values pandas guesses a type, and any will do.
+        columns = {name: pa.chunked_array([], pa.string()) for name in columns}
     schema = pa.schema(
         [(n, pa.string() if isinstance(c, list) else c.type) for n, c in columns.items()]
     )
@@ -240,30 +260,47 @@ def _column_pieces(
 
 
 def _dict_pieces(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[Piece]:
-    text = next(filter(None, (fields.text_of(r) for r in data if isinstance(r, dict))), None)
     chosen = Columns(
-        text or "text",
+        # The text field may be another one in each record; this names them all.
+        fields.text or fields.wanting(),
         (fields.title or DEFAULT_TITLE) if titles else None,
         fields.id or DEFAULT_ID,
         fields.extra,
     )
     for begin in range(0, len(data), _ROWS):
         rows = data[begin : begin + _ROWS]
-        strange = {i: row for i, row in enumerate(rows) if not isinstance(row, dict)}
-        records = [{} if i in strange else row for i, row in enumerate(rows)]
+        records = [row if isinstance(row, dict) else {} for row in rows]
 
         def column(name: str, records: list[Any] = records) -> list[Any]:
+            if name == chosen.text:
+                return [record.get(fields.text_of(record)) for record in records]
             return [record.get(name) for record in records]
 
         piece = piece_of(column, chosen, fields, titles, _NAME, begin, _position, 0)
         piece.bytes_read = piece.texts.nbytes
         piece.problems = [
-            (i, Problem(_NAME, begin + i + 1, None, "must be a dict", show(strange[i])))
-            if i in strange
-            else (i, problem)
+            (i, _of_row(problem, rows[i], begin + i + 1, chosen.text, fields))
             for i, problem in piece.problems
         ]
         yield piece
+    if fields.title is not None:
+        records = [row for row in data if isinstance(row, dict)]
+        if records and not any(fields.title in record for record in records):
+            problem = fields.no_title(_NAME, len(records))
+            extra: dict[str, list[Any]] = {name: [] for name in fields.extra}
+            yield Piece(texts_array([]), [], None, extra, [(0, problem)], 0)
+
+
+def _of_row(problem: Problem, row: Any, number: int, column: str, fields: Fields) -> Problem:
+    """Say of one row what was said of a value in a column."""
+    if not isinstance(row, dict):
+        return Problem(_NAME, number, None, "must be a dict", show(row))
+    if problem.field != column:
+        return problem
+    name = fields.text_of(row)
+    if name is None or not isinstance(row[name], str):
+        return fields.no_text(row, _NAME, number)
+    return replace(problem, field=name)
 
 
 def _position(number: int) -> str:

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from neardup.exceptions import InputError
-from neardup.readers.batch import Piece, Problem, show
+from neardup.readers.batch import CONVERT, Piece, Problem, show
 from neardup.readers.fields import Fields
 from neardup.readers.formats import by_name
 from neardup.readers.source import Row, texts_array
@@ -43,8 +43,11 @@ class TextFiles:
         return cls(blob.name, [TextFile(blob.name, blob, compression)])
 
     @classmethod
-    def folder(cls, path: str) -> "TextFiles":
-        """Take all text files below a folder; an id is the path inside it.
+    def folder(cls, path: str, *, short_ids: bool = True) -> "TextFiles":
+        """Take all text files below a folder.
+
+        An id is the path inside the folder, or with the folder as given before
+        it: two folders may hold files of one name.
 
         Raises
         ------
@@ -54,7 +57,7 @@ class TextFiles:
         files = []
         for inside in files_below(path):
             full = os.path.join(path, inside)
-            key = printable(inside.replace(os.sep, "/"))
+            key = printable((inside if short_ids else full).replace(os.sep, "/"))
             try:
                 blob = Blob(full)
                 compression = blob.format(by_name(inside)).compression
@@ -110,7 +113,11 @@ class TextFiles:
         held = 0
         for file in self.files:
             read, count = _read(file)
-            rows.append(read if isinstance(read, Problem) else {"id": file.id, "text": read})
+            if isinstance(read, Problem):
+                why = "what could not be read cannot be converted"
+                rows.append(replace(read, reason=why, found=None, remedy=""))
+            else:
+                rows.append({"id": file.id, "text": read})
             held += count
             if held >= _CHUNK or len(rows) >= _FILES:
                 yield rows
@@ -154,4 +161,5 @@ def _read(file: TextFile) -> tuple[str | Problem, int]:
         return raw.decode().removeprefix(_BOM), len(raw)
     except UnicodeDecodeError as error:
         reason = f"must be valid UTF-8 (byte {error.start + 1} is not)"
-        return Problem(name, 1, None, reason, show(raw[error.start :][:40])), len(raw)
+        found = show(raw[error.start :][:40])
+        return Problem(name, 1, None, reason, found, CONVERT), len(raw)

@@ -9,6 +9,7 @@ lists and records.
 import base64
 import csv
 import io
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -53,7 +54,11 @@ def plain_text(value: Any) -> str:
         return value
     if value is None:
         return ""
-    text = orjson.dumps(value, default=_fallback, option=orjson.OPT_NON_STR_KEYS).decode()
+    try:
+        text = orjson.dumps(value, default=_fallback, option=orjson.OPT_NON_STR_KEYS).decode()
+    except orjson.JSONEncodeError:
+        # Whole numbers beyond 64 bits.
+        text = json.dumps(value, default=_fallback, ensure_ascii=False, separators=(",", ":"))
     if text == "null":
         # JSON has no infinity and no NaN.
         return str(value)

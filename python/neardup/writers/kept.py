@@ -9,7 +9,7 @@ finding it takes one more pass over the sources that have none of their own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.exceptions import InputError, ParameterError
-from neardup.readers.batch import Problem
+from neardup.readers.batch import Problem, show
 from neardup.readers.delimited import Delimited
 from neardup.readers.fields import listing
 from neardup.readers.jsonl import JsonLines
@@ -42,10 +42,11 @@ class KeptReport:
     written : int
         Records written.
     unwritable : int
-        Records that were to be kept, but cannot be read and so cannot be
-        converted. In their own format they would have been copied.
+        Records that were to be kept but are left out of the output, since
+        they cannot be converted to its format. In their own format they would
+        have been copied.
     problems : list of Problem
-        The first 100 of them.
+        The first 100 of them: that each is left out, of what, and why.
     notes : list of str
         Columns that had to become text.
     """
@@ -55,11 +56,13 @@ class KeptReport:
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def miss(self, problem: Problem) -> None:
+    def miss(self, problem: Problem, output: str) -> None:
         """Count a record that cannot be written."""
         self.unwritable += 1
         if len(self.problems) < _SHOWN:
-            self.problems.append(problem)
+            output = "standard output" if output == "-" else output
+            reason = f"left out of {output}: {problem.reason}"
+            self.problems.append(replace(problem, reason=reason))
 
 
 def write_kept(sources: Sources, keep: npt.ArrayLike, output: Output) -> KeptReport:
@@ -96,12 +99,12 @@ def write_kept(sources: Sources, keep: npt.ArrayLike, output: Output) -> KeptRep
     counts = sources.counts
     if counts is None:
         raise ParameterError(
-            "The 'sources' parameter of write_kept must be read to its end first."
+            "The 'sources' parameter must be read to its end first."
             " Got sources whose number of records is not known instead."
         )
     if mask.shape != (sum(counts),):
         raise ParameterError(
-            f"The 'keep' parameter of write_kept must hold {sum(counts)} flags, one per record."
+            f"The 'keep' parameter must hold {sum(counts)} flags, one per record."
             f" Got shape {mask.shape} instead."
         )
     for source in sources.sources:
@@ -140,7 +143,7 @@ class _Lines:
                 self._output.write(data)
             return
         _check_names(source)
-        for rows in _kept_rows(source, keep, self._report):
+        for rows in _kept_rows(source, keep, self._report, self._output.name):
             self._output.write(jsonl_bytes(rows))
 
 
@@ -173,7 +176,7 @@ class _Cells:
                 self._output.write(data)
             return
         _check_names(source)
-        for rows in _kept_rows(source, keep, self._report):
+        for rows in _kept_rows(source, keep, self._report, self._output.name):
             values = ([row.get(name) for name in self._names] for row in rows)
             self._output.write_rows(self._names, values)
 
@@ -192,7 +195,7 @@ class _Tables:
             self._shapes = _shapes(sources)
             self._schema = pa.schema([(name, s.arrow()) for name, s in self._shapes.items()])
             report.notes += [
-                f"column '{name}' holds values of several types and is written as text."
+                f"column '{show(name)}' holds {shape.reason()} and is written as text."
                 for name, shape in self._shapes.items()
                 if shape.mixed()
             ]
@@ -208,7 +211,7 @@ class _Tables:
                     self._output.write_batch(self._cast(batch.filter(pa.array(flags))))
             return
         assert self._shapes is not None
-        for rows in _kept_rows(source, keep, self._report):
+        for rows in _kept_rows(source, keep, self._report, self._output.name):
             columns = [
                 shape.column([row.get(name) for row in rows], self._schema.field(name).type)
                 for name, shape in self._shapes.items()
@@ -236,14 +239,16 @@ def _recast(column: pa.Array[Any], kind: pa.DataType) -> pa.Array[Any]:
     return pa.array([None if v is None else plain_text(v) for v in column.to_pylist()], kind)
 
 
-def _kept_rows(source: Source, keep: Keep, report: KeptReport) -> Iterator[list[dict[str, object]]]:
+def _kept_rows(
+    source: Source, keep: Keep, report: KeptReport, output: str
+) -> Iterator[list[dict[str, object]]]:
     for rows in source.rows():
         kept = []
         for row, wanted in zip(rows, keep.take(len(rows)).tolist(), strict=True):
             if not wanted:
                 continue
             if isinstance(row, Problem):
-                report.miss(row)
+                report.miss(row, output)
             else:
                 kept.append(row)
         if kept:

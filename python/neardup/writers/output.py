@@ -213,8 +213,7 @@ def open_output(
     """
     if format is not None and format not in _FORMATS:
         raise ParameterError(
-            f"The 'format' parameter of open_output must be one of {', '.join(_FORMATS)}."
-            f" Got {format!r} instead."
+            f"The 'format' parameter must be one of {', '.join(_FORMATS)}. Got {format!r} instead."
         )
     if path is None or os.fspath(path) == "-":
         return Output(StandardOutput(), format or "jsonl", None, workers)

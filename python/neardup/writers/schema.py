@@ -120,6 +120,18 @@ class Shape:
         )
         return any(other) and self.arrow() == pa.string()
 
+    def reason(self) -> str:
+        """Say what a field that is `mixed` holds."""
+        if self._number_alone() and not self._float:
+            return "whole numbers that no type of 64 bits holds"
+        return "values of several types"
+
+    def _number_alone(self) -> bool:
+        number = self._low <= self._high or self._float
+        return number and not (
+            self._text or self._flag or self._other or self._items or self._records or self._types
+        )
+
     def _seen(self) -> pa.DataType | None:
         number = self._low <= self._high or self._float
         families = (

@@ -27,7 +27,7 @@ use super::lists::{Collapsed, Found, Pairs};
 use super::partition::{Partition, Source};
 use super::plan::{Purpose, Scheme, cheapest};
 use super::scan;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// A bucket of so many rows is a search of its own.
 const HOT_ROWS: usize = 1 << 14;
@@ -36,13 +36,17 @@ const SAMPLE_ROWS: usize = 1 << 16;
 /// How deep a hot bucket's search may find hot buckets of its own.
 const MAX_DEPTH: u32 = 8;
 
+/// The most pairs that are listed: some 7 GB of them while they are sorted.
+pub const MAX_PAIRS: u64 = 1 << 28;
+
 /// All pairs of documents within `max_distance` bits, sorted by `(a, b)`.
 ///
 /// Equal fingerprints make pairs at distance 0, so a fingerprint that many
 /// documents share makes quadratically many: [`collapsed`] lists none of them.
 ///
 /// # Errors
-/// If `max_distance` exceeds the fingerprints' width.
+/// If `max_distance` exceeds the fingerprints' width, or there are more than
+/// [`MAX_PAIRS`] pairs.
 ///
 /// # Examples
 /// ```
@@ -54,7 +58,16 @@ const MAX_DEPTH: u32 = 8;
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
 pub fn pairs(fingerprints: &Fingerprints, max_distance: u32) -> Result<Pairs> {
-    Ok(collapsed(fingerprints, max_distance)?.expand())
+    let collapsed = collapsed(fingerprints, max_distance)?;
+    let count = collapsed.count();
+    if count > u128::from(MAX_PAIRS) {
+        return Err(Error::input(
+            "the pairs of these fingerprints",
+            format!("at most {MAX_PAIRS}; collapse equal fingerprints first"),
+            count,
+        ));
+    }
+    Ok(collapsed.expand())
 }
 
 /// All pairs within `max_distance` bits, with equal fingerprints put together:

@@ -43,7 +43,7 @@ pub mod plan;
 mod radius;
 pub mod scan;
 
-pub use blocks::{collapsed, collapsed_with, pairs};
+pub use blocks::{MAX_PAIRS, collapsed, collapsed_with, pairs};
 pub use filed::Filed;
 pub use fingerprints::Fingerprints;
 pub use groups::Groups;

@@ -15,8 +15,11 @@ use crate::error::Result;
 use crate::rule::{Rule, equal_bits};
 use crate::verify::Verifier;
 
-/// Documents that are looked up together.
+/// Documents that are decided together.
 const CHUNK: usize = 1024;
+
+/// Candidates that one look-up should bring about.
+const FOUND: usize = 1 << 18;
 
 /// Why a document was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +54,8 @@ pub struct Keeper {
     identical: HashMap<u128, u32>,
     candidates: u64,
     verified: u64,
+    /// Documents that are looked up together.
+    together: usize,
 }
 
 /// The best kept document found so far, by its place in [`Keeper::kept`].
@@ -90,6 +95,7 @@ impl Keeper {
             identical: HashMap::new(),
             candidates: 0,
             verified: 0,
+            together: CHUNK,
         }
     }
 
@@ -135,13 +141,7 @@ impl Keeper {
                 self.rule.has_sketch(corpus, document) && self.same_text(corpus, document).is_none()
             })
             .collect();
-        let mut queries = Fingerprints::new(corpus.recipe().bits())?;
-        for &document in &searched {
-            queries.push(&corpus.row(document))?;
-        }
-        let mut earlier = self
-            .best_among_filed(corpus, &searched, &queries)?
-            .into_iter();
+        let mut earlier = self.best_among_filed(corpus, &searched)?.into_iter();
         let mut own =
             Filed::with_scheme(corpus.recipe().bits(), self.rule.max_distance, Scheme::Scan)?;
         let mut own_places: Vec<u32> = Vec::new();
@@ -211,43 +211,44 @@ impl Keeper {
     }
 
     /// For each query the best document among those kept before this chunk.
-    fn best_among_filed(
-        &mut self,
-        corpus: &Corpus,
-        searched: &[u32],
-        queries: &Fingerprints,
-    ) -> Result<Vec<Option<Best>>> {
-        let near = self
-            .filed
-            .near_many_within(queries, self.rule.max_distance)?;
-        let owners = near.owners();
-        let mut best: Vec<Option<Best>> = vec![None; searched.len()];
-        // In pieces, so that a template shared by everything needs no memory.
-        const PIECE: usize = 1 << 16;
-        for begin in (0..owners.len()).step_by(PIECE) {
-            let range = begin..(begin + PIECE).min(owners.len());
-            let pairs: Vec<(u32, u32)> = range
-                .clone()
-                .map(|at| {
-                    (
-                        searched[owners[at] as usize],
-                        self.kept[near.ids[at] as usize],
-                    )
-                })
+    ///
+    /// Looked up a few at a time: as many as bring about [`FOUND`] candidates, by
+    /// what the last ones brought. A template that everything shares so needs
+    /// time, but no memory.
+    fn best_among_filed(&mut self, corpus: &Corpus, searched: &[u32]) -> Result<Vec<Option<Best>>> {
+        let mut best = Vec::with_capacity(searched.len());
+        while best.len() < searched.len() {
+            let some = &searched[best.len()..];
+            let some = &some[..self.together.min(some.len())];
+            let mut queries = Fingerprints::new(corpus.recipe().bits())?;
+            for &document in some {
+                queries.push(&corpus.row(document))?;
+            }
+            let near = self
+                .filed
+                .near_many_within(&queries, self.rule.max_distance)?;
+            let found = near.ids.len().max(1);
+            self.together = (some.len() * FOUND / found).clamp(1, CHUNK);
+            let owners = near.owners();
+            let pairs: Vec<(u32, u32)> = owners
+                .iter()
+                .zip(&near.ids)
+                .map(|(&owner, &place)| (some[owner as usize], self.kept[place as usize]))
                 .collect();
-            let distances = &near.distances[range.clone()];
-            let similarities = self.similarities(corpus, &pairs, distances)?;
-            for (at, similarity) in range.zip(similarities) {
+            let similarities = self.similarities(corpus, &pairs, &near.distances)?;
+            let mut bests: Vec<Option<Best>> = vec![None; some.len()];
+            for (at, similarity) in similarities.into_iter().enumerate() {
                 if let Some(similarity) = similarity {
                     let found = Best {
                         place: near.ids[at],
                         similarity,
                         distance: u32::from(near.distances[at]),
                     };
-                    let slot = &mut best[owners[at] as usize];
+                    let slot = &mut bests[owners[at] as usize];
                     *slot = Some(found.better(*slot));
                 }
             }
+            best.append(&mut bests);
         }
         Ok(best)
     }

@@ -207,13 +207,16 @@ struct Closings {
 impl Closings {
     fn find(text: &str) -> Self {
         let bytes = text.as_bytes();
+        let tag = memrchr(b'>', bytes);
+        // An end tag that nothing closes ends no element.
+        let closed = &bytes[..tag.unwrap_or(0)];
         Closings {
             comment: memmem::rfind(bytes, b"-->"),
-            tag: memrchr(b'>', bytes),
+            tag,
             single_quote: memrchr(b'\'', bytes),
             double_quote: memrchr(b'"', bytes),
-            script: last_end_tag(bytes, b"script"),
-            style: last_end_tag(bytes, b"style"),
+            script: last_end_tag(closed, b"script"),
+            style: last_end_tag(closed, b"style"),
         }
     }
 }
@@ -295,9 +298,12 @@ fn is_block(name: &[u8]) -> bool {
 }
 
 fn is_end_tag(bytes: &[u8], at: usize, name: &[u8]) -> bool {
-    bytes
-        .get(at + 2..at + 2 + name.len())
-        .is_some_and(|found| found.eq_ignore_ascii_case(name))
+    let end = at + 2 + name.len();
+    let goes_on = bytes.get(end).is_some_and(u8::is_ascii_alphanumeric);
+    !goes_on
+        && bytes
+            .get(at + 2..end)
+            .is_some_and(|found| found.eq_ignore_ascii_case(name))
 }
 
 fn first_end_tag(bytes: &[u8], name: &[u8]) -> Option<usize> {
@@ -321,6 +327,26 @@ fn end_of_reference(bytes: &[u8], mark: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scripts_that_never_end_cost_no_more_than_others() {
+        // Quadratic search would take minutes here.
+        let text = "<script>".repeat(500_000) + "</script";
+        assert!(end_of_markup(&text, 0, &Closings::find(&text)).is_some());
+        let closings = Closings::find(&text);
+        let found = (0..text.len() - 8)
+            .step_by(8)
+            .filter(|&mark| end_of_markup(&text, mark, &closings) == Some(mark + 8))
+            .count();
+        assert_eq!(found, 500_000);
+    }
+
+    #[test]
+    fn a_longer_name_ends_no_script() {
+        let text = "<script>a</scripts>b</script>c";
+        let closings = Closings::find(text);
+        assert_eq!(end_of_markup(text, 0, &closings), Some(text.len() - 1));
+    }
 
     #[test]
     fn the_list_of_blocks_can_be_searched() {

@@ -48,6 +48,9 @@ pub enum Units {
     External,
 }
 
+/// The longest shingle, in characters: each is held k times over.
+pub const MAX_SHINGLE: usize = 64;
+
 /// How a text is cut into units.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -113,10 +116,11 @@ impl Segmenter {
     ///
     /// # Errors
     ///
-    /// If `k` is 0, or the user dictionary has a line that says something else.
+    /// If `k` is not 1 to 64, or the user dictionary has a line that says something else.
     pub fn new(settings: &Settings, user_dictionary: Option<&str>) -> Result<Self> {
-        if settings.k == 0 {
-            return Err(Error::parameter("k", "at least 1", settings.k));
+        if !(1..=MAX_SHINGLE).contains(&settings.k) {
+            let bounds = format!("1 to {MAX_SHINGLE}");
+            return Err(Error::parameter("k", bounds, settings.k));
         }
         let k = settings.k;
         Ok(Segmenter(match settings.units {

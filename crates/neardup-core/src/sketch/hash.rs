@@ -6,6 +6,12 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128, xxh3_128_with_seed};
 pub(crate) trait UnitHash<const W: usize>: Copy {
     /// Hashes a feature.
     fn hash(self, feature: &str) -> [u64; W];
+
+    /// 64 bits that tell features apart; `hash` is the feature's own.
+    #[inline]
+    fn identity(self, feature: &str, _hash: &[u64; W]) -> u64 {
+        xxh3_64(feature.as_bytes())
+    }
 }
 
 /// XXH3 over UTF-8 bytes.
@@ -25,12 +31,22 @@ impl UnitHash<1> for Xxh3 {
     fn hash(self, feature: &str) -> [u64; 1] {
         [xxh3_64(feature.as_bytes())]
     }
+
+    #[inline]
+    fn identity(self, _feature: &str, hash: &[u64; 1]) -> u64 {
+        hash[0]
+    }
 }
 
 impl UnitHash<2> for Xxh3 {
     #[inline]
     fn hash(self, feature: &str) -> [u64; 2] {
         halves(xxh3_128(feature.as_bytes()))
+    }
+
+    #[inline]
+    fn identity(self, _feature: &str, hash: &[u64; 2]) -> u64 {
+        hash[0]
     }
 }
 
@@ -40,6 +56,11 @@ impl UnitHash<4> for Xxh3 {
         let [a, b] = halves(xxh3_128(feature.as_bytes()));
         let [c, d] = halves(xxh3_128_with_seed(feature.as_bytes(), 1));
         [a, b, c, d]
+    }
+
+    #[inline]
+    fn identity(self, _feature: &str, hash: &[u64; 4]) -> u64 {
+        hash[0]
     }
 }
 

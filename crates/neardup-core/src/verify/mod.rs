@@ -12,13 +12,13 @@ than one pair of shingles in 10^12 for texts of a million characters.
 
 [`Shingles`] is the set, [`Verifier`] fetches texts from a
 [`TextStore`](crate::texts::TextStore) and compares many pairs at once, and
-[`verified_pairs`] finds all pairs of a corpus.
+[`PairSearch`] finds all pairs of a corpus.
 */
 
 mod pairs;
 mod resemblance;
 mod verifier;
 
-pub use pairs::{VerifiedPair, verified_pairs};
+pub use pairs::{PairSearch, VerifiedPair};
 pub use resemblance::{Overlap, Shingles};
 pub use verifier::{DEFAULT_SHINGLE, Verifier};

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use super::Verifier;
-use crate::candidates::{Fingerprints, pairs};
+use crate::candidates::{Fingerprints, MAX_PAIRS, Pairs, collapsed};
 use crate::corpus::Corpus;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::rule::{Rule, equal_bits};
 
-/// Candidate pairs verified at a time, to bound the memory of one step.
+/// Candidate pairs verified at a time.
 const PIECE: usize = 1 << 16;
 
 /// Two documents that are verified similar.
@@ -24,91 +24,190 @@ pub struct VerifiedPair {
     pub distance: Option<u32>,
 }
 
-/// All pairs of documents of `corpus` that `rule` calls duplicates, sorted by
-/// (a, b), and the number of candidate pairs that were looked at.
+/// The search for all pairs of a corpus that a rule calls duplicates.
 ///
-/// Every two documents with the same text are a pair too, so the output is
-/// quadratic in how often one text is repeated. Runs on the current rayon pool.
-///
-/// # Errors
-///
-/// If a stored text cannot be read back.
-pub fn verified_pairs(corpus: &Corpus, rule: Rule) -> Result<(Vec<VerifiedPair>, u64)> {
-    let mut found = identical_pairs(corpus, rule);
-    let sketched: Vec<u32> = (0..corpus.len() as u32)
-        .filter(|&document| rule.has_sketch(corpus, document))
-        .collect();
-    let mut fingerprints = Fingerprints::new(corpus.recipe().bits())?;
-    for &document in &sketched {
-        fingerprints.push(&corpus.row(document))?;
+/// Documents with the same text and the same fingerprint are searched and
+/// verified once. The pairs come in pieces, so that whoever runs the search can
+/// stop it; every two documents with the same text are a pair too.
+#[derive(Debug)]
+pub struct PairSearch {
+    rule: Rule,
+    verifier: Option<Verifier>,
+    /// Documents that stand for all with their text and fingerprint.
+    searched: Vec<u32>,
+    /// The other documents that each stands for.
+    repeats: HashMap<u32, Vec<u32>>,
+    near: Pairs,
+    next: usize,
+    /// Pairs of documents with the same text, found without a search.
+    identical: Vec<VerifiedPair>,
+    found: u128,
+}
+
+impl PairSearch {
+    /// Finds the candidate pairs. Runs on the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// If there are more than [`MAX_PAIRS`] of them.
+    pub fn new(corpus: &Corpus, rule: Rule) -> Result<Self> {
+        let mut texts: HashMap<u128, Vec<u32>> = HashMap::new();
+        let mut repeats: HashMap<u32, Vec<u32>> = HashMap::new();
+        let mut searched = Vec::new();
+        let bits = corpus.recipe().bits();
+        let mut fingerprints = Fingerprints::new(bits)?;
+        for document in 0..corpus.len() as u32 {
+            if corpus.features(document as usize).is_none() {
+                continue;
+            }
+            // A recipe that reads titles may sketch one text in several ways.
+            let twins = texts.entry(corpus.identity(document as usize)).or_default();
+            let row = corpus.row(document);
+            match twins.iter().find(|&&twin| corpus.row(twin) == row) {
+                Some(&twin) => repeats.entry(twin).or_default().push(document),
+                None => {
+                    twins.push(document);
+                    if rule.has_sketch(corpus, document) {
+                        searched.push(document);
+                        fingerprints.push(&row)?;
+                    }
+                }
+            }
+        }
+        let candidates = collapsed(&fingerprints, rule.max_distance)?;
+        check_count(candidates.count())?;
+        let mut search = PairSearch {
+            verifier: rule
+                .resemblance
+                .map(|(threshold, k)| Verifier::new(k, threshold)),
+            rule,
+            searched,
+            repeats,
+            near: candidates.expand(),
+            next: 0,
+            identical: Vec::new(),
+            found: 0,
+        };
+        search.find_identical(corpus, texts.values())?;
+        Ok(search)
     }
-    let near = pairs(&fingerprints, rule.max_distance)?;
-    let candidates = near.len() as u64;
-    let mut verifier = rule
-        .resemblance
-        .map(|(threshold, k)| Verifier::new(k, threshold));
-    for begin in (0..near.len()).step_by(PIECE) {
-        let range = begin..(begin + PIECE).min(near.len());
+
+    /// The number of candidate pairs that are looked at.
+    pub fn candidates(&self) -> usize {
+        self.near.len()
+    }
+
+    /// The next pairs, in no order; `None` after the last.
+    ///
+    /// # Errors
+    ///
+    /// If a stored text cannot be read back, or there are more than
+    /// [`MAX_PAIRS`] pairs.
+    pub fn next_piece(&mut self, corpus: &Corpus) -> Result<Option<Vec<VerifiedPair>>> {
+        if !self.identical.is_empty() {
+            return Ok(Some(std::mem::take(&mut self.identical)));
+        }
+        if self.next == self.near.len() {
+            return Ok(None);
+        }
+        let range = self.next..(self.next + PIECE).min(self.near.len());
+        self.next = range.end;
         let documents: Vec<(u32, u32)> = range
             .clone()
-            .map(|at| (sketched[near.a[at] as usize], sketched[near.b[at] as usize]))
+            .map(|at| {
+                let place = |row: u32| self.searched[row as usize];
+                (place(self.near.a[at]), place(self.near.b[at]))
+            })
             .collect();
-        let similarities = match &mut verifier {
+        let distances = &self.near.distance[range];
+        let similarities = match &mut self.verifier {
             Some(verifier) => verifier.verify(corpus.texts(), &documents)?,
-            None => near.distance[range.clone()]
+            None => distances
                 .iter()
                 .map(|&bits| Some(equal_bits(corpus.recipe().bits(), u32::from(bits))))
                 .collect(),
         };
-        for ((at, (a, b)), similarity) in range.zip(documents).zip(similarities) {
-            if let Some(similarity) = similarity
-                && corpus.identity(a as usize) != corpus.identity(b as usize)
-            {
-                found.push(VerifiedPair {
-                    a,
-                    b,
-                    similarity,
-                    distance: Some(u32::from(near.distance[at])),
-                });
+        let mut found = Vec::new();
+        for (((a, b), &distance), similarity) in
+            documents.into_iter().zip(distances).zip(similarities)
+        {
+            let Some(similarity) = similarity else {
+                continue;
+            };
+            if corpus.identity(a as usize) == corpus.identity(b as usize) {
+                continue;
+            }
+            let (same_as_a, same_as_b) = (self.repeats.get(&a), self.repeats.get(&b));
+            let count = |same: Option<&Vec<u32>>| 1 + same.map_or(0, Vec::len) as u128;
+            self.found += count(same_as_a) * count(same_as_b);
+            check_count(self.found)?;
+            for a in std::iter::once(&a).chain(same_as_a.into_iter().flatten()) {
+                for b in std::iter::once(&b).chain(same_as_b.into_iter().flatten()) {
+                    found.push(VerifiedPair {
+                        a: *a.min(b),
+                        b: *a.max(b),
+                        similarity,
+                        distance: Some(u32::from(distance)),
+                    });
+                }
             }
         }
+        Ok(Some(found))
     }
-    found.sort_unstable_by_key(|pair| (pair.a, pair.b));
-    Ok((found, candidates))
+
+    /// All pairs of documents with the same text.
+    ///
+    /// By distance alone, a recipe that reads titles may hold one text to be two
+    /// things: such a pair counts only if it is within the distance.
+    fn find_identical<'a>(
+        &mut self,
+        corpus: &Corpus,
+        texts: impl Iterator<Item = &'a Vec<u32>> + Clone,
+    ) -> Result<()> {
+        let members = |twins: &[u32]| -> Vec<u32> {
+            let repeats = twins.iter().filter_map(|twin| self.repeats.get(twin));
+            repeats.flatten().chain(twins).copied().collect()
+        };
+        for twins in texts.clone() {
+            let count = members(twins).len() as u128;
+            self.found += count * (count - 1) / 2;
+            check_count(self.found)?;
+        }
+        let mut identical = Vec::new();
+        for twins in texts {
+            let mut members = members(twins);
+            members.sort_unstable();
+            for (at, &b) in members.iter().enumerate() {
+                for &a in &members[..at] {
+                    let distance = self.rule.distance(corpus, a, b);
+                    let similarity = match (self.rule.resemblance, distance) {
+                        (None, Some(bits)) if bits > self.rule.max_distance => continue,
+                        (None, Some(bits)) => equal_bits(corpus.recipe().bits(), bits),
+                        _ => 1.0,
+                    };
+                    identical.push(VerifiedPair {
+                        a,
+                        b,
+                        similarity,
+                        distance,
+                    });
+                }
+            }
+        }
+        self.identical = identical;
+        Ok(())
+    }
 }
 
-/// All pairs of documents with the same text.
-///
-/// By distance alone, a recipe that reads titles may hold one text to be two
-/// things: such a pair counts only if it is within the distance.
-fn identical_pairs(corpus: &Corpus, rule: Rule) -> Vec<VerifiedPair> {
-    let mut groups: HashMap<u128, Vec<u32>> = HashMap::new();
-    for document in 0..corpus.len() {
-        if corpus.features(document).is_some() {
-            groups
-                .entry(corpus.identity(document))
-                .or_default()
-                .push(document as u32);
-        }
+fn check_count(count: u128) -> Result<()> {
+    if count > u128::from(MAX_PAIRS) {
+        return Err(Error::input(
+            "the pairs of this collection",
+            format!(
+                "at most {MAX_PAIRS}, since they are quadratic in how often a text is repeated"
+            ),
+            count,
+        ));
     }
-    let mut found = Vec::new();
-    for members in groups.into_values() {
-        for (at, &b) in members.iter().enumerate() {
-            for &a in &members[..at] {
-                let distance = rule.distance(corpus, a, b);
-                let similarity = match (rule.resemblance, distance) {
-                    (None, Some(bits)) if bits > rule.max_distance => continue,
-                    (None, Some(bits)) => equal_bits(corpus.recipe().bits(), bits),
-                    _ => 1.0,
-                };
-                found.push(VerifiedPair {
-                    a,
-                    b,
-                    similarity,
-                    distance,
-                });
-            }
-        }
-    }
-    found
+    Ok(())
 }

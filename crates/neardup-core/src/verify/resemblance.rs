@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// let b = Shingles::of("bcde", 2); // bc cd de
 /// assert_eq!(a.resemblance(&b), 0.5);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shingles {
     hashes: Box<[u64]>,
 }

@@ -1,6 +1,7 @@
 //! Many pairs of one store, verified in parallel.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use rayon::prelude::*;
 
@@ -11,8 +12,11 @@ use crate::texts::TextStore;
 /// Length of the shingles that resemblance counts unless told otherwise.
 pub const DEFAULT_SHINGLE: usize = 5;
 
-/// Bytes of shingle sets kept between calls.
-const CACHE_BYTES: usize = 256 << 20;
+/// Bytes of shingle sets kept between loads.
+const CACHE_BYTES: usize = 192 << 20;
+
+/// Bytes of shingle sets that one load may add, by an upper estimate.
+const LOAD_BYTES: usize = 256 << 20;
 
 /// Compares pairs of documents of a [`TextStore`] by the resemblance of their
 /// shingles.
@@ -39,11 +43,6 @@ impl Verifier {
         }
     }
 
-    /// The smallest similarity, inclusive, that counts.
-    pub fn threshold(&self) -> f64 {
-        self.threshold
-    }
-
     /// The similarity of each pair that reaches the threshold, in the order of
     /// `pairs`; `None` for the others.
     ///
@@ -53,46 +52,69 @@ impl Verifier {
     ///
     /// If a text cannot be read back from the store.
     pub fn verify(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<Vec<Option<f64>>> {
-        self.load(texts, pairs)?;
-        let sets = &self.sets;
-        let threshold = self.threshold;
-        Ok(pairs
-            .par_iter()
-            .with_min_len(16)
-            .map(|(a, b)| match (sets.get(a), sets.get(b)) {
-                (Some(a), Some(b)) => a.resemblance_from(b, threshold),
-                _ => None,
-            })
-            .collect())
+        let mut similarities = Vec::with_capacity(pairs.len());
+        let mut rest = pairs;
+        while !rest.is_empty() {
+            let count = self.load(texts, rest)?;
+            let (now, later) = rest.split_at(count);
+            let sets = &self.sets;
+            let threshold = self.threshold;
+            similarities.par_extend(now.par_iter().with_min_len(16).map(|(a, b)| {
+                match (sets.get(a), sets.get(b)) {
+                    (Some(a), Some(b)) => a.resemblance_from(b, threshold),
+                    _ => None,
+                }
+            }));
+            rest = later;
+        }
+        Ok(similarities)
     }
 
-    /// Makes the sets that `pairs` need and that are not there yet.
-    fn load(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<()> {
+    /// Makes the sets that the first of `pairs` need and that are not there yet,
+    /// and returns for how many pairs: at least one, and no more than the budget
+    /// allows.
+    fn load(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<usize> {
         if self.bytes > CACHE_BYTES {
             self.sets.clear();
             self.bytes = 0;
         }
-        let mut missing: Vec<u32> = pairs
-            .iter()
-            .flat_map(|&(a, b)| [a, b])
-            .filter(|id| !self.sets.contains_key(id))
-            .collect();
-        missing.sort_unstable();
-        missing.dedup();
+        let mut missing: Vec<u32> = Vec::new();
+        let (mut count, mut wanted) = (0, 0);
+        for &(a, b) in pairs {
+            for id in [a, b] {
+                if let Entry::Vacant(vacant) = self.sets.entry(id) {
+                    // Holds the place until the set is made.
+                    vacant.insert(Shingles::default());
+                    missing.push(id);
+                    // A character has at most one shingle of 8 bytes, and at
+                    // least one byte.
+                    wanted += 8 * texts.size(id as usize);
+                }
+            }
+            count += 1;
+            if wanted > LOAD_BYTES {
+                break;
+            }
+        }
         let k = self.k;
-        let made: Vec<(u32, Shingles)> = missing
-            .into_par_iter()
+        let made: Result<Vec<(u32, Shingles)>> = missing
+            .par_iter()
             .with_min_len(4)
-            .map_init(Vec::new, |buffer, id| {
+            .map_init(Vec::new, |buffer, &id| {
                 let text = texts.text(id as usize, buffer)?;
                 Ok((id, Shingles::of(text, k)))
             })
-            .collect::<Result<_>>()?;
+            .collect();
+        let made = made.inspect_err(|_| {
+            for id in &missing {
+                self.sets.remove(id);
+            }
+        })?;
         for (id, set) in made {
             self.bytes += 8 * set.len() + 64;
             self.sets.insert(id, set);
         }
-        Ok(())
+        Ok(count)
     }
 }
 

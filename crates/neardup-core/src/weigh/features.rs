@@ -14,8 +14,8 @@ use xxhash_rust::xxh3::xxh3_64;
 #[derive(Clone, Debug)]
 pub(crate) struct Feature {
     hash: u64,
-    begin: u32,
-    end: u32,
+    begin: usize,
+    end: usize,
     occurrences: u32,
     characters: u32,
     tag_initial: u8,
@@ -49,7 +49,6 @@ pub(crate) struct Features {
     table: HashTable<u32>,
     list: Vec<Feature>,
     words: String,
-    units: usize,
 }
 
 impl Features {
@@ -63,20 +62,18 @@ impl Features {
         self.table.clear();
         self.list.clear();
         self.words.clear();
-        self.units = 0;
     }
 
     /// Counts one occurrence of `word`.
     #[inline]
     pub(crate) fn count(&mut self, word: &str, tag: &str) {
-        self.units += 1;
         let hash = xxh3_64(word.as_bytes());
         let (list, words) = (&mut self.list, &mut self.words);
         let entry = self.table.entry(
             hash,
             |&at| {
                 let known = &list[at as usize];
-                known.hash == hash && words[known.begin as usize..known.end as usize] == *word
+                known.hash == hash && words[known.begin..known.end] == *word
             },
             |&at| list[at as usize].hash,
         );
@@ -86,12 +83,12 @@ impl Features {
             }
             hashbrown::hash_table::Entry::Vacant(vacant) => {
                 vacant.insert(list.len() as u32);
-                let begin = words.len() as u32;
+                let begin = words.len();
                 words.push_str(word);
                 list.push(Feature {
                     hash,
                     begin,
-                    end: words.len() as u32,
+                    end: words.len(),
                     occurrences: 1,
                     characters: word.chars().count() as u32,
                     tag_initial: tag.as_bytes().first().copied().unwrap_or(0),
@@ -101,15 +98,15 @@ impl Features {
         }
     }
 
-    /// How many units were counted, repetitions included.
-    pub(crate) fn units(&self) -> usize {
-        self.units
+    /// How many distinct features there are.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
     }
 
     /// The features with their texts.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Feature)> {
         self.list.iter().map(|feature| {
-            let word = &self.words[feature.begin as usize..feature.end as usize];
+            let word = &self.words[feature.begin..feature.end];
             (word, feature)
         })
     }
@@ -117,7 +114,7 @@ impl Features {
     /// Gives each feature the weight that `weigh` says.
     pub(super) fn weigh_each(&mut self, weigh: impl Fn(&str, &Feature) -> u64) {
         for feature in &mut self.list {
-            let word = &self.words[feature.begin as usize..feature.end as usize];
+            let word = &self.words[feature.begin..feature.end];
             feature.weight = weigh(word, feature);
         }
     }
@@ -128,7 +125,7 @@ impl Features {
         if top < self.list.len() {
             let words = &self.words;
             self.list.select_nth_unstable_by(top, |a, b| {
-                let word = |f: &Feature| &words[f.begin as usize..f.end as usize];
+                let word = |f: &Feature| &words[f.begin..f.end];
                 (Reverse(a.weight), word(a)).cmp(&(Reverse(b.weight), word(b)))
             });
             self.list.truncate(top);

@@ -1,0 +1,141 @@
+"""Cases that went wrong once: each has the input that showed it."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from neardup import (
+    FingerprintIndex,
+    InputError,
+    ParameterError,
+    dedup,
+    fingerprint_many,
+    load_recipe,
+    near_pairs,
+    pairs,
+)
+from neardup.collect import collect, priority_order
+from neardup.readers import open_table
+
+BODY = "城市公园\n今天的天气非常好，我们去公园散步，然后去图书馆读书。"
+IMPROVED = load_recipe("improved").replace(weigh={"idf": "bundled"})
+
+
+def kept_of(rows, **options):
+    return [row["id"] for row in dedup(rows, **options).kept]
+
+
+@pytest.mark.parametrize("batch_records", [1, 2, 100])
+def test_first_lines_are_taken_record_by_record(batch_records):
+    rows = [{"text": BODY}, {"text": BODY, "title": "别的"}, {"text": BODY}]
+    batches = open_table(rows).batches(titles=True, batch_records=batch_records)
+    collected = collect(batches, IMPROVED, title_from_first_line=True)
+    words = collected.corpus.fingerprints().ravel().tolist()
+    assert words[0] == words[2] != words[1]
+
+
+def scored(*values):
+    return [{"id": str(at), "text": BODY, "score": value} for at, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("values", "first"),
+    [
+        (["0.5", "0.25", ""], "1"),
+        (["", "  ", "7"], "2"),
+        (["3", "-4", "2"], "1"),
+        (["1712345678901234568", "1712345678901234567"], "1"),
+        (["2024-12-1", "2024-3-9", ""], "1"),
+        (["a10", "a9"], "1"),
+        (["9" * 5000 + "b", "8" * 5000 + "b"], "1"),
+        ([None, 3.5, float("nan"), 2], "3"),
+    ],
+)
+def test_the_smallest_value_stays(values, first):
+    assert kept_of(scored(*values), priority="field:score") == [first]
+
+
+def test_ties_stay_in_input_order_in_both_directions():
+    readable = np.ones(4, bool)
+    values = [1, 2, 1, 2]
+    for priority, wanted in (("field:x", [0, 2, 1, 3]), ("field:x:desc", [1, 3, 0, 2])):
+        assert priority_order(priority, readable, [], values).tolist() == wanted
+
+
+def test_a_segmenter_that_finds_nothing_leaves_no_sketch():
+    for idf in ("corpus", "bundled"):
+        recipe = load_recipe("keywords").replace(
+            segment={"units": "tests.golden.segmenters:nothing"}, weigh={"idf": idf}
+        )
+        assert not fingerprint_many([BODY, "another text"], recipe=recipe).any()
+
+
+def test_repeats_of_one_unit_are_one_feature():
+    """Such a fingerprint says nothing of the text, so only equal texts are equal."""
+    assert len(dedup(["啊" * 6, "啊" * 30]).kept) == 2
+    assert len(dedup(["啊" * 30, "啊" * 30]).kept) == 1
+
+
+def test_one_text_many_times_is_verified_once():
+    result = pairs([BODY] * 300 + [BODY.replace("公园散步", "公园划船")], threshold=0.5)
+    assert len(result.table) == 301 * 300 // 2
+    assert result.summary.candidates == 1
+
+
+def test_more_pairs_than_can_be_listed_are_an_error():
+    with pytest.raises(InputError, match="268435456"):
+        near_pairs(np.full(30_000, 7, np.uint64))
+    with pytest.raises(InputError, match="268435456"):
+        pairs([BODY] * 30_000)
+
+
+@pytest.mark.parametrize(
+    ("stage", "settings"),
+    [
+        ("decide", {"shingle": 2**70}),
+        ("decide", {"min_features": 2**33}),
+        ("segment", {"k": 65}),
+        ("weigh", {"top": 2**70}),
+        ("sketch", {"bits": 64.0}),
+        ("sketch", {"tie": 1.0}),
+    ],
+)
+def test_numbers_beyond_all_bounds(stage, settings):
+    name = f"{stage}.{next(iter(settings))}"
+    with pytest.raises(ParameterError, match=f"'{name}' parameter must be"):
+        load_recipe("general").replace(**{stage: settings})
+
+
+FORKS = """
+import os, numpy as np
+from neardup import FingerprintIndex
+rows = np.arange(50_000, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+index = FingerprintIndex(rows)
+child = os.fork()
+if child == 0:
+    again = FingerprintIndex(rows)
+    again.add(rows)
+    os._exit(0 if len(again.near(rows[:1])) >= 2 else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_child_process_works_after_a_fork():
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKS],
+        capture_output=True,
+        timeout=60,
+        check=True,
+        text=True,
+    )
+    assert found.stdout == "0\n"
+
+
+def test_an_index_can_grow():
+    index = FingerprintIndex(np.array([1], np.uint64))
+    index.add(np.array([3, 255], np.uint64))
+    assert index.near(np.array([1], np.uint64)).b.tolist() == [0, 1]
