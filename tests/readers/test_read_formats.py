@@ -143,12 +143,60 @@ def test_byte_order_mark(read, make):
     assert read(make("a.csv", b"\xef\xbb\xbftext\na\n"))["texts"] == ["a"]
 
 
-def test_default_fields_are_decided_by_the_first_good_record(read, make):
-    lines = b'oops\n{"x":1}\n{"text":5,"body":"b1"}\n{"text":"t","body":"b2"}\n{"text":"t3"}\n'
-    got = read(make("a.jsonl", lines))
-    assert got["texts"] == [None, None, "b1", "b2", None]
-    assert [p.record for p in got["problems"]] == [1, 2, 5]
-    assert read(make("b.jsonl", b'{"content":"c","body":"b"}'))["texts"] == ["c"]
+TEXT_FIELDS = [
+    (b'{"body":"b1","text":"t1"}', "t1"),
+    (b'{"body":"b2"}', "b2"),
+    (b'{"content":"c3","body":"b3"}', "c3"),
+    (b'{"text":"t4","content":"c4"}', "t4"),
+    (b'{"text":5,"body":"b5"}', None),
+    (b'{"content":null,"body":"b6"}', None),
+    (b'{"x":"text"}', None),
+    (b'["text"]', None),
+    (b'"text"', None),
+]
+
+
+@pytest.mark.parametrize("batch_bytes", [1, 1 << 22])
+@pytest.mark.parametrize("good_only", [True, False])
+def test_default_text_field_is_decided_for_each_record(read, make, good_only, batch_bytes):
+    rows = [row for row in TEXT_FIELDS if row[1] is not None or not good_only]
+    for order in (1, -1):
+        lines, want = zip(*rows[::order], strict=True)
+        got = read(make("a.jsonl", b"\n".join(lines)), batch_bytes=batch_bytes)
+        assert got["texts"] == list(want)
+        assert [p.record for p in got["problems"]] == [
+            number for number, text in enumerate(want, 1) if text is None
+        ]
+
+
+def test_text_field_that_comes_first_but_is_no_text(read, make):
+    got = read(make("a.jsonl", b'{"body":"b"}\n{"text":5,"body":"b"}\n'))
+    assert [str(p) for p in got["problems"]] == [
+        "a.jsonl: record 2, field 'text': must be text. Got 5 instead."
+    ]
+
+
+def test_ids_of_files_in_several_folders(read, make):
+    for folder in ("a", "b", "c/sub"):
+        make(f"{folder}/x.txt", folder)
+    assert read("a")["ids"] == ["x.txt"]
+    got = read(["a", "./b/", "c", "a/x.txt"])
+    assert got["ids"] == ["a/x.txt", "./b/x.txt", "c/sub/x.txt", "a/x.txt"]
+
+
+BEYOND = 12345678901234567891234
+
+
+@pytest.mark.parametrize("titles", [True, False])
+def test_ids_and_values_beyond_64_bits_keep_their_digits(read, make, titles):
+    numbers = [BEYOND, BEYOND + 1, -BEYOND, 2**64, 2**64 - 1, -(2**63), -(2**63) - 1, 7]
+    lines = b"".join(b'{"text":"a","id":%d,"n":%d}\n' % (n, n) for n in numbers)
+    name = make("a.jsonl", lines + b'{"text":"b","id":1e30,"n":1e30}')
+    for options in ({}, {"id_field": "id"}):
+        got = read(name, extra_fields=["n"], titles=titles, **options)
+        assert got["ids"] == [*map(str, numbers), "a.jsonl:9"]
+        assert got["extra"]["n"] == [*numbers, 1e30]
+        assert len(got["problems"]) == len(options)
 
 
 def test_ids(read, make):

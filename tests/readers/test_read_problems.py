@@ -110,7 +110,9 @@ def test_names_on_one_line(read, make):
     name = make("a\n\x1b\u2028b.jsonl", b'nonsense\n{"text":"x"}')
     got = read(name)
     assert got["ids"] == [f"a\\n\\x1b\\u2028b.jsonl:{i}" for i in (1, 2)]
-    assert str(got["problems"][0]).startswith("a\\n\\x1b\\u2028b.jsonl: record 1: must be valid JSON")
+    assert str(got["problems"][0]).startswith(
+        "a\\n\\x1b\\u2028b.jsonl: record 1: must be valid JSON"
+    )
     (problem,) = read(make("b.jsonl", b"{}"), text_field="x\ny")["problems"]
     assert "field 'x\\ny': must be present" in str(problem)
     with pytest.raises(InputError) as caught:
@@ -273,8 +275,7 @@ REFUSED = [
         ["a.jsonl"],
         {"format": "xml"},
         ParameterError,
-        "The 'format' parameter must be one of jsonl, parquet, csv, tsv, text."
-        " Got 'xml' instead.",
+        "The 'format' parameter must be one of jsonl, parquet, csv, tsv, text. Got 'xml' instead.",
     ),
     (
         ["a.xml"],
@@ -295,8 +296,7 @@ REFUSED = [
         ["empty"],
         {"format": "csv"},
         ParameterError,
-        "The 'format' parameter must be 'text' for a folder."
-        " Got 'csv' for empty instead.",
+        "The 'format' parameter must be 'text' for a folder. Got 'csv' for empty instead.",
     ),
     (
         ["numbers.parquet"],

@@ -143,7 +143,14 @@ def test_what_is_no_text_is_a_problem():
         " Got \\ud800 instead.",
         "input: record 5, field 'text': must be text. Got b instead.",
     ]
-    rows = [{"text": "a"}, {"body": "b"}, 7, {"text": 1.5, "body": "b"}, {"n": 1}, {"body": "\ud800"}]
+    rows = [
+        {"text": "a"},
+        {"body": "b"},
+        7,
+        {"text": 1.5, "body": "b"},
+        {"n": 1},
+        {"body": "\ud800"},
+    ]
     got = read(open_table(rows))
     assert got[0] == ["a", "b", None, None, None, None]
     assert got[4] == [

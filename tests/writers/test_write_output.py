@@ -155,8 +155,7 @@ REFUSED = [
         "o.jsonl",
         {"format": "xml"},
         ParameterError,
-        "The 'format' parameter must be one of jsonl, parquet, csv, tsv."
-        " Got 'xml' instead.",
+        "The 'format' parameter must be one of jsonl, parquet, csv, tsv. Got 'xml' instead.",
     ),
     ("d.jsonl", {}, OutputError, "d.jsonl: must be a file. Got a folder instead."),
 ]

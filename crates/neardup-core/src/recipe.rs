@@ -4,11 +4,10 @@ A [`Recipe`] is its [`Settings`] with the [`Resources`] they need loaded. It nev
 changes and is shared between threads; what a thread needs to work is a
 [`Scratch`] of its own. Cloning is cheap.
 
-The ways through it: where each occurrence of a unit counts 1 on its own (scheme
-`tf` without `top`), units are hashed and counted as they come. Where each distinct
-unit counts 1 (scheme `once` without `top`, hash `xxh3`), those whose hash came
-before are passed over. Else the features of the document are collected, weighed,
-and added up. All give the same fingerprint where more than one applies.
+The two ways through it: where each occurrence of a unit counts 1 (scheme `tf`
+without `top`), or each distinct unit does (`once`), units are hashed and counted as
+they come; 64 bits of hash tell new ones from repeated ones. Else the features of
+the document are collected, weighed, and added up. Both give the same fingerprint.
 */
 
 use std::sync::Arc;
@@ -231,18 +230,20 @@ impl Recipe {
         out: &mut [u64],
     ) -> usize {
         if self.weigher.is_plain_count() {
-            self.run_counting(hash, normalized, scratch, out)
-        } else if self.weigher.is_each_once() && self.sketch.hash == HashKind::Xxh3 {
-            self.run_distinct(hash, normalized, scratch, out)
+            self.run_unweighted(hash, normalized, false, scratch, out)
+        } else if self.weigher.is_each_once() {
+            self.run_unweighted(hash, normalized, true, scratch, out)
         } else {
             self.run_weighing(hash, normalized, title, scratch, out)
         }
     }
 
-    fn run_counting<const W: usize>(
+    /// Every unit counts 1, or only the first of equal ones.
+    fn run_unweighted<const W: usize>(
         &self,
         hash: impl UnitHash<W>,
         normalized: &str,
+        each_once: bool,
         scratch: &mut Scratch,
         out: &mut [u64],
     ) -> usize {
@@ -255,32 +256,9 @@ impl Recipe {
         self.segmenter.for_each(normalized, |unit| {
             if let Some(text) = self.weigher.keep(unit.text, lower) {
                 let hashed = hash.hash(text);
-                features += usize::from(distinct.insert(hash.identity(text, &hashed)));
-                counters.add(hashed);
-            }
-        });
-        let total = counters.total();
-        let ones = counters.ones();
-        self.finish(ones.as_flattened(), total, out);
-        features
-    }
-
-    fn run_distinct<const W: usize>(
-        &self,
-        hash: impl UnitHash<W>,
-        normalized: &str,
-        scratch: &mut Scratch,
-        out: &mut [u64],
-    ) -> usize {
-        let Scratch {
-            distinct, lower, ..
-        } = scratch;
-        let mut counters = Counters::<W>::new();
-        distinct.clear();
-        self.segmenter.for_each(normalized, |unit| {
-            if let Some(text) = self.weigher.keep(unit.text, lower) {
-                let hashed = hash.hash(text);
-                if distinct.insert(hash.identity(text, &hashed)) {
+                let is_new = distinct.insert(hash.identity(text, &hashed));
+                features += usize::from(is_new);
+                if is_new || !each_once {
                     counters.add(hashed);
                 }
             }
@@ -288,7 +266,7 @@ impl Recipe {
         let total = counters.total();
         let ones = counters.ones();
         self.finish(ones.as_flattened(), total, out);
-        total as usize
+        features
     }
 
     fn run_weighing<const W: usize>(

@@ -59,7 +59,8 @@ def check_types(schema: pa.Schema, columns: Columns, fields: Fields, source: str
         if not is_text(kind) and not pa.types.is_integer(kind):
             if fields.id is not None:
                 raise InputError(
-                    f"{source}: column '{show(key)}' must hold text or integers. Got {kind} instead."
+                    f"{source}: column '{show(key)}' must hold text or integers."
+                    f" Got {kind} instead."
                 )
             key = None
     return Columns(columns.text, title, key, columns.extra)

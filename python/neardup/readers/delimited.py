@@ -58,8 +58,9 @@ class Delimited:
         if first is None:
             return [], b""
         if first.reason is not None:
+            found = show(_decoded(first.raw))
             raise InputError(
-                f"{self.name}: the header row {first.reason}. Got {show(first.raw)} instead."
+                f"{self.name}: the header row {first.reason}. Got {found} instead."
                 + (f" {CONVERT}" if _NOT_UTF8 in first.reason else "")
             )
         return first.values, first.raw
