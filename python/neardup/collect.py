@@ -40,6 +40,9 @@ class Progress:
     def advance(self, documents: int, size: int = 0) -> None:
         """Say that so many more documents, of `size` bytes, are through."""
 
+    def note(self, line: str) -> None:
+        """Say what is worth knowing and no problem."""
+
     def problem(self, problem: Problem | str) -> None:
         """Say that something in the input is not as it should be."""
 
@@ -118,7 +121,7 @@ def collect(
             for problem in (*batch.problems, *problems):
                 if stop_on_error:
                     raise InputError(
-                        f"{problem} Stopped at the first problem; nothing was written."
+                        f"{problem} Stopped, as on_error='stop' (--on-error stop) asks."
                     )
                 progress.problem(problem)
                 collected.problem_count += 1

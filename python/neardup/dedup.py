@@ -257,9 +257,12 @@ title_from_first_line, workers
         result.summary.kept -= written.unwritable
         result.summary.left_out = written.unwritable
         result.summary.problems += written.unwritable + len(sources.notes)
+        result.problems.extend(written.problems)
         said: list[Problem | str] = [*sources.notes, *written.problems]
         for problem in said:
             run.progress.problem(problem)
+        for note in written.notes:
+            run.progress.note(note)
         if removed_file is not None:
             write_rows(removed_file, result.removed, REMOVED)
         summary = result.summary
@@ -278,7 +281,8 @@ title_from_first_line, workers
                 recipe=run.recipe,
                 recipe_id=run.recipe_id,
                 plan=result.plan,
-                problems=result.problems,
+                problems=[*result.problems, *sources.notes],
+                notes=written.notes,
                 **settings,
             )
             report_file.write(text_of_report.encode() + b"\n")

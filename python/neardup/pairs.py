@@ -192,7 +192,8 @@ title_from_first_line, workers, force, progress
                 recipe=chosen,
                 recipe_id=chosen.id,
                 plan=result.plan,
-                problems=result.problems,
+                problems=[*result.problems, *sources.notes],
+                notes=[],
                 **settings,
             )
             report_file.write(text_of_report.encode() + b"\n")

@@ -60,7 +60,14 @@ class Summary:
     stages: dict[str, float] = field(default_factory=dict)
 
     def report(
-        self, *, recipe: Any, recipe_id: str, plan: Any, problems: list[Any], **settings: Any
+        self,
+        *,
+        recipe: Any,
+        recipe_id: str,
+        plan: Any,
+        problems: list[Any],
+        notes: list[str],
+        **settings: Any,
     ) -> str:
         """Return the run as JSON: counts, settings, recipe, plan, versions."""
         import numpy
@@ -75,6 +82,7 @@ class Summary:
                 "recipe": {"id": recipe_id, **dataclasses.asdict(recipe)},
                 "plan": dataclasses.asdict(plan),
                 "problems": [str(problem) for problem in problems],
+                "notes": notes,
                 "versions": {
                     "neardup": neardup.__version__,
                     "python": platform.python_version(),

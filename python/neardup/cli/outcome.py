@@ -31,9 +31,9 @@ def reported(run: Callable[..., None]) -> Callable[..., None]:
         except NeardupError as error:
             _fail(str(error))
         except KeyboardInterrupt:
-            _fail("interrupted; nothing was written.")
+            _fail("interrupted; no output was left half-written.")
         except MemoryError:
-            _fail("out of memory; nothing was written.")
+            _fail("out of memory; no output was left half-written.")
 
     return wrapped
 

@@ -27,6 +27,7 @@ class Watch(Progress):
         self._task: Any = None
         self._size = 0
         self.problems = 0
+        self._quiet = quiet
         self._show = not quiet and sys.stderr.isatty()
 
     def __enter__(self) -> Watch:
@@ -74,6 +75,11 @@ class Watch(Progress):
         elapsed = self._bars.tasks[-1].elapsed or 0
         rate = f", {self._size / elapsed / 1e6:,.0f} MB/s" if elapsed and self._size else ""
         self._bars.update(self._task, advance=documents, rate=rate)
+
+    def note(self, line: str) -> None:
+        """Print a note, unless nothing but errors is wanted."""
+        if not self._quiet:
+            self._say(f"neardup: note: {line}")
 
     def problem(self, problem: Problem | str) -> None:
         """Print a problem; after a hundred of them, only count."""

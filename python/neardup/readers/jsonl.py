@@ -75,7 +75,7 @@ class JsonLines:
         except StreamDamaged as error:
             yield unreadable_rest(self.name, reading.done, str(error), fields.extra)
         if reading.title_missing:
-            problem = fields.no_title(self.name, reading.done)
+            problem = fields.no_title(self.name, reading.objects)
             extra: dict[str, list[Any]] = {name: [] for name in fields.extra}
             yield Piece(texts_array([]), [], None, extra, [(0, problem)], 0)
 
@@ -120,13 +120,13 @@ class _Reading:
         self.fields = fields
         self.title = (fields.title or DEFAULT_TITLE) if titles else None
         self.id = fields.id or DEFAULT_ID
-        self.done = 0
+        self.done = self.objects = 0
         self._title_seen = False
 
     @property
     def title_missing(self) -> bool:
         """Whether records were read and none has the title field that was named."""
-        return self.fields.title is not None and not self._title_seen and self.done > 0
+        return self.fields.title is not None and not self._title_seen and self.objects > 0
 
     def clean(self, lines: list[bytes]) -> Piece | None:
         """Read a block without bad lines; None if there may be one."""
@@ -146,13 +146,14 @@ class _Reading:
             return None
         if texts.null_count:
             return None
-        return self._piece(lines, records, texts, [])
+        return self._piece(lines, records, len(records), texts, [])
 
     def careful(self, lines: list[bytes]) -> Piece:
         """Read a block line by line."""
         records: list[dict[str, Any]] = []
         texts: list[str | None] = []
         problems: list[tuple[int, Problem]] = []
+        objects = 0
         for index, line in enumerate(lines):
             number = self.done + index + 1
             record = parse(line)
@@ -163,22 +164,25 @@ class _Reading:
                 records.append({})
                 texts.append(None)
                 continue
+            objects += 1
             records.append(record)
             name = self.fields.text_of(record)
             text = None if name is None else record[name]
             texts.append(text if isinstance(text, str) else None)
             if not isinstance(text, str):
                 problems.append((index, self.fields.no_text(record, self.source, number)))
-        return self._piece(lines, records, texts_array(texts), problems)
+        return self._piece(lines, records, objects, texts_array(texts), problems)
 
     def _piece(
         self,
         lines: list[bytes],
         records: list[dict[str, Any]],
+        objects: int,
         texts: pa.LargeStringArray,
         problems: list[tuple[int, Problem]],
     ) -> Piece:
         ids = self._ids(lines, records, texts, problems)
+        self.objects += objects
         if self.fields.title is not None and not self._title_seen:
             self._title_seen = any(self.fields.title in record for record in records)
         titles = None

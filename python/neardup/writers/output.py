@@ -6,7 +6,9 @@ because of an error or an interrupt leaves nothing behind.
 
 import contextlib
 import os
-from collections.abc import Sequence
+import signal
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -170,13 +172,35 @@ class OutputSet:
         _settle(list(self._outputs.values()), kind)
 
 
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Pass over what would stop the program, while outputs get their names.
+
+    It takes an instant, and stopping in it would leave some outputs and not
+    the others. Only the main thread is ever told to stop.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    names = [n for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
+    before = {getattr(signal, name): signal.getsignal(getattr(signal, name)) for name in names}
+    try:
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def _settle(outputs: list[Output], failed: type[BaseException] | None) -> None:
     try:
         if failed is None:
             for output in outputs:
                 output.finish()
-            for output in outputs:
-                output.commit()
+            with _undisturbed():
+                for output in outputs:
+                    output.commit()
     finally:
         # After a commit there is nothing left to remove.
         for output in outputs:
