@@ -164,7 +164,7 @@ def test_no_progress_when_nobody_watches(run, command):
 def test_the_report(run):
     run("dedup", "in.jsonl", "-o", "k.jsonl", "--removed", "r.jsonl", "--report", "report.json")
     report = json.loads(Path("report.json").read_text("utf-8"))
-    assert set(report) == {"summary", "settings", "recipe", "plan", "problems", "versions"}
+    assert set(report) == {"summary", "settings", "recipe", "plan", "problems", "notes", "versions"}
     counts = ("read", "exact_duplicates", "near_duplicates", "kept", "unreadable", "problems")
     assert [report["summary"][name] for name in counts] == [4, 1, 1, 2, 0, 0]
     assert report["settings"]["inputs"] == ["in.jsonl"]
