@@ -49,7 +49,10 @@ def run(
         typer.echo(f"a duplicate has   {one.measure} >= {one.threshold:g}")
         typer.echo(f"candidates are    within {one.max_distance} of {one.bits} bits")
         typer.echo(f"predicted recall  {one.predicted_recall:.4f} of pairs just at the threshold")
-    typer.echo(f"by chance         {one.random_pairs:,.0f} pairs of unrelated fingerprints")
+    chance = f"{one.random_pairs:,.0f} pairs of unrelated fingerprints"
+    if one.threshold is not None:
+        chance += f", about {one.verify_seconds:,.1f} s to verify; real texts have more"
+    typer.echo(f"by chance         {chance}")
     for task, p in plans.items():
         scheme = "SIMD scan of all fingerprints"
         if p.scheme == "blocks":
