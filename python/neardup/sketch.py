@@ -223,25 +223,37 @@ def fingerprint_many(
     core = compiled(chosen)
     corpus = _core.Corpus(core, keeps_texts=False, workers=check_workers(workers))
     items = _listed(texts, "texts")
-    for at, text in enumerate(items):
-        checked_text(text, f"texts[{at}]")
     title_list = None if titles is None else _listed(titles, "titles")
     if title_list is not None and len(title_list) != len(items):
         raise bad("titles", f"one title a text, {len(items)} of them", title_list)
-    for at, title in enumerate(title_list or ()):
-        if title is not None:
-            checked_text(title, f"titles[{at}]")
+    column = _column(items, "texts", missing=False)
     units = None
     if chosen.callable_name is not None:
         segmenter = load_segmenter(chosen.callable_name)
         units = [encoded_units(segmenter, core.normalize(text)) for text in items]
     corpus.push(
-        pa.array(items, pa.large_string()),
-        titles=None if title_list is None else pa.array(title_list, pa.large_string()),
+        column,
+        titles=None if title_list is None else _column(title_list, "titles", missing=True),
         units=None if units is None else pa.array(units, pa.large_string()),
     )
     corpus.finish()
     return corpus.fingerprints()
+
+
+def _column(values: list[Any], name: str, *, missing: bool) -> pa.LargeStringArray:
+    """Return texts as an Arrow array; what is no text is named."""
+    import pyarrow as pa
+
+    kinds = set(map(type, values)) - ({type(None)} if missing else set())
+    if kinds <= {str}:
+        try:
+            return pa.array(values, pa.large_string())
+        except UnicodeEncodeError:
+            pass  # said below, with the place
+    for at, value in enumerate(values):
+        if value is not None or not missing:
+            checked_text(value, f"{name}[{at}]")
+    return pa.array(values, pa.large_string())
 
 
 def _listed(values: Iterable[Any], name: str) -> list[Any]:

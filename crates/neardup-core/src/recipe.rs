@@ -258,9 +258,7 @@ impl Recipe {
                 let hashed = hash.hash(text);
                 let is_new = distinct.insert(hash.identity(text, &hashed));
                 features += usize::from(is_new);
-                if is_new || !each_once {
-                    counters.add(hashed);
-                }
+                counters.add_if(is_new || !each_once, hashed);
             }
         });
         let total = counters.total();

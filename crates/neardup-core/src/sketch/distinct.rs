@@ -9,8 +9,12 @@ themselves would cost as much again as all the rest of the sketch.
 Open addressing with linear probing; the hash is its own place.
 */
 
-/// Smallest table: 16 KiB, the features of a page of text.
-const LEAST: usize = 1 << 11;
+/// Smallest table: 32 KiB, which stays in a core's nearest cache.
+const LEAST: usize = 1 << 12;
+
+/// One place in so many is taken at most: few features then find their place
+/// taken, which no processor could foresee.
+const SPARSE: usize = 4;
 
 /// A set of 64-bit hashes that is emptied for each document.
 #[derive(Debug)]
@@ -35,7 +39,7 @@ impl Distinct {
     /// Empties the set; after a very long document also of its room, since
     /// each document pays for clearing it.
     pub(crate) fn clear(&mut self) {
-        if self.slots.len() > LEAST && self.filled < self.slots.len() / 8 {
+        if self.slots.len() > LEAST && self.filled < self.slots.len() / (8 * SPARSE) {
             self.slots = vec![0; LEAST];
         } else {
             self.slots.fill(0);
@@ -52,19 +56,17 @@ impl Distinct {
         }
         let mask = self.slots.len() - 1;
         let mut place = hash as usize & mask;
-        loop {
-            match self.slots[place] {
-                0 => break,
-                held if held == hash => return false,
-                _ => place = (place + 1) & mask,
-            }
+        while self.slots[place] != 0 && self.slots[place] != hash {
+            place = (place + 1) & mask;
         }
+        let is_new = self.slots[place] == 0;
+        // Written and counted in either case: there is nothing to foresee.
         self.slots[place] = hash;
-        self.filled += 1;
-        if self.filled > self.slots.len() / 2 {
+        self.filled += usize::from(is_new);
+        if self.filled > self.slots.len() / SPARSE {
             self.grow();
         }
-        true
+        is_new
     }
 
     #[cold]
