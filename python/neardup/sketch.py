@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from neardup import _core
     from neardup.collect import Progress
 
+#: Texts handed to the core together: few enough to reuse memory.
+_TOGETHER = 1024
+
 
 @dataclass(frozen=True)
 class Fingerprint:
@@ -226,21 +229,23 @@ def fingerprint_many(
     title_list = None if titles is None else _listed(titles, "titles")
     if title_list is not None and len(title_list) != len(items):
         raise bad("titles", f"one title a text, {len(items)} of them", title_list)
-    column = _column(items, "texts", missing=False)
-    units = None
-    if chosen.callable_name is not None:
-        segmenter = load_segmenter(chosen.callable_name)
-        units = [encoded_units(segmenter, core.normalize(text)) for text in items]
-    corpus.push(
-        column,
-        titles=None if title_list is None else _column(title_list, "titles", missing=True),
-        units=None if units is None else pa.array(units, pa.large_string()),
-    )
+    segmenter = load_segmenter(chosen.callable_name) if chosen.callable_name else None
+    for begin in range(0, len(items), _TOGETHER):
+        some = items[begin : begin + _TOGETHER]
+        column = _column(some, "texts", begin, missing=False)
+        title_column = units = None
+        if title_list is not None:
+            some_titles = title_list[begin : begin + _TOGETHER]
+            title_column = _column(some_titles, "titles", begin, missing=True)
+        if segmenter is not None:
+            segmented = [encoded_units(segmenter, core.normalize(text)) for text in some]
+            units = pa.array(segmented, pa.large_string())
+        corpus.push(column, titles=title_column, units=units)
     corpus.finish()
     return corpus.fingerprints()
 
 
-def _column(values: list[Any], name: str, *, missing: bool) -> pa.LargeStringArray:
+def _column(values: list[Any], name: str, first: int, *, missing: bool) -> pa.LargeStringArray:
     """Return texts as an Arrow array; what is no text is named."""
     import pyarrow as pa
 
@@ -252,7 +257,7 @@ def _column(values: list[Any], name: str, *, missing: bool) -> pa.LargeStringArr
             pass  # said below, with the place
     for at, value in enumerate(values):
         if value is not None or not missing:
-            checked_text(value, f"{name}[{at}]")
+            checked_text(value, f"{name}[{first + at}]")
     return pa.array(values, pa.large_string())
 
 

@@ -157,13 +157,13 @@ impl Corpus {
         for text in documents.iter().filter_map(|document| document.text) {
             check_length(text)?;
         }
-        let recipe = &self.recipe;
+        let (recipe, keeps_texts) = (&self.recipe, self.keeps_texts);
         let made: Vec<Sketched> = match &mut self.frequencies {
             None => documents
                 .par_iter()
                 .with_min_len(16)
                 .map_init(Scratch::default, |scratch, document| {
-                    Sketched::new(recipe, document, |units, row| {
+                    Sketched::new(recipe, document, keeps_texts, |units, row| {
                         recipe.sketch(units, document.title, scratch, row)
                     })
                 })
@@ -174,7 +174,7 @@ impl Corpus {
                     .map_init(Scratch::default, |scratch, part| {
                         let mut counts = DocumentFrequencies::default();
                         let made = part.iter().map(|document| {
-                            Sketched::new(recipe, document, |units, _| {
+                            Sketched::new(recipe, document, keeps_texts, |units, _| {
                                 recipe.count(units, scratch, &mut counts)
                             })
                         });
@@ -192,15 +192,10 @@ impl Corpus {
         // Only a second sketch reads titles and units again.
         let again = self.frequencies.is_some();
         for (document, sketched) in documents.iter().zip(&made) {
-            let text = if self.keeps_texts {
-                &*sketched.text
-            } else {
-                ""
-            };
             let title = document.title.filter(|_| again && self.recipe.uses_title());
             let units = document.units.filter(|_| again);
             self.texts
-                .push(text, title.unwrap_or(""), units.unwrap_or(""))?;
+                .push(&sketched.text, title.unwrap_or(""), units.unwrap_or(""))?;
             self.identity.push(sketched.identity);
             self.features.push(sketched.features);
             self.fingerprints
@@ -262,6 +257,7 @@ impl Sketched {
     fn new(
         recipe: &Recipe,
         document: &Document<'_>,
+        keeps_text: bool,
         sketch: impl FnOnce(&str, &mut [u64]) -> usize,
     ) -> Self {
         let mut made = Sketched {
@@ -284,6 +280,9 @@ impl Sketched {
             0 => xxh3_128_with_seed(text.as_bytes(), 1),
             _ => xxh3_128(made.text.as_bytes()),
         };
+        if !keeps_text {
+            made.text = String::new();
+        }
         made
     }
 }
