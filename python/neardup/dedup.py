@@ -349,6 +349,7 @@ class Run:
     ) -> DedupResult:
         import numpy as np
         import pyarrow as pa
+        import pyarrow.compute as pc
 
         from neardup import _core
 
@@ -375,6 +376,12 @@ class Run:
         if self.on_error == "drop":
             keep &= readable
         ids = collected.id_column()
+        distinct = pc.count_distinct(ids).as_py() if len(dropped) else len(ids)
+        if distinct < len(ids):
+            self.progress.note(
+                f"{len(ids) - distinct:,} records have an id that another one has too; the removed "
+                "file cannot tell these apart. Name a field of unique ids with id= (--id-field)."
+            )
         removed = pa.table(
             {
                 "id": ids.take(dropped),

@@ -194,3 +194,11 @@ def test_several_inputs_and_formats(run):
     Path("more.csv").write_text(f"id,text\ne,{A}\nf,something else entirely\n", "utf-8")
     run("pairs", "in.jsonl", "more.csv", "-o", "p.jsonl", "--threshold", "1")
     assert {(r["id_a"], r["id_b"]) for r in lines_of("p.jsonl")} == {("a", "e"), ("b", "d")}
+
+
+def test_ids_that_repeat_are_told(run):
+    text = "青岚市澜江三桥昨日上午八时正式通车，两岸居民过江更快了。"
+    lines = [json.dumps({"id": 7, "text": text}, ensure_ascii=False)] * 3
+    Path("same.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    found = run("dedup", "same.jsonl", "-o", "k.jsonl", "--removed", "r.jsonl")
+    assert "neardup: note: 2 records have an id that another one has too" in found.err
