@@ -49,7 +49,7 @@ bench: .venv/built
 	$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf .venv target $(DEMO) benchmarks/.envs benchmarks/work
+	rm -rf .venv target $(DEMO) benchmarks/.envs benchmarks/.inputs
 
 .venv/pip:
 	$(PYTHON) -m venv .venv

@@ -1,7 +1,7 @@
 """Inputs made of the news corpus: always the same bytes from the same corpus.
 
 The corpus lies beside the repository and is no part of it. What is made of it
-goes to benchmarks/work/ and is made once.
+goes to benchmarks/.inputs/ and is made once.
 """
 
 import io
@@ -14,7 +14,7 @@ from pathlib import Path
 import zstandard
 
 HERE = Path(__file__).resolve().parent
-WORK = HERE / "work"
+WORK = HERE / ".inputs"
 NEWS = HERE.parent.parent / "shared" / "corpora" / "chinanews.jsonl.zst"
 NEEDS = "needs ../shared/corpora/chinanews.jsonl.zst beside the repository"
 

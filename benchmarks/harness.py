@@ -99,7 +99,7 @@ def summary(row):
 def measure(work, engine, path):
     """Run an engine once in a new process; return its measures and its answer."""
     python = environments.python_of(engine.peer)
-    with tempfile.TemporaryDirectory(dir=HERE / "work") as folder:
+    with tempfile.TemporaryDirectory(dir=HERE / ".inputs") as folder:
         order = {
             "peer": engine.peer,
             "function": engine.function,

@@ -49,7 +49,7 @@ def main(arguments=None):
         return 0
     failed = False
     if not options.tables:
-        (HERE / "work").mkdir(exist_ok=True)
+        (HERE / ".inputs").mkdir(exist_ok=True)
         RESULTS.mkdir(exist_ok=True)
         peers = sorted({engine.peer for work in chosen for engine in work.engines})
         environments.install_all(p for p in peers if not options.engines or p in options.engines)

@@ -1,4 +1,4 @@
-"""Exact answers, made without any of the engines and kept in benchmarks/work/.
+"""Exact answers, made without any of the engines and kept in benchmarks/.inputs/.
 
 Both joins are exact by construction and simple enough to be checked by eye;
 `check()` compares them with brute force on small inputs.
