@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "MAX_TEXT_BYTES",
     "Corpus",
     "FingerprintIndex",
     "Keeper",
@@ -20,6 +21,7 @@ __all__ = [
 ]
 
 __version__: str
+MAX_TEXT_BYTES: int
 
 @final
 class Recipe:

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 #: Problems remembered with their texts; all are counted.
 REMEMBERED = 10_000
 
-#: Longest text in bytes of UTF-8: what sums of weights are proved for.
-LONGEST = 256 << 20
-
 
 class Progress:
     """What a run tells whoever watches; this one tells nobody."""
@@ -149,19 +146,20 @@ def _without_too_long(batch: Batch) -> tuple[pa.LargeStringArray, list[Problem]]
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from neardup._core import MAX_TEXT_BYTES
     from neardup.readers import Problem
 
     sizes: Any = pc.binary_length(batch.texts)
     longest = pc.max(sizes).as_py()
-    if longest is None or longest <= LONGEST:
+    if longest is None or longest <= MAX_TEXT_BYTES:
         return batch.texts, []
-    over = pc.fill_null(pc.greater(sizes, pa.scalar(LONGEST)), False)
+    over = pc.fill_null(pc.greater(sizes, pa.scalar(MAX_TEXT_BYTES)), False)
     problems = [
         Problem(
             batch.ids[at],
             batch.first + at + 1,
             None,
-            f"must have a text of at most {LONGEST >> 20} MiB",
+            f"must have a text of at most {MAX_TEXT_BYTES >> 20} MiB",
             f"{sizes[at].as_py() / 2**20:,.0f} MiB",
         )
         for at in pc.indices_nonzero(over).to_pylist()

@@ -89,14 +89,6 @@ impl Error {
             Kind::Io { .. } => Category::Io,
         }
     }
-
-    /// The operating system's error number, where there is one.
-    pub fn os_error(&self) -> Option<i32> {
-        match &*self.kind {
-            Kind::Io { source, .. } => source.raw_os_error(),
-            _ => None,
-        }
-    }
 }
 
 /// An offending value is shown, but never more of it than fits a line.
@@ -174,7 +166,6 @@ mod tests {
             std::io::Error::from_raw_os_error(28),
         );
         assert_eq!(io.category(), Category::Io);
-        assert_eq!(io.os_error(), Some(28));
     }
 
     #[test]

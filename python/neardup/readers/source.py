@@ -17,7 +17,7 @@ from neardup.exceptions import InputError
 from neardup.readers.batch import Piece, Problem
 from neardup.readers.fields import Fields
 
-__all__ = ["Keep", "RawSource", "Row", "Source", "texts_array", "unreadable_rest"]
+__all__ = ["Keep", "Row", "Source", "texts_array", "unreadable_rest"]
 
 # A record for conversion: its fields, or a Problem whose reason says why no
 # other format can hold it.
@@ -71,14 +71,6 @@ class Source(Protocol):
 
     def check_unchanged(self) -> None:
         """Raise InputError if the files are not those of the first pass."""
-        ...
-
-
-class RawSource(Source, Protocol):
-    """A source of lines of text, whose records can be copied as they are."""
-
-    def kept_bytes(self, keep: Keep) -> Iterator[bytes]:
-        """Yield the kept records as they stand, each ended by a line break."""
         ...
 
 

@@ -144,11 +144,6 @@ impl Normalizer {
         }
     }
 
-    /// The settings this stage was made with.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
     /// Writes the normalized `text` into `out`, replacing what was there.
     pub fn normalize_into(&self, text: &str, out: &mut String) {
         out.clear();

@@ -32,9 +32,6 @@ pub(crate) use distinct::Distinct;
 pub(crate) use hash::{Bkdr, News, UnitHash, Xxh3};
 pub(crate) use sum::sums;
 
-/// Words in the widest fingerprint.
-pub const MAX_WORDS: usize = 4;
-
 /// Which function hashes a feature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,5 +1,0 @@
-"""``python -m neardup.cli``."""
-
-from neardup.cli import main
-
-main()
