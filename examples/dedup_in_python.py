@@ -30,12 +30,12 @@ def main() -> None:
         if row["id"] == "bridge":
             print(f"With the newest first, bridge gives way to {row['kept_id']}.")
 
-    # Bulletins of one form are alike, and about two events.
+    # Bulletins of one form are alike, and about two events: their numbers say so.
     text = {article["id"]: article["text"] for article in articles}
     found = neardup.compare(text["weather-qinglan"], text["weather-bailu"])
     print(
         f"The two weather bulletins: resemblance {found.resemblance:.2f}, "
-        f"{found.distance} of {found.bits} bits differ. Both are kept."
+        f"{found.numbers_agree} numbers agree, {found.numbers_differ} differ. Both are kept."
     )
 
 

@@ -5,8 +5,8 @@ A text goes through eight stages:
 1. normalize: text to text, and where each character came from
 2. segment: text to units, words with part of speech or runs of characters
 3. weigh: units to features with integer weights
-4. sketch: features to a fingerprint
-5. candidates: fingerprints to pairs worth a closer look
+4. sketch: features to a fingerprint, a signature or a sample
+5. candidates: sketches to pairs worth a closer look
 6. verify: a pair's texts to a similarity, and a yes or no
 7. cluster: verified pairs to which document stands for which
 8. keep: clusters to kept documents, and a reason for each dropped one
@@ -32,7 +32,13 @@ from neardup.near import CandidatePairs, FingerprintIndex, near_pairs
 from neardup.pairs import PairsResult, pairs, pairs_files
 from neardup.plan import Plan, plan
 from neardup.recipe import Recipe, load_recipe
-from neardup.sketch import Fingerprint, fingerprint, fingerprint_files, fingerprint_many
+from neardup.sketch import (
+    Fingerprint,
+    fingerprint,
+    fingerprint_files,
+    fingerprint_many,
+    signature_many,
+)
 
 __version__ = "0.1.0"
 
@@ -66,4 +72,5 @@ __all__ = [
     "pairs",
     "pairs_files",
     "plan",
+    "signature_many",
 ]

@@ -79,6 +79,7 @@ def collect(
     *,
     workers: int = 0,
     keeps_texts: bool = True,
+    counted_shingle: int | None = None,
     value_field: str | None = None,
     lengths: bool = False,
     title_from_first_line: bool = False,
@@ -88,7 +89,8 @@ def collect(
 ) -> Collected:
     """Read all batches into a corpus.
 
-    `keeps_texts` says whether candidate pairs will be verified.
+    `keeps_texts` says whether candidate pairs will be verified, and
+    `counted_shingle` which shingles are counted over the collection for that.
 
     Raises
     ------
@@ -102,7 +104,9 @@ def collect(
 
     progress = progress or Progress()
     core = compiled(recipe)
-    corpus = _core.Corpus(core, keeps_texts=keeps_texts, workers=check_workers(workers))
+    corpus = _core.Corpus(
+        core, keeps_texts=keeps_texts, shingle=counted_shingle, workers=check_workers(workers)
+    )
     collected = Collected(recipe, corpus)
     uses_titles = recipe.weigh.scheme == "improved"
     progress.stage("read and sketch", None)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from neardup.given import checked_text, prepared
 from neardup.plan import measure_name
 from neardup.recipe import Recipe, load_recipe
 from neardup.resources import compiled
-from neardup.sketch import checked_text, prepared
+
+if TYPE_CHECKING:
+    from neardup import _core
 
 
 @dataclass(frozen=True)
@@ -20,18 +24,27 @@ class Comparison:
     similarity : float
         In [0, 1]: by `measure`.
     measure : str
-        ``resemblance(k)`` for a recipe that verifies, ``equal_bits`` for one
-        that decides by distance, ``identical`` where a text has no fingerprint
-        and only equality can be told.
+        ``content(k)`` or ``resemblance(k)`` for a recipe that verifies,
+        ``equal_bits``, ``equal_values`` or ``sampled_resemblance`` for one whose
+        sketches decide, ``identical`` where a text has too few features for a
+        sketch and only equality can be told.
+    duplicate : bool
+        Whether the recipe calls the two duplicates.
     resemblance : float
         Shingles in common over all shingles of both texts, in [0, 1].
     containment_a, containment_b : float
         Share of the first text's shingles that stand in the second, and the
         other way round, in [0, 1].
+    numbers_agree, numbers_differ : int
+        Numbers with their units that stand in both texts, and those for which
+        the other has another one.
+    contradict : bool
+        Whether more numbers differ than edits explain. By ``content(k)`` such
+        texts are no duplicates, however similar.
     distance : int or None
         Differing bits of the fingerprints; None where a text has none.
-    bits : int
-        Width of the fingerprints.
+    bits : int or None
+        Width of the fingerprints, for a recipe that makes them.
     shingle : int
         Characters in a shingle.
     recipe_id : str
@@ -40,11 +53,15 @@ class Comparison:
 
     similarity: float
     measure: str
+    duplicate: bool
     resemblance: float
     containment_a: float
     containment_b: float
+    numbers_agree: int
+    numbers_differ: int
+    contradict: bool
     distance: int | None
-    bits: int
+    bits: int | None
     shingle: int
     recipe_id: str
 
@@ -82,7 +99,9 @@ def compare(
     Notes
     -----
     Resemblance and containment are those of Broder [1]_, over the sets of
-    character shingles of the normalized texts: exact, O(n log n).
+    character shingles of the normalized texts: exact, O(n log n). Two texts
+    alone do not tell which of their shingles are a form that many others share:
+    ``content(k)`` then is the resemblance, and the numbers still have their say.
 
     References
     ----------
@@ -92,44 +111,75 @@ def compare(
     --------
     >>> import neardup
     >>> neardup.compare("近似文本检测引擎", "近似文本检测引擎！").similarity
-    0.8
+    1.0
+    >>> found = neardup.compare(
+    ...     "近似文本检测引擎", "近似文本检测引擎！", recipe="characters")
+    >>> found.measure, found.similarity
+    ('resemblance(5)', 0.8)
     """
+    import pyarrow as pa
+
     from neardup import _core
 
     chosen = load_recipe(recipe).for_single_texts()
     core = compiled(chosen)
-    sketches, texts = [], []
-    for name, text, title in (("a", a, title_a), ("b", b, title_b)):
-        normalized, units = prepared(core, chosen, checked_text(text, name))
-        if title is not None:
-            checked_text(title, f"title_{name}")
-        sketches.append(core.sketch(units, title))
-        texts.append(normalized)
-    in_a, in_b, common = _core.overlap(*texts, shingle=chosen.decide.shingle)
-    union = in_a + in_b - common
-    resemblance = common / union if union else 1.0
-    distance = None
-    if all(features for features, _ in sketches):
-        distance = sum(
-            (x ^ y).bit_count() for x, y in zip(sketches[0][1], sketches[1][1], strict=True)
-        )
-    verified = chosen.decide.threshold is not None or chosen.decide.max_distance is None
-    measure = measure_name(verified, chosen.decide.shingle)
-    if distance is None:
+    corpus = _core.Corpus(core, keeps_texts=True, shingle=None, workers=1)
+    texts = [checked_text(a, "a"), checked_text(b, "b")]
+    titles = [
+        None if title is None else checked_text(title, name)
+        for name, title in (("title_a", title_a), ("title_b", title_b))
+    ]
+    units = [prepared(core, chosen, text)[1] for text in texts] if chosen.callable_name else None
+    corpus.push(
+        pa.array(texts, pa.large_string()),
+        titles=pa.array(titles, pa.large_string()),
+        units=None if units is None else pa.array(units, pa.large_string()),
+    )
+    corpus.finish()
+    return _comparison(corpus, chosen)
+
+
+def _comparison(corpus: _core.Corpus, recipe: Recipe) -> Comparison:
+    decide, sketch = recipe.decide, recipe.sketch
+    found = corpus.evidence(0, 1, shingle=decide.shingle)
+    features = corpus.features().tolist()
+    is_identical = corpus.are_identical(0, 1)
+    distance = corpus.distance(0, 1) if min(features) else None
+    by_distance = decide.threshold is None and decide.max_distance is not None
+    measured = "sketch" if by_distance else decide.measure
+    measure = measure_name(measured, decide.shingle, sketch.kind)
+    if not min(features):
         # No features: a text equals only an identical one.
-        similarity, measure = float(a == b), "identical"
-    elif verified:
-        similarity = resemblance
+        similarity, measure = float(is_identical), "identical"
+        duplicate = is_identical
     else:
-        similarity = 1 - distance / chosen.sketch.bits
+        similarity = {
+            "content": found["similarity"],
+            "resemblance": found["resemblance"],
+            "sketch": corpus.sketch_similarity(0, 1),
+        }[measured]
+        is_near = decide.max_distance is None or (
+            distance is not None and distance <= decide.max_distance
+        )
+        is_similar = decide.threshold is None or similarity >= decide.threshold
+        says_something = decide.threshold is not None or decide.max_distance is not None
+        duplicate = says_something and is_near and is_similar
+        if measured == "content":
+            duplicate = duplicate and not found["contradicts"]
+        if min(features) < decide.min_features:
+            duplicate = is_identical
     return Comparison(
         similarity=similarity,
         measure=measure,
-        resemblance=resemblance,
-        containment_a=common / in_a if in_a else float(not in_b),
-        containment_b=common / in_b if in_b else float(not in_a),
+        duplicate=duplicate,
+        resemblance=found["resemblance"],
+        containment_a=found["containment_a"],
+        containment_b=found["containment_b"],
+        numbers_agree=found["agree"],
+        numbers_differ=found["differ"],
+        contradict=found["contradicts"],
         distance=distance,
-        bits=chosen.sketch.bits,
-        shingle=chosen.decide.shingle,
-        recipe_id=chosen.id,
+        bits=sketch.bits if sketch.kind == "simhash" else None,
+        shingle=decide.shingle,
+        recipe_id=recipe.id,
     )

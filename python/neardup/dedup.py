@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.parameters import check_choice, check_field, check_flag, check_workers
-from neardup.plan import Plan, Rule, plan, rule
+from neardup.plan import Plan, Rule, plan_of, rule
 from neardup.recipe import Recipe, load_recipe
 from neardup.summary import Clock, Summary, peak_memory
 
@@ -79,12 +79,12 @@ def dedup(
         Fields of the text (``text``, else ``content``, else ``body``), of the
         id (``id``, else the position) and of the title (``title``).
     threshold : float or None, default=None
-        Smallest similarity of a duplicate, inclusive, in (0, 1]: the
-        resemblance of character shingles, verified on the texts.
+        Smallest similarity of a duplicate, inclusive, in (0, 1], by the
+        recipe's measure; verified on the texts.
     max_distance : int or None, default=None
-        Largest distance of two fingerprints, inclusive, in bits. Without
-        `threshold` it alone decides; with it, it bounds the candidates.
-        Without either, the recipe says what a duplicate is.
+        For a recipe that makes fingerprints: their largest distance, inclusive,
+        in bits. Without `threshold` it alone decides; with it, it bounds the
+        candidates. Without either, the recipe says what a duplicate is.
     recipe : str, Path or Recipe, default="general"
         See :func:`neardup.load_recipe`.
     priority : str, default="first"
@@ -325,7 +325,8 @@ class Run:
         collected = collect(
             source.batches(titles=self.recipe.weigh.scheme == "improved"),
             self.recipe,
-            keeps_texts=self.rule.threshold is not None,
+            keeps_texts=self.rule.keeps_texts,
+            counted_shingle=self.rule.counted_shingle,
             workers=self.workers,
             value_field=priority_field(self.priority),
             lengths=self.priority == "longest",
@@ -353,14 +354,8 @@ class Run:
 
         from neardup import _core
 
-        keeper = _core.Keeper(
-            collected.corpus,
-            max_distance=self.rule.max_distance,
-            threshold=self.rule.threshold,
-            shingle=self.rule.shingle,
-            min_features=self.rule.min_features,
-        )
         count = len(readable)
+        keeper = _core.Keeper(collected.corpus, self.rule.compiled(count))
         kept_for = np.full(count, -1, np.int64)
         similarity = np.zeros(count)
         distance = np.full(count, -1, np.int32)
@@ -408,12 +403,6 @@ class Run:
             removed=removed,
             keep=keep,
             summary=summary,
-            plan=plan(
-                count,
-                recipe=self.recipe,
-                threshold=self.rule.threshold,
-                max_distance=self.rule.max_distance,
-                look_ups=True,
-            ),
+            plan=plan_of(self.recipe, self.rule, count, look_ups=True),
             problems=collected.problems,
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.parameters import check_choice, check_field, check_flag
-from neardup.plan import Plan, Rule, plan, rule
+from neardup.plan import Plan, Rule, plan_of, rule
 from neardup.recipe import Recipe, load_recipe
 from neardup.summary import Clock, Summary, peak_memory
 
@@ -220,7 +220,8 @@ def _find(
     collected = collect(
         source.batches(titles=recipe.weigh.scheme == "improved"),
         recipe,
-        keeps_texts=wanted.threshold is not None,
+        keeps_texts=wanted.keeps_texts,
+        counted_shingle=wanted.counted_shingle,
         workers=workers,
         title_from_first_line=title_from_first_line,
         stop_on_error=stop_on_error,
@@ -255,12 +256,7 @@ def _find(
         peak_memory=peak_memory(),
         stages=clock.stages,
     )
-    search = plan(
-        len(readable),
-        recipe=recipe,
-        threshold=wanted.threshold,
-        max_distance=wanted.max_distance,
-    )
+    search = plan_of(recipe, wanted, len(readable), look_ups=False)
     return PairsResult(table, summary, search, collected.problems)
 
 
@@ -270,13 +266,7 @@ def _verified(corpus: _core.Corpus, wanted: Rule) -> tuple[Any, Any, Any, Any, i
 
     from neardup import _core
 
-    search = _core.PairSearch(
-        corpus,
-        max_distance=wanted.max_distance,
-        threshold=wanted.threshold,
-        shingle=wanted.shingle,
-        min_features=wanted.min_features,
-    )
+    search = _core.PairSearch(corpus, wanted.compiled(len(corpus)))
     # In pieces, so that Ctrl-C is heard between them.
     pieces = list(iter(lambda: search.next_piece(corpus), None))
     kinds = (np.uint32, np.uint32, np.float64, np.int32)

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from neardup.exceptions import ParameterError
 from neardup.parameters import check_flag, check_max_distance, check_threshold, check_whole
-from neardup.recipe import Recipe, load_recipe
+from neardup.recipe import CORPUS, Recipe, Sketch, load_recipe
+
+if TYPE_CHECKING:
+    from neardup import _core
 
 #: Seconds to verify a pair of unrelated news texts whose shingles are at hand,
 #: measured on the machine of the search's cost model.
 _VERIFY = 3e-7
 
-#: Wanted share of the pairs exactly at the threshold that the search finds. A
-#: bit more of distance doubles the pairs to verify; pairs above the threshold
-#: are found more surely.
+#: Wanted share of the pairs exactly at the threshold that a search of
+#: fingerprints finds. A bit more of distance doubles the pairs to verify; pairs
+#: above the threshold are found more surely.
 RECALL = 0.98
+
+#: The same for a search of signatures, where another band costs little.
+BANDS_RECALL = 0.99
+
+#: Bytes for each key of a document: its number, its entry in a list, and its
+#: part of the list's head.
+_KEY_BYTES = 16.0
+
+#: Points of the printed curve of a banding.
+_POINTS = 21
 
 
 @dataclass(frozen=True)
@@ -25,33 +40,81 @@ class Rule:
 
     Parameters
     ----------
-    max_distance : int
-        Largest number of differing bits of a candidate pair, inclusive.
+    scheme : {"near", "bands", "postings", "prefix"}
+        How candidates are found; follows from the kind of sketch.
+    max_distance : int or None
+        For fingerprints: largest number of differing bits of a candidate pair,
+        inclusive.
     threshold : float or None
-        Smallest resemblance, inclusive; None if the distance alone decides.
+        Smallest similarity, inclusive; None if the distance alone decides.
+    measured : {"content", "resemblance", "sketch"}
+        What the threshold is for.
+    common : bool
+        Whether it is counted which shingles the collection has in common.
     shingle : int
-        Characters in a shingle of the resemblance.
+        Characters in a shingle of what is measured.
     min_features : int
         A text with fewer features equals only an identical text.
-    bits : int
-        Width of the fingerprints.
+    sketch : Sketch
+        The settings of the sketches.
     """
 
-    max_distance: int
+    scheme: str
+    max_distance: int | None
     threshold: float | None
+    measured: str
+    common: bool
     shingle: int
     min_features: int
-    bits: int
+    sketch: Sketch
 
     @property
     def measure(self) -> str:
         """Name of the similarity that every output states."""
-        return measure_name(self.threshold is not None, self.shingle)
+        return measure_name(self.measured, self.shingle, self.sketch.kind)
+
+    @property
+    def keeps_texts(self) -> bool:
+        """Whether texts decide, and so have to be kept till then."""
+        return self.measured != "sketch"
+
+    @property
+    def counted_shingle(self) -> int | None:
+        """Length of the shingles to count over the collection, or None."""
+        return self.shingle if self.common else None
+
+    def banding(self, documents: int) -> tuple[int, int, float]:
+        """Return bands, rows and the share found at the threshold; 0, 0, 1 without bands."""
+        from neardup import _core
+
+        if self.scheme != "bands" or self.threshold is None:
+            return 0, 0, 1.0
+        return _core.banding(self.threshold, BANDS_RECALL, self.sketch.num_perm, documents)
+
+    def compiled(self, documents: int) -> _core.Rule:
+        """Return the core's form, for a collection of so many documents."""
+        from neardup import _core
+
+        bands, rows, _ = self.banding(documents)
+        return _core.Rule(
+            scheme=self.scheme,
+            max_distance=self.max_distance or 0,
+            bands=bands,
+            rows=rows,
+            threshold=self.threshold or 0.0,
+            measure=self.measured,
+            shingle=self.shingle,
+            min_features=self.min_features,
+        )
 
 
-def measure_name(verified: bool, shingle: int) -> str:
-    """Return ``resemblance(k)`` for verified pairs, else ``equal_bits``."""
-    return f"resemblance({shingle})" if verified else "equal_bits"
+def measure_name(measured: str, shingle: int, kind: str) -> str:
+    """Return the name of a similarity: what is measured, and over which shingles."""
+    if measured != "sketch":
+        return f"{measured}({shingle})"
+    return {"simhash": "equal_bits", "minhash": "equal_values", "sample": "sampled_resemblance"}[
+        kind
+    ]
 
 
 def rule(
@@ -63,30 +126,49 @@ def rule(
 ) -> Rule:
     """Return what counts as a duplicate, from the call or else from the recipe.
 
-    A threshold means verified resemblance, and the distance is derived unless
-    it is given too; a distance alone decides by itself.
+    A threshold means that texts decide, unless the recipe says otherwise. For
+    fingerprints the distance is derived from it unless it is given too, and a
+    distance alone decides by itself.
     """
     from neardup import _core
 
+    decide, sketch = recipe.decide, recipe.sketch
+    if sketch.kind != "simhash" and max_distance is not None:
+        check_whole(max_distance, "max_distance", 0)
+        raise ParameterError(
+            f"The 'max_distance' parameter must be left out: it is for fingerprints, and the "
+            f"recipe '{recipe.name}' makes sketches of the kind '{sketch.kind}'. Got "
+            f"{max_distance} instead. Give a threshold, or a recipe such as 'characters'."
+        )
     if threshold is None and max_distance is None:
-        threshold, max_distance = recipe.decide.threshold, recipe.decide.max_distance
+        threshold, max_distance = decide.threshold, decide.max_distance
     if threshold is None and max_distance is None:
         raise ParameterError(
             f"The recipe '{recipe.name}' does not say what a duplicate is. "
             "Give a threshold or a max_distance, or set one under [decide]."
         )
-    bits = recipe.sketch.bits
+    measured = "sketch" if threshold is None else decide.measure
+    scheme = "near"
     if threshold is not None:
         threshold = check_threshold(threshold)
+    if sketch.kind == "minhash":
+        scheme = "bands"
+    elif sketch.kind == "sample":
+        scheme = "postings" if sketch.size else "prefix"
+    else:
         if max_distance is None:
-            max_distance = _core.radius(threshold, bits, recall)
-    assert max_distance is not None
+            assert threshold is not None
+            max_distance = _core.radius(threshold, sketch.bits, recall)
+        max_distance = check_max_distance(max_distance, sketch.bits)
     return Rule(
-        max_distance=check_max_distance(max_distance, bits),
+        scheme=scheme,
+        max_distance=max_distance,
         threshold=threshold,
-        shingle=recipe.decide.shingle,
-        min_features=recipe.decide.min_features,
-        bits=bits,
+        measured=measured,
+        common=measured == "content" and decide.common == CORPUS,
+        shingle=decide.shingle,
+        min_features=decide.min_features,
+        sketch=sketch,
     )
 
 
@@ -100,52 +182,72 @@ class Plan:
         Id of the recipe whose sketches are searched.
     documents : int
         Number of documents that the plan is for.
-    bits : int
-        Width of a fingerprint.
-    max_distance : int
-        Largest number of differing bits of a candidate pair, inclusive.
+    kind : {"simhash", "minhash", "sample"}
+        Kind of sketch.
     threshold : float or None
         Smallest similarity, inclusive; None if the distance decides.
     measure : str
         The similarity that outputs state.
+    scheme : {"scan", "blocks", "bands", "postings", "prefix"}
+        SIMD brute force or block-permutation keys for fingerprints, bands for
+        signatures, shared keys for samples: those that few documents have, or
+        all that a resemblance cannot do without.
     predicted_recall : float
-        Estimated share of pairs exactly at the threshold that become
-        candidates; 1.0 where the distance decides.
-    scheme : {"scan", "blocks"}
-        SIMD brute force, or block-permutation keys.
+        Estimated share of pairs with a resemblance exactly at the threshold
+        that become candidates; 1.0 where the search is exact.
+    bytes_per_document : float or None
+        Memory of sketches and search; None where it depends on how long the
+        texts are.
+    bits : int or None
+        Width of a fingerprint; None for other sketches.
+    max_distance : int or None
+        Largest number of differing bits of a candidate pair, inclusive.
     blocks, tables, key_bits : int
         For ``blocks``: pieces a fingerprint is cut into, tables of keys, bits
-        of a key; 0 for ``scan``.
+        of a key; else 0.
     comparisons : float
-        Expected number of fingerprints compared bit by bit.
+        For fingerprints: expected number compared bit by bit.
     random_pairs : float
-        Pairs that random fingerprints would have within the distance: handed
-        on to verification although nothing is alike. Real texts have more.
+        For fingerprints: pairs that random ones would have within the
+        distance, handed on to verification although nothing is alike. Real
+        texts have more.
     verify_seconds : float
-        Estimated time of verifying those on one core; real texts, above all
-        those of one form, bring more. 0 where the distance decides.
+        Estimated time of verifying those on one core; 0 where nothing is
+        verified.
     seconds : float
-        Estimated time of finding all candidate pairs on one core.
-    bytes_per_document : float
-        Memory of the search.
+        For fingerprints: estimated time of finding all candidate pairs on one
+        core.
+    num_perm, bands, rows : int
+        For ``bands``: values of a signature, bands and rows; else 0.
+    s_curve : tuple of (float, float)
+        For ``bands``: similarities from 0 to 1 and the share of such pairs that
+        become candidates.
+    keys : int
+        Keys that a document is filed under, about; 0 for fingerprints.
     """
 
     recipe_id: str
     documents: int
-    bits: int
-    max_distance: int
+    kind: str
     threshold: float | None
     measure: str
-    predicted_recall: float
     scheme: str
-    blocks: int
-    tables: int
-    key_bits: int
-    comparisons: float
-    random_pairs: float
-    verify_seconds: float
-    seconds: float
-    bytes_per_document: float
+    predicted_recall: float
+    bytes_per_document: float | None
+    bits: int | None = None
+    max_distance: int | None = None
+    blocks: int = 0
+    tables: int = 0
+    key_bits: int = 0
+    comparisons: float = 0.0
+    random_pairs: float = 0.0
+    verify_seconds: float = 0.0
+    seconds: float = 0.0
+    num_perm: int = 0
+    bands: int = 0
+    rows: int = 0
+    s_curve: tuple[tuple[float, float], ...] = ()
+    keys: int = 0
 
 
 def plan(
@@ -167,8 +269,8 @@ def plan(
     threshold : float or None, default=None
         Smallest similarity, inclusive, in (0, 1].
     max_distance : int or None, default=None
-        Largest number of differing bits, inclusive. Without either the recipe's
-        own are taken.
+        For fingerprints: largest number of differing bits, inclusive. Without
+        either the recipe's own are taken.
     look_ups : bool, default=False
         Plan for one look-up after the other, as de-duplication does, and not
         for all pairs at once.
@@ -184,37 +286,93 @@ def plan(
 
     Notes
     -----
-    The scheme decides time and memory only: all give the same exact pairs.
-    Times are those of one core of the machine on which the cost model was
-    measured.
+    For fingerprints the scheme decides time and memory only: all give the same
+    exact pairs. Times are those of one core of the machine on which the cost
+    model was measured. For signatures the share found of pairs with similarity
+    s is 1 - (1 - s ** rows) ** bands [1]_.
+
+    References
+    ----------
+    .. [1] Leskovec, Rajaraman and Ullman. Mining of Massive Datasets, ch. 3.
 
     Examples
     --------
     >>> from neardup import plan
     >>> plan(1_000_000, recipe="news").scheme
     'blocks'
-    >>> plan(1_000, recipe="general").scheme
-    'scan'
+    >>> chosen = plan(1_000_000, recipe="minhash", threshold=0.8)
+    >>> chosen.scheme, chosen.bands * chosen.rows <= chosen.num_perm
+    ('bands', True)
     """
-    from neardup import _core
-
     documents = check_whole(documents, "documents", 0, 2**32 - 1)
     check_flag(look_ups, "look_ups")
     chosen = load_recipe(recipe)
     wanted = rule(chosen, threshold=threshold, max_distance=max_distance)
-    recall = 1.0
-    if wanted.threshold is not None:
-        recall = _core.predicted_recall(wanted.threshold, wanted.bits, wanted.max_distance)
-    costs = _core.plan(documents, wanted.bits, wanted.max_distance, look_ups=look_ups)
-    verified = wanted.threshold is not None
+    return plan_of(chosen, wanted, documents, look_ups=look_ups)
+
+
+def plan_of(recipe: Recipe, wanted: Rule, documents: int, *, look_ups: bool) -> Plan:
+    """Return the plan for a rule that is known already."""
+    from neardup import _core
+
+    sketch = wanted.sketch
+    details: dict[str, Any]
+    if sketch.kind == "simhash":
+        assert wanted.max_distance is not None
+        distance = wanted.max_distance
+        costs = _core.plan(documents, sketch.bits, distance, look_ups=look_ups)
+        recall = 1.0
+        if wanted.threshold is not None:
+            recall = _core.predicted_recall(wanted.threshold, sketch.bits, distance)
+        details = {
+            "predicted_recall": recall,
+            "bits": sketch.bits,
+            "max_distance": distance,
+            "verify_seconds": costs["random_pairs"] * _VERIFY if wanted.keeps_texts else 0.0,
+            **costs,
+        }
+    elif sketch.kind == "minhash":
+        bands, rows, recall = wanted.banding(documents)
+        details = {
+            "scheme": "bands",
+            "predicted_recall": recall,
+            "bytes_per_document": 4.0 * sketch.num_perm + bands * _KEY_BYTES,
+            "num_perm": sketch.num_perm,
+            "bands": bands,
+            "rows": rows,
+            "s_curve": tuple(_core.s_curve(bands, rows, _POINTS)),
+            "keys": bands,
+        }
+    else:
+        keys = sketch.size * 3 // 2
+        details = {
+            "scheme": wanted.scheme,
+            "predicted_recall": _sample_recall(sketch.size, wanted.threshold or 1.0),
+            "bytes_per_document": keys * (4.0 + _KEY_BYTES) if keys else None,
+            "keys": keys,
+        }
     return Plan(
-        recipe_id=chosen.id,
+        recipe_id=recipe.id,
         documents=documents,
-        bits=wanted.bits,
-        max_distance=wanted.max_distance,
+        kind=sketch.kind,
         threshold=wanted.threshold,
         measure=wanted.measure,
-        predicted_recall=recall,
-        verify_seconds=costs["random_pairs"] * _VERIFY if verified else 0.0,
-        **costs,
+        **details,
     )
+
+
+def _sample_recall(size: int, threshold: float) -> float:
+    """Return the share of the smallest samples that have enough shared keys.
+
+    A resemblance of t means that a text shares at least t of its shingles, so
+    that is taken for the probability of each key. Keys that many documents have
+    are left out of account.
+    """
+    if not size:
+        return 1.0
+    enough = max(1, int(size * threshold / 2))
+    missed = sum(
+        math.comb(size, keys) * threshold**keys * (1 - threshold) ** (size - keys)
+        for keys in range(enough)
+    )
+    return 1 - missed

@@ -28,7 +28,18 @@ from neardup.parameters import (
 )
 
 #: The built-in recipes, the default first.
-NAMES = ("general", "classic", "keywords", "improved", "news", "bkdr")
+NAMES = (
+    "general",
+    "characters",
+    "classic",
+    "keywords",
+    "improved",
+    "shingle",
+    "shingle-sample",
+    "minhash",
+    "news",
+    "bkdr",
+)
 
 BUNDLED = "bundled"
 NONE = "none"
@@ -131,21 +142,37 @@ class Weigh:
 
 @dataclass(frozen=True, kw_only=True)
 class Sketch:
-    """Stage sketch: features to a SimHash fingerprint.
+    """Stage sketch: features to a short summary.
 
     Parameters
     ----------
+    kind : {"simhash", "minhash", "sample"}, default="simhash"
+        ``simhash`` makes a fingerprint and weighs features; ``minhash`` makes a
+        signature of the set of features, ``sample`` keeps a share of the
+        features themselves. The latter two want the scheme ``once``.
     bits : {32, 64, 128, 256}, default=128
-        Width of the fingerprint.
+        For ``simhash``: width of the fingerprint.
     hash : {"xxh3", "news", "bkdr"}, default="xxh3"
-        Hash of a feature; ``news`` and ``bkdr`` reach 64 bits.
+        For ``simhash``: hash of a feature; ``news`` and ``bkdr`` reach 64 bits.
     tie : {0, 1}, default=0
-        The bit where the weighted votes are equal.
+        For ``simhash``: the bit where the weighted votes are equal.
+    num_perm : int, default=128
+        For ``minhash``: values of a signature; 16 to 1024.
+    size : int, default=32
+        For ``sample``: features kept of a long text, at least so many and about
+        twice as many at most; 0 keeps all.
     """
 
+    kind: str = "simhash"
     bits: int = 128
     hash: str = "xxh3"
     tie: int = 0
+    num_perm: int = 128
+    size: int = 32
+
+    def settings(self) -> dict[str, Any]:
+        """Return what the kind of sketch looks at."""
+        return {name: getattr(self, name) for name in ("kind", *_OF_KIND[self.kind])}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,29 +182,49 @@ class Decide:
     Parameters
     ----------
     threshold : float or None, default=None
-        Smallest resemblance, inclusive, in (0, 1].
+        Smallest similarity, inclusive, in (0, 1].
     max_distance : int or None, default=None
-        Largest number of differing bits, inclusive. With `threshold` it bounds
-        the candidates; without, it decides.
+        For fingerprints: largest number of differing bits, inclusive. With
+        `threshold` it bounds the candidates; without, it decides.
+    measure : {"content", "resemblance", "sketch"}, default="content"
+        The similarity that a threshold is for. ``resemblance`` counts shingles;
+        ``content`` besides tells content from template: shingles that many
+        documents have count little, and texts whose numbers disagree are not
+        similar. ``sketch`` is the similarity of the sketches, unverified.
+    common : {"corpus", "none"}, default="corpus"
+        For ``content``: where it is counted which shingles are common. ``none``
+        takes all for rare.
     shingle : int, default=5
-        Characters in the shingles that resemblance counts; 1 to 64.
+        Characters in the shingles that are compared; 1 to 64.
     min_features : int, default=5
-        A text with fewer distinct features has no useful fingerprint: it
-        equals only an identical text.
+        A text with fewer distinct features has no useful sketch: it equals
+        only an identical text.
     """
 
     threshold: float | None = None
     max_distance: int | None = None
+    measure: str = "content"
+    common: str = CORPUS
     shingle: int = 5
     min_features: int = 5
 
 
+#: The settings that each kind of sketch looks at.
+_OF_KIND = {
+    "simhash": ("bits", "hash", "tie"),
+    "minhash": ("num_perm",),
+    "sample": ("size",),
+}
+
 _CHOICES = {
     ("normalize", "whitespace"): ("keep", "collapse", "by-script"),
     ("weigh", "scheme"): ("once", "tf", "share", "tf-idf", "improved"),
+    ("sketch", "kind"): tuple(_OF_KIND),
     ("sketch", "bits"): (32, 64, 128, 256),
     ("sketch", "hash"): ("xxh3", "news", "bkdr"),
     ("sketch", "tie"): (0, 1),
+    ("decide", "measure"): ("content", "resemblance", "sketch"),
+    ("decide", "common"): (CORPUS, NONE),
 }
 #: Longest shingle in characters, and most of anything that is counted.
 _MAX_SHINGLE, _MAX_COUNT = 64, 2**31 - 1
@@ -299,6 +346,7 @@ class Recipe:
         import tomli_w
 
         table = dataclasses.asdict(self)
+        table["sketch"] = self.sketch.settings()
         for stage in _STAGES:
             table[stage] = {k: v for k, v in table[stage].items() if v is not None}
         return tomli_w.dumps(table)
@@ -414,13 +462,39 @@ def _validate(recipe: Recipe) -> None:
         raise bad("segment.drop_tags", "a list of text", tags)
     if weigh.top is not None:
         check_whole(weigh.top, "weigh.top", 1, _MAX_COUNT)
-    if sketch.hash != "xxh3" and sketch.bits > 64:
-        raise bad("sketch.bits", f"32 or 64 with the hash '{sketch.hash}'", sketch.bits)
+    check_whole(sketch.num_perm, "sketch.num_perm", 16, 1024)
+    check_whole(sketch.size, "sketch.size", 0, _MAX_COUNT)
+    _validate_kind(recipe)
     if weigh.scheme in ("tf-idf", "improved") and weigh.idf == NONE:
         raise bad("weigh.idf", f"corpus, bundled or a file for '{weigh.scheme}'", weigh.idf)
     if decide.threshold is not None:
         check_threshold(decide.threshold, "decide.threshold")
-    if decide.max_distance is not None:
-        check_max_distance(decide.max_distance, sketch.bits, "decide.max_distance")
     check_whole(decide.shingle, "decide.shingle", 1, _MAX_SHINGLE)
     check_whole(decide.min_features, "decide.min_features", 1, _MAX_COUNT)
+
+
+def _validate_kind(recipe: Recipe) -> None:
+    """Refuse settings that the kind of sketch does not go with."""
+    weigh, sketch, decide = recipe.weigh, recipe.sketch, recipe.decide
+    kind = sketch.kind
+    for name in sorted(set().union(*_OF_KIND.values()) - set(_OF_KIND[kind])):
+        value = getattr(sketch, name)
+        if value != getattr(Sketch, name):
+            raise bad(f"sketch.{name}", f"left out for the kind '{kind}'", value)
+    if kind == "simhash":
+        if sketch.hash != "xxh3" and sketch.bits > 64:
+            raise bad("sketch.bits", f"32 or 64 with the hash '{sketch.hash}'", sketch.bits)
+        if decide.measure == "sketch":
+            raise bad(
+                "decide.measure",
+                "content or resemblance for fingerprints, which max_distance alone compares",
+                decide.measure,
+            )
+        if decide.max_distance is not None:
+            check_max_distance(decide.max_distance, sketch.bits, "decide.max_distance")
+        return
+    if weigh.scheme != "once" or weigh.top is not None:
+        scheme = weigh.scheme if weigh.top is None else f"{weigh.scheme}, top {weigh.top}"
+        raise bad("weigh.scheme", f"once, without top, for the kind '{kind}'", scheme)
+    if decide.max_distance is not None:
+        raise bad("decide.max_distance", f"left out for the kind '{kind}'", decide.max_distance)

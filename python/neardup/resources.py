@@ -70,6 +70,7 @@ def _digest(recipe: Recipe, _: _States) -> str:
     table = dataclasses.asdict(recipe)
     for not_of_the_bits in ("name", "description", "decide"):
         del table[not_of_the_bits]
+    table["sketch"] = recipe.sketch.settings()
     for stage, setting, words in FILES:
         value = table[stage][setting]
         if value not in words:
@@ -86,6 +87,7 @@ def _compiled(recipe: Recipe, _: _States) -> _core.Recipe:
 
     table = dataclasses.asdict(recipe)
     settings = {stage: dict(table[stage]) for stage in ("normalize", "segment", "weigh", "sketch")}
+    settings["sketch"] = recipe.sketch.settings()
     segment, weigh = settings["segment"], settings["weigh"]
     if recipe.callable_name:
         segment["units"] = "external"

@@ -7,22 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.exceptions import InputError, SketchMismatchError
-from neardup.parameters import bad, check_field, check_flag, check_whole, check_workers
+from neardup.exceptions import ParameterError, SketchMismatchError
+from neardup.given import checked_text, prepared, sketched
+from neardup.parameters import bad, check_field, check_flag, check_whole
 from neardup.recipe import Recipe, load_recipe
 from neardup.resources import compiled
-from neardup.segmenters import encoded_units, load_segmenter
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup import _core
     from neardup.collect import Progress
-
-#: Texts handed to the core together: few enough to reuse memory.
-_TOGETHER = 1024
 
 
 @dataclass(frozen=True)
@@ -121,7 +117,7 @@ class Fingerprint:
 
 
 def fingerprint(
-    text: str, *, title: str | None = None, recipe: str | Path | Recipe = "general"
+    text: str, *, title: str | None = None, recipe: str | Path | Recipe = "characters"
 ) -> Fingerprint | None:
     """Return the fingerprint of one text.
 
@@ -130,7 +126,7 @@ def fingerprint(
     text : str
     title : str or None, default=None
         The title, for a recipe that weighs words of the title.
-    recipe : str, Path or Recipe, default="general"
+    recipe : str, Path or Recipe, default="characters"
         See :func:`neardup.load_recipe`. A recipe that counts document
         frequencies in the corpus uses the bundled table here.
 
@@ -168,11 +164,11 @@ def fingerprint(
     >>> neardup.fingerprint("...") is None
     True
     """
-    chosen = load_recipe(recipe).for_single_texts()
+    chosen = fingerprinting(recipe).for_single_texts()
     core = compiled(chosen)
     _, units = prepared(core, chosen, checked_text(text, "text"))
     title = None if title is None else checked_text(title, "title")
-    features, words = core.sketch(units, title)
+    features, words, _ = core.sketch(units, title)
     if not features:
         return None
     return Fingerprint(_number(words), chosen.sketch.bits, chosen.id)
@@ -182,7 +178,7 @@ def fingerprint_many(
     texts: Iterable[str],
     *,
     titles: Iterable[str | None] | None = None,
-    recipe: str | Path | Recipe = "general",
+    recipe: str | Path | Recipe = "characters",
     workers: int = 0,
 ) -> NDArray[np.uint64]:
     """Return the fingerprints of many texts.
@@ -192,7 +188,7 @@ def fingerprint_many(
     texts : iterable of str
     titles : iterable of str or None, default=None
         One a text, for a recipe that weighs words of the title.
-    recipe : str, Path or Recipe, default="general"
+    recipe : str, Path or Recipe, default="characters"
         See :func:`neardup.load_recipe`. Document frequencies of the corpus are
         those of `texts`.
     workers : int, default=0
@@ -218,61 +214,75 @@ def fingerprint_many(
     >>> neardup.fingerprint_many(["去重", "..."], recipe="classic").shape
     (2, 1)
     """
-    import pyarrow as pa
+    return sketched(texts, titles, fingerprinting(recipe), workers).fingerprints()
 
-    from neardup import _core
 
+def signature_many(
+    texts: Iterable[str],
+    *,
+    recipe: str | Path | Recipe = "minhash",
+    workers: int = 0,
+) -> NDArray[np.uint32]:
+    """Return the MinHash signatures of many texts.
+
+    Parameters
+    ----------
+    texts : iterable of str
+    recipe : str, Path or Recipe, default="minhash"
+        One that makes signatures; see :func:`neardup.load_recipe`.
+    workers : int, default=0
+        Threads; 0 means one for each processor. Changes no result.
+
+    Returns
+    -------
+    ndarray of shape (n_texts, num_perm), dtype uint32
+        The share of equal values of two rows estimates the resemblance of the
+        texts' features. A text without features has a row of 2**32 - 1, which is
+        no signature.
+
+    Raises
+    ------
+    InputError
+        If a text is not a str or has a lone surrogate; names the text.
+    ParameterError
+        If the recipe makes no signatures.
+
+    See Also
+    --------
+    fingerprint_many : SimHash fingerprints.
+
+    Notes
+    -----
+    An estimate, unbiased, with the standard error sqrt(J (1 - J) / num_perm) at
+    the resemblance J [1]_. O(n * num_perm) for n features; deterministic on
+    every platform.
+
+    References
+    ----------
+    .. [1] Broder. On the resemblance and containment of documents. 1997.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> a, b = neardup.signature_many(["今天下雨，比赛改期。", "今天下雨，比赛改期。"])
+    >>> len(a), float((a == b).mean())
+    (128, 1.0)
+    """
     chosen = load_recipe(recipe)
-    core = compiled(chosen)
-    corpus = _core.Corpus(core, keeps_texts=False, workers=check_workers(workers))
-    items = _listed(texts, "texts")
-    title_list = None if titles is None else _listed(titles, "titles")
-    if title_list is not None and len(title_list) != len(items):
-        raise bad("titles", f"one title a text, {len(items)} of them", title_list)
-    segmenter = load_segmenter(chosen.callable_name) if chosen.callable_name else None
-    for begin in range(0, len(items), _TOGETHER):
-        some = items[begin : begin + _TOGETHER]
-        column = _column(some, "texts", begin, missing=False)
-        title_column = units = None
-        if title_list is not None:
-            some_titles = title_list[begin : begin + _TOGETHER]
-            title_column = _column(some_titles, "titles", begin, missing=True)
-        if segmenter is not None:
-            segmented = [encoded_units(segmenter, core.normalize(text)) for text in some]
-            units = pa.array(segmented, pa.large_string())
-        corpus.push(column, titles=title_column, units=units)
-    corpus.finish()
-    return corpus.fingerprints()
-
-
-def _column(values: list[Any], name: str, first: int, *, missing: bool) -> pa.LargeStringArray:
-    """Return texts as an Arrow array; what is no text is named."""
-    import pyarrow as pa
-
-    kinds = set(map(type, values)) - ({type(None)} if missing else set())
-    if kinds <= {str}:
-        try:
-            return pa.array(values, pa.large_string())
-        except UnicodeEncodeError:
-            pass  # said below, with the place
-    for at, value in enumerate(values):
-        if value is not None or not missing:
-            checked_text(value, f"{name}[{first + at}]")
-    return pa.array(values, pa.large_string())
-
-
-def _listed(values: Iterable[Any], name: str) -> list[Any]:
-    # A str is an iterable of str, and never what is meant.
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise bad(name, "a list of text", values)
-    return list(values)
+    if chosen.sketch.kind != "minhash":
+        raise ParameterError(
+            f"The 'recipe' parameter must be one that makes signatures. Got '{chosen.name}' "
+            f"instead, whose sketches are of the kind '{chosen.sketch.kind}'. Choose one such as "
+            "'minhash'."
+        )
+    return sketched(texts, None, chosen, workers).signatures()
 
 
 def fingerprint_files(
     inputs: Sequence[str | Path],
     output: str | Path,
     *,
-    recipe: str | Path | Recipe = "general",
+    recipe: str | Path | Recipe = "characters",
     text: str | None = None,
     id: str | None = None,
     title: str | None = None,
@@ -292,7 +302,7 @@ def fingerprint_files(
         Gets one record a document, in input order: ``id``, ``fingerprint``
         (hexadecimal; null without features), ``features`` (their number; null
         where the record could not be read) and ``recipe``.
-    recipe : str, Path or Recipe, default="general"
+    recipe : str, Path or Recipe, default="characters"
         Document frequencies of the corpus are those of the inputs.
 
     Returns
@@ -309,7 +319,7 @@ def fingerprint_files(
     from neardup.readers import open_sources
     from neardup.writers import OutputSet, write_rows
 
-    chosen = load_recipe(recipe)
+    chosen = fingerprinting(recipe)
     check_flag(title_from_first_line, "title_from_first_line")
     with OutputSet() as outputs:
         file = outputs.open(output, force=force)
@@ -368,24 +378,13 @@ def _number(words: Sequence[int]) -> int:
     return sum(word << (64 * at) for at, word in enumerate(words))
 
 
-def checked_text(text: str, name: str) -> str:
-    """Return `text` if it is a str that UTF-8 can hold."""
-    if not isinstance(text, str):
-        raise InputError(f"{name}: expected text, found {type(text).__name__}.")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"{name}: expected Unicode text, found the lone surrogate "
-            f"U+{ord(text[error.start]):04X} at character {error.start}. "
-            f"Decode the source again, or drop it with text.encode(errors='replace')."
-        ) from None
-    return text
-
-
-def prepared(core: _core.Recipe, recipe: Recipe, text: str) -> tuple[str, str]:
-    """Return the normalized text, and what the core segments."""
-    normalized = core.normalize(text)
-    if recipe.callable_name is None:
-        return normalized, normalized
-    return normalized, encoded_units(load_segmenter(recipe.callable_name), normalized)
+def fingerprinting(recipe: str | Path | Recipe) -> Recipe:
+    """Return a recipe, if fingerprints are what it makes."""
+    chosen = load_recipe(recipe)
+    if chosen.sketch.kind != "simhash":
+        raise ParameterError(
+            f"The 'recipe' parameter must be one that makes fingerprints. Got '{chosen.name}' "
+            f"instead, whose sketches are of the kind '{chosen.sketch.kind}'. Choose one such as "
+            "'characters'."
+        )
+    return chosen

@@ -8,16 +8,38 @@ from neardup import __version__
 from neardup.cli import app
 
 GROUP = typer.main.get_command(app)
-COMMANDS = sorted(GROUP.commands)
+
+
+def commands(group, before=""):
+    """All commands by name, those of a group with the group's name before their own."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
+
+
+COMMAND = dict(commands(GROUP))
+COMMANDS = sorted(COMMAND)
 
 
 def test_the_commands():
-    assert COMMANDS == ["compare", "dedup", "fingerprint", "idf", "pairs", "plan", "recipes"]
+    assert COMMANDS == [
+        "compare",
+        "dedup",
+        "evaluate pairs",
+        "evaluate published",
+        "fingerprint",
+        "idf",
+        "pairs",
+        "plan",
+        "recipes",
+    ]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_and_option_has_help(name):
-    command = GROUP.commands[name]
+    command = COMMAND[name]
     assert command.help
     for parameter in command.params:
         assert getattr(parameter, "help", None), parameter.name
@@ -27,9 +49,9 @@ def test_every_command_and_option_has_help(name):
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_help_is_printed(name, flag):
-    found = CliRunner().invoke(app, [name, flag], env={"COLUMNS": "200", "TERM": "dumb"})
+    found = CliRunner().invoke(app, [*name.split(), flag], env={"COLUMNS": "200", "TERM": "dumb"})
     assert found.exit_code == 0
-    for parameter in GROUP.commands[name].params:
+    for parameter in COMMAND[name].params:
         if parameter.param_type_name == "option":
             assert parameter.opts[0] in found.output
 
@@ -39,7 +61,7 @@ def test_the_reference_page_has_every_option(name, root):
     page = (root / "docs" / "cli-reference.md").read_text("utf-8")
     section = page.partition(f"neardup {name}")[2]
     assert section
-    for parameter in GROUP.commands[name].params:
+    for parameter in COMMAND[name].params:
         if parameter.param_type_name == "option" and parameter.name != "help":
             assert parameter.opts[0] in section
 
@@ -58,7 +80,7 @@ def test_version(run):
 
 def test_commands_are_listed_without_arguments(run):
     found = run(code=2)
-    for name in COMMANDS:
+    for name in GROUP.commands:
         assert name in found.out + found.err
 
 

@@ -22,8 +22,8 @@ def test_dedup(run):
         "id": "d",
         "kept_id": "b",
         "similarity": 1.0,
-        "measure": "resemblance(5)",
-        "distance": 0,
+        "measure": "content(5)",
+        "distance": None,
     }
     assert found.out == ""
     for line in (
@@ -33,6 +33,15 @@ def test_dedup(run):
         "kept             2",
     ):
         assert line in found.err
+
+
+def test_dedup_by_a_recipe_that_makes_fingerprints(run):
+    run("dedup", "in.jsonl", "-o", "kept.jsonl", "--removed", "removed.jsonl", "-r", "characters")
+    assert [(r["id"], r["measure"], r["distance"]) for r in lines_of("removed.jsonl")][1] == (
+        "d",
+        "resemblance(5)",
+        0,
+    )
 
 
 def test_pairs(run):
@@ -65,12 +74,31 @@ def test_compare(run, arguments):
     for name, text in texts.items():
         Path(name).write_text(text, "utf-8")
     missing = next((name for name in texts if name not in arguments), "a.txt")
-    found = run("compare", *arguments, "out.txt", "--json", stdin=texts[missing].encode())
+    options = ["out.txt", "--recipe", "characters"]
+    found = run("compare", *arguments, *options, "--json", stdin=texts[missing].encode())
     measures = json.loads(found.out)
     assert measures["similarity"] == measures["resemblance"] == (len(A) - 4) / (len(A) - 3)
     assert Path("out.txt").read_bytes() == f"{measures['similarity']:.2f}\n".encode()
     # The one output that is replaced unasked: scripts call it again and again.
-    run("compare", *arguments, "out.txt", stdin=texts[missing].encode())
+    run("compare", *arguments, *options, stdin=texts[missing].encode())
+
+
+@pytest.mark.parametrize(
+    ("other", "numbers", "verdict"),
+    [
+        (A + "！", "1 agree, 0 differ", "duplicates"),
+        (A.replace("三百", "五百"), "0 agree, 1 differ: more than edits explain", "no duplicates"),
+        (B, "0 agree, 0 differ", "no duplicates"),
+    ],
+)
+def test_compare_says_what_decides(run, other, numbers, verdict):
+    Path("a.txt").write_text(A, "utf-8")
+    Path("b.txt").write_text(other, "utf-8")
+    lines = run("compare", "a.txt", "b.txt").out.splitlines()
+    said = {line.split()[0]: line.partition(" ")[2].strip() for line in lines}
+    assert said["similarity"].endswith("by content(5)")
+    assert (said["numbers"], said["verdict"]) == (numbers, verdict)
+    assert "distance" not in said
 
 
 @pytest.mark.parametrize(("b", "expected"), [(A, "1.00\n"), (B, "0.00\n"), ("", "0.00\n")])
@@ -86,20 +114,56 @@ def test_compare_reads_encodings(run, encoding):
     Path("a.txt").write_text("一二三四五", encoding)
     Path("b.txt").write_text("一二三四五六", encoding)
     run("compare", "a.txt", "b.txt", "out.txt", "--encoding", encoding)
-    assert Path("out.txt").read_text("ascii") == "0.50\n"
+    # Five of six letters, and no text: a byte too many or too few would show.
+    assert Path("out.txt").read_text("ascii") == "0.83\n"
 
 
 def test_plan(run):
-    assert "resemblance(5) >= 0.55" in run("plan").out
+    assert "content(5) >= 0.4" in run("plan").out
+    assert "resemblance(5) >= 0.55" in run("plan", "-r", "characters").out
     plans = json.loads(run("plan", "5000", "-r", "news", "--json").out)
     assert plans["dedup"]["documents"] == plans["pairs"]["documents"] == 5000
     assert plans["pairs"]["max_distance"] == 3
 
 
+@pytest.mark.parametrize(
+    ("recipe", "candidates", "recall"),
+    [
+        ("general", "share enough of about 48 sampled shingles", "0.997"),
+        ("shingle", "share one of the rarest shingles that the threshold needs", "1.0000"),
+        ("minhash", "agree on one of", "0.99"),
+        ("shingle-sample", "share enough of about 96 sampled shingles", "1.0000"),
+    ],
+)
+def test_plan_of_each_scheme(run, recipe, candidates, recall):
+    lines = run("plan", "5000", "-r", recipe).out.splitlines()
+    said = {line.partition("  ")[0]: line.partition("  ")[2].strip() for line in lines}
+    assert said["documents"] == "5,000"
+    assert said["candidates"].startswith(candidates)
+    assert said["predicted recall"].startswith(recall)
+    plans = json.loads(run("plan", "5000", "-r", recipe, "--json").out)
+    assert plans["dedup"] == plans["pairs"]
+    assert len(plans["pairs"]["s_curve"]) == (21 if recipe == "minhash" else 0)
+
+
 def test_recipes(run):
     listed = run("recipes").out.splitlines()
     names = [line.split()[0] for line in listed]
-    assert names == ["general", "classic", "keywords", "improved", "news", "bkdr"]
+    assert names == [
+        "general",
+        "characters",
+        "classic",
+        "keywords",
+        "improved",
+        "shingle",
+        "shingle-sample",
+        "minhash",
+        "news",
+        "bkdr",
+    ]
+    # Other sketches than fingerprints have no width.
+    without_bits = {"general", "shingle", "shingle-sample", "minhash"}
+    assert {line.split()[0] for line in listed if " bits " not in line} == without_bits
     printed = run("recipes", "improved").out
     Path("mine.toml").write_text(printed, "utf-8")
     assert run("recipes", "mine.toml").out == printed
@@ -169,7 +233,7 @@ def test_the_report(run):
     assert [report["summary"][name] for name in counts] == [4, 1, 1, 2, 0, 0]
     assert report["settings"]["inputs"] == ["in.jsonl"]
     assert report["recipe"]["name"] == "general"
-    assert report["plan"]["threshold"] == 0.55
+    assert report["plan"]["threshold"] == 0.4
 
 
 def test_priority_and_fields(run):
@@ -192,7 +256,8 @@ def test_strip_markup(run):
 
 def test_several_inputs_and_formats(run):
     Path("more.csv").write_text(f"id,text\ne,{A}\nf,something else entirely\n", "utf-8")
-    run("pairs", "in.jsonl", "more.csv", "-o", "p.jsonl", "--threshold", "1")
+    options = ["--threshold", "1", "-r", "characters"]
+    run("pairs", "in.jsonl", "more.csv", "-o", "p.jsonl", *options)
     assert {(r["id_a"], r["id_b"]) for r in lines_of("p.jsonl")} == {("a", "e"), ("b", "d")}
 
 

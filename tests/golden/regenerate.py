@@ -12,6 +12,10 @@ from tests.reference import normalize, recipes, segment, weigh
 HERE = Path(__file__).parent
 MARKERS = HERE.parents[1] / "python" / "neardup" / "recipes" / "markers_zh.txt"
 WIDTHS = (32, 64, 128, 256)
+#: The recipes that make samples, and how many features they want.
+SIZES = {"general": 32, "shingle-sample": 64, "shingle": 0}
+#: Values of a signature, and keys of a sample, that the file has; the rest follows.
+PINNED = 8
 COLLAPSED = recipes.FULL | {"whitespace": "collapse"}
 
 
@@ -41,7 +45,9 @@ def vectors(documents):
         marked = recipes.content_or_marked(units, markers(), stop)
         title = normalize.normalize(document["title"], **COLLAPSED)
         n = len(documents)
-        prints = {f"general-{bits}": recipes.general(document["text"], bits) for bits in WIDTHS}
+        prints = {
+            f"characters-{bits}": recipes.characters(document["text"], bits) for bits in WIDTHS
+        }
         prints |= {
             "classic": recipes.classic(words, stop),
             "keywords": recipes.keywords(words, n, df, stop),
@@ -49,7 +55,7 @@ def vectors(documents):
             "news": recipes.news(document["tokens"].split("|")),
             "bkdr": recipes.bkdr(document["words"]),
         }
-        widths = {"bkdr": 8} | {f"general-{bits}": bits // 4 for bits in WIDTHS}
+        widths = {"bkdr": 8} | {f"characters-{bits}": bits // 4 for bits in WIDTHS}
         out.append(
             {
                 "text": document["text"],
@@ -58,9 +64,22 @@ def vectors(documents):
                 "fingerprints": {
                     name: f"{value:0{widths.get(name, 16)}x}" for name, value in prints.items()
                 },
+                "minhash": listed(recipes.minhash(document["text"])),
+                "samples": {name: pinned(document["text"], size) for name, size in SIZES.items()},
             }
         )
     return out
+
+
+def pinned(text, size):
+    """Return what the file has of a sample: its rate, its number of keys, the first of them."""
+    rate, keys = recipes.sample(text, size)
+    return {"rate": rate, "size": len(keys), "keys": listed(keys)}
+
+
+def listed(values):
+    """Return the first of 32-bit values, in hexadecimal."""
+    return " ".join(f"{value:08x}" for value in values[:PINNED])
 
 
 def main():

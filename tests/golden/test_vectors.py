@@ -4,7 +4,7 @@ import json
 
 import pytest
 from tests.golden import regenerate
-from tests.reference import segment, sketch
+from tests.reference import recipes, segment, sketch
 
 from neardup import fingerprint, fingerprint_many, load_recipe
 from neardup.recipe import NAMES
@@ -39,9 +39,34 @@ def expected(name, at):
 
 @pytest.mark.parametrize("bits", regenerate.WIDTHS)
 @pytest.mark.parametrize("at", NUMBERS)
-def test_general(at, bits):
-    recipe = load_recipe("general").replace(sketch={"bits": bits})
-    assert fingerprint(CORPUS[at], recipe=recipe).value == expected(f"general-{bits}", at)
+def test_characters(at, bits):
+    recipe = load_recipe("characters").replace(sketch={"bits": bits})
+    assert fingerprint(CORPUS[at], recipe=recipe).value == expected(f"characters-{bits}", at)
+
+
+def values_of(name, at):
+    core = compiled(load_recipe(name))
+    return core.sketch(core.normalize(CORPUS[at]), None)[2]
+
+
+@pytest.mark.parametrize("at", NUMBERS)
+def test_minhash(at):
+    values = values_of("minhash", at)
+    assert regenerate.listed(values) == VECTORS[at]["minhash"]
+    assert values == recipes.minhash(CORPUS[at])
+
+
+@pytest.mark.parametrize("name", sorted(regenerate.SIZES))
+@pytest.mark.parametrize("at", NUMBERS)
+def test_samples(at, name):
+    keys, pinned = values_of(name, at), VECTORS[at]["samples"][name]
+    assert (len(keys), regenerate.listed(keys)) == (pinned["size"], pinned["keys"])
+    assert keys == recipes.sample(CORPUS[at], regenerate.SIZES[name])[1]
+
+
+def test_a_golden_text_is_long_enough_to_be_sampled():
+    rates = [VECTORS[at]["samples"]["general"]["rate"] for at in NUMBERS]
+    assert set(rates) == {1, 2}
 
 
 @pytest.mark.parametrize("name", ["classic", "keywords", "improved", "news"])
@@ -79,7 +104,7 @@ def test_weights_over_a_table_of_the_corpus(name, tmp_path):
 
 def test_every_built_in_recipe_is_pinned():
     pinned = {name.partition("-")[0] for name in VECTORS[0]["fingerprints"]}
-    assert pinned == set(NAMES)
+    assert pinned | set(regenerate.SIZES) | {"minhash"} == set(NAMES)
 
 
 @pytest.mark.parametrize("tie", [0, 1])

@@ -12,26 +12,29 @@ ROWS = np.zeros((2, 1), np.uint64)
 INDEX = neardup.FingerprintIndex(ROWS)
 FINGERPRINT = neardup.fingerprint("a text for a fingerprint", recipe="classic")
 TABLE = neardup.DocumentFrequencies(1, {"a": 1}, "words")
-RECIPE = neardup.load_recipe("general")
+RECIPE = neardup.load_recipe("characters")
 DATA = [{"text": "one", "id": "x"}]
 
 FILES = {"inputs": ["/dev/null"], "output": "-", "format": "jsonl"}
+#: A distance is for recipes that make fingerprints.
+PRINTS = {"recipe": "characters"}
 
 #: Public callables: what to call, and arguments that are right.
 CALLABLES = {
     "compare": (neardup.compare, {"a": "x", "b": "y", "recipe": "improved"}),
     "count_idf": (neardup.count_idf, {"data": DATA}),
-    "dedup": (neardup.dedup, {"data": DATA}),
+    "dedup": (neardup.dedup, {"data": DATA} | PRINTS),
     "fingerprint": (neardup.fingerprint, {"text": "x", "recipe": "improved"}),
     "fingerprint_many": (neardup.fingerprint_many, {"texts": ["x"], "recipe": "improved"}),
-    "dedup_files": (neardup.dedup_files, FILES),
-    "pairs_files": (neardup.pairs_files, FILES),
+    "signature_many": (neardup.signature_many, {"texts": ["x"]}),
+    "dedup_files": (neardup.dedup_files, FILES | PRINTS),
+    "pairs_files": (neardup.pairs_files, FILES | PRINTS),
     "fingerprint_files": (neardup.fingerprint_files, FILES),
     "load_idf": (neardup.load_idf, {"path": "no-such-table"}),
     "load_recipe": (neardup.load_recipe, {"recipe": "general"}),
     "near_pairs": (neardup.near_pairs, {"fingerprints": ROWS}),
-    "pairs": (neardup.pairs, {"data": DATA}),
-    "plan": (neardup.plan, {}),
+    "pairs": (neardup.pairs, {"data": DATA} | PRINTS),
+    "plan": (neardup.plan, PRINTS),
     "FingerprintIndex": (neardup.FingerprintIndex, {"fingerprints": ROWS}),
     "FingerprintIndex.add": (INDEX.add, {"fingerprints": ROWS}),
     "FingerprintIndex.near": (INDEX.near, {"fingerprints": ROWS}),
@@ -111,6 +114,11 @@ BAD = {
         "texts": (None, 7, "one text", [None]),
         "titles": (["a", "b"], 7, [7]),
         "recipe": _RECIPE,
+        "workers": _WORKERS,
+    },
+    "signature_many": {
+        "texts": (None, 7, "one text", [None]),
+        "recipe": (*_RECIPE, "general", "characters"),
         "workers": _WORKERS,
     },
     "load_idf": {"path": _PATH},
@@ -227,7 +235,27 @@ def test_numbers_of_numpy_are_numbers(name, options):
     function(**good | options)
 
 
+@pytest.mark.parametrize("name", ["dedup", "dedup_files", "pairs", "pairs_files", "plan"])
+@pytest.mark.parametrize("recipe", ["general", "shingle", "shingle-sample", "minhash"])
+def test_a_distance_is_for_fingerprints(name, recipe):
+    function, good = CALLABLES[name]
+    kind = neardup.load_recipe(recipe).sketch.kind
+    message = f"'max_distance' parameter must be left out.*'{recipe}'.*'{kind}'.*Got 3.*threshold"
+    for threshold in (None, 0.9):
+        with pytest.raises(ParameterError, match=message):
+            function(**good | {"recipe": recipe, "max_distance": 3, "threshold": threshold})
+
+
+@pytest.mark.parametrize("name", ["fingerprint", "fingerprint_many", "fingerprint_files"])
+@pytest.mark.parametrize("recipe", ["general", "shingle", "shingle-sample", "minhash"])
+def test_fingerprints_want_a_recipe_that_makes_them(name, recipe):
+    function, good = CALLABLES[name]
+    with pytest.raises(ParameterError, match=f"'recipe'.*fingerprints. Got '{recipe}'"):
+        function(**good | {"recipe": recipe})
+
+
 def test_messages_cut_what_is_long():
     with pytest.raises(ParameterError) as caught:
         neardup.load_recipe("x" * 5000)
-    assert len(str(caught.value)) < 200
+    assert "x" * 100 not in str(caught.value)
+    assert len(str(caught.value)) < 300

@@ -147,7 +147,9 @@ def test_options_have_the_names_of_the_glossary():
 
     from neardup.cli import app
 
-    for command in typer.main.get_command(app).commands.values():
+    commands = list(typer.main.get_command(app).commands.values())
+    for command in commands:
+        commands.extend(getattr(command, "commands", {}).values())
         for parameter in command.params:
             names = {name.lstrip("-").replace("-", "_") for name in parameter.opts}
             assert not names & FORBIDDEN

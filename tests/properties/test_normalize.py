@@ -21,7 +21,7 @@ ALL_ON = {"nfkc": True, "lowercase": True, "whitespace": "by-script", "drop_invi
 
 
 def native(**settings):
-    return compiled(load_recipe("general").replace(normalize=settings))
+    return compiled(load_recipe("characters").replace(normalize=settings))
 
 
 CORES = [(settings, native(**settings)) for settings in SETTINGS]

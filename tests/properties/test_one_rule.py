@@ -11,9 +11,9 @@ from tests.reference import verify
 from neardup import dedup, fingerprint, load_recipe, near_pairs, pairs
 from neardup.resources import compiled
 
-GENERAL = load_recipe("general").replace(decide={"shingle": 3, "min_features": 5})
+GENERAL = load_recipe("characters").replace(decide={"shingle": 3, "min_features": 5})
 #: By distance alone, and of few bits, so that something is within it.
-BY_BITS = load_recipe("general").replace(sketch={"bits": 64}, decide={"threshold": None})
+BY_BITS = load_recipe("characters").replace(sketch={"bits": 64}, decide={"threshold": None})
 THRESHOLDS = (0.2, 0.5, 0.55, 2 / 3, 0.8, 1.0)
 PRIORITIES = ("first", "last", "longest", "field:date", "field:date:desc")
 

@@ -13,7 +13,7 @@ PLAIN = {"nfkc": False, "lowercase": False, "whitespace": "keep", "drop_invisibl
 
 
 def native(**settings):
-    return compiled(load_recipe("general").replace(normalize=PLAIN, segment=settings))
+    return compiled(load_recipe("characters").replace(normalize=PLAIN, segment=settings))
 
 
 BY_SCRIPT = {k: native(units="by-script", k=k) for k in (1, 2, 3, 7)}

@@ -23,7 +23,7 @@ from neardup.resources import compiled
 WIDTHS = (32, 64, 128, 256)
 HASHES = {"xxh3": sketch.xxh3, "news": sketch.news, "bkdr": sketch.bkdr}
 SCHEMES = {"once": weigh.once, "tf": weigh.tf, "share": weigh.share}
-BY_TF = load_recipe("general").replace(weigh={"scheme": "tf"})
+BY_TF = load_recipe("characters").replace(weigh={"scheme": "tf"})
 GENERAL = {bits: BY_TF.replace(sketch={"bits": bits}) for bits in WIDTHS}
 
 
@@ -59,7 +59,7 @@ def test_many_are_single_ones(many, bits):
 )
 def test_every_hash_scheme_tie_and_top(text, hash_and_bits, scheme, tie, top):
     hash_name, bits = hash_and_bits
-    recipe = load_recipe("general").replace(
+    recipe = load_recipe("characters").replace(
         weigh={"scheme": scheme, "top": top},
         sketch={"hash": hash_name, "bits": bits, "tie": tie},
     )
@@ -89,7 +89,7 @@ def test_long_texts(bits, scheme):
 @given(texts())
 def test_the_number_of_features_is_that_of_distinct_units(text):
     core = compiled(GENERAL[128])
-    count, _ = core.sketch(core.normalize(text), None)
+    count, _, _ = core.sketch(core.normalize(text), None)
     assert count == len(set(segment.by_script(normalize.normalize(text, **recipes.FULL), 2)))
 
 

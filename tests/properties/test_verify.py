@@ -20,7 +20,7 @@ def test_overlap_is_that_of_sets(a, b, k):
 
 @given(texts(), texts(), st.sampled_from((1, 3, 5)))
 def test_compare_is_the_twin(a, b, k):
-    recipe = load_recipe("general").replace(decide={"shingle": k})
+    recipe = load_recipe("characters").replace(decide={"shingle": k})
     core = compiled(recipe)
     x, y = core.normalize(a), core.normalize(b)
     found = compare(a, b, recipe=recipe)
@@ -50,7 +50,7 @@ def test_a_text_is_itself(text):
 
 def test_by_hand():
     """Five shingles of four characters in one, four in the other, three shared."""
-    recipe = load_recipe("general").replace(decide={"shingle": 4})
+    recipe = load_recipe("characters").replace(decide={"shingle": 4})
     found = compare("abcdefgh", "abcdefX", recipe=recipe)
     assert found.resemblance == pytest.approx(3 / 6)
     assert found.containment_a == pytest.approx(3 / 5)

@@ -2,5 +2,6 @@
 
 Nothing here imports neardup. One file per stage, in running order: normalize,
 segment, weigh, sketch, candidates, verify, dedup (cluster and keep), and
-recipes, which chains the first four under their public names.
+recipes, which chains the first four under their public names. Beside sketch
+stand minhash and sample, beside verify content.
 """

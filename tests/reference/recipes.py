@@ -4,16 +4,39 @@ A recipe that needs a segmenter takes its units ready made: which words a text
 has is the segmenter's answer, and what becomes of them is ours.
 """
 
+from . import minhash as signing
+from . import sample as sampling
 from . import segment, sketch, weigh
+from .content import letters
 from .normalize import normalize
 
 FULL = {"nfkc": True, "lowercase": True, "whitespace": "by-script", "drop_invisible": True}
 
 
-def general(text, bits=128):
+def characters(text, bits=128):
     """Fingerprint by 2-shingles of unspaced scripts and words of others."""
     features = weigh.once(segment.by_script(normalize(text, **FULL), k=2))
     return sketch.simhash(features, bits, sketch.xxh3, tie=0)
+
+
+def shingles(text, k=5, drop_punctuation=False):
+    """Return the set of shingles, or of those that have a letter or a digit.
+
+    A text without a letter or a digit has none.
+    """
+    normalized = normalize(text, **FULL)
+    units = segment.shingles(normalized, k) if letters(normalized) else []
+    return {unit for unit in units if letters(unit) or not drop_punctuation}
+
+
+def minhash(text, num_perm=128, **filters):
+    """Sign by 5-shingles."""
+    return signing.signature(shingles(text, **filters), num_perm)
+
+
+def sample(text, size, **filters):
+    """Sample 5-shingles: 32 for `general`, 64 for `shingle-sample`, 0, all, for `shingle`."""
+    return sampling.sample(shingles(text, **filters), size)
 
 
 def classic(words, stop_words=frozenset()):

@@ -1,12 +1,24 @@
 """The twins against what others published or a hand can compute."""
 
 import json
+import math
 import random
 from pathlib import Path
 
 import pytest
 
-from . import candidates, dedup, normalize, recipes, segment, sketch, verify, weigh
+from . import (
+    candidates,
+    dedup,
+    minhash,
+    normalize,
+    recipes,
+    sample,
+    segment,
+    sketch,
+    verify,
+    weigh,
+)
 
 GOLDEN = Path(__file__).resolve().parents[3] / "shared" / "golden"
 needs_golden = pytest.mark.skipif(
@@ -260,6 +272,52 @@ def test_bkdr_golden():
             for name in (one, other)
         )
         assert sketch.similarity(a, b, golden["bits"]) == expected
+
+
+def test_split_mix_is_the_published_one():
+    """The first outputs of SplitMix64 from seed 0."""
+    published = [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
+    assert minhash.split_mix(3) == published
+    assert minhash.orders(1) == [(0x7B1DCDAF, 0xE220A839)]
+    assert all(a % 2 for a, _ in minhash.orders(64))
+
+
+def test_signature_by_hand():
+    """XXH3 of the empty input ends in 38d394c2."""
+    (rank,) = {(0x7B1DCDAF * 0x38D394C2 + 0xE220A839) % 2**32}
+    assert minhash.signature([""], 16)[0] == rank
+    assert minhash.signature([], 2) == [2**32 - 1] * 2
+    one, other = (minhash.signature(units, 64) for units in ("abcd", "abce"))
+    both = minhash.signature("abcde", 64)
+    assert [min(pair) for pair in zip(one, other, strict=True)] == both
+    assert minhash.equal_values([1, 2, 3, 4], [1, 2, 4, 3]) == 0.5
+    assert minhash.share_a_band([1, 2, 3, 4], [9, 2, 3, 4], 2, 2)
+    assert not minhash.share_a_band([1, 2, 3, 4], [1, 9, 9, 4], 2, 2)
+    # Values behind the last band are in none.
+    assert not minhash.share_a_band([1, 2, 3], [9, 2, 3], 1, 2)
+
+
+def test_signatures_estimate_resemblance():
+    """Within four standard errors of 3/5."""
+    one, other = (minhash.signature(units, 1024) for units in ("abcd", "abce"))
+    assert abs(minhash.equal_values(one, other) - 0.6) < 4 * math.sqrt(0.24 / 1024)
+
+
+def test_sample_by_hand():
+    assert [sample.rate_of(count, 32) for count in (0, 31, 63, 64, 127, 128)] == [1, 1, 1, 2, 2, 4]
+    assert sample.rate_of(10**6, 0) == 1
+    keys = sorted(sketch.xxh3(unit, 32) for unit in "abc")
+    assert sample.sample("abc", 2) == (1, keys)
+    rate, kept = sample.sample("abcdefgh", 2)
+    chosen = {unit for unit in "abcdefgh" if sketch.xxh3(unit, 64) >> 32 & 3 == 0}
+    assert (rate, kept) == (4, sorted(sketch.xxh3(unit, 32) for unit in chosen))
+    assert sample.resemblance((1, [1, 2, 3]), (1, [2, 3, 4])) == 0.5
+    # Of four keys at rate 1, two would be left at rate 2.
+    assert sample.resemblance((1, [1, 2, 3, 4]), (2, [1, 9])) == 1 / 3
+    assert sample.resemblance((1, []), (1, [])) == 1.0
+    assert sample.share_enough(range(20), range(16, 40), 0.4)
+    assert not sample.share_enough(range(20), range(17, 40), 0.4)
+    assert not sample.share_enough([1, 2], [3, 4], 0.4)
 
 
 # candidates

@@ -134,5 +134,5 @@ def test_a_table_of_other_units_is_refused(tmp_path):
 
 
 def test_recipes_without_frequencies_count_none():
-    with pytest.raises(ParameterError, match=r"'recipe'.*document frequency.*Got 'general'"):
-        count_idf(TEXTS, recipe="general")
+    with pytest.raises(ParameterError, match=r"'recipe'.*document frequency.*Got 'characters'"):
+        count_idf(TEXTS, recipe="characters")

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from neardup import ParameterError, load_recipe, plan
+from neardup.recipe import NAMES
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,7 @@ def test_the_table_of_the_methods_page(page):
     assert len(rows) > 5
     for threshold, *distances in rows:
         for bits, distance in zip((64, 128, 256), distances, strict=True):
-            recipe = load_recipe("general").replace(sketch={"bits": bits})
+            recipe = load_recipe("characters").replace(sketch={"bits": bits})
             found = plan(1000, recipe=recipe, threshold=float(threshold))
             assert found.max_distance == int(distance), (threshold, bits)
 
@@ -36,7 +37,7 @@ def test_the_formula_of_the_methods_page(page):
         return 0.5 * math.erfc((mean - distance - 0.5) / deviation / math.sqrt(2))
 
     for bits in (32, 64, 128, 256):
-        recipe = load_recipe("general").replace(sketch={"bits": bits})
+        recipe = load_recipe("characters").replace(sketch={"bits": bits})
         for threshold in (0.3, 0.5, 0.66, 0.8, 0.95):
             found = plan(1000, recipe=recipe, threshold=threshold)
             expected = predicted_recall(threshold, bits, found.max_distance)
@@ -47,7 +48,7 @@ def test_the_formula_of_the_methods_page(page):
 
 def test_thresholds_and_distances_go_one_way():
     for bits in (32, 64, 128, 256):
-        recipe = load_recipe("general").replace(sketch={"bits": bits})
+        recipe = load_recipe("characters").replace(sketch={"bits": bits})
         distances = [
             plan(1000, recipe=recipe, threshold=at / 100).max_distance for at in range(1, 101)
         ]
@@ -56,28 +57,114 @@ def test_thresholds_and_distances_go_one_way():
         assert distances[-1] == 0
 
 
-@pytest.mark.parametrize("name", ["general", "classic", "keywords", "improved", "news", "bkdr"])
+#: What each recipe decides by, and how it is searched.
+DECIDES = {
+    "general": ("content(5)", "postings"),
+    "characters": ("resemblance(5)", "blocks"),
+    "classic": ("equal_bits", "blocks"),
+    "keywords": ("equal_bits", "blocks"),
+    "improved": ("equal_bits", "blocks"),
+    "shingle": ("resemblance(5)", "prefix"),
+    "shingle-sample": ("sampled_resemblance", "postings"),
+    "minhash": ("resemblance(5)", "bands"),
+    "news": ("equal_bits", "blocks"),
+    "bkdr": ("equal_bits", "scan"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_recipe_says_what_the_call_does_not(name):
     recipe = load_recipe(name)
     found = plan(recipe=name)
-    assert (found.documents, found.recipe_id, found.bits) == (
-        1_000_000,
-        recipe.id,
-        recipe.sketch.bits,
-    )
+    bits = recipe.sketch.bits if recipe.sketch.kind == "simhash" else None
+    assert (found.documents, found.recipe_id) == (1_000_000, recipe.id)
+    assert (found.kind, found.bits) == (recipe.sketch.kind, bits)
     assert found.threshold == recipe.decide.threshold
+    measure, scheme = DECIDES[name]
+    assert found.measure == measure
+    # Scan and blocks are a matter of cost.
+    assert found.scheme == scheme or {found.scheme, scheme} == {"scan", "blocks"}
     if recipe.decide.threshold is None:
         assert found.max_distance == recipe.decide.max_distance
-        assert (found.measure, found.predicted_recall) == ("equal_bits", 1.0)
+        assert found.predicted_recall == 1.0
+
+
+@pytest.mark.parametrize("name", ["general", "shingle", "shingle-sample", "minhash"])
+def test_plans_of_other_sketches_than_fingerprints(name):
+    found = plan(10_000, recipe=name, threshold=0.7)
+    assert (found.bits, found.max_distance, found.blocks, found.tables) == (None, None, 0, 0)
+    assert (found.comparisons, found.random_pairs, found.seconds) == (0, 0, 0)
+    assert found == plan(10_000, recipe=name, threshold=0.7, look_ups=True)
+    sampled = load_recipe(name).sketch.size
+    if name == "minhash":
+        assert found.num_perm == 128
+        assert 0 < found.bands * found.rows <= 128
+        assert found.keys == found.bands
+        assert 0.99 <= found.predicted_recall < 1
+        assert found.bytes_per_document > 4 * 128
     else:
-        assert found.measure == "resemblance(5)"
+        assert (found.num_perm, found.bands, found.rows, found.s_curve) == (0, 0, 0, ())
+        assert found.keys == (0 if name == "shingle" else sampled * 3 // 2)
+        assert (found.bytes_per_document is None) == (name == "shingle")
 
 
-@pytest.mark.parametrize("name", ["classic", "news", "bkdr", "general"])
-def test_a_threshold_with_every_recipe(name):
-    """Given, it means verified resemblance; the distance is derived or given too."""
+def chance_of_at_least(least, keys, share):
+    """Return the probability that of so many keys, each shared with `share`, enough are."""
+    chances = [1.0]
+    for _ in range(keys):
+        longer = [*chances, 0.0]
+        chances = [
+            longer[at] * (1 - share) + (longer[at - 1] * share if at else 0.0)
+            for at in range(len(longer))
+        ]
+    return sum(chances[least:])
+
+
+@pytest.mark.parametrize("name", ["general", "shingle-sample", "shingle"])
+@pytest.mark.parametrize("threshold", [0.05, 0.4, 0.7, 1.0])
+def test_the_predicted_recall_of_samples(name, threshold):
+    """Of the smallest samples, of which half of the threshold is asked for."""
+    size = load_recipe(name).sketch.size
+    found = plan(1000, recipe=name, threshold=threshold).predicted_recall
+    least = max(1, int(size * threshold / 2))
+    expected = chance_of_at_least(least, size, threshold) if size else 1.0
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("documents", [0, 1000, 10**7])
+@pytest.mark.parametrize("threshold", [0.3, 0.55, 0.8, 1.0])
+def test_the_s_curve_is_that_of_its_bands(threshold, documents):
+    found = plan(documents, recipe="minhash", threshold=threshold)
+
+    def share(similarity):
+        return 1 - (1 - similarity**found.rows) ** found.bands
+
+    assert found.predicted_recall == pytest.approx(share(threshold), abs=1e-12)
+    assert [similarity for similarity, _ in found.s_curve] == [at / 20 for at in range(21)]
+    for similarity, predicted in found.s_curve:
+        assert predicted == pytest.approx(share(similarity), abs=1e-12)
+
+
+def test_a_recall_that_no_bands_reach_is_told():
+    """Pairs of so little in common are found as well as 128 values can."""
+    found = plan(1000, recipe="minhash", threshold=0.02)
+    assert (found.bands, found.rows) == (128, 1)
+    assert found.predicted_recall == pytest.approx(1 - 0.98**128)
+
+
+@pytest.mark.parametrize(
+    ("name", "measure"),
+    [
+        ("classic", "content"),
+        ("news", "content"),
+        ("bkdr", "content"),
+        ("characters", "resemblance"),
+    ],
+)
+def test_a_threshold_with_every_recipe(name, measure):
+    """Given, it means a verified similarity; the distance is derived or given too."""
     found = plan(1000, recipe=name, threshold=0.9)
-    assert (found.threshold, found.measure) == (0.9, "resemblance(5)")
+    assert (found.threshold, found.measure) == (0.9, f"{measure}(5)")
     both = plan(1000, recipe=name, threshold=0.9, max_distance=7)
     assert (both.threshold, both.max_distance) == (0.9, 7)
     assert plan(1000, recipe=name, max_distance=7).threshold is None
@@ -91,7 +178,7 @@ def test_what_a_plan_costs():
     assert by_keys.random_pairs == pytest.approx(chance, rel=1e-6)
     assert 0 < by_keys.seconds < 60
     assert 8 <= by_keys.bytes_per_document < 1000
-    by_scan = plan(1000, recipe="general")
+    by_scan = plan(1000, recipe="characters")
     assert (by_scan.scheme, by_scan.blocks, by_scan.tables, by_scan.key_bits) == ("scan", 0, 0, 0)
     assert by_scan.comparisons == pytest.approx(1000 * 999 / 2, rel=0.01)
 
@@ -104,6 +191,6 @@ def test_more_documents_cost_more(look_ups):
 
 
 def test_a_recipe_that_does_not_decide():
-    recipe = load_recipe("general").replace(decide={"threshold": None})
+    recipe = load_recipe("characters").replace(decide={"threshold": None})
     with pytest.raises(ParameterError, match="does not say what a duplicate is"):
         plan(recipe=recipe)

@@ -1,10 +1,12 @@
 """Recipes: values with an id, saved as TOML."""
 
 import dataclasses
+import tomllib
 
 import pytest
+import tomli_w
 
-from neardup import InputError, ParameterError, Recipe, fingerprint, load_recipe
+from neardup import InputError, ParameterError, Recipe, fingerprint, load_recipe, plan
 from neardup.recipe import NAMES
 
 CHANGES = [
@@ -26,12 +28,19 @@ CHANGES = [
     ("sketch", "bits", 64),
     ("sketch", "tie", 1),
 ]
-DECIDE = [("threshold", 0.9), ("max_distance", 9), ("shingle", 4), ("min_features", 1)]
+DECIDE = [
+    ("threshold", 0.9),
+    ("max_distance", 9),
+    ("measure", "content"),
+    ("common", "none"),
+    ("shingle", 4),
+    ("min_features", 1),
+]
 
 
 @pytest.mark.parametrize(("stage", "setting", "value"), CHANGES)
 def test_the_id_changes_with_what_changes_bits(stage, setting, value):
-    recipe = load_recipe("general")
+    recipe = load_recipe("characters")
     changed = recipe.replace(**{stage: {setting: value}})
     assert getattr(getattr(changed, stage), setting) == value
     assert changed.id != recipe.id
@@ -39,13 +48,19 @@ def test_the_id_changes_with_what_changes_bits(stage, setting, value):
 
 
 def test_every_setting_is_in_the_list():
-    """Two settings are files or go only with a narrower fingerprint; see below."""
+    """The others are files, or go with another hash or kind of sketch; see below."""
     listed = {(stage, setting) for stage, setting, _ in CHANGES}
     listed |= {("decide", setting) for setting, _ in DECIDE}
-    recipe = load_recipe("general")
+    recipe = load_recipe("characters")
     stages = ("normalize", "segment", "weigh", "sketch", "decide")
     known = {(s, f.name) for s in stages for f in dataclasses.fields(getattr(recipe, s))}
-    assert known - listed == {("segment", "user_dictionary"), ("sketch", "hash")}
+    assert known - listed == {
+        ("segment", "user_dictionary"),
+        ("sketch", "hash"),
+        ("sketch", "kind"),
+        ("sketch", "num_perm"),
+        ("sketch", "size"),
+    }
 
 
 def test_the_id_changes_with_the_hash():
@@ -54,14 +69,32 @@ def test_the_id_changes_with_the_hash():
     assert len(ids) == 3
 
 
+def test_the_id_changes_with_the_kind_and_size_of_sketch():
+    sketches = [
+        {"kind": "simhash"},
+        {"kind": "minhash"},
+        {"kind": "minhash", "num_perm": 64},
+        {"kind": "sample"},
+        {"kind": "sample", "size": 64},
+        {"kind": "sample", "size": 0},
+    ]
+    ids = {load_recipe("characters").replace(sketch=sketch).id for sketch in sketches}
+    assert len(ids) == len(sketches)
+
+
+def test_built_in_recipes_have_ids_of_their_own():
+    """The digests too: no two of them make the same sketches."""
+    assert len({load_recipe(name).id.rpartition("-")[2] for name in NAMES}) == len(NAMES)
+
+
 @pytest.mark.parametrize(("setting", "value"), DECIDE)
 def test_the_digest_does_not_change_with_the_decision(setting, value):
-    recipe = load_recipe("general")
+    recipe = load_recipe("characters")
     assert recipe.replace(decide={setting: value}).id == recipe.id
 
 
 def test_the_digest_does_not_change_with_the_words_about_it():
-    recipe = load_recipe("general")
+    recipe = load_recipe("characters")
     assert recipe.replace(description="another").id == recipe.id
     renamed = recipe.replace(name="another").id
     assert renamed.partition("-")[2] == recipe.id.partition("-")[2]
@@ -81,7 +114,7 @@ def test_the_contents_of_files_decide_the_id(stage, setting, one, other, rest, t
     for name, contents in (("a", one), ("b", one), ("c", other)):
         path = tmp_path / name
         path.write_text(contents, "utf-8")
-        recipe = load_recipe("general").replace(**rest)
+        recipe = load_recipe("characters").replace(**rest)
         ids.append(recipe.replace(**{stage: {setting: str(path)}}).id)
     assert ids[0] == ids[1] != ids[2]
 
@@ -89,13 +122,24 @@ def test_the_contents_of_files_decide_the_id(stage, setting, one, other, rest, t
 def test_a_changed_file_is_a_changed_recipe(tmp_path):
     """The same path with other contents in one process, as in a notebook."""
     path = tmp_path / "stop.txt"
-    recipe = load_recipe("general").replace(weigh={"stop_words": str(path)})
+    recipe = load_recipe("characters").replace(weigh={"stop_words": str(path)})
     made = []
     for word in ("tea", "bread"):
         path.write_text(word + "\n", "utf-8")
         made.append((recipe.id, fingerprint("tea and bread", recipe=recipe).value))
     assert made[0][0] != made[1][0]
     assert made[0][1] != made[1][1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_toml_says_what_the_kind_of_sketch_looks_at(name):
+    recipe = load_recipe(name)
+    written = {
+        "simhash": {"kind", "bits", "hash", "tie"},
+        "minhash": {"kind", "num_perm"},
+        "sample": {"kind", "size"},
+    }
+    assert set(tomllib.loads(recipe.to_toml())["sketch"]) == written[recipe.sketch.kind]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -108,7 +152,7 @@ def test_toml_round_trip(name, tmp_path):
 
 
 def test_toml_round_trip_of_settings_of_all_kinds(tmp_path):
-    recipe = load_recipe("general").replace(
+    recipe = load_recipe("characters").replace(
         name='quote " and \\',
         segment={"units": "tagged", "drop_tags": ("wn", "wd")},
         weigh={"top": 3},
@@ -165,8 +209,68 @@ def test_settings_out_of_bounds(table, message, tmp_path):
         load_recipe(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("characters", {"sketch": {"num_perm": 64}}, "'sketch.num_perm'.*'simhash'.*Got 64"),
+        ("characters", {"sketch": {"size": 64}}, "'sketch.size'.*'simhash'.*Got 64"),
+        (
+            "characters",
+            {"decide": {"measure": "sketch"}},
+            "'decide.measure'.*max_distance.*'sketch'",
+        ),
+        ("minhash", {"sketch": {"bits": 64}}, "'sketch.bits'.*'minhash'.*Got 64"),
+        ("minhash", {"sketch": {"hash": "news"}}, "'sketch.hash'.*'minhash'.*Got 'news'"),
+        ("minhash", {"sketch": {"tie": 1}}, "'sketch.tie'.*'minhash'.*Got 1"),
+        ("minhash", {"sketch": {"size": 0}}, "'sketch.size'.*'minhash'.*Got 0"),
+        ("minhash", {"sketch": {"num_perm": 15}}, "'sketch.num_perm'.*from 16 to 1024. Got 15"),
+        ("minhash", {"sketch": {"num_perm": 1025}}, "'sketch.num_perm'.*from 16 to 1024. Got 1025"),
+        ("minhash", {"weigh": {"scheme": "tf"}}, "'weigh.scheme'.*once.*'minhash'.*Got 'tf'"),
+        ("minhash", {"weigh": {"top": 9}}, "'weigh.scheme'.*without top.*Got 'once, top 9'"),
+        ("minhash", {"decide": {"max_distance": 3}}, "'decide.max_distance'.*'minhash'.*Got 3"),
+        ("general", {"sketch": {"bits": 64}}, "'sketch.bits'.*'sample'.*Got 64"),
+        ("general", {"sketch": {"num_perm": 64}}, "'sketch.num_perm'.*'sample'.*Got 64"),
+        ("general", {"sketch": {"size": -1}}, "'sketch.size'.*at least 0|'sketch.size'.*from 0"),
+        ("general", {"weigh": {"scheme": "share"}}, "'weigh.scheme'.*once.*'sample'.*Got 'share'"),
+        ("general", {"decide": {"max_distance": 0}}, "'decide.max_distance'.*'sample'.*Got 0"),
+        (
+            "general",
+            {"decide": {"measure": "bits"}},
+            "'decide.measure'.*content, resemblance, sketch",
+        ),
+        ("general", {"decide": {"common": "bundled"}}, "'decide.common'.*corpus, none"),
+        ("general", {"sketch": {"kind": "bloom"}}, "'sketch.kind'.*simhash, minhash, sample"),
+    ],
+)
+def test_settings_of_another_kind_of_sketch_are_refused(name, changes, message, tmp_path):
+    recipe = load_recipe(name)
+    with pytest.raises(ParameterError, match=message):
+        recipe.replace(**changes)
+    # And so they are where a file says them.
+    table = tomllib.loads(recipe.to_toml())
+    for stage, settings in changes.items():
+        table[stage] |= settings
+    path = tmp_path / "r.toml"
+    path.write_text(tomli_w.dumps(table), "utf-8")
+    with pytest.raises(ParameterError, match=message):
+        load_recipe(path)
+
+
+@pytest.mark.parametrize("num_perm", [16, 1024])
+def test_the_bounds_of_a_signature_are_inside(num_perm):
+    recipe = load_recipe("minhash").replace(sketch={"num_perm": num_perm})
+    assert plan(1000, recipe=recipe).num_perm == num_perm
+
+
+@pytest.mark.parametrize("name", ["minhash", "general"])
+def test_the_measure_may_be_that_of_the_sketches(name):
+    recipe = load_recipe(name).replace(decide={"measure": "sketch"})
+    measure = {"minhash": "equal_values", "general": "sampled_resemblance"}[name]
+    assert plan(1000, recipe=recipe).measure == measure
+
+
 def test_files_that_are_none(tmp_path):
-    with pytest.raises(ParameterError, match=r"'recipe'.*general, classic.*Got 'nosuch'"):
+    with pytest.raises(ParameterError, match=r"'recipe'.*general, characters.*Got 'nosuch'"):
         load_recipe("nosuch")
     with pytest.raises(InputError, match=r"gone.toml: cannot be read: No such file"):
         load_recipe(tmp_path / "gone.toml")
@@ -182,7 +286,7 @@ def test_files_that_are_none(tmp_path):
 @pytest.mark.parametrize(("stage", "setting", "rest"), [(s, n, r) for s, n, _, _, r in FILES])
 def test_files_that_cannot_be_read(stage, setting, rest, tmp_path):
     path = tmp_path / "gone"
-    recipe = load_recipe("general").replace(**rest).replace(**{stage: {setting: str(path)}})
+    recipe = load_recipe("characters").replace(**rest).replace(**{stage: {setting: str(path)}})
     with pytest.raises(InputError, match="gone: cannot be read: No such file"):
         fingerprint("text", recipe=recipe)
 
@@ -194,14 +298,14 @@ def test_files_that_cannot_be_read(stage, setting, rest, tmp_path):
 def test_files_that_are_not_utf8(stage, setting, rest, tmp_path):
     path = tmp_path / "bad"
     path.write_bytes(b"\xff\n")
-    recipe = load_recipe("general").replace(**rest).replace(**{stage: {setting: str(path)}})
+    recipe = load_recipe("characters").replace(**rest).replace(**{stage: {setting: str(path)}})
     with pytest.raises(InputError, match="bad: not UTF-8 at byte 0"):
         fingerprint("text", recipe=recipe)
 
 
 def test_recipes_are_values():
-    recipe = load_recipe("general")
-    assert hash(recipe) == hash(load_recipe("general"))
+    recipe = load_recipe("characters")
+    assert hash(recipe) == hash(load_recipe("characters"))
     with pytest.raises(dataclasses.FrozenInstanceError):
         recipe.name = "other"
     assert load_recipe(recipe) is recipe

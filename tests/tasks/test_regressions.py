@@ -79,8 +79,10 @@ def test_repeats_of_one_unit_are_one_feature():
     assert len(dedup(["啊" * 30, "啊" * 30]).kept) == 1
 
 
-def test_one_text_many_times_is_verified_once():
-    result = pairs([BODY] * 300 + [BODY.replace("公园散步", "公园划船")], threshold=0.5)
+@pytest.mark.parametrize("recipe", ["characters", "shingle"])
+def test_one_text_many_times_is_verified_once(recipe):
+    edited = BODY.replace("公园散步", "公园划船")
+    result = pairs([BODY] * 300 + [edited], threshold=0.5, recipe=recipe)
     assert len(result.table) == 301 * 300 // 2
     assert result.summary.candidates == 1
 
@@ -106,7 +108,7 @@ def test_more_pairs_than_can_be_listed_are_an_error():
 def test_numbers_beyond_all_bounds(stage, settings):
     name = f"{stage}.{next(iter(settings))}"
     with pytest.raises(ParameterError, match=f"'{name}' parameter must be"):
-        load_recipe("general").replace(**{stage: settings})
+        load_recipe("characters").replace(**{stage: settings})
 
 
 FORKS = """

@@ -1,23 +1,28 @@
 /*! The documents of one run: texts and sketches, in input order.
 
 A [`Corpus`] takes batches of documents through the first four stages and keeps
-what the later ones need: a fingerprint, a 128-bit hash for exact comparison and
-the number of features of each document in memory (60 bytes a document at 128
-bits), and its normalized text in a [`TextStore`].
+what the later ones need: a sketch, a 128-bit hash for exact comparison and the
+number of features of each document in memory (36 bytes beside the sketch), and its
+normalized text in a [`TextStore`].
 
 A recipe whose weights depend on the collection itself needs all documents
 before it can sketch the first: then [`Corpus::push`] counts document
 frequencies, and [`Corpus::finish`] sketches from the stored texts.
 */
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use rayon::prelude::*;
 use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
 
-use crate::candidates::Fingerprints;
+use crate::candidates::Sketches;
 use crate::error::Result;
 use crate::normalize::check_length;
 use crate::recipe::{Recipe, Scratch};
+use crate::sketch::Sketch;
 use crate::texts::TextStore;
+use crate::verify::{Commonness, Evidence, Profile, commonness, shingle_hashes};
 use crate::weigh::DocumentFrequencies;
 
 /// Bytes of text held in memory before they go to a temporary file.
@@ -46,7 +51,7 @@ pub struct Document<'a> {
 pub struct Corpus {
     recipe: Recipe,
     texts: TextStore,
-    fingerprints: Fingerprints,
+    sketches: Sketches,
     /// Two documents with equal values here have the same text.
     identity: Vec<u128>,
     /// Features of each document; [`UNREADABLE`] for one without text.
@@ -55,6 +60,15 @@ pub struct Corpus {
     /// Of the frequencies that the recipe was given at the end.
     digest: Option<u64>,
     keeps_texts: bool,
+    counted: Option<Counted>,
+}
+
+/// What is counted of shingles, and of which texts already.
+#[derive(Debug)]
+struct Counted {
+    k: usize,
+    texts: HashSet<u128>,
+    commonness: Arc<Commonness>,
 }
 
 const UNREADABLE: u32 = u32::MAX;
@@ -64,29 +78,37 @@ struct Sketched {
     text: String,
     identity: u128,
     features: u32,
-    row: [u64; 4],
+    sketch: Sketch,
+    /// The shingles that count for the [`Commonness`] of the collection.
+    counted: Vec<u64>,
 }
 
 impl Corpus {
     /// An empty corpus whose documents will be sketched by `recipe`.
     ///
     /// `keeps_texts` says whether anyone will ask for texts again; a recipe that
-    /// counts its own corpus keeps them in any case.
+    /// counts its own corpus keeps them in any case. `shingle` is the length of
+    /// the shingles whose [`Commonness`] is to be counted, if anyone asks for it.
     ///
     /// # Errors
     ///
-    /// If the recipe's width is not one that fingerprints have.
-    pub fn new(recipe: Recipe, keeps_texts: bool) -> Result<Self> {
+    /// If the recipe makes sketches that there are not.
+    pub fn new(recipe: Recipe, keeps_texts: bool, shingle: Option<usize>) -> Result<Self> {
         Ok(Corpus {
             texts: TextStore::new(TEXT_BUDGET),
-            fingerprints: Fingerprints::new(recipe.bits())?,
+            sketches: Sketches::new(recipe.sketch_settings())?,
             identity: Vec::new(),
             features: Vec::new(),
             frequencies: recipe
                 .needs_document_frequencies()
                 .then(DocumentFrequencies::default),
             digest: None,
-            keeps_texts: keeps_texts || recipe.needs_document_frequencies(),
+            keeps_texts: keeps_texts || recipe.needs_document_frequencies() || shingle.is_some(),
+            counted: shingle.map(|k| Counted {
+                k,
+                texts: HashSet::new(),
+                commonness: Arc::default(),
+            }),
             recipe,
         })
     }
@@ -122,14 +144,28 @@ impl Corpus {
         &self.texts
     }
 
-    /// The fingerprints, one a document; zero where there is no sketch.
-    pub fn fingerprints(&self) -> &Fingerprints {
-        &self.fingerprints
+    /// The sketches, one a document; without meaning where there are no features.
+    pub fn sketches(&self) -> &Sketches {
+        &self.sketches
     }
 
-    /// The fingerprint of one document, lowest word first.
-    pub fn row(&self, document: u32) -> Vec<u64> {
-        self.fingerprints.get(document as usize).unwrap_or_default()
+    /// In how many texts each shingle stands, if that is counted.
+    pub fn commonness(&self) -> Option<&Arc<Commonness>> {
+        self.counted.as_ref().map(|counted| &counted.commonness)
+    }
+
+    /// All by which the content of two documents is compared, by shingles of `k`
+    /// characters.
+    ///
+    /// # Errors
+    ///
+    /// If a stored text cannot be read back.
+    pub fn evidence(&self, a: u32, b: u32, k: usize) -> Result<Evidence> {
+        let commonness = self.commonness().map(Arc::as_ref);
+        let mut buffer = Vec::new();
+        let a = Profile::of(self.texts.text(a as usize, &mut buffer)?, k, commonness);
+        let b = Profile::of(self.texts.text(b as usize, &mut buffer)?, k, commonness);
+        Ok(Evidence::of(&a, &b))
     }
 
     /// A value that two documents share if and only if their texts are equal
@@ -158,28 +194,49 @@ impl Corpus {
             check_length(text)?;
         }
         let (recipe, keeps_texts) = (&self.recipe, self.keeps_texts);
+        let counting = self.counted.as_ref().map(|counted| Counting {
+            k: counted.k,
+            level: counted.commonness.level(),
+            are_met: recipe.meets_shingles(counted.k),
+        });
         let made: Vec<Sketched> = match &mut self.frequencies {
             None => documents
                 .par_iter()
                 .with_min_len(16)
-                .map_init(Scratch::default, |scratch, document| {
-                    Sketched::new(recipe, document, keeps_texts, |units, row| {
-                        recipe.sketch(units, document.title, scratch, row)
-                    })
-                })
+                .map_init(
+                    Default::default,
+                    |(scratch, room): &mut (Scratch, Room), document| {
+                        let mut made =
+                            Sketched::new(recipe, document, keeps_texts, |units, sketch| {
+                                recipe.sketch(units, document.title, scratch, sketch)
+                            });
+                        if let Some(counting) = &counting {
+                            made.counted = counting.of(&made, scratch, room);
+                        }
+                        made
+                    },
+                )
                 .collect(),
             Some(frequencies) => {
                 let parts: Vec<(Vec<Sketched>, DocumentFrequencies)> = documents
                     .par_chunks(COUNTED_TOGETHER)
-                    .map_init(Scratch::default, |scratch, part| {
-                        let mut counts = DocumentFrequencies::default();
-                        let made = part.iter().map(|document| {
-                            Sketched::new(recipe, document, keeps_texts, |units, _| {
-                                recipe.count(units, scratch, &mut counts)
-                            })
-                        });
-                        (made.collect(), counts)
-                    })
+                    .map_init(
+                        Default::default,
+                        |(scratch, room): &mut (Scratch, Room), part| {
+                            let mut counts = DocumentFrequencies::default();
+                            let made = part.iter().map(|document| {
+                                let mut made =
+                                    Sketched::new(recipe, document, keeps_texts, |units, _| {
+                                        recipe.count(units, scratch, &mut counts)
+                                    });
+                                if let Some(counting) = &counting {
+                                    made.counted = counting.of(&made, scratch, room);
+                                }
+                                made
+                            });
+                            (made.collect(), counts)
+                        },
+                    )
                     .collect();
                 let mut made = Vec::with_capacity(documents.len());
                 for (part, counts) in parts {
@@ -189,6 +246,9 @@ impl Corpus {
                 made
             }
         };
+        if let Some(counted) = &mut self.counted {
+            counted.add(&made);
+        }
         // Only a second sketch reads titles and units again.
         let again = self.frequencies.is_some();
         for (document, sketched) in documents.iter().zip(&made) {
@@ -198,8 +258,7 @@ impl Corpus {
                 .push(&sketched.text, title.unwrap_or(""), units.unwrap_or(""))?;
             self.identity.push(sketched.identity);
             self.features.push(sketched.features);
-            self.fingerprints
-                .push(&sketched.row[..self.recipe.words()])?;
+            self.sketches.push(&sketched.sketch)?;
         }
         Ok(())
     }
@@ -217,16 +276,16 @@ impl Corpus {
         self.digest = Some(frequencies.digest());
         self.recipe = self.recipe.with_document_frequencies(frequencies);
         let (recipe, texts, features) = (&self.recipe, &self.texts, &self.features);
-        let mut fingerprints = Fingerprints::new(recipe.bits())?;
+        let mut sketches = Sketches::new(recipe.sketch_settings())?;
         for begin in (0..features.len()).step_by(SECOND_PASS) {
             let end = (begin + SECOND_PASS).min(features.len());
-            let rows: Vec<[u64; 4]> = (begin..end)
+            let made: Vec<Sketch> = (begin..end)
                 .into_par_iter()
                 .with_min_len(16)
                 .map_init(
                     || (Scratch::default(), Vec::new()),
                     |(scratch, buffer), id| {
-                        let mut row = [0; 4];
+                        let mut sketch = Sketch::default();
                         // Without features, units that are empty would be taken
                         // for units that nobody made.
                         if features[id] != UNREADABLE && features[id] != 0 {
@@ -236,42 +295,87 @@ impl Corpus {
                                 units => units,
                             };
                             let title = Some(record.title).filter(|t| !t.is_empty());
-                            recipe.sketch(text, title, scratch, &mut row[..recipe.words()]);
+                            recipe.sketch(text, title, scratch, &mut sketch);
                         }
-                        Ok(row)
+                        Ok(sketch)
                     },
                 )
                 .collect::<Result<_>>()?;
-            for row in rows {
-                fingerprints.push(&row[..recipe.words()])?;
+            for sketch in &made {
+                sketches.push(sketch)?;
             }
         }
-        self.fingerprints = fingerprints;
+        self.sketches = sketches;
         Ok(())
     }
 }
 
+/// What a thread needs to know to prepare the counting of shingles.
+#[derive(Clone, Copy)]
+struct Counting {
+    k: usize,
+    level: u32,
+    /// Whether sketching meets the shingles anyway.
+    are_met: bool,
+}
+
+/// Room for a thread to sample the shingles of a text.
+#[derive(Default)]
+struct Room {
+    hashes: Vec<u64>,
+    table: Vec<u64>,
+}
+
+impl Counting {
+    /// The shingles by which a document counts; none if it has no features.
+    fn of(self, made: &Sketched, scratch: &Scratch, room: &mut Room) -> Vec<u64> {
+        match made.features {
+            0 | UNREADABLE => Vec::new(),
+            _ if self.are_met => commonness::sample_of_distinct(scratch.hashes(), self.level),
+            _ => {
+                room.hashes.clear();
+                shingle_hashes(&made.text, self.k, &mut room.hashes);
+                commonness::sample(&room.hashes, self.level, &mut room.table)
+            }
+        }
+    }
+}
+
+impl Counted {
+    /// Counts the texts that have not come before.
+    fn add(&mut self, documents: &[Sketched]) {
+        let new: Vec<&[u64]> = documents
+            .iter()
+            .filter(|made| made.features != UNREADABLE && self.texts.insert(made.identity))
+            .map(|made| made.counted.as_slice())
+            .collect();
+        // Nobody else holds it before the corpus is finished.
+        Arc::make_mut(&mut self.commonness).add_samples(&new);
+    }
+}
+
 impl Sketched {
-    /// Normalizes a document and lets `sketch` make a fingerprint of what is to
-    /// be segmented; it returns the number of features.
+    /// Normalizes a document and lets `sketch` make a sketch of what is to be
+    /// segmented; it returns the number of features.
     fn new(
         recipe: &Recipe,
         document: &Document<'_>,
         keeps_text: bool,
-        sketch: impl FnOnce(&str, &mut [u64]) -> usize,
+        sketch: impl FnOnce(&str, &mut Sketch) -> usize,
     ) -> Self {
         let mut made = Sketched {
             text: String::new(),
             identity: 0,
             features: UNREADABLE,
-            row: [0; 4],
+            sketch: Sketch::default(),
+            counted: Vec::new(),
         };
         let Some(text) = document.text else {
             return made;
         };
         recipe.normalize_into(text, &mut made.text);
         let units = document.units.unwrap_or(&made.text);
-        let features = sketch(units, &mut made.row[..recipe.words()]);
+        let features = sketch(units, &mut made.sketch);
         made.features = u32::try_from(features)
             .unwrap_or(UNREADABLE)
             .min(UNREADABLE - 1);

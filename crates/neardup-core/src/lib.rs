@@ -5,8 +5,8 @@ A collection goes through eight stages, and each has one module of its name:
 1. [`normalize`]: text to text, and where each character came from.
 2. [`segment`]: text to units: words with part of speech, or runs of characters.
 3. [`weigh`]: units to features with integer weights.
-4. [`sketch`]: features to a fingerprint.
-5. [`candidates`]: fingerprints to pairs of documents worth a closer look.
+4. [`sketch`]: features to a fingerprint, a signature or a sample.
+5. [`candidates`]: sketches to pairs of documents worth a closer look.
 6. [`verify`]: a pair's texts to a similarity, and a yes or no.
 7. [`cluster`]: verified pairs to which document stands for which.
 8. keep: what is left, and the reason for each that is not; see [`cluster`].

@@ -4,20 +4,24 @@ A [`Recipe`] is its [`Settings`] with the [`Resources`] they need loaded. It nev
 changes and is shared between threads; what a thread needs to work is a
 [`Scratch`] of its own. Cloning is cheap.
 
-The two ways through it: where each occurrence of a unit counts 1 (scheme `tf`
-without `top`), or each distinct unit does (`once`), units are hashed and counted as
-they come; 64 bits of hash tell new ones from repeated ones. Else the features of
-the document are collected, weighed, and added up. Both give the same fingerprint.
+Two ways lead to a fingerprint: where each occurrence of a unit counts 1 (scheme
+`tf` without `top`), or each distinct unit does (`once`), units are hashed and
+counted as they come; 64 bits of hash tell new ones from repeated ones. Else the
+features of the document are collected, weighed, and added up. Both give the same.
+Signatures and samples are of the set of features and take the first way.
 */
 
 use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::normalize::{self, Mapped, Normalizer};
 use crate::segment::{self, Segmenter};
-use crate::sketch::{self, Bkdr, Counters, Distinct, HashKind, News, UnitHash, Xxh3};
+use crate::sketch::{
+    self, Bkdr, Counters, Distinct, HashKind, MinHash, Minima, News, Sampler, SimHash, Sketch,
+    UnitHash, Xxh3,
+};
 use crate::weigh::{self, DocumentFrequencies, Features, Markers, Weigher};
 
 /// The settings of the first four stages.
@@ -30,7 +34,7 @@ pub struct Settings {
     pub segment: segment::Settings,
     /// Units to features.
     pub weigh: weigh::Settings,
-    /// Features to a fingerprint.
+    /// Features to a sketch.
     pub sketch: sketch::Settings,
 }
 
@@ -54,21 +58,31 @@ pub struct Resources {
 ///
 /// ```
 /// use neardup_core::recipe::{Recipe, Resources, Scratch, Settings};
+/// use neardup_core::sketch::Sketch;
 ///
 /// let recipe = Recipe::new(Settings::default(), Resources::default())?;
 /// let mut scratch = Scratch::default();
-/// let (mut text, mut fingerprint) = (String::new(), [0; 2]);
+/// let (mut text, mut sketch) = (String::new(), Sketch::default());
 /// recipe.normalize_into("秋天的第一场雨", &mut text);
-/// assert_eq!(recipe.sketch(&text, None, &mut scratch, &mut fingerprint), 6);
-/// assert_ne!(fingerprint, [0; 2]);
+/// assert_eq!(recipe.sketch(&text, None, &mut scratch, &mut sketch), 6);
+/// assert_ne!(sketch.words, [0; 4]);
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Recipe {
     sketch: sketch::Settings,
+    sketcher: Sketcher,
     normalizer: Normalizer,
     segmenter: Arc<Segmenter>,
     weigher: Weigher,
+}
+
+/// What a kind of sketch needs beside the features.
+#[derive(Clone, Debug)]
+enum Sketcher {
+    SimHash(SimHash),
+    MinHash(Arc<MinHash>),
+    Sample { size: u32 },
 }
 
 /// Room for a thread to work in; reused, it saves allocations.
@@ -76,10 +90,19 @@ pub struct Recipe {
 pub struct Scratch {
     features: Features,
     distinct: Distinct,
+    minima: Minima,
+    sampler: Sampler,
     lower: String,
     title: String,
     hashes: Vec<u64>,
     weights: Vec<u64>,
+}
+
+impl Scratch {
+    /// The hashes of the distinct features of the text that was sampled last.
+    pub(crate) fn hashes(&self) -> &[u64] {
+        self.sampler.hashes()
+    }
 }
 
 impl Recipe {
@@ -91,6 +114,13 @@ impl Recipe {
     /// cannot be read or is missing.
     pub fn new(settings: Settings, resources: Resources) -> Result<Self> {
         settings.sketch.check()?;
+        let sketcher = match &settings.sketch {
+            sketch::Settings::SimHash(simhash) => Sketcher::SimHash(simhash.clone()),
+            sketch::Settings::MinHash { num_perm } => {
+                Sketcher::MinHash(Arc::new(MinHash::new(*num_perm)?))
+            }
+            sketch::Settings::Sample { size } => Sketcher::Sample { size: *size },
+        };
         let normalizer = Normalizer::new(settings.normalize);
         let segmenter = Segmenter::new(&settings.segment, resources.user_dictionary.as_deref())?;
         let lowercase = settings.weigh.lowercase_units;
@@ -105,27 +135,38 @@ impl Recipe {
         };
         let markers = Markers::new(&resources.markers, &normalizer, lowercase)?;
         let weigher = Weigher::new(settings.weigh, stop_words, markers, resources.idf)?;
+        if !matches!(sketcher, Sketcher::SimHash(_)) && !weigher.is_each_once() {
+            return Err(Error::parameter(
+                "weigh.scheme",
+                "once, for a sketch of the set of features",
+                "another scheme, or top",
+            ));
+        }
         Ok(Recipe {
             sketch: settings.sketch,
+            sketcher,
             normalizer,
             segmenter: Arc::new(segmenter),
             weigher,
         })
     }
 
-    /// Bits of a fingerprint.
-    pub fn bits(&self) -> u32 {
-        self.sketch.bits
-    }
-
-    /// 64-bit words of a fingerprint: 1, 1, 2 or 4.
-    pub fn words(&self) -> usize {
-        self.sketch.words()
+    /// What the recipe makes of features.
+    pub fn sketch_settings(&self) -> &sketch::Settings {
+        &self.sketch
     }
 
     /// Whether the title of a document has a say in its weights.
     pub fn uses_title(&self) -> bool {
         self.weigher.uses_title()
+    }
+
+    /// Whether making a sketch meets the hash of every shingle of `k` characters;
+    /// then they are in [`Scratch::hashes`].
+    pub(crate) fn meets_shingles(&self, k: usize) -> bool {
+        matches!(self.sketcher, Sketcher::Sample { .. })
+            && self.segmenter.shingle() == Some(k)
+            && self.weigher.keeps_all()
     }
 
     /// Whether weights depend on frequencies of the collection that the recipe
@@ -154,33 +195,33 @@ impl Recipe {
         self.normalizer.normalize_mapped(text)
     }
 
-    /// Makes the fingerprint of a `normalized` text and writes it into `out`,
-    /// which has [`words`](Self::words) words, lowest first.
+    /// Makes the sketch of a `normalized` text and writes it into `out`.
     ///
     /// `title` is the title as it came; it is normalized here, and only looked
     /// at by the scheme `improved`.
     ///
     /// Returns the number of features, those that `top` drops included. 0 means
-    /// that there is nothing to sketch; `out` is then zero, which is not a
-    /// fingerprint.
-    ///
-    /// # Panics
-    ///
-    /// If `out` has another number of words.
+    /// that there is nothing to sketch; `out` is then no sketch.
     pub fn sketch(
         &self,
         normalized: &str,
         title: Option<&str>,
         scratch: &mut Scratch,
-        out: &mut [u64],
+        out: &mut Sketch,
     ) -> usize {
-        assert_eq!(out.len(), self.words(), "words of a fingerprint");
-        match (self.sketch.hash, self.words()) {
-            (HashKind::News, _) => self.run::<1>(News, normalized, title, scratch, out),
-            (HashKind::Bkdr, _) => self.run::<1>(Bkdr, normalized, title, scratch, out),
-            (HashKind::Xxh3, 1) => self.run::<1>(Xxh3, normalized, title, scratch, out),
-            (HashKind::Xxh3, 2) => self.run::<2>(Xxh3, normalized, title, scratch, out),
-            (HashKind::Xxh3, _) => self.run::<4>(Xxh3, normalized, title, scratch, out),
+        let simhash = match &self.sketcher {
+            Sketcher::SimHash(simhash) => simhash,
+            Sketcher::MinHash(minhash) => return self.sign(minhash, normalized, scratch, out),
+            Sketcher::Sample { size } => return self.sample(*size, normalized, scratch, out),
+        };
+        out.words = [0; 4];
+        let words = &mut out.words[..simhash.words()];
+        match (simhash.hash, simhash.words()) {
+            (HashKind::News, _) => self.run::<1>(simhash, News, normalized, title, scratch, words),
+            (HashKind::Bkdr, _) => self.run::<1>(simhash, Bkdr, normalized, title, scratch, words),
+            (HashKind::Xxh3, 1) => self.run::<1>(simhash, Xxh3, normalized, title, scratch, words),
+            (HashKind::Xxh3, 2) => self.run::<2>(simhash, Xxh3, normalized, title, scratch, words),
+            (HashKind::Xxh3, _) => self.run::<4>(simhash, Xxh3, normalized, title, scratch, words),
         }
     }
 
@@ -223,6 +264,7 @@ impl Recipe {
 
     fn run<const W: usize>(
         &self,
+        simhash: &SimHash,
         hash: impl UnitHash<W>,
         normalized: &str,
         title: Option<&str>,
@@ -230,17 +272,18 @@ impl Recipe {
         out: &mut [u64],
     ) -> usize {
         if self.weigher.is_plain_count() {
-            self.run_unweighted(hash, normalized, false, scratch, out)
+            self.run_unweighted(simhash, hash, normalized, false, scratch, out)
         } else if self.weigher.is_each_once() {
-            self.run_unweighted(hash, normalized, true, scratch, out)
+            self.run_unweighted(simhash, hash, normalized, true, scratch, out)
         } else {
-            self.run_weighing(hash, normalized, title, scratch, out)
+            self.run_weighing(simhash, hash, normalized, title, scratch, out)
         }
     }
 
     /// Every unit counts 1, or only the first of equal ones.
     fn run_unweighted<const W: usize>(
         &self,
+        simhash: &SimHash,
         hash: impl UnitHash<W>,
         normalized: &str,
         each_once: bool,
@@ -263,12 +306,13 @@ impl Recipe {
         });
         let total = counters.total();
         let ones = counters.ones();
-        self.finish(ones.as_flattened(), total, out);
+        finish(simhash, ones.as_flattened(), total, out);
         features
     }
 
     fn run_weighing<const W: usize>(
         &self,
+        simhash: &SimHash,
         hash: impl UnitHash<W>,
         normalized: &str,
         title: Option<&str>,
@@ -294,7 +338,7 @@ impl Recipe {
         for (word, ones) in ones.iter_mut().enumerate() {
             *ones = sketch::sums(hashes.get(word..).unwrap_or_default(), W, weights);
         }
-        self.finish(ones.as_flattened(), weights.iter().sum(), out);
+        finish(simhash, ones.as_flattened(), weights.iter().sum(), out);
         found
     }
 
@@ -316,11 +360,79 @@ impl Recipe {
         self.weigher.weigh(&mut scratch.features, &scratch.title);
     }
 
-    /// An empty document has all sums equal, and is not a tie.
-    fn finish(&self, ones: &[u64], total: u64, out: &mut [u64]) {
-        match total {
-            0 => out.fill(0),
-            _ => sketch::signs(ones, total, self.sketch.bits, self.sketch.tie, out),
+    fn sign(
+        &self,
+        minhash: &MinHash,
+        normalized: &str,
+        scratch: &mut Scratch,
+        out: &mut Sketch,
+    ) -> usize {
+        let Scratch {
+            distinct,
+            lower,
+            minima,
+            ..
+        } = scratch;
+        minhash.begin(minima);
+        let features = self.each_feature(normalized, distinct, lower, |hash| {
+            minhash.add(minima, hash);
+        });
+        out.values.resize(minhash.num_perm(), 0);
+        minhash.finish(minima, &mut out.values);
+        features
+    }
+
+    fn sample(
+        &self,
+        size: u32,
+        normalized: &str,
+        scratch: &mut Scratch,
+        out: &mut Sketch,
+    ) -> usize {
+        let Scratch {
+            distinct,
+            lower,
+            sampler,
+            ..
+        } = scratch;
+        sampler.begin();
+        let features = self.each_feature(normalized, distinct, lower, |hash| sampler.add(hash));
+        out.rate = sampler.finish(size, &mut out.values);
+        features
+    }
+
+    /// Calls `feature` with the hash of each distinct feature, and returns how
+    /// many there are: none in a text without a letter or digit, where runs of
+    /// signs would make features of nothing.
+    fn each_feature(
+        &self,
+        normalized: &str,
+        distinct: &mut Distinct,
+        lower: &mut String,
+        mut feature: impl FnMut(u64),
+    ) -> usize {
+        let mut features = 0;
+        distinct.clear();
+        if !normalized.chars().any(weigh::is_letter_or_digit) {
+            return 0;
         }
+        self.segmenter.for_each(normalized, |unit| {
+            if let Some(text) = self.weigher.keep(unit.text, lower) {
+                let [hash] = Xxh3.hash(text);
+                if distinct.insert(hash) {
+                    features += 1;
+                    feature(hash);
+                }
+            }
+        });
+        features
+    }
+}
+
+/// An empty document has all sums equal, and is not a tie.
+fn finish(simhash: &SimHash, ones: &[u64], total: u64, out: &mut [u64]) {
+    match total {
+        0 => out.fill(0),
+        _ => sketch::signs(ones, total, simhash.bits, simhash.tie, out),
     }
 }

@@ -1,16 +1,35 @@
 //! What makes two documents duplicates: shared by the stages from candidates on.
 
+use std::sync::Arc;
+
+use crate::candidates::Search;
 use crate::corpus::Corpus;
+use crate::verify::{Measure, Verifier};
+
+/// What decides on a candidate pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// The sketches alone: their similarity must reach the threshold.
+    Sketches {
+        /// The smallest similarity, inclusive.
+        threshold: f64,
+    },
+    /// The texts.
+    Texts {
+        /// What is measured.
+        measure: Measure,
+        /// The smallest similarity, inclusive.
+        threshold: f64,
+    },
+}
 
 /// What makes two documents duplicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
-    /// Fingerprints further apart than this many bits, inclusive, are no
-    /// candidates.
-    pub max_distance: u32,
-    /// The smallest resemblance, inclusive, and its shingles' length in
-    /// characters; `None` if the distance alone decides.
-    pub resemblance: Option<(f64, usize)>,
+    /// How candidates are found.
+    pub search: Search,
+    /// What decides on them.
+    pub verdict: Verdict,
     /// Documents with fewer features than this equal only identical texts.
     pub min_features: u32,
 }
@@ -23,16 +42,46 @@ impl Rule {
             .is_some_and(|count| count >= self.min_features.max(1))
     }
 
-    /// Differing bits of two documents; `None` where one has no sketch.
+    /// Differing bits of two documents; `None` where one has no fingerprint.
     pub fn distance(&self, corpus: &Corpus, a: u32, b: u32) -> Option<u32> {
         let both = self.has_sketch(corpus, a) && self.has_sketch(corpus, b);
-        let fingerprints = corpus.fingerprints();
-        both.then(|| fingerprints.distance(a as usize, b as usize))
-            .flatten()
+        both.then(|| corpus.sketches().distance(a, b)).flatten()
     }
-}
 
-/// The share of equal bits of two fingerprints.
-pub fn equal_bits(bits: u32, distance: u32) -> f64 {
-    f64::from(bits - distance) / f64::from(bits)
+    /// Whether one text must be the same thing wherever it stands.
+    ///
+    /// A text resembles itself with 1, but a recipe that reads titles may sketch
+    /// it in two ways, and by the sketches it then is two things.
+    pub(crate) fn is_same(&self, corpus: &Corpus, a: u32, b: u32) -> bool {
+        match self.verdict {
+            Verdict::Texts { .. } => true,
+            Verdict::Sketches { .. } => {
+                !(self.has_sketch(corpus, a) && self.has_sketch(corpus, b))
+                    || corpus.sketches().are_equal(a, b)
+            }
+        }
+    }
+
+    /// What compares texts, if texts decide.
+    pub(crate) fn verifier(&self, corpus: &Corpus) -> Option<Verifier> {
+        match self.verdict {
+            Verdict::Sketches { .. } => None,
+            Verdict::Texts { measure, threshold } => Some(Verifier::new(
+                measure,
+                threshold,
+                corpus.commonness().map(Arc::clone),
+            )),
+        }
+    }
+
+    /// The similarity of two documents by their sketches, if it decides and
+    /// suffices.
+    pub(crate) fn by_sketches(&self, corpus: &Corpus, a: u32, b: u32) -> Option<f64> {
+        match self.verdict {
+            Verdict::Texts { .. } => None,
+            Verdict::Sketches { threshold } => {
+                Some(corpus.sketches().similarity(a, b)).filter(|&s| s >= threshold)
+            }
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use neardup_core::recipe::{Recipe, Resources, Scratch, Settings};
+use neardup_core::sketch::{self, Sketch};
 use serde_json::{Value, json};
 
 /// Units as the segmenter `external` reads them.
@@ -17,9 +18,12 @@ fn recipe(settings: Value) -> Recipe {
 fn sketch(recipe: &Recipe, text: &str) -> Vec<u64> {
     let mut normalized = String::new();
     recipe.normalize_into(text, &mut normalized);
-    let mut out = vec![0; recipe.words()];
+    let mut out = Sketch::default();
     recipe.sketch(&normalized, None, &mut Scratch::default(), &mut out);
-    out
+    let sketch::Settings::SimHash(simhash) = recipe.sketch_settings() else {
+        panic!("a fingerprint is wanted");
+    };
+    out.words[..simhash.words()].to_vec()
 }
 
 /// A file of the reference data beside the repository, if it is there.
@@ -41,7 +45,7 @@ fn news_vectors() {
     let news = recipe(json!({
         "segment": {"units": "external"},
         "weigh": {"scheme": "tf", "lowercase_units": true},
-        "sketch": {"bits": 64, "hash": "news", "tie": 1},
+        "sketch": {"kind": "simhash", "bits": 64, "hash": "news", "tie": 1},
     }));
     let mut fingerprints = Vec::new();
     for document in vectors["documents"].as_array().expect("documents") {
@@ -71,7 +75,7 @@ fn bkdr_similarities() {
     let bkdr = recipe(json!({
         "segment": {"units": "tagged", "drop_tags": ["wn", "wd"]},
         "weigh": {"scheme": "share"},
-        "sketch": {"bits": 32, "hash": "bkdr", "tie": 0},
+        "sketch": {"kind": "simhash", "bits": 32, "hash": "bkdr", "tie": 0},
     }));
     for row in expected["similarity"].as_array().expect("rows") {
         let fingerprint = |i: usize| {
@@ -96,7 +100,7 @@ fn improved_weights_by_hand() {
     let settings = json!({
         "segment": {"units": "external"},
         "weigh": {"scheme": "improved", "idf": "corpus"},
-        "sketch": {"bits": 64},
+        "sketch": {"kind": "simhash", "bits": 64},
     });
     let resources = Resources {
         markers: vec!["但".into()],
@@ -128,7 +132,7 @@ fn ties_and_empty_texts() {
     for tie in [0, 1] {
         let settings = json!({
             "segment": {"units": "external"},
-            "sketch": {"bits": 64, "hash": "bkdr", "tie": tie},
+            "sketch": {"kind": "simhash", "bits": 64, "hash": "bkdr", "tie": tie},
         });
         let bkdr = recipe(settings);
         // 'A' = 65 = 1000001 and 'B' = 66 = 1000010 differ in two bits.

@@ -1,6 +1,7 @@
 //! What holds for every recipe.
 
 use neardup_core::recipe::{Recipe, Resources, Scratch, Settings};
+use neardup_core::sketch::{self, Sketch};
 use neardup_core::weigh::DocumentFrequencies;
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128, xxh3_128_with_seed};
@@ -55,7 +56,7 @@ fn all_recipes() -> Vec<Recipe> {
                 recipes.push(recipe(json!({
                     "segment": {"units": units},
                     "weigh": weigh,
-                    "sketch": {"bits": bits, "tie": bits / 64 % 2},
+                    "sketch": {"kind": "simhash", "bits": bits, "tie": bits / 64 % 2},
                 })));
             }
         }
@@ -93,15 +94,21 @@ fn fingerprints_are_the_signs_of_the_sums() {
     let mut scratch = Scratch::default();
     let long = TEXTS.concat().repeat(40);
     for recipe in all_recipes() {
-        let bits = recipe.bits();
+        let sketch::Settings::SimHash(simhash) = recipe.sketch_settings() else {
+            panic!("a fingerprint is wanted");
+        };
+        let bits = simhash.bits;
         for text in TEXTS.into_iter().chain([long.as_str()]) {
             let title = Some("新图书馆");
             let features = recipe.features(text, title);
             // A fingerprint must not depend on what was in `out` or `scratch`.
-            let mut out = vec![u64::MAX; recipe.words()];
+            let mut out = Sketch {
+                words: [u64::MAX; 4],
+                ..Sketch::default()
+            };
             let units = recipe.sketch(text, title, &mut scratch, &mut out);
             assert_eq!(
-                out,
+                out.words[..simhash.words()],
                 textbook(&features, bits, bits / 64 % 2 == 1),
                 "{text:?} {recipe:?}"
             );
@@ -121,7 +128,7 @@ fn counting_and_weighing_agree() {
     let weighed = recipe(json!({"segment": segment, "weigh": {"scheme": "tf", "top": 1_000_000}}));
     let mut scratch = Scratch::default();
     for text in TEXTS {
-        let (mut a, mut b) = ([0; 2], [1; 2]);
+        let (mut a, mut b) = (Sketch::default(), Sketch::default());
         assert_eq!(
             counted.sketch(text, None, &mut scratch, &mut a),
             weighed.sketch(text, None, &mut scratch, &mut b)
@@ -169,9 +176,12 @@ fn stop_words_meet_normalized_text() {
 #[test]
 fn settings_without_meaning_are_refused() {
     for (settings, name) in [
-        (json!({"sketch": {"bits": 65}}), "bits"),
-        (json!({"sketch": {"bits": 128, "hash": "news"}}), "bits"),
-        (json!({"sketch": {"tie": 2}}), "tie"),
+        (json!({"sketch": {"kind": "simhash", "bits": 65}}), "bits"),
+        (
+            json!({"sketch": {"kind": "simhash", "bits": 128, "hash": "news"}}),
+            "bits",
+        ),
+        (json!({"sketch": {"kind": "simhash", "tie": 2}}), "tie"),
         (json!({"segment": {"k": 0}}), "k"),
         (json!({"weigh": {"top": 0}}), "top"),
         (json!({"weigh": {"scheme": "tf-idf"}}), "idf"),
@@ -191,7 +201,7 @@ fn settings_without_meaning_are_refused() {
         );
     }
     for unknown in [
-        json!({"sketch": {"bit": 64}}),
+        json!({"sketch": {"kind": "simhash", "bit": 64}}),
         json!({"segment": {"units": "bytes"}}),
     ] {
         assert!(serde_json::from_value::<Settings>(unknown).is_err());
@@ -203,7 +213,7 @@ fn one_line_of_ten_megabytes() {
     let mut scratch = Scratch::default();
     for units in ["words", "by-script", "shingles", "unicode-words"] {
         let recipe = recipe(json!({"segment": {"units": units}, "weigh": {"scheme": "once"}}));
-        let mut out = [0; 2];
+        let mut out = Sketch::default();
         for part in ["新图书馆开放，", "a", "字"] {
             let text = part.repeat(10_000_000 / part.len());
             assert!(recipe.sketch(&text, None, &mut scratch, &mut out) > 0);

@@ -1,6 +1,6 @@
 //! Stage candidates on its own: joins, look-ups, plans.
 
-use neardup_core::candidates::{self, Filed, Purpose, Scheme};
+use neardup_core::candidates::{self, Banding, Filed, Purpose, Scheme};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -84,6 +84,24 @@ pub fn radius(threshold: f64, bits: u32, recall: f64) -> PyResult<u32> {
 #[pyfunction]
 pub fn predicted_recall(threshold: f64, bits: u32, max_distance: u32) -> f64 {
     candidates::predicted_recall(threshold, bits, max_distance)
+}
+
+/// Bands and rows for a threshold, and the expected share found there.
+#[pyfunction]
+pub fn banding(
+    threshold: f64,
+    recall: f64,
+    num_perm: u32,
+    documents: u64,
+) -> PyResult<(u32, u32, f64)> {
+    let chosen = Banding::derive(threshold, recall, num_perm, documents).map_err(raise)?;
+    Ok((chosen.bands(), chosen.rows(), chosen.recall(threshold)))
+}
+
+/// Similarities from 0 to 1, and the share of pairs that becomes candidates.
+#[pyfunction]
+pub fn s_curve(bands: u32, rows: u32, points: usize) -> PyResult<Vec<(f64, f64)>> {
+    Ok(Banding::new(bands, rows).map_err(raise)?.s_curve(points))
 }
 
 /// Fingerprints for look-ups, in memory.

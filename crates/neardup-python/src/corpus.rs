@@ -1,19 +1,21 @@
 //! Documents of a run, and the one rule over them.
 
-use neardup_core::candidates::Filed;
+use neardup_core::candidates::Sketches;
 use neardup_core::cluster::{self, Reason};
 use neardup_core::corpus::{self, Document};
-use neardup_core::rule::Rule;
 use neardup_core::verify;
 use neardup_core::weigh::DocumentFrequencies;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use pyo3_arrow::PyArray;
 use rayon::ThreadPool;
 
 use crate::arrays::{load_numpy, optional_strings, pool, strings};
 use crate::errors::raise;
 use crate::recipe::Recipe;
+use crate::rule::Rule;
+use crate::verify::told;
 
 /// Kept document (-1: none), similarity, distance (-1: none), identical text.
 type Decisions<'py> = (
@@ -31,14 +33,6 @@ type VerifiedPairs<'py> = (
     Bound<'py, PyArray1<i32>>,
 );
 
-fn rule(max_distance: u32, threshold: Option<f64>, shingle: usize, min_features: u32) -> Rule {
-    Rule {
-        max_distance,
-        resemblance: threshold.map(|threshold| (threshold, shingle)),
-        min_features,
-    }
-}
-
 /// The documents of one run, and the threads that work on them.
 #[pyclass(module = "neardup._core")]
 pub struct Corpus {
@@ -49,11 +43,18 @@ pub struct Corpus {
 #[pymethods]
 impl Corpus {
     #[new]
-    #[pyo3(signature = (recipe, *, keeps_texts, workers))]
-    fn new(py: Python<'_>, recipe: &Recipe, keeps_texts: bool, workers: usize) -> PyResult<Self> {
+    #[pyo3(signature = (recipe, *, keeps_texts, shingle, workers))]
+    fn new(
+        py: Python<'_>,
+        recipe: &Recipe,
+        keeps_texts: bool,
+        shingle: Option<usize>,
+        workers: usize,
+    ) -> PyResult<Self> {
         load_numpy(py);
         Ok(Corpus {
-            inner: corpus::Corpus::new(recipe.inner.clone(), keeps_texts).map_err(raise)?,
+            inner: corpus::Corpus::new(recipe.inner.clone(), keeps_texts, shingle)
+                .map_err(raise)?,
             pool: pool(workers)?,
         })
     }
@@ -87,15 +88,31 @@ impl Corpus {
             .map_err(raise)
     }
 
-    /// Rows of 64-bit words, one a document; zero where there is no sketch.
+    /// Rows of 64-bit words, one a document; zero where there is no sketch. No
+    /// rows for other sketches than fingerprints.
     fn fingerprints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        let all = self.inner.fingerprints();
-        let words = self.inner.recipe().words();
-        let mut rows = Vec::with_capacity(all.len() * words);
-        for document in 0..all.len() {
-            rows.extend_from_slice(&self.inner.row(document as u32));
+        let (mut rows, mut words) = (Vec::new(), 0);
+        if let Some(all) = self.inner.sketches().fingerprints() {
+            words = all.words();
+            for document in 0..all.len() {
+                rows.extend(all.get(document).unwrap_or_default());
+            }
         }
-        numpy::PyArrayMethods::reshape(&rows.into_pyarray(py), [all.len(), words])
+        let shape = [rows.len() / words.max(1), words];
+        numpy::PyArrayMethods::reshape(&rows.into_pyarray(py), shape)
+    }
+
+    /// Signatures, one a document. No rows for other sketches.
+    fn signatures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u32>>> {
+        let (mut rows, mut values) = (Vec::new(), 0);
+        if let Sketches::Signatures(all) = self.inner.sketches() {
+            values = all.num_perm();
+            for document in 0..all.len() {
+                rows.extend_from_slice(all.of(document as u32));
+            }
+        }
+        let shape = [rows.len() / values.max(1), values];
+        numpy::PyArrayMethods::reshape(&rows.into_pyarray(py), shape)
     }
 
     /// Number of features of each document; -1 for one that could not be read.
@@ -104,6 +121,36 @@ impl Corpus {
             .map(|document| self.inner.features(document).map_or(-1, i64::from))
             .collect::<Vec<_>>()
             .into_pyarray(py)
+    }
+
+    /// Whether two documents have the same text.
+    fn are_identical(&self, a: usize, b: usize) -> bool {
+        self.inner.identity(a) == self.inner.identity(b)
+    }
+
+    /// The similarity of two documents by their sketches alone.
+    fn sketch_similarity(&self, a: u32, b: u32) -> f64 {
+        self.inner.sketches().similarity(a, b)
+    }
+
+    /// The differing bits of two fingerprints; None for other sketches.
+    fn distance(&self, a: u32, b: u32) -> Option<u32> {
+        self.inner.sketches().distance(a, b)
+    }
+
+    /// All by which the content of two documents is compared.
+    #[pyo3(signature = (a, b, *, shingle))]
+    fn evidence<'py>(
+        &self,
+        py: Python<'py>,
+        a: u32,
+        b: u32,
+        shingle: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let found = py
+            .detach(|| self.inner.evidence(a, b, shingle))
+            .map_err(raise)?;
+        told(py, &found)
     }
 
     fn frequencies_digest(&self) -> Option<u64> {
@@ -127,20 +174,15 @@ pub struct Keeper {
 #[pymethods]
 impl Keeper {
     #[new]
-    #[pyo3(signature = (corpus, *, max_distance, threshold, shingle, min_features))]
-    fn new(
-        corpus: &Corpus,
-        max_distance: u32,
-        threshold: Option<f64>,
-        shingle: usize,
-        min_features: u32,
-    ) -> PyResult<Self> {
-        let rule = rule(max_distance, threshold, shingle, min_features);
-        let bits = corpus.inner.recipe().bits();
-        let filed = Filed::new(bits, max_distance, corpus.inner.len() as u64).map_err(raise)?;
-        Ok(Keeper {
-            inner: cluster::Keeper::new(rule, filed),
-        })
+    fn new(py: Python<'_>, corpus: &Corpus, rule: &Rule) -> PyResult<Self> {
+        let inner = py
+            .detach(|| {
+                corpus
+                    .pool
+                    .install(|| cluster::Keeper::new(&corpus.inner, rule.inner))
+            })
+            .map_err(raise)?;
+        Ok(Keeper { inner })
     }
 
     fn decide<'py>(
@@ -196,28 +238,19 @@ pub struct PairSearch {
 #[pymethods]
 impl PairSearch {
     #[new]
-    #[pyo3(signature = (corpus, *, max_distance, threshold, shingle, min_features))]
-    fn new(
-        py: Python<'_>,
-        corpus: &Corpus,
-        max_distance: u32,
-        threshold: Option<f64>,
-        shingle: usize,
-        min_features: u32,
-    ) -> PyResult<Self> {
-        let rule = rule(max_distance, threshold, shingle, min_features);
+    fn new(py: Python<'_>, corpus: &Corpus, rule: &Rule) -> PyResult<Self> {
         let inner = py
             .detach(|| {
                 corpus
                     .pool
-                    .install(|| verify::PairSearch::new(&corpus.inner, rule))
+                    .install(|| verify::PairSearch::new(&corpus.inner, rule.inner))
             })
             .map_err(raise)?;
         Ok(PairSearch { inner })
     }
 
-    /// The number of candidate pairs.
-    fn candidates(&self) -> usize {
+    /// The number of candidate pairs looked at so far.
+    fn candidates(&self) -> u64 {
         self.inner.candidates()
     }
 

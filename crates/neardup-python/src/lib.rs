@@ -11,6 +11,7 @@ mod candidates;
 mod corpus;
 mod errors;
 mod recipe;
+mod rule;
 mod verify;
 
 use pyo3::prelude::*;
@@ -19,13 +20,17 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::candidates::{FingerprintIndex, near_pairs, plan, predicted_recall, radius};
+    use crate::candidates::{
+        FingerprintIndex, banding, near_pairs, plan, predicted_recall, radius, s_curve,
+    };
     #[pymodule_export]
     use crate::corpus::{Corpus, Keeper, PairSearch};
     #[pymodule_export]
     use crate::recipe::Recipe;
     #[pymodule_export]
-    use crate::verify::overlap;
+    use crate::rule::Rule;
+    #[pymodule_export]
+    use crate::verify::{content, overlap};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

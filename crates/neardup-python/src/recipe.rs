@@ -3,6 +3,7 @@
 use neardup_core::Error;
 use neardup_core::normalize::check_length;
 use neardup_core::recipe::{self, Resources, Scratch, Settings};
+use neardup_core::sketch::Sketch;
 use neardup_core::weigh::DocumentFrequencies;
 use pyo3::prelude::*;
 
@@ -75,13 +76,19 @@ impl Recipe {
         py.detach(|| self.inner.features(normalized, title))
     }
 
-    /// Number of features, and the fingerprint as 64-bit words, lowest first.
-    fn sketch(&self, py: Python<'_>, normalized: &str, title: Option<&str>) -> (usize, Vec<u64>) {
-        let mut words = vec![0; self.inner.words()];
+    /// Number of features, the words of a fingerprint (lowest first, four of
+    /// them), and the values of a signature or the keys of a sample.
+    fn sketch(
+        &self,
+        py: Python<'_>,
+        normalized: &str,
+        title: Option<&str>,
+    ) -> (usize, [u64; 4], Vec<u32>) {
+        let mut sketch = Sketch::default();
         let features = py.detach(|| {
             let scratch = &mut Scratch::default();
-            self.inner.sketch(normalized, title, scratch, &mut words)
+            self.inner.sketch(normalized, title, scratch, &mut sketch)
         });
-        (features, words)
+        (features, sketch.words, sketch.values)
     }
 }

@@ -54,12 +54,19 @@ def run(
 
         typer.echo(dumps(dataclasses.asdict(found), ensure_ascii=False))
     else:
-        distance = "none" if found.distance is None else f"{found.distance} of {found.bits} bits"
+        verdict = "duplicates" if found.duplicate else "no duplicates"
         typer.echo(f"similarity   {found.similarity:.4f}  by {found.measure}")
         typer.echo(f"resemblance  {found.resemblance:.4f}  of {found.shingle}-character shingles")
         both = f"{found.containment_a:.4f}  of A in B, {found.containment_b:.4f} of B in A"
         typer.echo(f"containment  {both}")
-        typer.echo(f"distance     {distance}")
+        numbers = f"{found.numbers_agree} agree, {found.numbers_differ} differ"
+        if found.contradict:
+            numbers += ": more than edits explain"
+        typer.echo(f"numbers      {numbers}")
+        if found.bits is not None:
+            bits = "none" if found.distance is None else f"{found.distance} of {found.bits} bits"
+            typer.echo(f"distance     {bits}")
+        typer.echo(f"verdict      {verdict}")
         typer.echo(f"recipe       {found.recipe_id}")
     if output is not None:
         _write(output, f"{found.similarity:.2f}\n")

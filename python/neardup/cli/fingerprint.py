@@ -26,7 +26,7 @@ def run(
             rich_help_panel="Output",
         ),
     ] = Path("-"),
-    recipe: o.RecipeName = "general",
+    recipe: o.RecipeName = "characters",
     strip_markup: o.StripMarkup = False,
     text_field: o.TextField = None,
     id_field: o.IdField = None,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from neardup.cli import options as o
+
+if TYPE_CHECKING:
+    from neardup.plan import Plan
 
 NAME = "plan"
 NEEDS_ARGUMENTS = False
@@ -40,25 +44,51 @@ def run(
 
         typer.echo(dumps({task: dataclasses.asdict(p) for task, p in plans.items()}))
         return
+    for line in _lines(plans):
+        typer.echo(line)
+
+
+def _lines(plans: dict[str, Plan]) -> Iterator[str]:
     one = plans["pairs"]
-    typer.echo(f"recipe            {one.recipe_id}")
-    typer.echo(f"documents         {one.documents:,}")
+    yield f"recipe            {one.recipe_id}"
+    yield f"documents         {one.documents:,}"
     if one.threshold is None:
-        typer.echo(f"a duplicate is    within {one.max_distance} of {one.bits} bits")
+        yield f"a duplicate is    within {one.max_distance} of {one.bits} bits"
     else:
-        typer.echo(f"a duplicate has   {one.measure} >= {one.threshold:g}")
-        typer.echo(f"candidates are    within {one.max_distance} of {one.bits} bits")
-        typer.echo(f"predicted recall  {one.predicted_recall:.4f} of pairs just at the threshold")
+        yield f"a duplicate has   {one.measure} >= {one.threshold:g}"
+    if one.kind == "simhash":
+        yield from _fingerprint_lines(plans)
+        return
+    if one.scheme == "bands":
+        yield f"candidates        agree on one of {one.bands} bands of {one.rows} values each"
+    elif one.scheme == "prefix":
+        yield "candidates        share one of the rarest shingles that the threshold needs"
+    else:
+        yield f"candidates        share enough of about {one.keys} sampled shingles"
+    yield f"predicted recall  {one.predicted_recall:.4f} of pairs just at the threshold"
+    if one.bytes_per_document is not None:
+        yield f"memory            about {one.bytes_per_document:,.0f} bytes a document"
+    if one.s_curve:
+        yield "a pair of similarity  becomes a candidate with probability"
+        for similarity, share in one.s_curve[2::2]:
+            yield f"{similarity:<22.2f}{share:.4f}  {'#' * round(share * 40)}"
+
+
+def _fingerprint_lines(plans: dict[str, Plan]) -> Iterator[str]:
+    one = plans["pairs"]
+    if one.threshold is not None:
+        yield f"candidates are    within {one.max_distance} of {one.bits} bits"
+        yield f"predicted recall  {one.predicted_recall:.4f} of pairs just at the threshold"
     chance = f"{one.random_pairs:,.0f} pairs of unrelated fingerprints"
     if one.threshold is not None:
         chance += f", about {one.verify_seconds:,.1f} s to verify; real texts have more"
-    typer.echo(f"by chance         {chance}")
+    yield f"by chance         {chance}"
     for task, p in plans.items():
         scheme = "SIMD scan of all fingerprints"
         if p.scheme == "blocks":
             scheme = f"{p.blocks} blocks, {p.tables:,} tables of {p.key_bits}-bit keys"
-        typer.echo(f"{task:<18}{scheme}")
-        typer.echo(
+        yield f"{task:<18}{scheme}"
+        yield (
             f"{'':<18}{p.comparisons:.3g} comparisons, about {p.seconds:,.2f} s on one core, "
             f"{p.bytes_per_document:,.0f} bytes a document"
         )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from neardup.recipe import Sketch
 
 NAME = "recipes"
 NEEDS_ARGUMENTS = False
@@ -30,4 +33,12 @@ def run(
     for known in NAMES:
         recipe = load_recipe(known)
         default = " (default)" if known == NAMES[0] else ""
-        typer.echo(f"{known:<10}{recipe.sketch.bits:>4} bits  {recipe.description}{default}")
+        typer.echo(f"{known:<16}{_sketch(recipe.sketch):<14}{recipe.description}{default}")
+
+
+def _sketch(sketch: Sketch) -> str:
+    if sketch.kind == "simhash":
+        return f"{sketch.bits} bits"
+    if sketch.kind == "minhash":
+        return f"{sketch.num_perm} values"
+    return f"sample of {sketch.size}" if sketch.size else "all shingles"

@@ -94,7 +94,9 @@ class Watch(Progress):
             print(line, file=sys.stderr)
 
 
-def print_summary(summary: Summary, measure: str, threshold: float | None, bits: int) -> None:
+def print_summary(
+    summary: Summary, measure: str, threshold: float | None, bits: int | None
+) -> None:
     """Print what a run did, on standard error."""
     rule = f"{measure} >= {threshold:g}" if threshold is not None else f"distance <= {bits} bits"
     rows = [("read", summary.read, f"{summary.bytes_read / 1e6:,.1f} MB")]

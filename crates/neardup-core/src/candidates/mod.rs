@@ -1,31 +1,34 @@
-/*! Candidates: fingerprints to pairs of documents worth a closer look.
+/*! Candidates: sketches to pairs of documents worth a closer look.
 
-Takes [`Fingerprints`] and a radius `max_distance`, inclusive, in bits; yields
-every pair within it, exactly: none is missed and none is in excess. Widths are
-32, 64, 128 and 256 bits, and the radius may be anything up to the width.
+Takes [`Sketches`]; yields pairs that may be similar. Each kind of sketch has its
+schemes:
 
-Two schemes find the same pairs:
+- *fingerprints*, within a radius `max_distance`, inclusive, in bits. **scan**
+  compares every one with every other by SIMD ([`scan`]): quadratic, but some 30
+  pairs a nanosecond and core. **blocks** uses that, by the pigeonhole principle,
+  fingerprints within the radius agree on one of a few keys (Manku, Jain, Das Sarma,
+  WWW 2007), so rows are partitioned by each key in turn and only compared inside
+  their bucket ([`blocks`]). Both find every pair and no other. They meet in the
+  middle: short keys with a SIMD scan of buckets that hold tens or hundreds of rows
+  beat long keys with tiny buckets; [`plan()`](fn@plan) says which costs least;
+- *signatures*: **bands** of values make keys ([`banding`]), and similar ones share
+  a key with a probability that is known;
+- *samples*: their features are the keys. **postings** asks for a few shared keys
+  and leaves out what many documents have ([`keyed`]), **prefix** finds every pair
+  whose samples resemble each other enough ([`keys`]).
 
-- **scan**: every fingerprint is compared with every other by SIMD
-  ([`scan`]): quadratic, but some 30 pairs a nanosecond and core;
-- **blocks**: by the pigeonhole principle, fingerprints within the radius agree
-  on one of a few keys (Manku, Jain, Das Sarma, WWW 2007), so rows are
-  partitioned by each key in turn and only compared inside their bucket
-  ([`blocks`]).
-
-The two meet in the middle: short keys with a SIMD scan of buckets that hold
-tens or hundreds of rows beat long keys with tiny buckets. [`plan()`](fn@plan)
-says which scheme, and with how many blocks, costs least; whatever it says, the
-answer is the same, for any number of threads.
+Whatever the scheme, the answer is the same for any number of threads.
 
 | question | call |
 |---|---|
-| all pairs of a collection | [`pairs`], or [`collapsed`] where equal texts abound |
-| what is near this document, while documents come in | [`Filed`] |
+| all pairs of fingerprints | [`pairs`], or [`collapsed`] where equal texts abound |
+| what is near this fingerprint, while more come in | [`Filed`] |
+| who may be similar, whatever the sketch | [`Shelf`] |
 | what will it cost | [`plan()`](fn@plan) |
-| which radius does a similarity need | [`radius`] |
+| which radius, which bands does a similarity need | [`radius`], [`Banding::derive`] |
 */
 
+pub mod banding;
 pub mod blocks;
 pub mod filed;
 mod fingerprints;
@@ -36,18 +39,27 @@ mod kernel_avx2;
 #[cfg(target_arch = "x86_64")]
 mod kernel_avx512;
 mod kernel_scalar;
+pub mod keyed;
+pub mod keys;
 mod layout;
 mod lists;
 mod partition;
 pub mod plan;
 mod radius;
 pub mod scan;
+mod shelf;
+mod sketches;
 
+pub use banding::Banding;
 pub use blocks::{MAX_PAIRS, collapsed, collapsed_with, pairs};
 pub use filed::Filed;
 pub use fingerprints::Fingerprints;
 pub use groups::Groups;
 pub use kernel::Kernel;
+pub use keyed::{Keyed, Use};
+pub use keys::Keys;
 pub use lists::{Collapsed, Neighbours, Pairs};
 pub use plan::{Plan, Purpose, Scheme, plan};
 pub use radius::{predicted_recall, radius};
+pub use shelf::{Found, LONGEST_OF_ALL, LONGEST_OF_KEPT, Search, Shelf};
+pub use sketches::{Samples, Signatures, Sketches};

@@ -9,10 +9,12 @@
 
 use std::collections::HashMap;
 
-use crate::candidates::{Filed, Fingerprints, Scheme};
+use rayon::prelude::*;
+
+use crate::candidates::{LONGEST_OF_KEPT, Shelf};
 use crate::corpus::Corpus;
 use crate::error::Result;
-use crate::rule::{Rule, equal_bits};
+use crate::rule::Rule;
 use crate::verify::Verifier;
 
 /// Documents that are decided together.
@@ -48,7 +50,7 @@ pub struct Decision {
 pub struct Keeper {
     rule: Rule,
     verifier: Option<Verifier>,
-    filed: Filed,
+    shelf: Shelf,
     /// Document numbers of what is filed, in order.
     kept: Vec<u32>,
     identical: HashMap<u128, u32>,
@@ -63,7 +65,6 @@ pub struct Keeper {
 struct Best {
     place: u32,
     similarity: f64,
-    distance: u32,
 }
 
 impl Best {
@@ -82,21 +83,23 @@ impl Best {
 }
 
 impl Keeper {
-    /// A keeper with nothing kept yet; `filed` is empty and reaches at least the
-    /// rule's distance.
-    pub fn new(rule: Rule, filed: Filed) -> Self {
-        Keeper {
-            verifier: rule
-                .resemblance
-                .map(|(threshold, k)| Verifier::new(k, threshold)),
+    /// A keeper with nothing kept yet, for the documents of a finished corpus.
+    ///
+    /// # Errors
+    ///
+    /// If the rule searches another kind of sketches than the corpus has.
+    pub fn new(corpus: &Corpus, rule: Rule) -> Result<Self> {
+        let expected = corpus.len() as u64;
+        Ok(Keeper {
+            verifier: rule.verifier(corpus),
+            shelf: Shelf::new(corpus.sketches(), rule.search, LONGEST_OF_KEPT, expected)?,
             rule,
-            filed,
             kept: Vec::new(),
             identical: HashMap::new(),
             candidates: 0,
             verified: 0,
             together: CHUNK,
-        }
+        })
     }
 
     /// Candidate pairs looked at so far.
@@ -141,10 +144,8 @@ impl Keeper {
                 self.rule.has_sketch(corpus, document) && self.same_text(corpus, document).is_none()
             })
             .collect();
-        let mut earlier = self.best_among_filed(corpus, &searched)?.into_iter();
-        let mut own =
-            Filed::with_scheme(corpus.recipe().bits(), self.rule.max_distance, Scheme::Scan)?;
-        let mut own_places: Vec<u32> = Vec::new();
+        self.shelf.set_mark()?;
+        let mut earlier = self.best_before(corpus, &searched)?.into_iter();
         let mut searched = searched.into_iter().peekable();
         for &document in chunk {
             let was_searched = searched.next_if_eq(&document).is_some();
@@ -162,24 +163,22 @@ impl Keeper {
                 continue;
             }
             let best = if was_searched {
-                self.best_of_chunk(corpus, document, before, &own, &own_places)?
+                self.best_behind(corpus, document, before)?
             } else {
                 None
             };
             if let Some(best) = best {
+                let kept = self.kept[best.place as usize];
                 decisions.push(Some(Decision {
-                    kept: self.kept[best.place as usize],
+                    kept,
                     similarity: best.similarity,
-                    distance: Some(best.distance),
+                    distance: self.rule.distance(corpus, document, kept),
                     reason: Reason::Similar,
                 }));
                 continue;
             }
             if was_searched {
-                let row = corpus.row(document);
-                own.insert(&row)?;
-                own_places.push(self.kept.len() as u32);
-                self.filed.insert(&row)?;
+                self.shelf.insert(corpus.sketches(), document)?;
                 self.kept.push(document);
             }
             self.identical
@@ -192,118 +191,87 @@ impl Keeper {
 
     /// The kept document with the same text, if it is the best there can be.
     ///
-    /// A resemblance of 1 cannot be bettered, and an earlier document that also
-    /// reaches it would have dropped the one with the same text. By distance the
-    /// same holds only at distance 0: a recipe that reads titles may sketch one
-    /// text in two ways.
+    /// A similarity of 1 cannot be bettered, and an earlier document that also
+    /// reaches it would have dropped the one with the same text.
     fn same_text(&self, corpus: &Corpus, document: u32) -> Option<Decision> {
         let kept = *self.identical.get(&corpus.identity(document as usize))?;
-        let distance = self.rule.distance(corpus, document, kept);
-        if self.verifier.is_none() && distance.is_some_and(|bits| bits > 0) {
-            return None;
-        }
-        Some(Decision {
+        self.rule.is_same(corpus, document, kept).then(|| Decision {
             kept,
             similarity: 1.0,
-            distance,
+            distance: self.rule.distance(corpus, document, kept),
             reason: Reason::Identical,
         })
     }
 
-    /// For each query the best document among those kept before this chunk.
+    /// For each document the best one among those kept before this chunk.
     ///
     /// Looked up a few at a time: as many as bring about [`FOUND`] candidates, by
     /// what the last ones brought. A template that everything shares so needs
     /// time, but no memory.
-    fn best_among_filed(&mut self, corpus: &Corpus, searched: &[u32]) -> Result<Vec<Option<Best>>> {
+    fn best_before(&mut self, corpus: &Corpus, searched: &[u32]) -> Result<Vec<Option<Best>>> {
         let mut best = Vec::with_capacity(searched.len());
         while best.len() < searched.len() {
             let some = &searched[best.len()..];
             let some = &some[..self.together.min(some.len())];
-            let mut queries = Fingerprints::new(corpus.recipe().bits())?;
-            for &document in some {
-                queries.push(&corpus.row(document))?;
-            }
-            let near = self
-                .filed
-                .near_many_within(&queries, self.rule.max_distance)?;
-            let found = near.ids.len().max(1);
-            self.together = (some.len() * FOUND / found).clamp(1, CHUNK);
-            let owners = near.owners();
-            let pairs: Vec<(u32, u32)> = owners
+            let found = self.shelf.before(corpus.sketches(), some)?;
+            self.together = (some.len() * FOUND / found.places.len().max(1)).clamp(1, CHUNK);
+            let pairs: Vec<(u32, u32)> = some
                 .iter()
-                .zip(&near.ids)
-                .map(|(&owner, &place)| (some[owner as usize], self.kept[place as usize]))
+                .zip(found.offsets.windows(2))
+                .flat_map(|(&document, bounds)| {
+                    let places = &found.places[bounds[0]..bounds[1]];
+                    places.iter().map(move |&place| (document, place))
+                })
+                .map(|(document, place)| (document, self.kept[place as usize]))
                 .collect();
-            let similarities = self.similarities(corpus, &pairs, &near.distances)?;
-            let mut bests: Vec<Option<Best>> = vec![None; some.len()];
-            for (at, similarity) in similarities.into_iter().enumerate() {
-                if let Some(similarity) = similarity {
-                    let found = Best {
-                        place: near.ids[at],
-                        similarity,
-                        distance: u32::from(near.distances[at]),
-                    };
-                    let slot = &mut bests[owners[at] as usize];
-                    *slot = Some(found.better(*slot));
-                }
-            }
-            best.append(&mut bests);
+            let similarities = self.similarities(corpus, &pairs)?;
+            best.extend(found.offsets.windows(2).map(|bounds| {
+                let range = bounds[0]..bounds[1];
+                best_of(None, &found.places[range.clone()], &similarities[range])
+            }));
         }
         Ok(best)
     }
 
     /// The best of `before` and of the chunk's own kept documents.
-    fn best_of_chunk(
+    fn best_behind(
         &mut self,
         corpus: &Corpus,
         document: u32,
         before: Option<Best>,
-        own: &Filed,
-        own_places: &[u32],
     ) -> Result<Option<Best>> {
-        let mut near = Vec::new();
-        let row = corpus.row(document);
-        own.near(&row, &mut near)?;
-        let pairs: Vec<(u32, u32)> = near
+        let mut places = Vec::new();
+        self.shelf
+            .behind(corpus.sketches(), document, &mut places)?;
+        let pairs: Vec<(u32, u32)> = places
             .iter()
-            .map(|&(id, _)| (document, self.kept[own_places[id as usize] as usize]))
+            .map(|&place| (document, self.kept[place as usize]))
             .collect();
-        let distances: Vec<u16> = near.iter().map(|&(_, distance)| distance).collect();
-        let similarities = self.similarities(corpus, &pairs, &distances)?;
-        let mut best = before;
-        for (&(id, distance), similarity) in near.iter().zip(similarities) {
-            if let Some(similarity) = similarity {
-                let found = Best {
-                    place: own_places[id as usize],
-                    similarity,
-                    distance: u32::from(distance),
-                };
-                best = Some(found.better(best));
-            }
-        }
-        Ok(best)
+        let similarities = self.similarities(corpus, &pairs)?;
+        Ok(best_of(before, &places, &similarities))
     }
 
-    /// The similarity of each candidate pair, `None` below the threshold.
-    fn similarities(
-        &mut self,
-        corpus: &Corpus,
-        pairs: &[(u32, u32)],
-        distances: &[u16],
-    ) -> Result<Vec<Option<f64>>> {
+    /// The similarity of each candidate pair, `None` if it does not suffice.
+    fn similarities(&mut self, corpus: &Corpus, pairs: &[(u32, u32)]) -> Result<Vec<Option<f64>>> {
         self.candidates += pairs.len() as u64;
         let similarities = match &mut self.verifier {
             Some(verifier) => verifier.verify(corpus.texts(), pairs)?,
-            None => {
-                let bits = corpus.recipe().bits();
-                distances
-                    .iter()
-                    .map(|&distance| Some(equal_bits(bits, u32::from(distance))))
-                    .collect()
-            }
+            None => pairs
+                .par_iter()
+                .with_min_len(64)
+                .map(|&(a, b)| self.rule.by_sketches(corpus, a, b))
+                .collect(),
         };
         self.verified += similarities.iter().flatten().count() as u64;
         Ok(similarities)
     }
+}
+
+/// The best of `before` and the documents at `places` that are similar.
+fn best_of(before: Option<Best>, places: &[u32], similarities: &[Option<f64>]) -> Option<Best> {
+    let similar = places.iter().zip(similarities);
+    similar.fold(before, |best, (&place, similarity)| match *similarity {
+        Some(similarity) => Some(Best { place, similarity }.better(best)),
+        None => best,
+    })
 }

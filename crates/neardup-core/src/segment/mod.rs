@@ -138,6 +138,14 @@ impl Segmenter {
         }))
     }
 
+    /// The length of the shingles, if units are shingles whatever the script.
+    pub(crate) fn shingle(&self) -> Option<usize> {
+        match self.0 {
+            Kind::Shingles { k } => Some(k),
+            _ => None,
+        }
+    }
+
     /// Hands each unit of `text` to `take`, in order.
     #[inline]
     pub fn for_each(&self, text: &str, mut take: impl FnMut(Unit<'_>)) {

@@ -1,4 +1,9 @@
-/*! Stage 4: features to a fingerprint.
+/*! Stage 4: features to a sketch.
+
+Three kinds of sketch. A *fingerprint* is one word of bits, by SimHash, and weighs
+features. A *signature* is the smallest hash under each of some orders, by
+[MinHash](minhash). A *sample* is a share of the features themselves, by their hashes
+([`Sampler`]). The latter two are of the set of features: weights have no say.
 
 SimHash: a feature with weight w adds w to every position where its hash has a
 one and subtracts w where it has a zero; the sign of each sum is one bit of the
@@ -19,6 +24,8 @@ half of its word. The hashes are part of the format; see [`HashKind`].
 mod count;
 mod distinct;
 mod hash;
+pub mod minhash;
+mod sample;
 mod sum;
 #[cfg(target_arch = "x86_64")]
 mod sum_x86;
@@ -30,6 +37,9 @@ use crate::error::{Error, Result};
 pub(crate) use count::Counters;
 pub(crate) use distinct::Distinct;
 pub(crate) use hash::{Bkdr, News, UnitHash, Xxh3};
+pub(crate) use minhash::check_num_perm;
+pub use minhash::{DEFAULT_NUM_PERM, MAX_NUM_PERM, MIN_NUM_PERM, MinHash, Minima, equal_values};
+pub use sample::Sampler;
 pub(crate) use sum::sums;
 
 /// Which function hashes a feature.
@@ -49,10 +59,49 @@ pub enum HashKind {
     Bkdr,
 }
 
+/// How features become a sketch.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Settings {
+    /// A fingerprint.
+    SimHash(SimHash),
+    /// A signature of `num_perm` values, 16 to 1024.
+    MinHash {
+        /// Values of the signature.
+        num_perm: u32,
+    },
+    /// A sample of the features.
+    Sample {
+        /// The smallest size of the sample of a large set; 0 samples everything.
+        size: u32,
+    },
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings::SimHash(SimHash::default())
+    }
+}
+
+impl Settings {
+    /// Refuses settings that no sketch has.
+    ///
+    /// # Errors
+    ///
+    /// If a value is not among those that its documentation lists.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Settings::SimHash(simhash) => simhash.check(),
+            Settings::MinHash { num_perm } => check_num_perm(*num_perm),
+            Settings::Sample { .. } => Ok(()),
+        }
+    }
+}
+
 /// How features become a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Settings {
+pub struct SimHash {
     /// Bits of the fingerprint: 32, 64, 128 or 256.
     pub bits: u32,
     /// The hash function.
@@ -61,9 +110,9 @@ pub struct Settings {
     pub tie: u8,
 }
 
-impl Default for Settings {
+impl Default for SimHash {
     fn default() -> Self {
-        Settings {
+        SimHash {
             bits: 128,
             hash: HashKind::Xxh3,
             tie: 0,
@@ -71,14 +120,8 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    /// Refuses settings that no fingerprint has.
-    ///
-    /// # Errors
-    ///
-    /// If `bits` or `tie` has another value than those listed, or the hash is
-    /// narrower than the fingerprint.
-    pub fn check(&self) -> Result<()> {
+impl SimHash {
+    fn check(&self) -> Result<()> {
         if !matches!(self.bits, 32 | 64 | 128 | 256) {
             return Err(Error::parameter("bits", "32, 64, 128 or 256", self.bits));
         }
@@ -99,6 +142,17 @@ impl Settings {
     pub fn words(&self) -> usize {
         self.bits.div_ceil(64) as usize
     }
+}
+
+/// The sketch of one document; which part is filled depends on its kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sketch {
+    /// A fingerprint, lowest word first; unused words are zero.
+    pub words: [u64; 4],
+    /// The values of a signature, or the ascending keys of a sample.
+    pub values: Vec<u32>,
+    /// The rate of a sample: one feature in so many is wanted.
+    pub rate: u32,
 }
 
 /// The fingerprint of the weight of ones at each position, `ones`, out of the

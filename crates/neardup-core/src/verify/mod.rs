@@ -1,24 +1,41 @@
 /*! Stage verify: a candidate pair's texts to a similarity.
 
-Sketches only say that two documents are worth a closer look. This stage looks:
-it builds the set of character shingles of both normalized texts and reports
-their *resemblance*, the size of the intersection over the size of the union
-(Broder, *On the resemblance and containment of documents*, 1997).
+Sketches only say that two documents are worth a closer look. This stage looks,
+by one of two measures:
+
+- `resemblance(k)`: the sets of shingles of k characters of both normalized
+  texts, the size of their intersection over the size of their union (Broder,
+  *On the resemblance and containment of documents*, 1997);
+- `content(k)`: the same where a text is one of its kind; where many texts of
+  the collection share a form, what this pair has in common beside it, and in
+  any case whether the texts contradict each other in their numbers.
 
 A set is held as sorted 64-bit hashes, so building one costs O(n log n) for a
 text of n characters and comparing two is one merge, left as soon as the
 threshold is out of reach. Exact, but for collisions of a 64-bit hash: fewer
 than one pair of shingles in 10^12 for texts of a million characters.
 
-[`Shingles`] is the set, [`Verifier`] fetches texts from a
+[`Shingles`] is the set and [`Commonness`] counts in how many texts a shingle
+stands; [`Profile`] is what is looked at in a text, and [`Evidence`] what two of
+them say. [`Verifier`] fetches texts from a
 [`TextStore`](crate::texts::TextStore) and compares many pairs at once, and
 [`PairSearch`] finds all pairs of a corpus.
 */
 
+pub mod commonness;
+mod content;
+mod numbers;
 mod pairs;
 mod resemblance;
+mod short;
 mod verifier;
+mod weighed;
 
+pub use commonness::Commonness;
+pub use content::{Evidence, Profile};
+pub use numbers::{Agreement, Numbers};
 pub use pairs::{PairSearch, VerifiedPair};
-pub use resemblance::{Overlap, Shingles};
-pub use verifier::{DEFAULT_SHINGLE, Verifier};
+pub use resemblance::{Overlap, Shingles, shingle_hashes};
+pub use short::SHORT;
+pub use verifier::{DEFAULT_SHINGLE, Measure, Verifier};
+pub use weighed::{KNOWN, RARE, REPEATED, Scratch, Weighed};

@@ -3,13 +3,20 @@
 use std::collections::HashMap;
 
 use super::Verifier;
-use crate::candidates::{Fingerprints, MAX_PAIRS, Pairs, collapsed};
+use rayon::prelude::*;
+
+use crate::candidates::{
+    Fingerprints, LONGEST_OF_ALL, MAX_PAIRS, Search, Shelf, Sketches, collapsed,
+};
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
-use crate::rule::{Rule, equal_bits};
+use crate::rule::Rule;
 
 /// Candidate pairs verified at a time.
 const PIECE: usize = 1 << 16;
+
+/// Documents looked up together.
+const CHUNK: usize = 1024;
 
 /// Two documents that are verified similar.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,11 +44,20 @@ pub struct PairSearch {
     searched: Vec<u32>,
     /// The other documents that each stands for.
     repeats: HashMap<u32, Vec<u32>>,
-    near: Pairs,
-    next: usize,
+    source: Source,
+    candidates: u64,
     /// Pairs of documents with the same text, found without a search.
     identical: Vec<VerifiedPair>,
     found: u128,
+}
+
+/// Where candidate pairs come from, by place in what is searched.
+#[derive(Debug)]
+enum Source {
+    /// All at once.
+    Listed { pairs: Vec<(u32, u32)>, next: usize },
+    /// Document after document, each among those before it.
+    LookedUp { shelf: Box<Shelf>, next: usize },
 }
 
 impl PairSearch {
@@ -54,37 +70,47 @@ impl PairSearch {
         let mut texts: HashMap<u128, Vec<u32>> = HashMap::new();
         let mut repeats: HashMap<u32, Vec<u32>> = HashMap::new();
         let mut searched = Vec::new();
-        let bits = corpus.recipe().bits();
-        let mut fingerprints = Fingerprints::new(bits)?;
         for document in 0..corpus.len() as u32 {
             if corpus.features(document as usize).is_none() {
                 continue;
             }
             // A recipe that reads titles may sketch one text in several ways.
             let twins = texts.entry(corpus.identity(document as usize)).or_default();
-            let row = corpus.row(document);
-            match twins.iter().find(|&&twin| corpus.row(twin) == row) {
+            let sketches = corpus.sketches();
+            match twins
+                .iter()
+                .find(|&&twin| sketches.are_equal(twin, document))
+            {
                 Some(&twin) => repeats.entry(twin).or_default().push(document),
                 None => {
                     twins.push(document);
                     if rule.has_sketch(corpus, document) {
                         searched.push(document);
-                        fingerprints.push(&row)?;
                     }
                 }
             }
         }
-        let candidates = collapsed(&fingerprints, rule.max_distance)?;
-        check_count(candidates.count())?;
+        let source = match (rule.search, corpus.sketches()) {
+            (Search::Near { max_distance }, Sketches::Fingerprints(all)) => {
+                listed(all, max_distance, &searched)?
+            }
+            (other, sketches) => Source::LookedUp {
+                shelf: Box::new(Shelf::new(
+                    sketches,
+                    other,
+                    LONGEST_OF_ALL,
+                    searched.len() as u64,
+                )?),
+                next: 0,
+            },
+        };
         let mut search = PairSearch {
-            verifier: rule
-                .resemblance
-                .map(|(threshold, k)| Verifier::new(k, threshold)),
+            verifier: rule.verifier(corpus),
             rule,
             searched,
             repeats,
-            near: candidates.expand(),
-            next: 0,
+            source,
+            candidates: 0,
             identical: Vec::new(),
             found: 0,
         };
@@ -92,9 +118,9 @@ impl PairSearch {
         Ok(search)
     }
 
-    /// The number of candidate pairs that are looked at.
-    pub fn candidates(&self) -> usize {
-        self.near.len()
+    /// The number of candidate pairs that have been looked at.
+    pub fn candidates(&self) -> u64 {
+        self.candidates
     }
 
     /// The next pairs, in no order; `None` after the last.
@@ -107,36 +133,75 @@ impl PairSearch {
         if !self.identical.is_empty() {
             return Ok(Some(std::mem::take(&mut self.identical)));
         }
-        if self.next == self.near.len() {
+        let Some(candidates) = self.next_candidates(corpus)? else {
             return Ok(None);
-        }
-        let range = self.next..(self.next + PIECE).min(self.near.len());
-        self.next = range.end;
-        let documents: Vec<(u32, u32)> = range
-            .clone()
-            .map(|at| {
-                let place = |row: u32| self.searched[row as usize];
-                (place(self.near.a[at]), place(self.near.b[at]))
-            })
-            .collect();
-        let distances = &self.near.distance[range];
-        let similarities = match &mut self.verifier {
-            Some(verifier) => verifier.verify(corpus.texts(), &documents)?,
-            None => distances
-                .iter()
-                .map(|&bits| Some(equal_bits(corpus.recipe().bits(), u32::from(bits))))
-                .collect(),
         };
         let mut found = Vec::new();
-        for (((a, b), &distance), similarity) in
-            documents.into_iter().zip(distances).zip(similarities)
-        {
+        for piece in candidates.chunks(PIECE) {
+            self.verify(corpus, piece, &mut found)?;
+        }
+        Ok(Some(found))
+    }
+
+    /// The next candidate pairs, by document.
+    fn next_candidates(&mut self, corpus: &Corpus) -> Result<Option<Vec<(u32, u32)>>> {
+        let searched = &self.searched;
+        let documents = |(a, b): (u32, u32)| (searched[a as usize], searched[b as usize]);
+        match &mut self.source {
+            Source::Listed { pairs, next } => {
+                let range = *next..(*next + PIECE).min(pairs.len());
+                *next = range.end;
+                let piece = &pairs[range];
+                Ok((!piece.is_empty()).then(|| piece.iter().copied().map(documents).collect()))
+            }
+            Source::LookedUp { shelf, next } => {
+                let range = *next..(*next + CHUNK).min(searched.len());
+                if range.is_empty() {
+                    return Ok(None);
+                }
+                *next = range.end;
+                shelf.set_mark()?;
+                let found = shelf.before(corpus.sketches(), &searched[range.clone()])?;
+                let mut pairs = Vec::with_capacity(found.places.len());
+                let mut behind = Vec::new();
+                for (place, bounds) in range.zip(found.offsets.windows(2)) {
+                    let document = searched[place];
+                    shelf.behind(corpus.sketches(), document, &mut behind)?;
+                    shelf.insert(corpus.sketches(), document)?;
+                    let before = &found.places[bounds[0]..bounds[1]];
+                    let places = before.iter().chain(&behind);
+                    pairs.extend(places.map(|&other| documents((other, place as u32))));
+                }
+                Ok(Some(pairs))
+            }
+        }
+    }
+
+    /// Adds those of some candidate pairs that are similar, with the pairs of
+    /// the documents that repeat them.
+    fn verify(
+        &mut self,
+        corpus: &Corpus,
+        candidates: &[(u32, u32)],
+        found: &mut Vec<VerifiedPair>,
+    ) -> Result<()> {
+        self.candidates += candidates.len() as u64;
+        let similarities: Vec<Option<f64>> = match &mut self.verifier {
+            Some(verifier) => verifier.verify(corpus.texts(), candidates)?,
+            None => candidates
+                .par_iter()
+                .with_min_len(64)
+                .map(|&(a, b)| self.rule.by_sketches(corpus, a, b))
+                .collect(),
+        };
+        for (&(a, b), similarity) in candidates.iter().zip(similarities) {
             let Some(similarity) = similarity else {
                 continue;
             };
             if corpus.identity(a as usize) == corpus.identity(b as usize) {
                 continue;
             }
+            let distance = self.rule.distance(corpus, a, b);
             let (same_as_a, same_as_b) = (self.repeats.get(&a), self.repeats.get(&b));
             let count = |same: Option<&Vec<u32>>| 1 + same.map_or(0, Vec::len) as u128;
             self.found += count(same_as_a) * count(same_as_b);
@@ -147,12 +212,25 @@ impl PairSearch {
                         a: *a.min(b),
                         b: *a.max(b),
                         similarity,
-                        distance: Some(u32::from(distance)),
+                        distance,
                     });
                 }
             }
         }
-        Ok(Some(found))
+        Ok(())
+    }
+
+    /// The similarity of two documents with the same text; `None` if the rule
+    /// takes them for two things, since a recipe may read titles too.
+    fn same_text(&self, corpus: &Corpus, a: u32, b: u32) -> Option<f64> {
+        if self.rule.is_same(corpus, a, b) {
+            return Some(1.0);
+        }
+        let distance = self.rule.distance(corpus, a, b);
+        match (self.rule.search, distance) {
+            (Search::Near { max_distance }, Some(bits)) if bits > max_distance => None,
+            _ => self.rule.by_sketches(corpus, a, b),
+        }
     }
 
     /// All pairs of documents with the same text.
@@ -180,10 +258,8 @@ impl PairSearch {
             for (at, &b) in members.iter().enumerate() {
                 for &a in &members[..at] {
                     let distance = self.rule.distance(corpus, a, b);
-                    let similarity = match (self.rule.resemblance, distance) {
-                        (None, Some(bits)) if bits > self.rule.max_distance => continue,
-                        (None, Some(bits)) => equal_bits(corpus.recipe().bits(), bits),
-                        _ => 1.0,
+                    let Some(similarity) = self.same_text(corpus, a, b) else {
+                        continue;
                     };
                     identical.push(VerifiedPair {
                         a,
@@ -197,6 +273,21 @@ impl PairSearch {
         self.identical = identical;
         Ok(())
     }
+}
+
+/// All pairs of fingerprints within a distance.
+fn listed(all: &Fingerprints, max_distance: u32, searched: &[u32]) -> Result<Source> {
+    let mut fingerprints = Fingerprints::new(all.bits())?;
+    for &document in searched {
+        fingerprints.push(&all.get(document as usize).unwrap_or_default())?;
+    }
+    let candidates = collapsed(&fingerprints, max_distance)?;
+    check_count(candidates.count())?;
+    let pairs = candidates.expand();
+    Ok(Source::Listed {
+        pairs: pairs.a.into_iter().zip(pairs.b).collect(),
+        next: 0,
+    })
 }
 
 fn check_count(count: u128) -> Result<()> {

@@ -26,27 +26,18 @@ impl Shingles {
     ///
     /// O(n log n) for n characters; 8 bytes per distinct shingle.
     pub fn of(text: &str, k: usize) -> Self {
-        let k = k.max(1);
-        let mut hashes = Vec::with_capacity(text.len() / 2);
-        // `ends` runs k characters ahead of `begins`, so each step is one slice.
-        let mut ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
-        let mut end = None;
-        for _ in 0..k {
-            match ends.next() {
-                Some(at) => end = Some(at),
-                None => break,
-            }
-        }
-        let mut begins = text.char_indices().map(|(at, _)| at);
-        while let (Some(begin), Some(stop)) = (begins.next(), end) {
-            hashes.push(xxh3_64(&text.as_bytes()[begin..stop]));
-            end = ends.next();
-        }
+        let mut hashes = Vec::new();
+        shingle_hashes(text, k, &mut hashes);
         let mut hashes = sorted(&hashes);
         hashes.dedup();
         Shingles {
             hashes: hashes.into_boxed_slice(),
         }
+    }
+
+    /// The hashes of the shingles, distinct and ascending.
+    pub fn hashes(&self) -> &[u64] {
+        &self.hashes
     }
 
     /// The number of distinct shingles.
@@ -72,17 +63,20 @@ impl Shingles {
     /// with the threshold; the merge stops once what is left of the shorter set
     /// cannot reach it, which spares two thirds of the work on unrelated texts.
     pub fn resemblance_from(&self, other: &Shingles, threshold: f64) -> Option<f64> {
+        Some(self.overlap_from(other, threshold)?.resemblance())
+    }
+
+    /// The overlap if the resemblance is at least `threshold`, else `None`.
+    pub(super) fn overlap_from(&self, other: &Shingles, threshold: f64) -> Option<Overlap> {
         // One less than the formula says, to be safe from rounding.
         let total = (self.len() + other.len()) as f64;
         let needed = (threshold * total / (1.0 + threshold)).floor() as usize;
-        let common = self.common(other, needed.saturating_sub(1))?;
-        let similarity = Overlap {
+        let overlap = Overlap {
             a: self.len(),
             b: other.len(),
-            common,
-        }
-        .resemblance();
-        (similarity >= threshold).then_some(similarity)
+            common: self.common(other, needed.saturating_sub(1))?,
+        };
+        (overlap.resemblance() >= threshold).then_some(overlap)
     }
 
     /// The sizes of both sets and of their intersection.
@@ -114,6 +108,29 @@ impl Shingles {
             }
         }
         (common >= needed).then_some(common)
+    }
+}
+
+/// Appends the hashes of the shingles of `k` characters of `text`, in order and
+/// as often as they occur; `k` is at least 1.
+///
+/// What [`Shingles::of`] makes a set of. O(n) for n characters.
+pub fn shingle_hashes(text: &str, k: usize, hashes: &mut Vec<u64>) {
+    let k = k.max(1);
+    hashes.reserve(text.len() / 2);
+    // `ends` runs k characters ahead of `begins`, so each step is one slice.
+    let mut ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+    let mut end = None;
+    for _ in 0..k {
+        match ends.next() {
+            Some(at) => end = Some(at),
+            None => break,
+        }
+    }
+    let mut begins = text.char_indices().map(|(at, _)| at);
+    while let (Some(begin), Some(stop)) = (begins.next(), end) {
+        hashes.push(xxh3_64(&text.as_bytes()[begin..stop]));
+        end = ends.next();
     }
 }
 
@@ -163,6 +180,31 @@ impl Overlap {
             union => self.common as f64 / union as f64,
         }
     }
+
+    /// The share of the first set that the second has too, in [0, 1].
+    ///
+    /// Of the empty set 1 is in another empty set, and 0 in any other, as with
+    /// resemblance.
+    pub fn containment_a(self) -> f64 {
+        share(self.common, self.a, self.b)
+    }
+
+    /// The share of the second set that the first has too, in [0, 1].
+    pub fn containment_b(self) -> f64 {
+        share(self.common, self.b, self.a)
+    }
+
+    /// The size of the smaller set.
+    pub fn smaller(self) -> usize {
+        self.a.min(self.b)
+    }
+}
+
+fn share(common: usize, of: usize, other: usize) -> f64 {
+    match of {
+        0 => f64::from(u8::from(other == 0)),
+        _ => common as f64 / of as f64,
+    }
 }
 
 #[cfg(test)]
@@ -209,6 +251,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn containment_of_nothing_is_that_of_sets_or_none() {
+        let overlap = |a: &str, b: &str| Shingles::of(a, 2).overlap(&Shingles::of(b, 2));
+        let both = |o: Overlap| (o.containment_a(), o.containment_b());
+        assert_eq!(both(overlap("", "")), (1.0, 1.0));
+        assert_eq!(both(overlap("", "abc")), (0.0, 0.0));
+        assert_eq!(both(overlap("abc", "abcde")), (1.0, 0.5));
     }
 
     #[test]

@@ -2,49 +2,111 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::fmt;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::Shingles;
+use super::commonness::Commonness;
+use super::content::Profile;
+use super::resemblance::Shingles;
+use super::weighed::Scratch;
 use crate::error::Result;
 use crate::texts::TextStore;
 
-/// Length of the shingles that resemblance counts unless told otherwise.
+/// Length of the shingles that are counted unless told otherwise.
 pub const DEFAULT_SHINGLE: usize = 5;
 
-/// Bytes of shingle sets kept between loads.
+/// Bytes of profiles kept between loads.
 const CACHE_BYTES: usize = 192 << 20;
 
-/// Bytes of shingle sets that one load may add, by an upper estimate.
+/// Bytes of profiles that one load may add, by an upper estimate.
 const LOAD_BYTES: usize = 256 << 20;
 
-/// Compares pairs of documents of a [`TextStore`] by the resemblance of their
-/// shingles.
+/// How the similarity of two texts is measured.
 ///
-/// Shingle sets are made when a document is first looked at and kept up to a
-/// fixed budget, because a document that is a candidate once often is again.
-/// The budget changes the time, never a result.
+/// # Examples
+///
+/// ```
+/// use neardup_core::verify::Measure;
+///
+/// assert_eq!(Measure::Content { k: 5 }.to_string(), "content(5)");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Shingles of `k` characters in common over all of them.
+    Resemblance {
+        /// Characters in a shingle.
+        k: usize,
+    },
+    /// The same with the form that many texts share told from the content, and
+    /// numbers compared: [`Evidence`](super::Evidence).
+    Content {
+        /// Characters in a shingle.
+        k: usize,
+    },
+}
+
+impl Measure {
+    /// Characters in a shingle.
+    pub fn shingle(self) -> usize {
+        match self {
+            Measure::Resemblance { k } | Measure::Content { k } => k,
+        }
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Measure::Resemblance { k } => write!(f, "resemblance({k})"),
+            Measure::Content { k } => write!(f, "content({k})"),
+        }
+    }
+}
+
+/// Compares pairs of documents of a [`TextStore`] by a [`Measure`].
+///
+/// What a measure needs of a text is made when a document is first looked at and
+/// kept up to a fixed budget, because a document that is a candidate once often
+/// is again. The budget changes the time, never a result.
 #[derive(Debug)]
 pub struct Verifier {
-    k: usize,
+    measure: Measure,
     threshold: f64,
-    sets: HashMap<u32, Shingles>,
+    commonness: Option<Arc<Commonness>>,
+    looked_at: HashMap<u32, LookedAt>,
     bytes: usize,
 }
 
+/// What a measure needs of a text.
+#[derive(Debug)]
+enum LookedAt {
+    /// Holds the place of a text until it is looked at.
+    NotYet,
+    Shingles(Shingles),
+    // In a box, since it is several times the size of the other.
+    Profile(Box<Profile>),
+}
+
 impl Verifier {
-    /// A verifier by shingles of `k` characters and an inclusive `threshold`.
-    pub fn new(k: usize, threshold: f64) -> Self {
+    /// A verifier by `measure` and an inclusive `threshold`.
+    ///
+    /// `commonness` tells [`Measure::Content`] which shingles many texts carry,
+    /// counted with the measure's own shingle; without it none is common. The
+    /// other measure does not look at it.
+    pub fn new(measure: Measure, threshold: f64, commonness: Option<Arc<Commonness>>) -> Self {
         Verifier {
-            k,
+            measure,
             threshold,
-            sets: HashMap::new(),
+            commonness,
+            looked_at: HashMap::new(),
             bytes: 0,
         }
     }
 
-    /// The similarity of each pair that reaches the threshold, in the order of
-    /// `pairs`; `None` for the others.
+    /// The similarity of each pair that is similar, in the order of `pairs`;
+    /// `None` for the others.
     ///
     /// Runs on the current rayon pool.
     ///
@@ -57,38 +119,40 @@ impl Verifier {
         while !rest.is_empty() {
             let count = self.load(texts, rest)?;
             let (now, later) = rest.split_at(count);
-            let sets = &self.sets;
-            let threshold = self.threshold;
-            similarities.par_extend(now.par_iter().with_min_len(16).map(|(a, b)| {
-                match (sets.get(a), sets.get(b)) {
-                    (Some(a), Some(b)) => a.resemblance_from(b, threshold),
+            let (looked_at, threshold) = (&self.looked_at, self.threshold);
+            similarities.par_extend(now.par_iter().with_min_len(16).map_init(
+                Scratch::default,
+                |scratch, (a, b)| match (looked_at.get(a)?, looked_at.get(b)?) {
+                    (LookedAt::Shingles(a), LookedAt::Shingles(b)) => {
+                        a.resemblance_from(b, threshold)
+                    }
+                    (LookedAt::Profile(a), LookedAt::Profile(b)) => {
+                        a.similarity_from(b, threshold, scratch)
+                    }
                     _ => None,
-                }
-            }));
+                },
+            ));
             rest = later;
         }
         Ok(similarities)
     }
 
-    /// Makes the sets that the first of `pairs` need and that are not there yet,
-    /// and returns for how many pairs: at least one, and no more than the budget
-    /// allows.
+    /// Looks at the texts that the first of `pairs` need and that are not there
+    /// yet, and returns for how many pairs: at least one, and no more than the
+    /// budget allows.
     fn load(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<usize> {
         if self.bytes > CACHE_BYTES {
-            self.sets.clear();
+            self.looked_at.clear();
             self.bytes = 0;
         }
         let mut missing: Vec<u32> = Vec::new();
         let (mut count, mut wanted) = (0, 0);
         for &(a, b) in pairs {
             for id in [a, b] {
-                if let Entry::Vacant(vacant) = self.sets.entry(id) {
-                    // Holds the place until the set is made.
-                    vacant.insert(Shingles::default());
+                if let Entry::Vacant(vacant) = self.looked_at.entry(id) {
+                    vacant.insert(LookedAt::NotYet);
                     missing.push(id);
-                    // A character has at most one shingle of 8 bytes, and at
-                    // least one byte.
-                    wanted += 8 * texts.size(id as usize);
+                    wanted += self.measure.most_bytes(texts.size(id as usize));
                 }
             }
             count += 1;
@@ -96,25 +160,57 @@ impl Verifier {
                 break;
             }
         }
-        let k = self.k;
-        let made: Result<Vec<(u32, Shingles)>> = missing
+        let (measure, commonness) = (self.measure, self.commonness.as_deref());
+        let made: Result<Vec<(u32, LookedAt)>> = missing
             .par_iter()
             .with_min_len(4)
             .map_init(Vec::new, |buffer, &id| {
                 let text = texts.text(id as usize, buffer)?;
-                Ok((id, Shingles::of(text, k)))
+                Ok((id, measure.look_at(text, commonness)))
             })
             .collect();
         let made = made.inspect_err(|_| {
             for id in &missing {
-                self.sets.remove(id);
+                self.looked_at.remove(id);
             }
         })?;
-        for (id, set) in made {
-            self.bytes += 8 * set.len() + 64;
-            self.sets.insert(id, set);
+        for (id, found) in made {
+            self.bytes += found.bytes();
+            self.looked_at.insert(id, found);
         }
         Ok(count)
+    }
+}
+
+impl Measure {
+    fn look_at(self, text: &str, commonness: Option<&Commonness>) -> LookedAt {
+        match self {
+            Measure::Resemblance { k } => LookedAt::Shingles(Shingles::of(text, k)),
+            Measure::Content { k } => LookedAt::Profile(Box::new(Profile::of(text, k, commonness))),
+        }
+    }
+
+    /// The most that looking at a text of so many bytes takes, or nearly so.
+    ///
+    /// A character has at least one byte and at most one shingle of 8 bytes,
+    /// with 4 for its count if the text is short; a number has 8, and at least
+    /// two bytes of text.
+    fn most_bytes(self, size: usize) -> usize {
+        match self {
+            Measure::Resemblance { .. } => 8 * size,
+            Measure::Content { .. } => size_of::<Profile>() + 16 * size,
+        }
+    }
+}
+
+impl LookedAt {
+    /// What it takes, with its place in the table.
+    fn bytes(&self) -> usize {
+        64 + match self {
+            LookedAt::NotYet => 0,
+            LookedAt::Shingles(set) => 8 * set.len(),
+            LookedAt::Profile(profile) => size_of::<Profile>() + profile.heap_bytes(),
+        }
     }
 }
 
@@ -122,16 +218,39 @@ impl Verifier {
 mod tests {
     use super::*;
 
-    #[test]
-    fn pairs_keep_their_order_and_the_threshold_is_inclusive() {
+    fn store(all: &[&str]) -> TextStore {
         let mut texts = TextStore::new(1 << 20);
-        for text in ["abcd", "bcde", "wxyz"] {
+        for text in all {
             texts.push(text, "", "").unwrap();
         }
-        let mut verifier = Verifier::new(2, 0.5);
+        texts
+    }
+
+    #[test]
+    fn pairs_keep_their_order_and_the_threshold_is_inclusive() {
+        let texts = store(&["abcd", "bcde", "wxyz"]);
+        let mut verifier = Verifier::new(Measure::Resemblance { k: 2 }, 0.5, None);
         let got = verifier
             .verify(&texts, &[(0, 2), (0, 1), (1, 0), (2, 2)])
             .unwrap();
         assert_eq!(got, [None, Some(0.5), Some(0.5), Some(1.0)]);
+    }
+
+    #[test]
+    fn by_content_numbers_and_short_texts_are_looked_at() {
+        let body = "渡口管理处说本班船的票已经售完请旅客改乘后面的船";
+        let long = |number| format!("{body}{body}，余票{number}张。");
+        let (five, six) = (long(5), long(6));
+        let texts = store(&[
+            &five,
+            &six,
+            "渡口停航三天",
+            "渡口停航三天。",
+            "渡口停航四天",
+        ]);
+        let pairs = [(0, 0), (0, 1), (2, 3), (2, 4), (0, 2)];
+        let mut verifier = Verifier::new(Measure::Content { k: 5 }, 0.5, None);
+        let got = verifier.verify(&texts, &pairs).unwrap();
+        assert_eq!(got, [Some(1.0), None, Some(1.0), None, None]);
     }
 }

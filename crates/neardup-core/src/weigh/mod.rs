@@ -210,6 +210,11 @@ impl Weigher {
         self.settings.scheme == Scheme::Once && self.settings.top.is_none()
     }
 
+    /// Whether every unit is a feature.
+    pub(crate) fn keeps_all(&self) -> bool {
+        !self.filters
+    }
+
     pub(crate) fn uses_title(&self) -> bool {
         self.settings.scheme == Scheme::Improved
     }
@@ -286,6 +291,6 @@ impl Weigher {
 }
 
 #[inline]
-fn is_letter_or_digit(c: char) -> bool {
+pub(crate) fn is_letter_or_digit(c: char) -> bool {
     matches!(c, '\u{4E00}'..='\u{9FFF}') || c.is_alphanumeric()
 }

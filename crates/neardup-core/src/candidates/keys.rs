@@ -1,0 +1,226 @@
+/*! Keys: numbers that similar documents share.
+
+Takes, for each document, some 32-bit keys: of its bands, or of its sample. Yields
+the same with the keys numbered from 0 on, those first that fewest documents have,
+and without the keys that only one document has, which bring nobody together: in
+ordinary text three out of four. What is looked up afterwards is an array and not
+a hash table.
+
+One sort of all keys: O(K log K) for K keys in all, 12 bytes a key while it lasts,
+4 bytes a key afterwards.
+*/
+
+use rayon::prelude::*;
+
+use super::Banding;
+use super::sketches::{Samples, Signatures};
+use crate::error::{Error, Result};
+
+/// The number of a key that only one document has.
+const SINGLE: u32 = u32::MAX;
+
+/// The keys of some documents, numbered from the rarest on.
+#[derive(Clone, Debug, Default)]
+pub struct Keys {
+    /// Where each document's keys begin, and at last where the last one's end.
+    offsets: Vec<u64>,
+    /// Ascending inside a document: rarest first, single ones at the end.
+    numbers: Vec<u32>,
+    /// How many documents have each key, ascending.
+    lengths: Vec<u32>,
+}
+
+impl Keys {
+    /// The keys of the bands of signatures.
+    ///
+    /// # Errors
+    /// If there are 2^32 keys or more.
+    pub fn of_bands(signatures: &Signatures, banding: Banding) -> Result<Self> {
+        let bands = banding.bands() as usize;
+        let mut keys = vec![0; signatures.len() * bands];
+        keys.par_chunks_mut(bands)
+            .enumerate()
+            .for_each_init(Vec::new, |wide, (document, keys)| {
+                banding.keys(signatures.of(document as u32), wide);
+                for (key, wide) in keys.iter_mut().zip(wide) {
+                    *key = *wide as u32;
+                }
+            });
+        let offsets: Vec<u64> = (0..=signatures.len())
+            .map(|at| (at * bands) as u64)
+            .collect();
+        Keys::number(&offsets, &keys)
+    }
+
+    /// The keys of samples.
+    ///
+    /// # Errors
+    /// If there are 2^32 keys or more.
+    pub fn of_samples(samples: &Samples) -> Result<Self> {
+        Keys::number(samples.offsets(), samples.keys())
+    }
+
+    /// The number of documents.
+    pub fn documents(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// The number of distinct keys that more than one document has.
+    pub fn count(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// The numbers of a document's keys that others have too, the rarest first.
+    pub fn shared(&self, document: usize) -> &[u32] {
+        let all = self.all(document);
+        &all[..all.partition_point(|&number| number != SINGLE)]
+    }
+
+    /// The number of a document's keys, those that nobody else has included.
+    pub fn size(&self, document: usize) -> usize {
+        self.all(document).len()
+    }
+
+    /// The number of a document's keys that nobody else has.
+    pub fn single(&self, document: usize) -> usize {
+        self.size(document) - self.shared(document).len()
+    }
+
+    /// The number of a document's keys that at most `documents` documents have.
+    pub fn rare(&self, document: usize, documents: u32) -> usize {
+        let bound = self.lengths.partition_point(|&length| length <= documents) as u32;
+        let shared = self.shared(document);
+        let common = shared.len() - shared.partition_point(|&number| number < bound);
+        self.size(document) - common
+    }
+
+    /// The numbers of those of a document's keys that a resemblance of
+    /// `threshold` cannot do without.
+    ///
+    /// Of a set of n keys, a similar enough set has at least `threshold * n`. So
+    /// it has one of any n - ceil(threshold * n) + 1 of them, and the rarest bring
+    /// the fewest documents (Chaudhuri, Ganti and Kaushik, ICDE 2006; Bayardo, Ma
+    /// and Srikant, WWW 2007).
+    pub fn prefix(&self, document: usize, threshold: f64) -> &[u32] {
+        let size = self.size(document);
+        let shared = self.shared(document);
+        // Rounding must not shorten the prefix.
+        let needed = (threshold * size as f64 - 1e-9).ceil().max(1.0) as usize;
+        let length = size + 1 - needed.min(size);
+        // The single ones are the rarest, and come to an end nowhere.
+        let single = self.single(document);
+        &shared[..length.saturating_sub(single).min(shared.len())]
+    }
+
+    fn all(&self, document: usize) -> &[u32] {
+        let bounds = &self.offsets[document..document + 2];
+        &self.numbers[bounds[0] as usize..bounds[1] as usize]
+    }
+
+    /// The keys of documents, each a list without repetition.
+    #[cfg(test)]
+    pub(super) fn of_lists(documents: &[Vec<u32>]) -> Self {
+        let lengths = documents.iter().scan(0, |end, keys| {
+            *end += keys.len() as u64;
+            Some(*end)
+        });
+        let offsets: Vec<u64> = std::iter::once(0).chain(lengths).collect();
+        Keys::number(&offsets, &documents.concat()).unwrap()
+    }
+
+    /// Numbers keys by the number of documents that have them, then by value.
+    fn number(offsets: &[u64], keys: &[u32]) -> Result<Self> {
+        if keys.len() > u32::MAX as usize {
+            return Err(Error::input(
+                "the keys of this collection",
+                "fewer than 2^32 in all",
+                keys.len(),
+            ));
+        }
+        let mut sorted: Vec<u64> = keys
+            .par_iter()
+            .enumerate()
+            .map(|(at, &key)| u64::from(key) << 32 | at as u64)
+            .collect();
+        sorted.par_sort_unstable();
+        // A document never has a key twice, so a run is as long as the key has
+        // documents.
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        let mut begin = 0;
+        for run in sorted.chunk_by(|a, b| a >> 32 == b >> 32) {
+            if run.len() > 1 {
+                runs.push((run.len() as u32, begin));
+            }
+            begin += run.len() as u32;
+        }
+        runs.par_sort_unstable();
+        let mut numbers = vec![SINGLE; sorted.len()];
+        for (number, &(length, begin)) in runs.iter().enumerate() {
+            for &entry in &sorted[begin as usize..][..length as usize] {
+                numbers[entry as u32 as usize] = number as u32;
+            }
+        }
+        drop(sorted);
+        sort_each(offsets, &mut numbers);
+        Ok(Keys {
+            offsets: offsets.to_vec(),
+            numbers,
+            lengths: runs.into_iter().map(|(length, _)| length).collect(),
+        })
+    }
+}
+
+/// Sorts the part of each document.
+fn sort_each(offsets: &[u64], mut numbers: &mut [u32]) {
+    let mut parts = Vec::with_capacity(offsets.len());
+    for bounds in offsets.windows(2) {
+        let (part, rest) = numbers.split_at_mut((bounds[1] - bounds[0]) as usize);
+        parts.push(part);
+        numbers = rest;
+    }
+    parts
+        .into_par_iter()
+        .with_min_len(256)
+        .for_each(<[u32]>::sort_unstable);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(documents: &[&[u32]]) -> Keys {
+        Keys::of_lists(
+            &documents
+                .iter()
+                .map(|keys| keys.to_vec())
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    #[test]
+    fn rare_keys_come_first_and_single_ones_are_left_out() {
+        // 7 stands in three documents, 5 and 9 in two, the others in one.
+        let keys = keys(&[&[7, 5, 1], &[2, 7], &[9, 5, 7], &[], &[9, 3]]);
+        assert_eq!(keys.count(), 3);
+        assert_eq!(keys.shared(0), [0, 2]);
+        assert_eq!(keys.shared(1), [2]);
+        assert_eq!(keys.shared(2), [0, 1, 2]);
+        assert_eq!(keys.shared(3), []);
+        assert_eq!(keys.shared(4), [1]);
+        assert_eq!([0, 1, 2, 3, 4].map(|at| keys.size(at)), [3, 2, 3, 0, 2]);
+        assert_eq!([0, 1, 2, 3, 4].map(|at| keys.rare(at, 2)), [2, 1, 2, 0, 2]);
+        assert_eq!([0, 1, 2, 3, 4].map(|at| keys.rare(at, 3)), [3, 2, 3, 0, 2]);
+    }
+
+    #[test]
+    fn a_prefix_is_what_a_similar_set_must_meet() {
+        let keys = keys(&[&[1, 2, 3, 4], &[1, 2, 3, 4], &[8, 9, 1, 2]]);
+        // Two of four must be shared, so one of any three is.
+        assert_eq!(keys.prefix(0, 0.5).len(), 3);
+        assert_eq!(keys.prefix(0, 0.51).len(), 2);
+        assert_eq!(keys.prefix(0, 1.0).len(), 1);
+        // Of the third, two keys are nobody else's and use the prefix up.
+        assert_eq!(keys.prefix(2, 0.5).len(), 1);
+        assert_eq!(keys.prefix(2, 0.75).len(), 0);
+    }
+}

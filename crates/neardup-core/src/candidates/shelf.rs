@@ -1,0 +1,288 @@
+/*! The shelf: documents filed for look-up, whatever their sketches are.
+
+What de-duplication needs of a search: file a document, and find those filed so far
+that may be similar to another. Behind it stand [`Filed`] for fingerprints and
+[`Keyed`] for signatures and samples.
+
+A *mark* splits what is filed in two: a batch of documents is looked up among all
+that stands before the mark at once, on all threads, and what the documents of the
+batch mean to each other is asked one by one behind it.
+*/
+
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::Banding;
+use super::filed::Filed;
+use super::fingerprints::Fingerprints;
+use super::keyed::{Counts, Keyed, Use};
+use super::keys::Keys;
+use super::plan::Scheme;
+use super::sketches::Sketches;
+use crate::error::{Error, Result};
+
+/// Documents that one task looks up.
+const TASK: usize = 64;
+
+/// Kept documents that close a list of keys: what more have in common is form.
+pub const LONGEST_OF_KEPT: u32 = 32;
+
+/// Documents that close a list where all are filed, repeats among them.
+pub const LONGEST_OF_ALL: u32 = 1000;
+
+/// How candidates are found; each suits one kind of sketch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Search {
+    /// Fingerprints within so many bits, inclusive. Exact.
+    Near {
+        /// The largest distance.
+        max_distance: u32,
+    },
+    /// Signatures that agree on a band.
+    Bands(Banding),
+    /// Samples that share keys which few documents have.
+    Postings {
+        /// The similarity that is looked for.
+        threshold: f64,
+    },
+    /// Samples that share one of the keys that a resemblance of `threshold`
+    /// needs. Exact, by the samples.
+    Prefix {
+        /// The smallest resemblance.
+        threshold: f64,
+    },
+}
+
+/// Documents filed for look-up.
+#[derive(Debug)]
+pub struct Shelf {
+    kind: Kind,
+    mark: u32,
+    filed: u32,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Near {
+        max_distance: u32,
+        before: Filed,
+        /// What stands behind the mark.
+        behind: Filed,
+    },
+    Keyed {
+        keyed: Keyed,
+        /// One for each thread that has looked something up: they are as long
+        /// as what is filed, too long to be made anew for each task.
+        counts: Mutex<Vec<Counts>>,
+    },
+}
+
+/// For each document that was looked up, the places of those that may be similar.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Where each document's list begins, and at last where the last one ends.
+    pub offsets: Vec<usize>,
+    /// Places in the order of filing, ascending inside each list.
+    pub places: Vec<u32>,
+}
+
+impl Shelf {
+    /// Nothing filed yet. `longest` documents close a list of keys.
+    ///
+    /// # Errors
+    ///
+    /// If the search is for another kind of sketches, or does not fit them.
+    pub fn new(sketches: &Sketches, search: Search, longest: u32, expected: u64) -> Result<Self> {
+        let kind = match (sketches, search) {
+            (Sketches::Fingerprints(fingerprints), Search::Near { max_distance }) => Kind::Near {
+                max_distance,
+                before: Filed::new(fingerprints.bits(), max_distance, expected)?,
+                behind: Filed::with_scheme(fingerprints.bits(), max_distance, Scheme::Scan)?,
+            },
+            (Sketches::Signatures(signatures), Search::Bands(banding)) => {
+                keyed(Keys::of_bands(signatures, banding)?, Use::Any, longest)
+            }
+            (Sketches::Samples(samples), Search::Postings { threshold }) => keyed(
+                Keys::of_samples(samples)?,
+                Use::Share { threshold },
+                longest,
+            ),
+            (Sketches::Samples(samples), Search::Prefix { threshold }) => keyed(
+                Keys::of_samples(samples)?,
+                Use::Prefix { threshold },
+                longest,
+            ),
+            _ => {
+                return Err(Error::parameter(
+                    "search",
+                    "one for the kind of sketches that the recipe makes",
+                    format!("{search:?}"),
+                ));
+            }
+        };
+        Ok(Shelf {
+            kind,
+            mark: 0,
+            filed: 0,
+        })
+    }
+
+    /// The number of documents filed, which is the place of the next.
+    pub fn len(&self) -> u32 {
+        self.filed
+    }
+
+    /// Whether none is filed.
+    pub fn is_empty(&self) -> bool {
+        self.filed == 0
+    }
+
+    /// Sets the mark behind all that is filed.
+    ///
+    /// # Errors
+    ///
+    /// If there are too many fingerprints.
+    pub fn set_mark(&mut self) -> Result<()> {
+        self.mark = self.filed;
+        if let Kind::Near {
+            before,
+            behind,
+            max_distance,
+        } = &mut self.kind
+        {
+            let bits = behind.fingerprints().bits();
+            let filed = std::mem::replace(
+                behind,
+                Filed::with_scheme(bits, *max_distance, Scheme::Scan)?,
+            );
+            before.extend(filed.fingerprints())?;
+        }
+        Ok(())
+    }
+
+    /// Files a document behind the mark.
+    ///
+    /// # Errors
+    ///
+    /// If there are too many fingerprints.
+    pub fn insert(&mut self, sketches: &Sketches, document: u32) -> Result<()> {
+        self.filed += 1;
+        match &mut self.kind {
+            Kind::Near { behind, .. } => {
+                behind.insert(&row(sketches, document))?;
+            }
+            Kind::Keyed { keyed, .. } => {
+                keyed.insert(document);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks documents up before the mark, on the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// If the sketches are not of the kind that is filed.
+    pub fn before(&self, sketches: &Sketches, documents: &[u32]) -> Result<Found> {
+        match &self.kind {
+            Kind::Near {
+                before,
+                max_distance,
+                ..
+            } => {
+                let bits = before.fingerprints().bits();
+                let mut queries = Fingerprints::new(bits)?;
+                for &document in documents {
+                    queries.push(&row(sketches, document))?;
+                }
+                let near = before.near_many_within(&queries, *max_distance)?;
+                Ok(Found {
+                    offsets: near.offsets.iter().map(|&at| at as usize).collect(),
+                    places: near.ids,
+                })
+            }
+            Kind::Keyed { keyed, counts } => {
+                debug_assert_eq!(
+                    self.mark, self.filed,
+                    "nothing is filed behind the mark yet"
+                );
+                Ok(keyed_before(keyed, counts, documents))
+            }
+        }
+    }
+
+    /// Puts into `places` what was filed behind the mark and may be similar.
+    ///
+    /// # Errors
+    ///
+    /// If the sketches are not of the kind that is filed.
+    pub fn behind(&self, sketches: &Sketches, document: u32, places: &mut Vec<u32>) -> Result<()> {
+        places.clear();
+        match &self.kind {
+            Kind::Near { behind, .. } => {
+                let mut near = Vec::new();
+                behind.near(&row(sketches, document), &mut near)?;
+                places.extend(near.iter().map(|&(id, _)| self.mark + id));
+            }
+            Kind::Keyed { keyed, counts } => {
+                let mut own = take(counts);
+                keyed.near(document, self.mark, &mut own, places);
+                give_back(counts, own);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn keyed(keys: Keys, used: Use, longest: u32) -> Kind {
+    Kind::Keyed {
+        keyed: Keyed::new(keys, used, longest),
+        counts: Mutex::default(),
+    }
+}
+
+fn keyed_before(keyed: &Keyed, pool: &Mutex<Vec<Counts>>, documents: &[u32]) -> Found {
+    let parts: Vec<(Vec<usize>, Vec<u32>)> = documents
+        .par_chunks(TASK)
+        .map(|documents| {
+            let mut counts = take(pool);
+            let mut places = Vec::new();
+            let ends = documents.iter().map(|&document| {
+                keyed.near(document, 0, &mut counts, &mut places);
+                places.len()
+            });
+            let ends = ends.collect();
+            give_back(pool, counts);
+            (ends, places)
+        })
+        .collect();
+    let mut found = Found {
+        offsets: vec![0],
+        places: Vec::new(),
+    };
+    for (ends, places) in parts {
+        let begin = found.places.len();
+        found.offsets.extend(ends.iter().map(|end| begin + end));
+        found.places.extend(places);
+    }
+    found
+}
+
+fn take(pool: &Mutex<Vec<Counts>>) -> Counts {
+    let mut pool = pool.lock().unwrap_or_else(PoisonError::into_inner);
+    pool.pop().unwrap_or_default()
+}
+
+fn give_back(pool: &Mutex<Vec<Counts>>, counts: Counts) {
+    let mut pool = pool.lock().unwrap_or_else(PoisonError::into_inner);
+    pool.push(counts);
+}
+
+/// The fingerprint of a document; empty, and so refused, for other sketches.
+fn row(sketches: &Sketches, document: u32) -> Vec<u64> {
+    let fingerprints = sketches.fingerprints();
+    fingerprints
+        .and_then(|all| all.get(document as usize))
+        .unwrap_or_default()
+}

@@ -1,0 +1,144 @@
+/*! Texts too short for shingles to tell anything.
+
+In a headline of twenty characters one changed name changes a quarter of the
+shingles, and so does a harmless edit. So no share of shingles decides there, but
+the letters and digits alone: two texts are alike if these are the same, or if
+one text is the other with a little put before or behind it. White space,
+punctuation and symbols do not count.
+*/
+
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Texts with fewer letters and digits than this are short.
+pub const SHORT: usize = 40;
+
+/// The shorter text has at least 3/4 of the letters and digits of the longer.
+const PART: (usize, usize) = (3, 4);
+
+/// With more letters and digits than this a text is too long for a short one to
+/// be 3/4 of it, and they need not be known.
+const LONGEST: usize = (SHORT - 1) * PART.1 / PART.0;
+
+/// The letters and digits of a text, known where they could decide.
+///
+/// Letters and digits are characters with the Unicode property Alphabetic or a
+/// general category N.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Letters {
+    /// There are none; a hash of the text.
+    Nothing(u128),
+    /// There are at most [`LONGEST`].
+    Few {
+        /// In the order of the text.
+        letters: Box<str>,
+        count: usize,
+    },
+    /// There are more.
+    #[default]
+    Many,
+}
+
+impl Letters {
+    /// Collects them, as long as there are few: O(n) only if a text has hardly
+    /// any.
+    pub(super) fn of(text: &str) -> Self {
+        let mut letters = String::new();
+        let mut count = 0;
+        for letter in text.chars().filter(|c| c.is_alphanumeric()) {
+            if count == LONGEST {
+                return Letters::Many;
+            }
+            letters.push(letter);
+            count += 1;
+        }
+        match count {
+            0 => Letters::Nothing(xxh3_128(text.as_bytes())),
+            _ => Letters::Few {
+                letters: letters.into_boxed_str(),
+                count,
+            },
+        }
+    }
+
+    /// How many there are; of many, one more than are known.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Letters::Nothing(_) => 0,
+            Letters::Few { count, .. } => *count,
+            Letters::Many => LONGEST + 1,
+        }
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        match self {
+            Letters::Few { letters, .. } => letters.len(),
+            _ => 0,
+        }
+    }
+
+    /// 1 if they are the same; the share of the longer that the shorter is, if
+    /// it stands in it as one piece and is long enough; else 0.
+    ///
+    /// One of the texts must be short.
+    pub(super) fn similarity(&self, other: &Letters) -> f64 {
+        match (self, other) {
+            (Letters::Nothing(a), Letters::Nothing(b)) => f64::from(u8::from(a == b)),
+            (Letters::Few { letters: a, .. }, Letters::Few { letters: b, .. }) => {
+                let (lesser, greater) = (self.len().min(other.len()), self.len().max(other.len()));
+                let (short, long) = if self.len() <= other.len() {
+                    (a, b)
+                } else {
+                    (b, a)
+                };
+                if PART.1 * lesser >= PART.0 * greater && long.contains(&**short) {
+                    lesser as f64 / greater as f64
+                } else {
+                    0.0
+                }
+            }
+            _ => 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn similarity(a: &str, b: &str) -> f64 {
+        let (a, b) = (Letters::of(a), Letters::of(b));
+        assert_eq!(a.similarity(&b), b.similarity(&a));
+        a.similarity(&b)
+    }
+
+    #[test]
+    fn punctuation_and_spaces_do_not_count() {
+        assert_eq!(similarity("桥 通车了!", "桥通车了。"), 1.0);
+        assert_eq!(similarity("No. 7", "no7"), 0.0);
+    }
+
+    #[test]
+    fn a_piece_counts_from_three_quarters_on() {
+        assert_eq!(similarity("abc", "abcd"), 0.75);
+        assert_eq!(similarity("abc", "abcde"), 0.0);
+        assert_eq!(similarity("bcdefg", "abcdefgh"), 0.75);
+        assert_eq!(similarity("abdefg", "abcdefgh"), 0.0);
+    }
+
+    #[test]
+    fn the_longest_partner_of_a_short_text_is_known() {
+        let short = "字".repeat(SHORT - 1);
+        assert_eq!(similarity(&short, &"字".repeat(LONGEST)), 0.75);
+        assert_eq!(similarity(&short, &"字".repeat(LONGEST + 1)), 0.0);
+        assert!(PART.1 * (SHORT - 1) < PART.0 * (LONGEST + 1));
+        assert_eq!(Letters::of(&"字".repeat(1000)).len(), LONGEST + 1);
+    }
+
+    #[test]
+    fn without_letters_only_the_same_text_is_alike() {
+        assert_eq!(similarity("", ""), 1.0);
+        assert_eq!(similarity("。。", "。。"), 1.0);
+        assert_eq!(similarity("。。", "。"), 0.0);
+        assert_eq!(similarity("。。", "字"), 0.0);
+    }
+}

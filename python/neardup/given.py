@@ -1,0 +1,96 @@
+"""Texts as callers hand them in: checked, prepared, sketched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from neardup.exceptions import InputError
+from neardup.parameters import bad, check_workers
+from neardup.recipe import Recipe
+from neardup.resources import compiled
+from neardup.segmenters import encoded_units, load_segmenter
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup import _core
+
+#: Texts handed to the core together: few enough to reuse memory.
+_TOGETHER = 1024
+
+
+def sketched(
+    texts: Iterable[str], titles: Iterable[str | None] | None, recipe: Recipe, workers: int
+) -> _core.Corpus:
+    """Return a corpus of the sketches of some texts, without the texts."""
+    import pyarrow as pa
+
+    from neardup import _core
+
+    core = compiled(recipe)
+    corpus = _core.Corpus(core, keeps_texts=False, shingle=None, workers=check_workers(workers))
+    items = _listed(texts, "texts")
+    title_list = None if titles is None else _listed(titles, "titles")
+    if title_list is not None and len(title_list) != len(items):
+        raise bad("titles", f"one title a text, {len(items)} of them", title_list)
+    segmenter = load_segmenter(recipe.callable_name) if recipe.callable_name else None
+    for begin in range(0, len(items), _TOGETHER):
+        some = items[begin : begin + _TOGETHER]
+        column = _column(some, "texts", begin, missing=False)
+        title_column = units = None
+        if title_list is not None:
+            some_titles = title_list[begin : begin + _TOGETHER]
+            title_column = _column(some_titles, "titles", begin, missing=True)
+        if segmenter is not None:
+            segmented = [encoded_units(segmenter, core.normalize(text)) for text in some]
+            units = pa.array(segmented, pa.large_string())
+        corpus.push(column, titles=title_column, units=units)
+    corpus.finish()
+    return corpus
+
+
+def _column(values: list[Any], name: str, first: int, *, missing: bool) -> pa.LargeStringArray:
+    """Return texts as an Arrow array; what is no text is named."""
+    import pyarrow as pa
+
+    kinds = set(map(type, values)) - ({type(None)} if missing else set())
+    if kinds <= {str}:
+        try:
+            return pa.array(values, pa.large_string())
+        except UnicodeEncodeError:
+            pass  # said below, with the place
+    for at, value in enumerate(values):
+        if value is not None or not missing:
+            checked_text(value, f"{name}[{first + at}]")
+    return pa.array(values, pa.large_string())
+
+
+def _listed(values: Iterable[Any], name: str) -> list[Any]:
+    # A str is an iterable of str, and never what is meant.
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise bad(name, "a list of text", values)
+    return list(values)
+
+
+def checked_text(text: str, name: str) -> str:
+    """Return `text` if it is a str that UTF-8 can hold."""
+    if not isinstance(text, str):
+        raise InputError(f"{name}: expected text, found {type(text).__name__}.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{name}: expected Unicode text, found the lone surrogate "
+            f"U+{ord(text[error.start]):04X} at character {error.start}. "
+            f"Decode the source again, or drop it with text.encode(errors='replace')."
+        ) from None
+    return text
+
+
+def prepared(core: _core.Recipe, recipe: Recipe, text: str) -> tuple[str, str]:
+    """Return the normalized text, and what the core segments."""
+    normalized = core.normalize(text)
+    if recipe.callable_name is None:
+        return normalized, normalized
+    return normalized, encoded_units(load_segmenter(recipe.callable_name), normalized)

@@ -1,0 +1,281 @@
+"""Stages candidates to keep, for samples and signatures: the one rule against its twin."""
+
+import random
+from collections import Counter
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.hostile import LONG_BASES, corpora
+from tests.reference import content, minhash, recipes, sample, verify
+from tests.reference import dedup as twin
+
+from neardup import compare, dedup, load_recipe, pairs
+from neardup.resources import compiled
+
+NAMES = ("shingle", "general", "minhash", "shingle-sample")
+#: Shorter shingles, so that short texts too have enough of them.
+SHORT = {"segment": {"k": 3}, "decide": {"shingle": 3, "min_features": 4}}
+RECIPES = {name: load_recipe(name).replace(**SHORT) for name in NAMES}
+THRESHOLDS = (0.2, 0.4, 0.5, 2 / 3, 0.8, 1.0)
+#: More documents than this close a list of keys; fewer miss nothing by it.
+LONGEST = 32
+
+
+class Judge:
+    """Similarity of two documents by the twins.
+
+    With `searched`, documents are compared that the recipe's search brings
+    together, as the twins say; without, all are.
+    """
+
+    def __init__(self, many, recipe, threshold, *, plan, searched=True):
+        core = compiled(recipe)
+        self.raw, self.recipe, self.threshold = many, recipe, threshold
+        self.plan, self.searched = plan, searched
+        self.texts = [core.normalize(text) for text in many]
+        filters = (recipe.segment.k, recipe.weigh.drop_punctuation)
+        self.features = [recipes.shingles(text, *filters) for text in many]
+        self.sketches = [self.sketch(units) for units in self.features]
+        # Each text counts once, however often it comes.
+        self.counted = [text for text, _ in dict.fromkeys(map(self.identity, range(len(many))))]
+        self.table = content.commonness(self.counted, recipe.decide.shingle, 8_000_000)
+        self.known = {}
+
+    def sketch(self, units):
+        settings = self.recipe.sketch
+        if settings.kind == "minhash":
+            return minhash.signature(units, settings.num_perm)
+        return sample.sample(units, settings.size)
+
+    def identity(self, document):
+        """Texts without features are compared as they came."""
+        return self.texts[document], None if self.features[document] else self.raw[document]
+
+    def has_sketch(self, document):
+        return len(self.features[document]) >= self.recipe.decide.min_features
+
+    def is_candidate(self, asking, other):
+        one, another = self.sketches[asking], self.sketches[other]
+        if self.recipe.sketch.kind == "minhash":
+            return minhash.share_a_band(one, another, self.plan.bands, self.plan.rows)
+        if self.recipe.sketch.size:
+            return sample.share_enough(one[1], another[1], self.threshold)
+        return True
+
+    def measured(self, a, b):
+        decide = self.recipe.decide
+        if decide.measure == "resemblance":
+            return verify.resemblance(self.texts[a], self.texts[b], decide.shingle)
+        if decide.measure == "sketch":
+            return sample.resemblance(self.sketches[a], self.sketches[b])
+        with patch.object(content, "commonness", lambda *_: self.table):
+            found = content.content(self.texts[a], self.texts[b], decide.shingle)
+        return -1.0 if found["contradicts"] else found["similarity"]
+
+    def similarity(self, asking, other):
+        """-1 for what is no candidate or contradicts itself: no threshold takes that."""
+        if self.identity(asking) == self.identity(other):
+            return 1.0
+        if not (self.has_sketch(asking) and self.has_sketch(other)):
+            return -1.0
+        if self.searched and not self.is_candidate(asking, other):
+            return -1.0
+        # Symmetric, and asked for again and again.
+        pair = min(asking, other), max(asking, other)
+        if pair not in self.known:
+            self.known[pair] = self.measured(*pair)
+        return self.known[pair]
+
+    def first_of(self, document):
+        """The first document of the same text, which is searched for all of them."""
+        identity = self.identity(document)
+        return next(at for at in range(len(self.raw)) if self.identity(at) == identity)
+
+    def candidates(self):
+        """The number of pairs that the search brings together, of equal texts the first."""
+        firsts = {self.first_of(at) for at in range(len(self.raw))}
+        searched = sorted(at for at in firsts if self.has_sketch(at))
+        return sum(self.is_candidate(b, a) for b in searched for a in searched if a < b)
+
+    def pairs(self):
+        """Every pair that is similar; the later document asks."""
+        found = []
+        for a in range(len(self.raw)):
+            for b in range(a + 1, len(self.raw)):
+                asked, asking = sorted((self.first_of(a), self.first_of(b)))
+                similarity = self.similarity(asking, asked)
+                if similarity >= self.threshold:
+                    found.append((a, b, similarity))
+        return found
+
+
+def removed_of(result):
+    rows = result.removed.to_pylist()
+    return [twin.Removal(int(r["id"]), int(r["kept_id"]), r["similarity"]) for r in rows]
+
+
+def pairs_of(result):
+    rows = result.table.to_pylist()
+    return [(int(r["id_a"]), int(r["id_b"]), r["similarity"]) for r in rows]
+
+
+collections = st.one_of(corpora(), corpora(known=LONG_BASES))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=100)
+@given(many=collections, threshold=st.sampled_from(THRESHOLDS), backwards=st.booleans())
+def test_dedup_is_the_twin(name, many, threshold, backwards):
+    recipe = RECIPES[name]
+    options = {"threshold": threshold, "recipe": recipe}
+    result = dedup(many, priority="last" if backwards else "first", **options)
+    judge = Judge(many, recipe, threshold, plan=result.plan)
+    order = list(range(len(many)))
+    kept, removals = twin.dedup(
+        len(many), judge.similarity, threshold, order[::-1] if backwards else order
+    )
+    assert np.flatnonzero(result.keep).tolist() == kept
+    assert removed_of(result) == removals
+    assert {row["measure"] for row in result.removed.to_pylist()} <= {result.plan.measure}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=60)
+@given(many=collections, threshold=st.sampled_from(THRESHOLDS), data=st.data())
+def test_pairs_are_all_pairs_in_any_order(name, many, threshold, data):
+    recipe = RECIPES[name]
+    found = pairs(many, threshold=threshold, recipe=recipe)
+    judge = Judge(many, recipe, threshold, plan=found.plan)
+    assert pairs_of(found) == judge.pairs()
+    if name == "shingle":
+        assert found.summary.candidates <= judge.candidates()
+    else:
+        assert found.summary.candidates == judge.candidates()
+    order = data.draw(st.permutations(range(len(many))))
+    mixed = pairs([many[at] for at in order], threshold=threshold, recipe=recipe)
+    there = [(*sorted((order[a], order[b])), s) for a, b, s in pairs_of(mixed)]
+    assert sorted(there) == pairs_of(found)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=40)
+@given(many=collections, threshold=st.sampled_from(THRESHOLDS))
+def test_dedup_of_its_own_output_drops_nothing(name, many, threshold):
+    """What is common is counted anew, so for content only without that."""
+    recipe = RECIPES[name].replace(decide={"common": "none"})
+    once = dedup(many, threshold=threshold, recipe=recipe)
+    again = dedup(once.kept, threshold=threshold, recipe=recipe)
+    assert again.kept == once.kept
+
+
+def test_the_order_of_texts_does_not_change_the_pairs():
+    """Two texts of the same letters, of which one has more shingles than the other."""
+    plain, pointed = "停航通知：渡口明日停航一天", "停航通知:【渡口】明日,停,航,一,天"
+    assert compare(plain, pointed).similarity == 1.0
+    one, other = (pairs(many).table.num_rows for many in ([plain, pointed], [pointed, plain]))
+    assert one == other
+
+
+def written(rng, length):
+    return "".join(chr(rng.randrange(0x4E00, 0x9000)) for _ in range(length))
+
+
+def families(seed, count=40):
+    """Return some 200 short texts: of each of `count` up to nine versions, mixed.
+
+    A version differs from the one before it in some characters, so some of a
+    family are far apart; members of two families have nothing in common.
+    """
+    rng = random.Random(seed)
+    made = []
+    for _ in range(count):
+        text = written(rng, rng.randint(45, 62))
+        for _ in range(rng.randint(1, 9)):
+            made.append(text)
+            for _ in range(rng.randint(0, 3)):
+                at = rng.randrange(len(text))
+                text = text[:at] + written(rng, 1) + text[at + 1 :]
+    rng.shuffle(made)
+    return made
+
+
+def check_whole(many, recipe, threshold, judge):
+    """Hold dedup and pairs to a loop over all earlier kept documents, and over all pairs."""
+    for workers in (1, 2):
+        options = {"threshold": threshold, "recipe": recipe, "workers": workers}
+        result = dedup(many, **options)
+        kept, removals = twin.dedup(len(many), judge.similarity, threshold)
+        assert np.flatnonzero(result.keep).tolist() == kept
+        assert removed_of(result) == removals
+        assert pairs_of(pairs(many, **options)) == judge.pairs()
+    assert 20 < len(removals) < len(many) - 20
+
+
+@pytest.mark.parametrize(("seed", "threshold"), [(1, 0.3), (2, 0.55), (3, 0.8)])
+def test_shingle_is_a_loop_over_all(seed, threshold):
+    many = families(seed)
+    recipe = load_recipe("shingle")
+    check_whole(many, recipe, threshold, Judge(many, recipe, threshold, plan=None, searched=False))
+
+
+@pytest.mark.parametrize(("seed", "threshold"), [(3, 0.4), (4, 0.7)])
+def test_general_is_a_loop_over_all_where_nothing_can_be_missed(seed, threshold):
+    """Texts of less than 64 shingles keep them all, no shingle stands in more than 32
+    documents, and what is similar shares more than is asked for."""
+    many = families(seed)
+    recipe = load_recipe("general")
+    judge = Judge(many, recipe, threshold, plan=None, searched=False)
+    assert {rate for rate, _ in judge.sketches} == {1}
+    assert max(Counter(u for units in judge.features for u in units).values()) <= LONGEST
+    for a, b, _ in judge.pairs():
+        if judge.identity(a) != judge.identity(b):
+            assert judge.is_candidate(a, b)
+            assert judge.is_candidate(b, a)
+    check_whole(many, recipe, threshold, judge)
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+def test_minhash_is_a_loop_over_all_where_hardly_anything_can_be_missed(seed):
+    """What is similar resembles each other with .75 at least: the bands for .55 miss
+    less than one in 100,000 of such pairs."""
+    rng = random.Random(seed)
+    many = []
+    for _ in range(60):
+        text = written(rng, 100)
+        for _ in range(rng.randint(1, 6)):
+            at = rng.randrange(100)
+            many.append(text[:at] + written(rng, 1) + text[at + 1 :])
+    rng.shuffle(many)
+    recipe, threshold = load_recipe("minhash"), 0.55
+    plan = dedup(many, recipe=recipe).plan
+    judge = Judge(many, recipe, threshold, plan=plan, searched=False)
+    least = min(similarity for _, _, similarity in judge.pairs())
+    assert least > 0.75
+    assert (1 - least**plan.rows) ** plan.bands < 1e-5
+    check_whole(many, recipe, threshold, judge)
+
+
+@pytest.mark.parametrize("name", ["general", "shingle-sample"])
+@pytest.mark.parametrize("threshold", [0.2, 0.4, 0.9])
+@pytest.mark.parametrize("keys", [5, 20, 41, 60])
+def test_half_of_the_threshold_must_be_shared(name, threshold, keys):
+    """Of the later document's keys; one less is no candidate."""
+    recipe = load_recipe(name).replace(segment={"k": 1})
+    enough = max(1, int(keys * threshold / 2))
+    letters = [chr(0x4E10 + at) for at in range(2 * 60)]
+    for shared in (enough - 1, enough):
+        one = letters[:shared] + letters[60 : 120 - shared]
+        found = pairs(["".join(one), "".join(letters[:keys])], threshold=threshold, recipe=recipe)
+        assert found.summary.candidates == (shared >= enough)
+
+
+def test_shingle_is_exact_where_signs_are_all_that_is_shared():
+    """A shingle of signs counts in the resemblance, so the search must know it."""
+    signs = "".join(chr(0x2190 + at) for at in range(60))
+    many = [signs + "北山镇的旧粮站改成了书店", signs + "渡轮公司的新船下月试航了"]
+    assert verify.resemblance(*many, 5) > 0.55
+    assert len(dedup(many, recipe="shingle").kept) == 1
+    assert pairs(many, recipe="shingle").table.num_rows == 1

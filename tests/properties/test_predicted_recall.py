@@ -1,0 +1,95 @@
+"""Stage candidates, signatures and samples: the share found is the one that the plan tells."""
+
+import math
+import random
+
+import pytest
+
+from neardup import _core, load_recipe, pairs, plan
+from neardup.collect import collect
+from neardup.plan import rule
+from neardup.readers import open_table
+
+#: Pairs of a similarity; documents of a collection are twice as many.
+PAIRS = 600
+#: Characters of both texts together; with shingles of one character each is one.
+UNION = 100
+RECIPE = load_recipe("minhash").replace(segment={"k": 1}, decide={"shingle": 1})
+#: Letters of one script that no form of normalization changes.
+ALPHABET = [chr(number) for number in range(0x4E00, 0x9FA6)]
+
+
+def pairs_of(resemblance, rng, union=UNION):
+    """Return texts in which each two neighbours have that resemblance."""
+    shared = round(resemblance * union)
+    made = []
+    for _ in range(PAIRS):
+        letters = rng.sample(ALPHABET, union)
+        middle = shared + (union - shared) // 2
+        made += ["".join(letters[:middle]), "".join(letters[:shared] + letters[middle:])]
+    return made
+
+
+def found_share(texts, found):
+    """Return the share of neighbours that become candidates by the plan's bands."""
+    wanted = rule(RECIPE, threshold=found.threshold)
+    collected = collect(open_table(texts).batches(), RECIPE, workers=1)
+    # A threshold that all candidates pass: which pairs meet is the question.
+    search = _core.PairSearch(
+        collected.corpus,
+        _core.Rule(
+            scheme=found.scheme,
+            max_distance=0,
+            bands=found.bands,
+            rows=found.rows,
+            threshold=1e-9,
+            measure=wanted.measured,
+            shingle=wanted.shingle,
+            min_features=wanted.min_features,
+        ),
+    )
+    met = 0
+    while (piece := search.next_piece(collected.corpus)) is not None:
+        a, b, _, _ = piece
+        met += int(((a % 2 == 0) & (b == a + 1)).sum())
+    return met / PAIRS
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.8])
+@pytest.mark.parametrize("resemblance", [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8])
+def test_the_s_curve_is_what_is_found(threshold, resemblance):
+    """Within four standard errors, on both sides of the threshold."""
+    found = plan(2 * PAIRS, recipe=RECIPE, threshold=threshold)
+    predicted = dict(found.s_curve)[resemblance]
+    rng = random.Random(round(1000 * threshold + 10 * resemblance))
+    measured = found_share(pairs_of(resemblance, rng), found)
+    error = math.sqrt(predicted * (1 - predicted) / PAIRS)
+    # Of what is nearly never or nearly always found, one pair more or less is no error.
+    assert abs(measured - predicted) <= 4 * error + 1 / PAIRS
+
+
+@pytest.mark.parametrize("documents", [1000, 10**6])
+@pytest.mark.parametrize("threshold", [0.55, 0.8])
+def test_the_predicted_recall_is_what_is_found_at_the_threshold(threshold, documents):
+    found = plan(documents, recipe=RECIPE, threshold=threshold)
+    texts = pairs_of(threshold, random.Random(documents + round(100 * threshold)))
+    measured = found_share(texts, found)
+    error = math.sqrt(found.predicted_recall * (1 - found.predicted_recall) / PAIRS)
+    assert abs(measured - found.predicted_recall) <= 4 * error
+
+
+@pytest.mark.parametrize("name", ["general", "shingle-sample"])
+@pytest.mark.parametrize("threshold", [0.05, 0.2, 0.4, 0.6])
+def test_the_predicted_recall_of_samples_is_no_promise_too_much(name, threshold):
+    """It is that of the smallest samples; of 400 characters some are kept, and more."""
+    recipe = load_recipe(name).replace(
+        segment={"k": 1}, decide={"shingle": 1, "measure": "resemblance"}
+    )
+    texts = pairs_of(threshold, random.Random(round(100 * threshold)), union=400)
+    found = pairs(texts, threshold=threshold, recipe=recipe)
+    measured = len(found.table) / PAIRS
+    predicted = found.plan.predicted_recall
+    assert measured >= predicted - 4 * math.sqrt(predicted * (1 - predicted) / PAIRS)
+    if (name, threshold) == ("general", 0.05):
+        # Some are missed: a search that takes all for candidates would not show.
+        assert measured < 1

@@ -1,0 +1,44 @@
+"""sketch: a set of features to a MinHash signature.
+
+Value i of a signature is the smallest rank that a feature has under order i. An
+order ranks the low 32 bits x of a feature's XXH3 by a * x + b modulo 2^32, a odd.
+Two sets have equal values with a probability that is their resemblance (Broder
+1997).
+"""
+
+from .sketch import xxh3
+
+EMPTY = 2**32 - 1
+
+
+def split_mix(count):
+    """Return the first numbers of SplitMix64 from seed 0 (Steele, Lea, Flood 2014)."""
+    numbers, state = [], 0
+    for _ in range(count):
+        state = (state + 0x9E3779B97F4A7C15) % 2**64
+        mixed = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB % 2**64
+        numbers.append(mixed ^ mixed >> 31)
+    return numbers
+
+
+def orders(num_perm):
+    """Return (a, b) of each order: the low half of a random number, made odd, and the high."""
+    return [(number % 2**32 | 1, number >> 32) for number in split_mix(num_perm)]
+
+
+def signature(features, num_perm):
+    """Return the values of a set of features; of an empty one, all are the largest number."""
+    lows = [xxh3(feature, 32) for feature in features]
+    return [min(((a * x + b) % 2**32 for x in lows), default=EMPTY) for a, b in orders(num_perm)]
+
+
+def equal_values(one, other):
+    """Return the share of values in which two signatures agree: estimates resemblance."""
+    return sum(a == b for a, b in zip(one, other, strict=True)) / len(one)
+
+
+def share_a_band(one, other, bands, rows):
+    """Return whether two signatures agree on all values of one of the bands."""
+    cuts = range(0, bands * rows, rows)
+    return any(one[at : at + rows] == other[at : at + rows] for at in cuts)

@@ -1,0 +1,141 @@
+"""Comparing two texts: what is said, and that the verdict is that of the rule."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.hostile import LONG_BASES, corpora, texts
+
+from neardup import compare, dedup, load_recipe, pairs
+from neardup.recipe import NAMES
+
+BULLETIN = (
+    "水文站通报，今晨8时闸口水位13.5米，比昨日上涨十三厘米。请沿岸单位检查泵房、涵洞和仓库，"
+    "夜间安排3人值守。渡船停开，复航时间另行通知。"
+)
+
+
+def test_numbers_that_contradict_each_other():
+    """8时, 13.5米 and 十三厘 are said in another way; 3人 is the same."""
+    other = BULLETIN.replace("8时", "9时").replace("13.5米", "12.1米").replace("十三厘", "2厘")
+    found = compare(BULLETIN, other)
+    assert (found.numbers_agree, found.numbers_differ, found.contradict) == (1, 3, True)
+    assert found.similarity == found.resemblance > load_recipe("general").decide.threshold
+    assert (found.measure, found.duplicate) == ("content(5)", False)
+    # A recipe that counts shingles alone does not look at them.
+    by_shingles = compare(BULLETIN, other, recipe="shingle")
+    assert (by_shingles.contradict, by_shingles.duplicate) == (True, True)
+
+
+def test_numbers_written_in_another_way_agree():
+    found = compare(BULLETIN, BULLETIN.replace("十三厘米", "13厘米").replace("3人", "三人"))
+    assert (found.numbers_agree, found.numbers_differ, found.contradict) == (4, 0, False)
+    assert found.duplicate
+
+
+def test_a_passage_that_is_left_out_takes_its_numbers_with_it():
+    found = compare(BULLETIN, BULLETIN.replace("夜间安排3人值守。", ""))
+    assert (found.numbers_agree, found.numbers_differ, found.contradict) == (3, 0, False)
+    assert found.duplicate
+
+
+@pytest.mark.parametrize(
+    ("b", "similarity"),
+    [
+        ("渡口停航三天！", 1.0),
+        ("渡口 停航三天", 1.0),
+        ("渡口停航三天，改", 6 / 7),
+        ("渡口停航三天，改乘", 6 / 8),
+        ("渡口停航三天，改乘车", 0.0),
+        ("渡口停航四天", 0.0),
+    ],
+)
+def test_short_texts_are_compared_by_their_letters(b, similarity):
+    """At least three quarters of one text, in one piece."""
+    found = compare("渡口停航三天", b)
+    assert (found.similarity, found.measure) == (similarity, "content(5)")
+
+
+def test_the_verdict_is_that_of_the_recipe():
+    edited = BULLETIN.replace("渡船停开", "渡轮暂停")
+    verdicts = {name: compare(BULLETIN, edited, recipe=name).duplicate for name in NAMES}
+    similar = {"general", "characters", "shingle", "shingle-sample", "minhash"}
+    assert {name for name in similar if verdicts[name]} == similar
+    strict = load_recipe("general").replace(decide={"threshold": 1.0})
+    assert not compare(BULLETIN, edited, recipe=strict).duplicate
+
+
+@pytest.mark.parametrize("name", ["general", "shingle", "shingle-sample", "minhash"])
+def test_no_bits_without_fingerprints(name):
+    found = compare(BULLETIN, BULLETIN + "完", recipe=name)
+    assert (found.distance, found.bits) == (None, None)
+    assert compare(BULLETIN, BULLETIN, recipe="characters").bits == 128
+
+
+@pytest.mark.parametrize("name", ["general", "characters", "shingle", "minhash", "classic"])
+def test_texts_of_few_features_are_equal_once_normalized(name):
+    """As the rule has it: white space and width make no difference."""
+    a, b = "灯塔", "灯塔 "
+    assert len(dedup([a, b], recipe=name).kept) == 1
+    assert compare(a, b, recipe=name).duplicate
+    assert not compare(a, "灯塔 山", recipe=name).duplicate
+
+
+collections = st.one_of(corpora(max_documents=3), corpora(max_documents=3, known=LONG_BASES))
+
+
+@pytest.mark.parametrize("name", ["shingle", "general", "minhash", "characters", "classic"])
+@given(many=st.one_of(collections, st.lists(texts(), min_size=2, max_size=2)))
+def test_what_dedup_drops_compare_calls_a_duplicate(name, many):
+    """Two texts alone have nothing in common that many have."""
+    if len(many) < 2:
+        return
+    a, b = many[:2]
+    found = compare(a, b, recipe=name)
+    row = pairs([a, b], recipe=name).table.to_pylist()
+    if row:
+        assert found.duplicate
+        assert found.similarity == row[0]["similarity"]
+    elif name in ("shingle", "classic"):
+        # Their searches miss nothing.
+        assert not found.duplicate
+
+
+#: Fingerprints alone are compared by distance, never by a threshold.
+KINDS_AND_MEASURES = [
+    (name, measure)
+    for name in ("characters", "shingle", "general", "minhash")
+    for measure in ("resemblance", "content", "sketch")
+    if (name, measure) != ("characters", "sketch")
+]
+
+
+@pytest.mark.parametrize(("name", "measure"), KINDS_AND_MEASURES)
+@pytest.mark.parametrize(("shared", "union"), [(30, 60), (40, 60), (48, 60), (54, 60), (60, 60)])
+def test_the_threshold_is_inside(name, measure, shared, union):
+    """At, just under and just over, for each measure and kind of sketch."""
+    recipe = load_recipe(name).replace(
+        segment={"units": "shingles", "k": 1}, decide={"measure": measure, "shingle": 1}
+    )
+    alphabet = [chr(0x4E10 + at) for at in range(union)]
+    only_a = (union - shared) // 2
+    a = "".join(alphabet[: shared + only_a])
+    b = "".join(alphabet[:shared] + alphabet[shared + only_a :])
+    exactly = compare(a, b, recipe=recipe).similarity
+    if measure != "sketch" or recipe.sketch.kind == "sample":
+        assert exactly == shared / union
+    # All pairs are candidates; signatures as these are share a band.
+    widest = {"max_distance": 128} if name == "characters" else {}
+
+    def is_dropped(threshold):
+        options = {"threshold": threshold, "recipe": recipe, **widest}
+        dropped = dedup([a, b], **options).removed.num_rows
+        assert pairs([a, b], **options).table.num_rows == dropped
+        decided = recipe.replace(decide={"threshold": float(threshold)})
+        assert compare(a, b, recipe=decided).duplicate == bool(dropped)
+        return bool(dropped)
+
+    assert is_dropped(exactly)
+    assert is_dropped(np.nextafter(exactly, 0))
+    if exactly < 1:
+        assert not is_dropped(np.nextafter(exactly, 1))
