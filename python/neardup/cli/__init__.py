@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from neardup.cli import compare, dedup, fingerprint, idf, pairs, plan, recipes
+from neardup.cli import compare, dedup, evaluate, fingerprint, idf, pairs, plan, recipes
 from neardup.cli.outcome import reported
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ for _command in (dedup, pairs, compare, fingerprint, plan, recipes, idf):
     app.command(name=_command.NAME, no_args_is_help=_command.NEEDS_ARGUMENTS)(
         reported(_command.run)
     )
+app.add_typer(evaluate.app, name=evaluate.NAME)
 
 
 def _version(wanted: bool) -> None:

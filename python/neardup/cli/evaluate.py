@@ -1,0 +1,205 @@
+"""``neardup evaluate``: measure methods and thresholds where the truth is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from neardup.cli import options as o
+from neardup.cli.outcome import reported
+
+NAME = "evaluate"
+
+app = typer.Typer(
+    name=NAME,
+    help="Measure methods and thresholds where the truth is known.",
+    no_args_is_help=True,
+)
+
+Folder = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        help="Folder for the report, tables and figures; made if it is missing.",
+        rich_help_panel="Output",
+        show_default=False,
+    ),
+]
+
+
+def pairs(
+    inputs: o.Inputs,
+    output: Folder,
+    truth: Annotated[
+        Path,
+        typer.Option(
+            "--truth",
+            metavar="FILE",
+            help="The labelled pairs: .tsv or .csv with the columns id_a, id_b, label. The labels "
+            "near-duplicate, duplicate, 1, true, yes mean duplicate; all others do not.",
+            rich_help_panel="Input",
+            show_default=False,
+        ),
+    ],
+    text_field: o.TextField = None,
+    id_field: o.IdField = None,
+    title_field: o.TitleField = None,
+    format: o.Format = None,
+    recipes: Annotated[
+        str | None,
+        typer.Option(
+            "--recipes",
+            metavar="NAME,...",
+            help="Recipes to compare: names from `neardup recipes` or .toml files, with commas "
+            "between them. By default all that read plain text.",
+            rich_help_panel="Normalize to sketch",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option("--seed", help="Of the resamples of the intervals.", rich_help_panel="Run"),
+    ] = 0,
+    force: o.Force = False,
+    workers: o.Workers = 0,
+    quiet: o.Quiet = False,
+) -> None:
+    """Say which measure and threshold fit pairs that you labelled.
+
+    INPUT is the whole collection that the labelled pairs are from. Every measure
+    is tried at every cut-off; F1 is that of each pair judged by the cut-off that
+    is best on all other pairs. The table goes to standard output, the report
+    with the worst mistakes side by side to the folder.
+    """
+    from neardup.cli.watch import Watch
+    from neardup.lab import evaluate_pairs
+    from neardup.lab.pairs_report import terminal
+
+    with Watch(quiet=quiet) as watch:
+        result = evaluate_pairs(
+            inputs,
+            truth,
+            output,
+            format=format,
+            text=text_field,
+            id=id_field,
+            title=title_field,
+            recipes=_listed(recipes),
+            seed=seed,
+            workers=workers,
+            force=force,
+            progress=watch,
+        )
+    if not quiet:
+        typer.echo(terminal(result))
+        _say_where(output)
+    if result.problems:
+        raise typer.Exit(2)
+
+
+def published(
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA",
+            help="Folder of topic files such as finance.jsonl, each also .gz or .zst; the "
+            "documents of distractors.jsonl belong to no topic.",
+            show_default=False,
+        ),
+    ],
+    output: Folder,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            "--methods",
+            metavar="NAME,...",
+            help="Methods to compare, with commas between them. By default all.",
+            rich_help_panel="Normalize to sketch",
+            show_default=False,
+        ),
+    ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(
+            "--rate",
+            help="Share of each copy's characters that edits touch, from 0 to 0.5. By default "
+            "drawn for each copy from 0.02 to 0.10.",
+            rich_help_panel="Input",
+            show_default=False,
+        ),
+    ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            "--sizes",
+            metavar="NUMBER,...",
+            help="Numbers of documents to time, with commas between them. By default 1000, 2500 "
+            "and 5000; all documents are timed in any case.",
+            rich_help_panel="Run",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option("--seed", help="Of halves, order and edits.", rich_help_panel="Run"),
+    ] = 0,
+    force: o.Force = False,
+    workers: o.Workers = 0,
+    quiet: o.Quiet = False,
+) -> None:
+    """Repeat the published comparison of methods on texts of your own.
+
+    Edited copies are made of half of each topic's documents, and every method
+    has to find them: precision and recall by topic, time by number of documents,
+    both by how much was edited. The table goes to standard output, the report
+    with its figures to the folder.
+    """
+    from neardup.cli.watch import Watch
+    from neardup.lab import published as run
+    from neardup.lab.report import terminal
+
+    with Watch(quiet=quiet) as watch:
+        result = run(
+            data,
+            output,
+            seed=seed,
+            rate=rate,
+            methods=_listed(methods),
+            sizes=_numbers(sizes, "sizes"),
+            workers=workers,
+            force=force,
+            progress=watch,
+        )
+    if not quiet:
+        typer.echo(terminal(result))
+        _say_where(output)
+    if watch.problems:
+        raise typer.Exit(2)
+
+
+for _command in (pairs, published):
+    app.command(name=_command.__name__, no_args_is_help=True)(reported(_command))
+
+
+def _listed(names: str | None) -> list[str] | None:
+    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _numbers(values: str | None, name: str) -> list[int] | None:
+    from neardup.parameters import bad
+
+    listed = _listed(values)
+    if listed is None:
+        return None
+    try:
+        return [int(value) for value in listed]
+    except ValueError:
+        raise bad(name, "whole numbers with commas between them", values) from None
+
+
+def _say_where(output: Path) -> None:
+    typer.echo(f"neardup: the report is {output / 'report.md'}", err=True)

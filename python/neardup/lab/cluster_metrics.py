@@ -1,0 +1,233 @@
+"""How good clusters are, and how good what was kept is.
+
+Empty cases have one rule: a share of nothing is 1. All is plain NumPy, and sums
+are of whole numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.exceptions import ParameterError
+from neardup.lab.metrics import share
+from neardup.parameters import bad
+
+__all__ = ["BCubed", "KeptScores", "adjusted_rand_index", "b_cubed", "kept_scores"]
+
+Numbers = npt.NDArray[np.int64]
+
+
+def adjusted_rand_index(found: npt.ArrayLike, true: npt.ArrayLike) -> float:
+    """Return the adjusted Rand index of two clusterings.
+
+    Parameters
+    ----------
+    found, true : array-like of shape (n_documents,)
+        A label a document, of any kind; equal labels are one cluster.
+
+    Returns
+    -------
+    float
+        In [-0.5, 1]: 1 for equal clusterings, 0 as expected by chance. 1 for
+        no document, and where both clusterings are all single documents, or both
+        one cluster.
+
+    Raises
+    ------
+    ParameterError
+        If the lengths differ.
+
+    Notes
+    -----
+    Hubert and Arabie's form [1]_. O(n log n) for n documents.
+
+    References
+    ----------
+    .. [1] Hubert, Arabie. Comparing partitions. Journal of Classification 2,
+       1985.
+
+    Examples
+    --------
+    >>> adjusted_rand_index([0, 0, 1, 1], [5, 5, 7, 7])
+    1.0
+    """
+    sizes_found, sizes_true, together, _ = _cells(found, true)
+    # Python's integers: products of two counts of pairs outgrow 64 bits.
+    both, ours, theirs = (_pairs_within(s) for s in (together, sizes_found, sizes_true))
+    every = _pairs_within(sizes_found.sum(keepdims=True))
+    # All times 2 * every, so that nothing but the last division rounds.
+    upper = 2 * (both * every - ours * theirs)
+    lower = (ours + theirs) * every - 2 * ours * theirs
+    return 1.0 if lower == 0 else upper / lower
+
+
+@dataclass(frozen=True)
+class BCubed:
+    """B-cubed precision and recall, means over documents.
+
+    Parameters
+    ----------
+    precision, recall : float
+        In [0, 1].
+    f1 : float
+        Their harmonic mean, in [0, 1].
+    """
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def b_cubed(found: npt.ArrayLike, true: npt.ArrayLike) -> BCubed:
+    """Return B-cubed precision, recall and F1 of two clusterings.
+
+    Parameters
+    ----------
+    found, true : array-like of shape (n_documents,)
+        A label a document, of any kind; equal labels are one cluster.
+
+    Returns
+    -------
+    BCubed
+        All 1 for no document.
+
+    Raises
+    ------
+    ParameterError
+        If the lengths differ.
+
+    Notes
+    -----
+    For a document, precision is the share of its found cluster, itself
+    included, that is in its true cluster; recall the share of its true cluster
+    that is in its found one [1]_. O(n log n) for n documents.
+
+    References
+    ----------
+    .. [1] Bagga, Baldwin. Entity-based cross-document coreferencing using the
+       vector space model. COLING-ACL 1998.
+
+    Examples
+    --------
+    >>> b_cubed([0, 0, 0], [0, 0, 1]).recall
+    1.0
+    """
+    sizes_found, sizes_true, together, (rows, columns) = _cells(found, true)
+    documents = int(sizes_found.sum())
+    if not documents:
+        return BCubed(1.0, 1.0, 1.0)
+    squares = together.astype(np.float64) ** 2
+    # Rounded once, so that labels of another order change nothing.
+    precision = math.fsum(squares / sizes_found[rows]) / documents
+    recall = math.fsum(squares / sizes_true[columns]) / documents
+    return BCubed(precision, recall, 2 * precision * recall / (precision + recall))
+
+
+@dataclass(frozen=True)
+class KeptScores:
+    """How good a kept set is.
+
+    Parameters
+    ----------
+    to_drop : int
+        Documents that should be dropped: all but one of each true cluster.
+    dropped : int
+        Documents that were dropped.
+    rightly : int
+        Those of them that point at a kept document of their own true cluster.
+    lost : int
+        True clusters of which no document was kept.
+    """
+
+    to_drop: int
+    dropped: int
+    rightly: int
+    lost: int
+
+    @property
+    def recall(self) -> float:
+        """Share rightly dropped of what should be, in [0, 1]; 1 if nothing should."""
+        return share(self.rightly, self.to_drop)
+
+    @property
+    def precision(self) -> float:
+        """Share rightly dropped of what was, in [0, 1]; 1 if nothing was."""
+        return share(self.rightly, self.dropped)
+
+
+def kept_scores(kept_of: npt.ArrayLike, true: npt.ArrayLike) -> KeptScores:
+    """Return how good a kept set is.
+
+    Parameters
+    ----------
+    kept_of : array-like of shape (n_documents,), whole numbers
+        The place of the kept document that each points at; its own place where
+        the document was kept.
+    true : array-like of shape (n_documents,)
+        A label a document, of any kind; equal labels are one cluster.
+
+    Returns
+    -------
+    KeptScores
+        It does not matter which document of a cluster was kept.
+
+    Raises
+    ------
+    ParameterError
+        If the lengths differ, or a document points at one that was not kept.
+
+    Examples
+    --------
+    >>> kept_scores([0, 0, 0, 3], ["a", "a", "b", "b"])
+    KeptScores(to_drop=2, dropped=2, rightly=1, lost=0)
+    """
+    points = np.asarray(kept_of)
+    labels = _labels(true, "true")
+    if points.shape != labels.shape or (points.size and points.dtype.kind not in "iu"):
+        raise bad("kept_of", f"one place a document, {labels.size} of them", kept_of)
+    points = points.astype(np.int64)
+    if points.size and not (points.min() >= 0 and points.max() < points.size):
+        raise bad("kept_of", f"places from 0 to {points.size - 1}", kept_of)
+    if not np.array_equal(points[points], points):
+        raise ParameterError(
+            "The 'kept_of' parameter must point at kept documents, which point at themselves. "
+            f"Got a chain at document {int(np.flatnonzero(points[points] != points)[0])} instead."
+        )
+    dropped = points != np.arange(points.size)
+    rightly = dropped & (labels[points] == labels)
+    clusters = int(labels.max()) + 1 if labels.size else 0
+    kept = np.bincount(labels[~dropped], minlength=clusters)
+    return KeptScores(
+        to_drop=labels.size - clusters,
+        dropped=int(dropped.sum()),
+        rightly=int(rightly.sum()),
+        lost=int((kept == 0).sum()),
+    )
+
+
+def _labels(values: npt.ArrayLike, name: str) -> Numbers:
+    labels: npt.NDArray[Any] = np.asarray(values)
+    if labels.ndim != 1:
+        raise bad(name, "one label a document", values)
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def _cells(
+    found: npt.ArrayLike, true: npt.ArrayLike
+) -> tuple[Numbers, Numbers, Numbers, tuple[Numbers, Numbers]]:
+    """Sizes of the clusters of both, and of all that a pair of them shares."""
+    ours, theirs = _labels(found, "found"), _labels(true, "true")
+    if ours.shape != theirs.shape:
+        raise bad("found", f"one label a document, {theirs.size} of them", found)
+    width = int(theirs.max()) + 1 if theirs.size else 1
+    cells, together = np.unique(ours * width + theirs, return_counts=True)
+    return np.bincount(ours), np.bincount(theirs), together, (cells // width, cells % width)
+
+
+def _pairs_within(sizes: Numbers) -> int:
+    return sum(size * (size - 1) // 2 for size in sizes.tolist())

@@ -1,0 +1,260 @@
+"""The figures of the published experiment, as SVG and PNG.
+
+Drawn without pyplot, so that no state of the caller's is touched. Colours are
+those of Okabe and Ito, which all eyes tell apart, with grey for black; bars
+have hatches and lines have markers besides. An SVG has no date and fixed ids:
+equal results give equal bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from neardup.exceptions import MissingDependencyError
+from neardup.lab.trial import OVERALL
+
+if TYPE_CHECKING:
+    from neardup.lab.metrics import Scores
+    from neardup.lab.published import PublishedResult, Run
+
+__all__ = ["COLOURS", "FIGURES", "MARKERS", "draw", "line", "rendered", "require_matplotlib"]
+
+#: One look a method, in the order of the methods; they repeat after eight.
+COLOURS = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#D55E00",
+    "#F0E442",
+    "#888888",
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_HATCHES = ("", "//", "..", "\\\\", "xx", "--", "++", "oo")
+
+#: Comes with matplotlib.
+_FONT = "DejaVu Sans"
+#: For Chinese names, where the machine has one of them.
+_FALLBACKS = (
+    "Noto Sans CJK SC",
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "WenQuanYi Zen Hei",
+    "PingFang SC",
+    "Microsoft YaHei",
+    "SimHei",
+)
+
+_STYLE: Mapping[str, Any] = {
+    "svg.hashsalt": "neardup",
+    # Text as outlines looks the same where a font is missing.
+    "svg.fonttype": "path",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "grid.color": "#DDDDDD",
+    "hatch.linewidth": 0.4,
+    "legend.frameon": False,
+}
+#: The figures of the published experiment.
+FIGURES = ("precision", "recall", "time", "rates")
+
+_WIDTH, _HEIGHT = 8.0, 4.5
+_DOTS = 144
+_OWN = "at the recipe's own cut-off"
+#: Share of the place between two topics that their bars fill.
+_FILLED = 0.82
+
+
+def require_matplotlib() -> None:
+    """Raise if matplotlib is missing.
+
+    Raises
+    ------
+    MissingDependencyError
+        With the line that installs it.
+    """
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise MissingDependencyError(
+            "Figures need matplotlib. Install it with: pip install 'neardup[lab]'"
+        ) from error
+
+
+def draw(result: PublishedResult) -> dict[str, bytes]:
+    """Return the figures of a result, by file name.
+
+    Parameters
+    ----------
+    result : PublishedResult
+
+    Returns
+    -------
+    dict of str to bytes
+        ``precision``, ``recall``, ``time`` and ``rates``, each with ``.svg`` and
+        ``.png``.
+
+    Raises
+    ------
+    MissingDependencyError
+        If matplotlib is not installed.
+
+    Notes
+    -----
+    The bytes are the same for the same result and version of matplotlib.
+    """
+    require_matplotlib()
+    figures: dict[str, Callable[[Any], None]] = {
+        "precision": lambda figure: _bars(figure, result, "precision"),
+        "recall": lambda figure: _bars(figure, result, "recall"),
+        "time": lambda figure: _times(figure, result),
+        "rates": lambda figure: _rates(figure, result),
+    }
+    files: dict[str, bytes] = {}
+    for name, fill in figures.items():
+        for extension, data in rendered(fill).items():
+            files[f"{name}.{extension}"] = data
+    return files
+
+
+def rendered(fill: Callable[[Any], None], height: float = _HEIGHT) -> dict[str, bytes]:
+    """Return a figure by extension, ``svg`` and ``png``; `height` is in inches."""
+    import matplotlib as mpl
+    from matplotlib import font_manager
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(), warnings.catch_warnings():
+        # Names in a script that no font here has are drawn as boxes.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        mpl.rcdefaults()
+        # Matplotlib's types list the names of all settings.
+        settings: Any = mpl.rcParams
+        settings.update(_STYLE)
+        installed = {font.name for font in font_manager.fontManager.ttflist}
+        settings["font.family"] = [_FONT, *(name for name in _FALLBACKS if name in installed)]
+        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        fill(figure)
+        files = {}
+        for extension, metadata in (("svg", {"Date": None}), ("png", {"Software": None})):
+            data = io.BytesIO()
+            figure.savefig(data, format=extension, dpi=_DOTS, metadata=metadata)
+            files[extension] = data.getvalue()
+    return files
+
+
+def _bars(figure: Any, result: PublishedResult, measure: str) -> None:
+    """Grouped bars by topic; a tick where the recipe's own cut-off stands."""
+    axes = figure.add_subplot()
+    best, default = result.chosen("best"), result.chosen("default")
+    groups = [*result.topics, OVERALL]
+    width = _FILLED / len(best)
+    for at, (run, own) in enumerate(zip(best, default, strict=True)):
+        places = [group - _FILLED / 2 + width * (at + 0.5) for group in range(len(groups))]
+        axes.bar(
+            places,
+            _values(run, measure),
+            width,
+            label=run.label,
+            color=COLOURS[at % len(COLOURS)],
+            hatch=_HATCHES[at % len(_HATCHES)],
+            edgecolor="white",
+            linewidth=0.4,
+        )
+        axes.hlines(
+            _values(own, measure),
+            [place - width * 0.45 for place in places],
+            [place + width * 0.45 for place in places],
+            color="black",
+            linewidth=1.4,
+            label=_OWN if at == len(best) - 1 else None,
+        )
+    axes.set_xticks(range(len(groups)), groups)
+    axes.tick_params(axis="x", length=0)
+    axes.set_ylim(0, 1.02)
+    axes.set_ylabel(measure)
+    axes.set_title(f"{measure.capitalize()} by topic, at the best cut-off", loc="left")
+    _legend(figure, axes)
+
+
+def _times(figure: Any, result: PublishedResult) -> None:
+    axes = figure.add_subplot()
+    for at, name in enumerate(_names(result)):
+        mine = [time for time in result.sizes if time.method == name]
+        line(axes, at, name, [t.documents for t in mine], [t.seconds for t in mine])
+    sizes = sorted({time.documents for time in result.sizes})
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axes.set_xlim(0, sizes[-1] * 1.03)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("documents")
+    axes.set_ylabel("seconds, median of 3 runs")
+    axes.set_title("Time by number of documents, at the best cut-off", loc="left")
+    _legend(figure, axes)
+
+
+def _rates(figure: Any, result: PublishedResult) -> None:
+    left, right = figure.subplots(1, 2, sharey=True)
+    for axes, measure in ((left, "recall"), (right, "precision")):
+        for at, name in enumerate(_names(result)):
+            mine = [point for point in result.rates if point.method == name]
+            values = [_drawn(point.scores, measure) for point in mine]
+            line(axes, at, name, [100 * (point.rate or 0.0) for point in mine], values)
+        axes.set_xlim(left=0)
+        axes.set_ylim(0, 1.02)
+        axes.set_xlabel("edited characters, %")
+        axes.set_ylabel(measure)
+        axes.set_title(f"{measure.capitalize()} by edit rate", loc="left")
+        axes.yaxis.set_tick_params(labelleft=True)
+    _legend(figure, left)
+
+
+def line(axes: Any, at: int, name: str, x: Sequence[float], y: Sequence[float]) -> None:
+    """Draw a line in the colour and with the marker of a place."""
+    axes.plot(
+        x,
+        y,
+        label=name,
+        color=COLOURS[at % len(COLOURS)],
+        marker=MARKERS[at % len(MARKERS)],
+        markersize=5,
+        linewidth=1.6,
+        # A line at the very top is not cut in half.
+        clip_on=False,
+    )
+
+
+def _legend(figure: Any, axes: Any) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    # What is no method comes last, whatever kind of mark it is.
+    entries = sorted(zip(labels, handles, strict=True), key=lambda entry: entry[0] == _OWN)
+    figure.legend(
+        [handle for _, handle in entries],
+        [label for label, _ in entries],
+        loc="outside lower center",
+        ncols=4,
+    )
+
+
+def _values(run: Run, measure: str) -> list[float]:
+    return [_drawn(tally.scores, measure) for tally in run.tallies]
+
+
+def _drawn(scores: Scores, measure: str) -> float:
+    """A share; none where nothing was found, of which all would be right."""
+    if measure == "precision" and not scores.tp + scores.fp:
+        return math.nan
+    return scores.precision if measure == "precision" else scores.recall
+
+
+def _names(result: PublishedResult) -> list[str]:
+    return [run.method for run in result.chosen()]

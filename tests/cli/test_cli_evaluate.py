@@ -1,0 +1,98 @@
+"""``neardup evaluate``: the examples that the project carries, options, exit codes."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from tests.conftest import ROOT
+
+EXAMPLES = ROOT / "examples" / "evaluate"
+PAIRS = (EXAMPLES / "documents.jsonl", "--truth", EXAMPLES / "pairs.tsv")
+
+
+def test_pairs(run, files):
+    found = run("evaluate", "pairs", *PAIRS, "-o", "out", "--recipes", "classic, characters")
+    header, *rows = found.out.splitlines()
+    assert header.split()[0] == "measure"
+    assert {"classic", "characters", "aligned"} <= {row.split()[0] for row in rows if row}
+    assert "neardup dedup --recipe " in found.out
+    assert found.err == "neardup: the report is out/report.md\n"
+    assert "out/report.md" in files()
+    assert "out/measures.svg" in files()
+
+
+def test_pairs_of_a_csv_and_other_fields(run):
+    Path("d.csv").write_text("key,body\n1,第一段文字。\n2,第一段文字！\n3,另外一段。\n", "utf-8")
+    Path("p.csv").write_text("id_a,id_b,label\n1,2,1\n1,3,0\n", "utf-8")
+    words = ["evaluate", "pairs", "d.csv", "--truth", "p.csv", "--id-field", "key"]
+    found = run(*words, "-o", "out", "--recipes", "classic", "-q")
+    assert (found.out, found.err) == ("", "")
+    assert Path("out/pairs.csv").read_text("utf-8").startswith("id_a,id_b,label")
+
+
+def test_published(run):
+    options = ["--methods", "classic,characters", "--sizes", "10,20", "--rate", "0.05"]
+    found = run("evaluate", "published", EXAMPLES / "topics", "-o", "out", *options)
+    rows = found.out.splitlines()
+    assert rows[0].split() == [
+        "method",
+        "cut-off",
+        "precision",
+        "recall",
+        "F1",
+        "strict",
+        "seconds",
+    ]
+    assert [row.split()[0] for row in rows[1:]] == ["classic", "characters"] * 2
+    assert found.err == "neardup: the report is out/report.md\n"
+    sizes = Path("out/sizes.csv").read_text("utf-8").splitlines()
+    assert [row.split(",")[2] for row in sizes[1:4]] == ["10", "20", "36"]
+    assert "5% of the characters edited" in Path("out/report.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("command", [("pairs", *PAIRS), ("published", EXAMPLES / "topics")])
+def test_results_are_replaced_only_by_force(run, files, command):
+    Path("out").mkdir()
+    Path("out/report.md").write_text("mine", "utf-8")
+    found = run("evaluate", *command, "-o", "out", code=2)
+    assert "out/report.md: exists already" in found.err
+    assert "--force" in found.err
+    assert files() == ["in.jsonl", "out/report.md"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("pairs", "in.jsonl", "-o", "out"), "--truth"),
+        (("pairs", "in.jsonl", "--truth", "in.jsonl", "-o", "out"), "must name the columns"),
+        (("pairs", "in.jsonl", "--truth", "none", "-o", "out"), "none: cannot be read"),
+        (("pairs", "in.jsonl", "--truth", "t", "-o", "in.jsonl"), "must be a folder"),
+        (("published", ".", "-o", "out"), "at least two documents"),
+        (("published", "none", "-o", "out"), "must be a folder of topic files"),
+        (("published", ".", "-o", "out", "--sizes", "1k"), "'sizes' parameter must be whole"),
+        (("published", ".", "-o", "out", "--methods", "best"), "'methods' parameter"),
+        (("published", ".", "-o", "out", "--rate", "0.9"), "'rate' parameter"),
+        (("nothing",), "No such command"),
+    ],
+)
+def test_what_is_refused(run, files, words, said):
+    Path("in.jsonl").write_text('{"id": "a", "text": "b"}\n', "utf-8")
+    found = run("evaluate", *words, code=2)
+    assert said in found.err
+    assert files() == ["in.jsonl"]
+
+
+def test_a_bad_record_is_told_and_the_rest_evaluated(run):
+    Path("more.jsonl").write_text('{"id": "x", "text": 7}\n', "utf-8")
+    docs, *truth = PAIRS
+    words = ["evaluate", "pairs", docs, "more.jsonl", *truth, "-o", "out", "--recipes", "classic"]
+    found = run(*words, code=2)
+    assert "more.jsonl: record 1, field 'text': must be text" in found.err
+    assert Path("out/report.md").exists()
+
+
+@pytest.mark.parametrize("command", [("pairs", *PAIRS), ("published", EXAMPLES / "topics")])
+def test_a_missing_extra(run, monkeypatch, command):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    found = run("evaluate", *command, "-o", "out", code=2)
+    assert "pip install 'neardup[lab]'" in found.err

@@ -1,0 +1,175 @@
+"""The edit model: as much as was asked for, and the same for the same seed and id."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup import ParameterError
+from neardup.lab import EditModel
+from neardup.lab.frame_lines import head_of, tail_of
+from neardup.lab.passages import sentences, words
+
+ENGLISH = (
+    "The harbour master counted the boats twice on Monday. Nobody had seen the grey one leave. "
+    "By noon the fog was gone, and so was the ferry. Two children found a rope on the beach; "
+    "they brought it to the office. The clerk wrote it down in the book and went home early."
+)
+
+
+def levenshtein(a, b):
+    """The textbook table, a row at a time."""
+    letters = np.array([ord(c) for c in b])
+    places = np.arange(len(b) + 1)
+    row = places.copy()
+    for at, letter in enumerate(a, 1):
+        replaced = np.minimum(row[1:] + 1, row[:-1] + (letters != ord(letter)))
+        # Insertions: the least so far, plus one for each place since.
+        row = np.minimum.accumulate(np.concatenate(([at], replaced)) - places) + places
+    return int(row[-1])
+
+
+@pytest.fixture(scope="module")
+def pool(write):
+    return [write(f"pool{at}", 20) for at in range(8)]
+
+
+def test_levenshtein_by_hand():
+    assert levenshtein("kitten", "sitting") == 3
+    assert levenshtein("", "ab") == levenshtein("ab", "") == 2
+
+
+@pytest.mark.parametrize(("rate", "least"), [(0.02, 0.85), (0.1, 0.85), (0.3, 0.8), (0.5, 0.7)])
+def test_the_measured_share_agrees_with_the_rate(rate, least, pool, write):
+    """Over 20 copies the share is never above the rate, and on average close below."""
+    model = EditModel(pool, rate=rate)
+    shares = []
+    for at in range(20):
+        text = write(f"text{at}", 30)
+        copy = model.copy(text, str(at))
+        # The budget is a whole number of characters.
+        assert copy.touched <= round(rate * len(text))
+        assert copy.touched >= 0.9 * round(rate * len(text)) - 1
+        shares.append(levenshtein(text, copy.text) / max(len(text), len(copy.text)))
+        assert shares[-1] <= rate + 0.5 / len(text)
+    assert least * rate <= np.mean(shares) <= rate + 0.001
+
+
+def test_english_too():
+    model = EditModel([ENGLISH.upper(), ENGLISH[::-1]], rate=0.2)
+    shares = []
+    for at in range(20):
+        copy = model.copy(ENGLISH, str(at))
+        shares.append(levenshtein(ENGLISH, copy.text) / max(len(ENGLISH), len(copy.text)))
+    assert 0.15 <= np.mean(shares) <= 0.2
+
+
+def test_rates_are_drawn_from_two_to_ten_percent(pool, write):
+    model = EditModel(pool)
+    rates = [model.copy(write("one"), str(at)).rate for at in range(300)]
+    assert 0.02 <= min(rates) < 0.025
+    assert 0.095 < max(rates) <= 0.10
+    assert 0.055 < np.mean(rates) < 0.065
+
+
+def test_all_kinds_of_edits_occur(pool, write):
+    model = EditModel(pool, rate=0.3)
+    kinds = {}
+    for at in range(60):
+        text = f"本报讯 {write(f'text{at}', 30)}（完）"
+        for kind, count in model.copy(text, str(at)).counts.items():
+            kinds[kind] = kinds.get(kind, 0) + count
+    operations = ("insertion", "deletion", "replacement", "reordering")
+    levels = ("sentence", "word", "character")
+    expected = {f"{level} {operation}" for level in levels for operation in operations}
+    assert set(kinds) == expected | {"line deletion", "line replacement"}
+    plain = [model.copy(write(f"text{at}"), str(at)).counts for at in range(20)]
+    assert any("line insertion" in counts for counts in plain)
+
+
+def test_what_is_inserted_comes_from_the_pool():
+    model = EditModel(["甲乙丙丁戊己庚辛。"] * 3, rate=0.3)
+    text = "".join(f"{at}、" for at in range(200))
+    new = set().union(*(set(model.copy(text, str(at)).text) for at in range(30))) - set(text)
+    lines = {kind for at in range(30) for kind in model.copy(text, str(at)).counts}
+    assert set("甲乙丙丁戊己庚辛") <= new
+    assert "line insertion" in lines
+    # All else is of the lines at head and tail, which are English for numbers.
+    assert not {c for c in new if "\u4e00" <= c <= "\u9fff"} - set("甲乙丙丁戊己庚辛")
+
+
+def test_copies_depend_on_seed_id_and_rate_alone(pool, write):
+    texts = {str(at): write(f"text{at}") for at in range(6)}
+    model = EditModel(pool, seed=3)
+    forth = {id: model.copy(text, id) for id, text in texts.items()}
+    back = {id: EditModel(pool, seed=3).copy(texts[id], id) for id in reversed(texts)}
+    assert forth == back
+    assert EditModel(pool, seed=4).copy(texts["0"], "0") != forth["0"]
+    assert model.copy(texts["0"], "1") != forth["0"]
+
+
+def test_pinned():
+    """Results would change with these draws: a change here is one of all experiments."""
+    copy = EditModel(["码头上的吊车昨夜停了。", "渡船改在清晨开出。"], seed=1, rate=0.3).copy(
+        "灯塔今天重新点亮，港口的居民都来观看。", "a1"
+    )
+    assert copy.text == "【转载】灯塔今天重新点亮，港口的居民都渡船看。"
+    assert copy.touched == 6
+    assert copy.counts == {"line insertion": 1, "word replacement": 1}
+
+
+@given(
+    text=st.text(max_size=60) | st.text("甲乙丙丁。\n ab.", max_size=120),
+    rate=st.floats(0, 0.5),
+    id=st.text(max_size=5),
+)
+def test_touched_bounds_the_distance(text, rate, id):
+    copy = EditModel(["子丑寅卯，辰巳午未。", "one two three."], rate=rate).copy(text, id)
+    assert levenshtein(text, copy.text) <= copy.touched <= round(rate * len(text))
+    assert bool(copy.counts) == bool(copy.touched)
+    assert copy.touched or copy.text == text
+
+
+@given(st.text(max_size=80))
+def test_passages_are_in_order_and_apart(text):
+    for spans in (words(text), sentences(text)):
+        edges = [edge for span in spans for edge in span]
+        assert edges == sorted(edges)
+        assert all(begin < end <= len(text) for begin, end in spans)
+    assert not any("\n" in text[begin:end] for begin, end in sentences(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "head", "tail"),
+    [
+        ("本报讯 渡口关闭。", "本报讯 ", ""),
+        ("晨江社五月二日电（记者 何青）渡口关闭。（完）", "晨江社五月二日电", "（完）"),
+        ("渡口关闭。\n编辑：何青", "", "\n编辑：何青"),
+        ("PORT TOWN (Wire) -- The ferry stopped.", "PORT TOWN (Wire) -- ", ""),
+        ("", "", ""),
+    ],
+)
+def test_lines_of_a_source_are_found(text, head, tail):
+    assert text[slice(*head_of(text))] == head
+    assert text[slice(*tail_of(text))] == tail
+
+
+@pytest.mark.parametrize("rate", [-0.1, 0.51, True, "x", float("nan")])
+def test_rates_out_of_bounds(rate):
+    with pytest.raises(ParameterError, match=r"'rate' parameter must be a number from 0 to 0\.5"):
+        EditModel(["some words"], rate=rate)
+
+
+@pytest.mark.parametrize("pool", [[], ["", "。。"]])
+def test_a_pool_without_words(pool):
+    with pytest.raises(ParameterError, match="'pool' parameter must have a text with a word"):
+        EditModel(pool)
+
+
+def test_a_pool_that_is_one_text():
+    with pytest.raises(ParameterError, match="'pool' parameter must be a list"):
+        EditModel("some words")
+    with pytest.raises(ParameterError, match="'seed'"):
+        EditModel(["some words"], seed=-1)
+    # Where there is no other donor, a text is its own.
+    assert EditModel(["one text of words"], rate=0.5).copy("one text of words", "a").touched
