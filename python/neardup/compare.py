@@ -26,10 +26,11 @@ class Comparison:
     measure : str
         ``content(k)`` or ``resemblance(k)`` for a recipe that verifies,
         ``equal_bits``, ``equal_values`` or ``sampled_resemblance`` for one whose
-        sketches decide, ``identical`` where a text has too few features for a
-        sketch and only equality can be told.
+        sketches decide, ``identical`` where a text has no features and only
+        equality can be told.
     duplicate : bool
-        Whether the recipe calls the two duplicates.
+        Whether the recipe calls the two duplicates. A text of fewer features than
+        its ``min_features`` is one of an identical text only.
     resemblance : float
         Shingles in common over all shingles of both texts, in [0, 1].
     containment_a, containment_b : float
@@ -110,12 +111,13 @@ def compare(
     Examples
     --------
     >>> import neardup
-    >>> neardup.compare("近似文本检测引擎", "近似文本检测引擎！").similarity
-    1.0
-    >>> found = neardup.compare(
-    ...     "近似文本检测引擎", "近似文本检测引擎！", recipe="characters")
+    >>> a, b = "渡口的新渡轮下周一试航", "渡口的新渡轮下周一试航！"
+    >>> found = neardup.compare(a, b)
+    >>> found.measure, found.similarity, found.duplicate
+    ('content(5)', 1.0, True)
+    >>> found = neardup.compare(a, b, recipe="characters")
     >>> found.measure, found.similarity
-    ('resemblance(5)', 0.8)
+    ('resemblance(5)', 0.875)
     """
     import pyarrow as pa
 

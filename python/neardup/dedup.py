@@ -120,10 +120,11 @@ def dedup(
     -----
     One rule: documents stand in priority order, and one is dropped if and only
     if it is verified similar to a document before it that is kept. It points
-    at the most similar such document, the earliest if they tie. Near-linear in
-    practice, quadratic among documents of one template; memory is some 300
-    bytes a document beside its id, texts wait in a temporary file. The result
-    depends on neither threads nor batches.
+    at the most similar such document, the earliest if they tie. Near-linear with
+    the default recipe; quadratic among documents of one form with ``shingle``
+    and with recipes that make fingerprints. Memory is some 800 bytes a document
+    beside its id and up to 150 MB for what is common; texts wait in a temporary
+    file. The result depends on neither threads nor batches.
 
     Examples
     --------

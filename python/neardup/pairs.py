@@ -80,9 +80,8 @@ title_from_first_line, workers
 
     Notes
     -----
-    Candidates within the distance are found exactly; the distance itself is
-    derived from the threshold for a recall that :func:`neardup.plan` states.
-    The output is quadratic in how often one text is repeated.
+    What share of pairs just at the threshold is found, :func:`neardup.plan`
+    states. The output is quadratic in how often one text is repeated.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.exceptions import ParameterError
 from neardup.parameters import check_flag, check_max_distance, check_threshold, check_whole
-from neardup.recipe import CORPUS, Recipe, Sketch, load_recipe
+from neardup.recipe import CORPUS, NONE, Recipe, Sketch, load_recipe
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -29,6 +29,9 @@ BANDS_RECALL = 0.99
 #: Bytes for each key of a document: its number, its entry in a list, and its
 #: part of the list's head.
 _KEY_BYTES = 16.0
+
+#: Terms of a binomial sum that are added up, at most.
+_TERMS = 500
 
 #: Points of the printed curve of a banding.
 _POINTS = 21
@@ -192,9 +195,10 @@ class Plan:
         SIMD brute force or block-permutation keys for fingerprints, bands for
         signatures, shared keys for samples: those that few documents have, or
         all that a resemblance cannot do without.
-    predicted_recall : float
+    predicted_recall : float or None
         Estimated share of pairs with a resemblance exactly at the threshold
-        that become candidates; 1.0 where the search is exact.
+        that become candidates; 1.0 where the search is exact, None where it is
+        by other features than the shingles that are compared.
     bytes_per_document : float or None
         Memory of sketches and search; None where it depends on how long the
         texts are.
@@ -232,7 +236,7 @@ class Plan:
     threshold: float | None
     measure: str
     scheme: str
-    predicted_recall: float
+    predicted_recall: float | None
     bytes_per_document: float | None
     bits: int | None = None
     max_distance: int | None = None
@@ -351,6 +355,10 @@ def plan_of(recipe: Recipe, wanted: Rule, documents: int, *, look_ups: bool) -> 
             "bytes_per_document": keys * (4.0 + _KEY_BYTES) if keys else None,
             "keys": keys,
         }
+    is_of_sets = sketch.kind != "simhash" and wanted.keeps_texts
+    if is_of_sets and not _searches_what_it_compares(recipe, wanted):
+        # Of other features than the texts' shingles nothing is known.
+        details["predicted_recall"] = None
     return Plan(
         recipe_id=recipe.id,
         documents=documents,
@@ -362,17 +370,39 @@ def plan_of(recipe: Recipe, wanted: Rule, documents: int, *, look_ups: bool) -> 
 
 
 def _sample_recall(size: int, threshold: float) -> float:
-    """Return the share of the smallest samples that have enough shared keys.
+    """Return the share of samples of `size` keys that have enough shared ones.
 
     A resemblance of t means that a text shares at least t of its shingles, so
     that is taken for the probability of each key. Keys that many documents have
     are left out of account.
     """
-    if not size:
+    if not size or threshold == 1:
         return 1.0
     enough = max(1, int(size * threshold / 2))
-    missed = sum(
-        math.comb(size, keys) * threshold**keys * (1 - threshold) ** (size - keys)
-        for keys in range(enough)
+    # So far below the mean, the terms before these are nothing.
+    terms = range(max(0, enough - _TERMS), enough)
+    chance, other = math.log(threshold), math.log1p(-threshold)
+    ways = math.lgamma(size + 1)
+    missed = math.fsum(
+        math.exp(
+            ways
+            - math.lgamma(keys + 1)
+            - math.lgamma(size - keys + 1)
+            + keys * chance
+            + (size - keys) * other
+        )
+        for keys in terms
     )
-    return 1 - missed
+    return max(0.0, 1 - missed)
+
+
+def _searches_what_it_compares(recipe: Recipe, wanted: Rule) -> bool:
+    """Say whether the features are the shingles that resemblance is about."""
+    weigh, segment = recipe.weigh, recipe.segment
+    return (
+        segment.units == "shingles"
+        and segment.k == wanted.shingle
+        and weigh.stop_words == NONE
+        and not weigh.drop_punctuation
+        and not weigh.lowercase_units
+    )

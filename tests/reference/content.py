@@ -17,6 +17,7 @@ from .normalize import WHITE_SPACE, is_within
 from .segment import ENCLOSED_LETTERS, shingles
 from .sketch import xxh3
 
+# In collections of fewer than 40,000 texts, as all are here.
 RARE = 4
 REPEATED = 10
 SAMPLE = 128
@@ -31,6 +32,12 @@ POWERS = {"十": 10, "百": 100, "千": 1000}
 def hashes(text, k):
     """Return the hashes of the text's distinct shingles."""
     return {xxh3(shingle, 64) for shingle in shingles(text, k)}
+
+
+def is_spaced(text):
+    """Say whether most letters are of scripts with spaces, four for one of others."""
+    narrow = len(re.findall("[A-Za-z\u00c0-\u0dff]", text))
+    return narrow > 4 * sum(c >= "\u0e00" for c in text)
 
 
 # Common shingles
@@ -175,12 +182,15 @@ def content(a, b, k=5, counted=(), entries=8_000_000):
     `counted` are the texts of the collection, each once. The texts are similar
     if `similarity` reaches the threshold and nothing `contradicts`.
     """
-    first, second = hashes(a, k), hashes(b, k)
+    longer = -(-8 * k // 5)
+    first, second = (hashes(text, longer if is_spaced(text) else k) for text in (a, b))
     shared, union = len(first & second), len(first | second)
     smaller = min(len(first), len(second))
     agree, differ = compare_numbers(a, b)
     short = min(len(letters(a)), len(letters(b))) < SHORT
-    weighed = None if short else weigh(first, second, commonness(counted, k, entries))
+    weighed = None
+    if not short and not is_spaced(a) and not is_spaced(b):
+        weighed = weigh(first, second, commonness(counted, k, entries))
     if short:
         similarity = short_similarity(a, b)
     elif weighed:

@@ -33,7 +33,7 @@ def resemblance(one, other):
     larger = max(rate_a, rate_b)
     common = len(set(keys_a) & set(keys_b))
     union = len(keys_a) * rate_a / larger + len(keys_b) * rate_b / larger - common
-    return common / union if union > common else 1.0
+    return min(1.0, common / union) if common else 0.0
 
 
 def share_enough(keys, others, threshold):

@@ -22,7 +22,7 @@ use crate::normalize::check_length;
 use crate::recipe::{Recipe, Scratch};
 use crate::sketch::Sketch;
 use crate::texts::TextStore;
-use crate::verify::{Commonness, Evidence, Profile, commonness, shingle_hashes};
+use crate::verify::{Commonness, Evidence, Overlap, Profile, Shingles, commonness, shingle_hashes};
 use crate::weigh::DocumentFrequencies;
 
 /// Bytes of text held in memory before they go to a temporary file.
@@ -166,6 +166,19 @@ impl Corpus {
         let a = Profile::of(self.texts.text(a as usize, &mut buffer)?, k, commonness);
         let b = Profile::of(self.texts.text(b as usize, &mut buffer)?, k, commonness);
         Ok(Evidence::of(&a, &b))
+    }
+
+    /// The sizes of the sets of shingles of `k` characters of two documents, and of
+    /// their intersection.
+    ///
+    /// # Errors
+    ///
+    /// If a stored text cannot be read back.
+    pub fn overlap(&self, a: u32, b: u32, k: usize) -> Result<Overlap> {
+        let mut buffer = Vec::new();
+        let a = Shingles::of(self.texts.text(a as usize, &mut buffer)?, k);
+        let b = Shingles::of(self.texts.text(b as usize, &mut buffer)?, k);
+        Ok(a.overlap(&b))
     }
 
     /// A value that two documents share if and only if their texts are equal
@@ -342,11 +355,12 @@ impl Counting {
 }
 
 impl Counted {
-    /// Counts the texts that have not come before.
+    /// Counts the texts with features that have not come before.
     fn add(&mut self, documents: &[Sketched]) {
         let new: Vec<&[u64]> = documents
             .iter()
-            .filter(|made| made.features != UNREADABLE && self.texts.insert(made.identity))
+            .filter(|made| !matches!(made.features, 0 | UNREADABLE))
+            .filter(|made| self.texts.insert(made.identity))
             .map(|made| made.counted.as_slice())
             .collect();
         // Nobody else holds it before the corpus is finished.

@@ -378,6 +378,9 @@ impl Recipe {
             minhash.add(minima, hash);
         });
         out.values.resize(minhash.num_perm(), 0);
+        if features == 0 {
+            minhash.begin(minima);
+        }
         minhash.finish(minima, &mut out.values);
         features
     }
@@ -397,6 +400,9 @@ impl Recipe {
         } = scratch;
         sampler.begin();
         let features = self.each_feature(normalized, distinct, lower, |hash| sampler.add(hash));
+        if features == 0 {
+            sampler.begin();
+        }
         out.rate = sampler.finish(size, &mut out.values);
         features
     }
@@ -412,12 +418,11 @@ impl Recipe {
         mut feature: impl FnMut(u64),
     ) -> usize {
         let mut features = 0;
+        let mut says_something = false;
         distinct.clear();
-        if !normalized.chars().any(weigh::is_letter_or_digit) {
-            return 0;
-        }
         self.segmenter.for_each(normalized, |unit| {
             if let Some(text) = self.weigher.keep(unit.text, lower) {
+                says_something = says_something || text.chars().any(weigh::is_letter_or_digit);
                 let [hash] = Xxh3.hash(text);
                 if distinct.insert(hash) {
                     features += 1;
@@ -425,7 +430,10 @@ impl Recipe {
                 }
             }
         });
-        features
+        match says_something {
+            true => features,
+            false => 0,
+        }
     }
 }
 

@@ -138,7 +138,8 @@ impl Corpus {
         self.inner.sketches().distance(a, b)
     }
 
-    /// All by which the content of two documents is compared.
+    /// All by which the content of two documents is compared; resemblance and
+    /// containment are those of shingles of `shingle` characters in any script.
     #[pyo3(signature = (a, b, *, shingle))]
     fn evidence<'py>(
         &self,
@@ -147,10 +148,17 @@ impl Corpus {
         b: u32,
         shingle: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let found = py
-            .detach(|| self.inner.evidence(a, b, shingle))
+        let (found, overlap) = py
+            .detach(|| {
+                let found = self.inner.evidence(a, b, shingle)?;
+                Ok((found, self.inner.overlap(a, b, shingle)?))
+            })
             .map_err(raise)?;
-        told(py, &found)
+        let fields = told(py, &found)?;
+        fields.set_item("resemblance", overlap.resemblance())?;
+        fields.set_item("containment_a", overlap.containment_a())?;
+        fields.set_item("containment_b", overlap.containment_b())?;
+        Ok(fields)
     }
 
     fn frequencies_digest(&self) -> Option<u64> {

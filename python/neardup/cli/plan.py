@@ -65,7 +65,8 @@ def _lines(plans: dict[str, Plan]) -> Iterator[str]:
         yield "candidates        share one of the rarest shingles that the threshold needs"
     else:
         yield f"candidates        share enough of about {one.keys} sampled shingles"
-    yield f"predicted recall  {one.predicted_recall:.4f} of pairs just at the threshold"
+    if one.predicted_recall is not None:
+        yield f"predicted recall  {one.predicted_recall:.4f} of pairs just at the threshold"
     if one.bytes_per_document is not None:
         yield f"memory            about {one.bytes_per_document:,.0f} bytes a document"
     if one.s_curve:

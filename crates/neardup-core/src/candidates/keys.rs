@@ -70,6 +70,11 @@ impl Keys {
         self.lengths.len()
     }
 
+    /// How many documents have each key, by its number.
+    pub fn lengths(&self) -> &[u32] {
+        &self.lengths
+    }
+
     /// The numbers of a document's keys that others have too, the rarest first.
     pub fn shared(&self, document: usize) -> &[u32] {
         let all = self.all(document);
@@ -133,7 +138,7 @@ impl Keys {
         if keys.len() > u32::MAX as usize {
             return Err(Error::input(
                 "the keys of this collection",
-                "fewer than 2^32 in all",
+                "fewer than 2^32 in all; a smaller sample or signature makes fewer",
                 keys.len(),
             ));
         }
@@ -143,8 +148,8 @@ impl Keys {
             .map(|(at, &key)| u64::from(key) << 32 | at as u64)
             .collect();
         sorted.par_sort_unstable();
-        // A document never has a key twice, so a run is as long as the key has
-        // documents.
+        // Samples never have a key twice, bands hardly ever, so a run is as long
+        // as the key has documents.
         let mut runs: Vec<(u32, u32)> = Vec::new();
         let mut begin = 0;
         for run in sorted.chunk_by(|a, b| a >> 32 == b >> 32) {

@@ -28,7 +28,7 @@ const TASK: usize = 64;
 /// Kept documents that close a list of keys: what more have in common is form.
 pub const LONGEST_OF_KEPT: u32 = 32;
 
-/// Documents that close a list where all are filed, repeats among them.
+/// Documents that close a list of bands, and any list where all are filed.
 pub const LONGEST_OF_ALL: u32 = 1000;
 
 /// How candidates are found; each suits one kind of sketch.
@@ -101,6 +101,8 @@ impl Shelf {
                 behind: Filed::with_scheme(fingerprints.bits(), max_distance, Scheme::Scan)?,
             },
             (Sketches::Signatures(signatures), Search::Bands(banding)) => {
+                // A closed list would break what a banding promises.
+                let longest = longest.max(LONGEST_OF_ALL);
                 keyed(Keys::of_bands(signatures, banding)?, Use::Any, longest)
             }
             (Sketches::Samples(samples), Search::Postings { threshold }) => keyed(

@@ -139,7 +139,11 @@ impl Signatures {
         self.values.is_empty()
     }
 
-    /// The signature of a document; that of the empty set beyond the last.
+    /// The signature of a document.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such document.
     pub fn of(&self, document: u32) -> &[u32] {
         let begin = document as usize * self.num_perm;
         &self.values[begin..begin + self.num_perm]
@@ -158,6 +162,10 @@ impl Samples {
     }
 
     /// The keys of a document's sample, ascending.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such document.
     pub fn of(&self, document: u32) -> &[u32] {
         let bounds = &self.offsets[document as usize..document as usize + 2];
         &self.keys[bounds[0] as usize..bounds[1] as usize]
@@ -184,10 +192,10 @@ impl Samples {
         let size = |keys: &[u32], rate: u32| keys.len() as f64 * f64::from(rate) / larger;
         let common = common(keys_a, keys_b) as f64;
         let union = size(keys_a, rate_a) + size(keys_b, rate_b) - common;
-        if union <= common {
-            return 1.0;
+        if common == 0.0 {
+            return 0.0;
         }
-        common / union
+        (common / union).min(1.0)
     }
 }
 

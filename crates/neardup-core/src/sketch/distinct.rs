@@ -16,6 +16,9 @@ const LEAST: usize = 1 << 12;
 /// taken, which no processor could foresee.
 const SPARSE: usize = 4;
 
+/// From 32 MiB on, room counts more than time: half of the places may be taken.
+const LARGE: usize = 1 << 22;
+
 /// A set of 64-bit hashes that is emptied for each document.
 #[derive(Debug)]
 pub(crate) struct Distinct {
@@ -63,15 +66,25 @@ impl Distinct {
         // Written and counted in either case: there is nothing to foresee.
         self.slots[place] = hash;
         self.filled += usize::from(is_new);
-        if self.filled > self.slots.len() / SPARSE {
+        if self.filled > self.most() {
             self.grow();
         }
         is_new
     }
 
+    /// Places that may be taken before the table grows.
+    #[inline]
+    fn most(&self) -> usize {
+        match self.slots.len() < LARGE {
+            true => self.slots.len() / SPARSE,
+            false => self.slots.len() / 2,
+        }
+    }
+
     #[cold]
     fn grow(&mut self) {
-        let larger = vec![0; 4 * self.slots.len()];
+        let times = if self.slots.len() < LARGE { 4 } else { 2 };
+        let larger = vec![0; times * self.slots.len()];
         let old = std::mem::replace(&mut self.slots, larger);
         self.filled = 0;
         for hash in old.into_iter().filter(|&hash| hash != 0) {

@@ -40,9 +40,6 @@ pub const MIN_NUM_PERM: u32 = 16;
 /// The most values of a signature.
 pub const MAX_NUM_PERM: u32 = 1024;
 
-/// The number of values where nothing else is said.
-pub const DEFAULT_NUM_PERM: u32 = 128;
-
 /// Orders whose multipliers, offsets and minima fit the registers together:
 /// four vectors of each with AVX-512.
 const GROUP: usize = 64;

@@ -38,7 +38,7 @@ pub(crate) use count::Counters;
 pub(crate) use distinct::Distinct;
 pub(crate) use hash::{Bkdr, News, UnitHash, Xxh3};
 pub(crate) use minhash::check_num_perm;
-pub use minhash::{DEFAULT_NUM_PERM, MAX_NUM_PERM, MIN_NUM_PERM, MinHash, Minima, equal_values};
+pub use minhash::{MAX_NUM_PERM, MIN_NUM_PERM, MinHash, Minima, equal_values};
 pub use sample::Sampler;
 pub(crate) use sum::sums;
 

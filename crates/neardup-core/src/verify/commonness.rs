@@ -31,6 +31,12 @@ pub const SAMPLE: usize = 128;
 /// Shingles that a table holds at most unless told otherwise.
 pub const DEFAULT_ENTRIES: usize = 6_000_000;
 
+/// Texts that carry a rare shingle in a small collection, at most.
+pub const RARE: u32 = 4;
+
+/// So many texts times the square of a number make that number of them few.
+const SQUARE: u64 = 1600;
+
 /// Parts of the table, which threads fill side by side.
 ///
 /// A part of a large table, a quarter of a megabyte to some megabytes, so also
@@ -174,6 +180,15 @@ impl Commonness {
     /// True if no shingle was counted.
     pub fn is_empty(&self) -> bool {
         self.parts.iter().all(HashMap::is_empty)
+    }
+
+    /// The number of texts that carry a shingle, at most, for it to be rare.
+    ///
+    /// Phrases of the language become more frequent as a collection grows, and
+    /// forms of which there are a handful do not. The root keeps between the two.
+    pub fn rare(&self) -> u32 {
+        let root = (self.texts / SQUARE).isqrt();
+        u32::try_from(root).unwrap_or(u32::MAX).max(RARE)
     }
 
     /// The number of texts counted.
@@ -337,6 +352,17 @@ mod tests {
         text.push(0);
         let half = sample(&text, 0, &mut Vec::new());
         assert!(half.len() < 200 && half.contains(&0));
+    }
+
+    #[test]
+    fn what_is_rare_grows_with_the_root_of_the_collection() {
+        let of = |texts| {
+            let mut table = Commonness::new(16);
+            table.texts = texts;
+            table.rare()
+        };
+        let sizes = [0, 1, 39_999, 40_000, 57_599, 57_600, 1_000_000];
+        assert_eq!(sizes.map(of), [4, 4, 4, 5, 5, 6, 25]);
     }
 
     #[test]

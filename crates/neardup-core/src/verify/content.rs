@@ -20,7 +20,7 @@ What a pair costs is a merge of two samples of some 200 hashes each, and one of 
 whole sets if these do not rule the pair out.
 */
 
-use super::commonness::{Commonness, text_level};
+use super::commonness::{Commonness, RARE, text_level};
 use super::numbers::{Agreement, Numbers};
 use super::resemblance::{Overlap, Shingles};
 use super::short::{Letters, SHORT};
@@ -33,6 +33,8 @@ pub struct Profile {
     /// In how many texts each of the first shingles stands: those of `level`.
     counts: Box<[u32]>,
     level: u32,
+    /// Texts that carry a shingle, at most, for it to be rare.
+    rare: u32,
     numbers: Numbers,
     letters: Letters,
 }
@@ -56,15 +58,18 @@ pub struct Evidence {
 }
 
 impl Profile {
-    /// Looks at a normalized text by shingles of `k` characters.
+    /// Looks at a normalized text by shingles of `k` characters, or of more in a
+    /// text with spaces between its words.
     ///
     /// `commonness` must have been counted with the same `k`, and be the same
     /// for both profiles of a pair. O(n log n) for n characters; 8 bytes for
     /// each distinct shingle and each number.
     pub fn of(text: &str, k: usize, commonness: Option<&Commonness>) -> Self {
-        let shingles = Shingles::of(text, k);
-        let (mut level, mut counts) = (0, Box::default());
-        if let Some(table) = commonness {
+        let is_spaced = is_spaced(text);
+        let shingles = Shingles::of(text, if is_spaced { spaced(k) } else { k });
+        let (mut level, mut counts, mut rare) = (0, Box::default(), RARE);
+        if let Some(table) = commonness.filter(|_| !is_spaced) {
+            rare = table.rare();
             level = text_level(shingles.len()).max(table.level());
             let sample = sampled(shingles.hashes(), level);
             counts = sample.iter().map(|&hash| table.count(hash)).collect();
@@ -73,6 +78,7 @@ impl Profile {
             shingles,
             counts,
             level,
+            rare,
             numbers: Numbers::of(text),
             letters: Letters::of(text),
         }
@@ -138,8 +144,29 @@ impl Profile {
         Sample {
             hashes,
             counts: &self.counts[..hashes.len()],
+            rare: self.rare,
         }
     }
+}
+
+/// Characters of a shingle in a text with spaces between its words.
+///
+/// Five letters are one word and five Chinese characters are three: what stands
+/// in a few texts of one stands in hundreds of the other. So shingles are longer
+/// there, and none of them is taken for common.
+fn spaced(k: usize) -> usize {
+    (8 * k).div_ceil(5)
+}
+
+/// Whether a text is mostly of a script with spaces between words, where four
+/// letters say about as much as one character of another script.
+fn is_spaced(text: &str) -> bool {
+    let (mut narrow, mut wide) = (0_usize, 0_usize);
+    for c in text.chars() {
+        narrow += usize::from(matches!(c, 'A'..='Z' | 'a'..='z' | '\u{C0}'..='\u{DFF}'));
+        wide += usize::from(c >= '\u{E00}');
+    }
+    narrow > 4 * wide
 }
 
 impl Evidence {
@@ -177,7 +204,7 @@ impl Evidence {
 
 #[cfg(test)]
 mod tests {
-    use super::super::weighed::{KNOWN, RARE};
+    use super::super::weighed::KNOWN;
     use super::*;
 
     /// A text of distinct characters, which are its shingles of length 1: those
@@ -208,6 +235,17 @@ mod tests {
             assert_eq!(got, found.verdict(threshold));
         }
         found
+    }
+
+    #[test]
+    fn four_letters_weigh_as_one_character() {
+        assert!(!is_spaced("渡口abcdefgh"));
+        assert!(is_spaced("渡口abcdefghi"));
+        assert!(is_spaced("Ärzte"));
+        assert!(is_spaced("паром"));
+        assert!(!is_spaced("สวัสดี"));
+        assert!(!is_spaced("12:30"));
+        assert_eq!([1, 5, 6].map(spaced), [2, 8, 10]);
     }
 
     #[test]

@@ -31,11 +31,11 @@ mod short;
 mod verifier;
 mod weighed;
 
-pub use commonness::Commonness;
+pub use commonness::{Commonness, RARE};
 pub use content::{Evidence, Profile};
 pub use numbers::{Agreement, Numbers};
 pub use pairs::{PairSearch, VerifiedPair};
 pub use resemblance::{Overlap, Shingles, shingle_hashes};
 pub use short::SHORT;
-pub use verifier::{DEFAULT_SHINGLE, Measure, Verifier};
-pub use weighed::{KNOWN, RARE, REPEATED, Scratch, Weighed};
+pub use verifier::{Measure, Verifier};
+pub use weighed::{KNOWN, Scratch, Weighed};

@@ -15,7 +15,7 @@ use crate::rule::Rule;
 /// Candidate pairs verified at a time.
 const PIECE: usize = 1 << 16;
 
-/// Documents looked up together.
+/// Documents looked up together, at most.
 const CHUNK: usize = 1024;
 
 /// Two documents that are verified similar.
@@ -57,7 +57,12 @@ enum Source {
     /// All at once.
     Listed { pairs: Vec<(u32, u32)>, next: usize },
     /// Document after document, each among those before it.
-    LookedUp { shelf: Box<Shelf>, next: usize },
+    LookedUp {
+        shelf: Box<Shelf>,
+        next: usize,
+        /// Documents that are looked up together.
+        together: usize,
+    },
 }
 
 impl PairSearch {
@@ -102,6 +107,7 @@ impl PairSearch {
                     searched.len() as u64,
                 )?),
                 next: 0,
+                together: CHUNK,
             },
         };
         let mut search = PairSearch {
@@ -154,8 +160,12 @@ impl PairSearch {
                 let piece = &pairs[range];
                 Ok((!piece.is_empty()).then(|| piece.iter().copied().map(documents).collect()))
             }
-            Source::LookedUp { shelf, next } => {
-                let range = *next..(*next + CHUNK).min(searched.len());
+            Source::LookedUp {
+                shelf,
+                next,
+                together,
+            } => {
+                let range = *next..(*next + *together).min(searched.len());
                 if range.is_empty() {
                     return Ok(None);
                 }
@@ -164,6 +174,9 @@ impl PairSearch {
                 let found = shelf.before(corpus.sketches(), &searched[range.clone()])?;
                 let mut pairs = Vec::with_capacity(found.places.len());
                 let mut behind = Vec::new();
+                // As many as bring about a piece, by what the last ones brought.
+                let found_each = found.places.len() / range.len() + 1;
+                *together = (PIECE / found_each).clamp(1, CHUNK);
                 for (place, bounds) in range.zip(found.offsets.windows(2)) {
                     let document = searched[place];
                     shelf.behind(corpus.sketches(), document, &mut behind)?;

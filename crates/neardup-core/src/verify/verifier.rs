@@ -14,9 +14,6 @@ use super::weighed::Scratch;
 use crate::error::Result;
 use crate::texts::TextStore;
 
-/// Length of the shingles that are counted unless told otherwise.
-pub const DEFAULT_SHINGLE: usize = 5;
-
 /// Bytes of profiles kept between loads.
 const CACHE_BYTES: usize = 192 << 20;
 

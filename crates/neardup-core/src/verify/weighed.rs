@@ -1,9 +1,9 @@
 /*! The common shingles of two texts told from their content.
 
-A shingle that more than [`RARE`] texts of the collection carry is *common*, by the
-table [`Commonness`](super::Commonness); without a table none is. Let n be the
-median, the lower of two, of how many texts carry the common shingles that both
-texts have. If n >= [`REPEATED`], the text is one that is posted often, and an
+A shingle that more than R texts of the collection carry is *common*, by the table
+[`Commonness`](super::Commonness), which knows R; without a table none is. Let n be
+the median, the lower of two, of how many texts carry the common shingles that both
+texts have. If n >= 2.5 R, the text is one that is posted often, and an
 unshared shingle that at least 0.8 n texts carry is *of the majority form*: there
 the other text was edited. With m and r the numbers of a text's unshared shingles
 that are and are not of the majority form:
@@ -25,12 +25,6 @@ merge of two samples, of some 200 hashes each.
 */
 
 use super::commonness::is_of;
-
-/// A shingle that more texts than this carry is common.
-pub const RARE: u32 = 4;
-
-/// From this median on, a form has a majority that edits can depart from.
-pub const REPEATED: u32 = 10;
 
 /// The least number of sampled shingles, of both texts together, that say
 /// anything about what is common.
@@ -74,6 +68,8 @@ pub(super) fn sampled(hashes: &[u64], level: u32) -> &[u64] {
 pub(super) struct Sample<'a> {
     pub(super) hashes: &'a [u64],
     pub(super) counts: &'a [u32],
+    /// Texts that carry a shingle, at most, for it to be rare.
+    pub(super) rare: u32,
 }
 
 pub(super) enum Weighing {
@@ -94,7 +90,8 @@ impl Scratch {
         level: u32,
         threshold: f64,
     ) -> Weighing {
-        self.sort_out(a, b);
+        let most_of_rare = a.rare.min(b.rare);
+        self.sort_out(a, b, most_of_rare);
         let common = self.common.len();
         let alone = self.only_a.len() + self.only_b.len();
         if common == 0 || self.rare + common + alone < KNOWN {
@@ -111,11 +108,11 @@ impl Scratch {
         if most.content() < threshold {
             return Weighing::TooLow;
         }
-        Weighing::Done(self.tell_edits(most))
+        Weighing::Done(self.tell_edits(most, most_of_rare))
     }
 
     /// Merges two samples into shared and unshared shingles.
-    fn sort_out(&mut self, a: &Sample<'_>, b: &Sample<'_>) {
+    fn sort_out(&mut self, a: &Sample<'_>, b: &Sample<'_>, most_of_rare: u32) {
         let room = |list: &mut Vec<u32>, length| {
             list.clear();
             list.resize(length, 0);
@@ -135,8 +132,8 @@ impl Scratch {
             self.common[common] = count_a;
             alone_a += usize::from(x < y);
             alone_b += usize::from(y < x);
-            common += usize::from(x == y && count_a > RARE);
-            rare += usize::from(x == y && count_a <= RARE);
+            common += usize::from(x == y && count_a > most_of_rare);
+            rare += usize::from(x == y && count_a <= most_of_rare);
             i += usize::from(x <= y);
             j += usize::from(y <= x);
         }
@@ -150,14 +147,14 @@ impl Scratch {
 
     /// Tells which of the unshared shingles are edits; some shared ones are
     /// common.
-    fn tell_edits(&mut self, most: Weighed) -> Weighed {
+    fn tell_edits(&mut self, most: Weighed, most_of_rare: u32) -> Weighed {
         let middle = (self.common.len() - 1) / 2;
         let (_, &mut median, _) = self.common.select_nth_unstable(middle);
         let of_majority = |counts: &[u32]| {
             let is_of_majority = |count: u32| 5 * u64::from(count) >= 4 * u64::from(median);
-            match median {
-                0..REPEATED => 0,
-                _ => counts
+            match 2 * u64::from(median) < 5 * u64::from(most_of_rare) {
+                true => 0,
+                false => counts
                     .iter()
                     .filter(|&&count| is_of_majority(count))
                     .count(),
