@@ -7,7 +7,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 # Output folder of the demo; made anew by each run.
 DEMO := .demo
 
-.PHONY: demo test test-fast test-rust test-python lint format bench docs clean
+.PHONY: demo test test-fast test-rust test-python lint format bench accuracy docs clean
 
 demo: .venv/built
 	@rm -rf $(DEMO) && mkdir $(DEMO)
@@ -47,6 +47,10 @@ docs: .venv/built
 
 bench: .venv/built
 	$(BIN)/python benchmarks/run.py
+
+# Needs the corpora in ../shared; rapidfuzz comes with what the tests need.
+accuracy: .venv/test
+	$(BIN)/python benchmarks/accuracy.py
 
 clean:
 	rm -rf .venv target $(DEMO) benchmarks/.envs benchmarks/.inputs

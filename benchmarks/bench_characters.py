@@ -15,7 +15,9 @@ WORKS = (
         "index, and their quality is not seen. simhash-pybind takes hashes, so its figure "
         "includes making them with Python's own hash().",
         engines=(
-            Engine("neardup, general", PRODUCT, "fingerprints", {"recipe": "general", "mb": 24}),
+            Engine(
+                "neardup, characters", PRODUCT, "fingerprints", {"recipe": "characters", "mb": 24}
+            ),
             Engine("gaoya", "gaoya", "characters", {"mb": 24}),
             Engine("simhash-pybind", "simhash_pybind", "characters", {"mb": 12}),
             Engine("simhash", "simhash", "characters", {"mb": 2}, 3),

@@ -30,7 +30,10 @@ WORKS = (
         needs=corpus.NEEDS,
         threads=2,
         notes="Reads zstd-compressed JSON lines and writes kept and removed "
-        "records, at the default threshold.",
-        engines=(Engine("neardup dedup", PRODUCT, "dedup_file", {"threshold": None}),),
+        "records, at the default threshold. Unverified: the samples alone decide.",
+        engines=(
+            Engine("neardup dedup", PRODUCT, "dedup_file"),
+            Engine("neardup dedup, unverified", PRODUCT, "dedup_file", {"measure": "sketch"}),
+        ),
     ),
 )

@@ -13,6 +13,7 @@ import inspect
 import sys
 import types
 import typing
+from collections.abc import Iterator
 from pathlib import Path
 
 import typer.main
@@ -45,13 +46,24 @@ def page() -> str:
     """Return the whole page."""
     group = typer.main.get_command(app)
     parts = [_HEAD, "| command | does |", "|---|---|"]
-    for name, command in group.commands.items():
-        parts.append(f"| [`neardup {name}`](#neardup-{name}) | {_summary(name, command)} |")
+    commands = dict(_commands(group))
+    for name, command in commands.items():
+        anchor = f"neardup {name}".replace(" ", "-")
+        parts.append(f"| [`neardup {name}`](#{anchor}) | {_summary(name, command)} |")
     parts.append("")
     parts += _options("Options of `neardup` itself", group, group.params)
-    for name, command in group.commands.items():
+    for name, command in commands.items():
         parts += _command(name, command)
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _commands(group: typing.Any, before: str = "") -> Iterator[tuple[str, typing.Any]]:
+    """All commands by name, those of a group with the group's name before their own."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
 
 
 def _command(name: str, command: typing.Any) -> list[str]:

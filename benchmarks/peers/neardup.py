@@ -78,28 +78,38 @@ def lookup(path, folder):
     return job
 
 
-def dedup_file(path, folder, *, threshold):
+def dedup_file(path, folder, *, threshold=None, recipe="general", measure=None):
     """Run `neardup dedup`."""
     output, removed = folder / "kept.jsonl", folder / "removed.jsonl"
+    options = rule(folder, threshold, recipe, measure)
 
     def job():
-        files = ["-o", str(output), "--removed", str(removed)]
-        limit = [] if threshold is None else ["--threshold", str(threshold)]
-        command("dedup", str(path), *files, *limit)
+        command("dedup", str(path), "-o", str(output), "--removed", str(removed), *options)
         return Answer(lambda: read_dedup(output, removed))
 
     return job
 
 
-def pairs_file(path, folder, *, threshold):
+def pairs_file(path, folder, *, threshold, recipe="general", measure=None):
     """Run `neardup pairs`."""
     output = folder / "pairs.parquet"
+    options = rule(folder, threshold, recipe, measure)
 
     def job():
-        command("pairs", str(path), "-o", str(output), "--threshold", str(threshold))
+        command("pairs", str(path), "-o", str(output), *options)
         return Answer(lambda: read_pairs(path, output))
 
     return job
+
+
+def rule(folder, threshold, recipe, measure):
+    """Return the options that say what a duplicate is; `measure` replaces the recipe's."""
+    if measure is not None:
+        path = folder / "recipe.toml"
+        path.write_text(load_recipe(recipe).replace(decide={"measure": measure}).to_toml())
+        recipe = str(path)
+    limit = [] if threshold is None else ["--threshold", str(threshold)]
+    return ["--recipe", recipe, *limit]
 
 
 def command(*arguments):
