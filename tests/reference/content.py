@@ -1,7 +1,7 @@
 """verify: what two normalized texts share beside the form that many share.
 
-Three things decide. Shingles that many texts of the collection carry count a
-tenth. Numbers that contradict each other rule a pair out. Short texts are
+Three things decide. Shingles that many texts of the collection carry count
+less. Numbers that contradict each other rule a pair out. Short texts are
 compared by their letters and digits alone.
 
 Shingles are named by their 64-bit hashes here, because the sample of a text is
@@ -19,7 +19,6 @@ from .sketch import xxh3
 
 # In collections of fewer than 40,000 texts, as all are here.
 RARE = 4
-REPEATED = 10
 SAMPLE = 128
 KNOWN = 24
 SHORT = 40
@@ -84,7 +83,7 @@ def weigh(first, second, table):
     median = common[(len(common) - 1) // 2]
 
     def is_majority(h):
-        return median >= REPEATED and carried[h] >= Fraction(8, 10) * median
+        return carried[h] >= Fraction(8, 10) * median
 
     major_a, major_b = (sum(map(is_majority, one)) for one in (a - b, b - a))
     other_a, other_b = len(a - b) - major_a, len(b - a) - major_b
@@ -103,9 +102,9 @@ def weigh(first, second, table):
 
 def share(weighed):
     """Return the content in common of shingles that were sorted out."""
-    tenth = Fraction(1, 10)
-    shared = weighed["rare"] + tenth * weighed["common"]
-    differs = weighed["differs_a"] + weighed["differs_b"] + tenth * weighed["edits"]
+    common = Fraction(3, 10)
+    shared = weighed["rare"] + common * weighed["common"]
+    differs = weighed["differs_a"] + weighed["differs_b"] + common * weighed["edits"]
     return float(shared / (shared + differs))
 
 

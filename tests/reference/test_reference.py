@@ -314,7 +314,7 @@ def test_sample_by_hand():
     assert sample.resemblance((1, [1, 2, 3]), (1, [2, 3, 4])) == 0.5
     # Of four keys at rate 1, two would be left at rate 2.
     assert sample.resemblance((1, [1, 2, 3, 4]), (2, [1, 9])) == 1 / 3
-    assert sample.resemblance((1, []), (1, [])) == 1.0
+    assert sample.resemblance((1, []), (1, [])) == 0.0
     assert sample.share_enough(range(20), range(16, 40), 0.4)
     assert not sample.share_enough(range(20), range(17, 40), 0.4)
     assert not sample.share_enough([1, 2], [3, 4], 0.4)

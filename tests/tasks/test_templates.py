@@ -117,3 +117,17 @@ def test_a_text_that_is_posted_often_is_kept_once():
     posted = [text.replace("。", rng.choice(("。", "！", "。 "))) for _ in range(60)]
     others = bulletins(10, seed=9)
     assert dedup([*posted, *others]).kept == [posted[0], *others]
+
+
+@pytest.mark.parametrize("count", [2, 4, 5, 6, 8, 10, 12, 30])
+def test_one_item_in_many_papers_is_kept_once(count):
+    """Each prints it under a head line of its own, and a few under an editor's name."""
+    rng = random.Random(count)
+    (item,) = bulletins(1, seed=9)
+    letters = [chr(0x4E00 + at) for at in range(3000)]
+    printed = [
+        f"（{''.join(rng.sample(letters, 6))}讯）{item}编辑：{''.join(rng.sample(letters, 3))}"
+        for _ in range(count)
+    ]
+    assert len(dedup(printed).kept) == 1
+    assert len(dedup([*bulletins(20), *printed]).kept) == 21
