@@ -385,6 +385,6 @@ def fingerprinting(recipe: str | Path | Recipe) -> Recipe:
         raise ParameterError(
             f"The 'recipe' parameter must be one that makes fingerprints. Got '{chosen.name}' "
             f"instead, whose sketches are of the kind '{chosen.sketch.kind}'. Choose one such as "
-            "'characters'."
+            "'characters'; signature_many makes MinHash signatures."
         )
     return chosen

@@ -129,7 +129,7 @@ def test_plan(run):
 @pytest.mark.parametrize(
     ("recipe", "candidates", "recall"),
     [
-        ("general", "share enough of about 48 sampled shingles", "0.997"),
+        ("general", "share enough of about 48 sampled shingles", "0.998"),
         ("shingle", "share one of the rarest shingles that the threshold needs", "1.0000"),
         ("minhash", "agree on one of", "0.99"),
         ("shingle-sample", "share enough of about 96 sampled shingles", "1.0000"),
@@ -233,7 +233,7 @@ def test_the_report(run):
     assert [report["summary"][name] for name in counts] == [4, 1, 1, 2, 0, 0]
     assert report["settings"]["inputs"] == ["in.jsonl"]
     assert report["recipe"]["name"] == "general"
-    assert report["plan"]["threshold"] == 0.4
+    assert report["plan"]["threshold"] == 0.45
 
 
 def test_priority_and_fields(run):

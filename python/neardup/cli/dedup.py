@@ -71,7 +71,7 @@ def run(
 
     A document is dropped if it is verified similar to one before it that is
     kept. Texts are read, normalized, segmented, weighed and sketched; candidate
-    pairs are searched by fingerprint, verified, and clustered; what is kept is
+    pairs are searched by their sketches, verified, and clustered; what is kept is
     written unchanged.
     """
     from neardup.cli.watch import Watch, print_summary

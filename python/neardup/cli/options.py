@@ -72,7 +72,8 @@ RecipeName = Annotated[
     typer.Option(
         "--recipe",
         "-r",
-        help="How a text becomes a fingerprint: a name from `neardup recipes`, or a .toml file.",
+        help="How a text becomes a sketch, and what a duplicate is: a name from "
+        "`neardup recipes`, or a .toml file.",
         rich_help_panel=_SKETCH,
     ),
 ]
@@ -89,8 +90,8 @@ Threshold = Annotated[
     typer.Option(
         "--threshold",
         "-t",
-        help="Smallest similarity of a duplicate, inclusive, above 0 and at most 1; verified on "
-        "the texts. By default the recipe's own.",
+        help="Smallest similarity of a duplicate, inclusive, above 0 and at most 1, by the "
+        "recipe's measure. By default the recipe's own.",
         rich_help_panel=_DECIDE,
         show_default=False,
     ),

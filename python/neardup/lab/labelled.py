@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -253,26 +254,31 @@ def evaluate_pairs(
     measured = measure_all(pairs, chosen, workers=workers, say=say)
     say("cut-offs")
     measures = _ranked(measured, is_true, seed)
-    recommended = next((m for m in measures if m.can_decide), None)
-    if recommended is None:
+    deciding = [m for m in measures if m.can_decide]
+    if not deciding:
         raise bad("recipes", "at least one recipe that says what a duplicate is", recipes)
+    recommended = next((m for m in deciding if _is_usable(m)), None)
+    if recommended is None:
+        raise InputError(
+            f"{truth}: no cut-off of a measure that dedup can decide by does better on these "
+            "labels than to call all pairs duplicates, or none. Look whether labels and ids are "
+            "the right way round, or try other recipes."
+        )
     say("consequences")
     places, clusters, contradictions = implied_clusters(pairs, is_true)
     consequences = [consequence("default", pairs, places, clusters, workers=workers)]
-    cut_off = recommended.sweep.cut_off
-    if recommended.measured.by_distance or 0 < cut_off <= 1:
-        consequences.append(
-            consequence(
-                "recommended",
-                pairs,
-                places,
-                clusters,
-                decider=recommended.measured.deciders[0],
-                cut_off=cut_off,
-                by_distance=recommended.measured.by_distance,
-                workers=workers,
-            )
+    consequences.append(
+        consequence(
+            "recommended",
+            pairs,
+            places,
+            clusters,
+            decider=recommended.measured.deciders[0],
+            cut_off=recommended.sweep.cut_off,
+            by_distance=recommended.measured.by_distance,
+            workers=workers,
         )
+    )
     result = PairsEvaluation(
         documents=documents,
         truth=labelled,
@@ -361,3 +367,9 @@ def _lead(
 def _scores(taken: npt.NDArray[np.bool_], is_true: npt.NDArray[np.bool_]) -> Scores:
     tp, fp = int((taken & is_true).sum()), int((taken & ~is_true).sum())
     return Scores(tp, fp, int(is_true.sum()) - tp)
+
+
+def _is_usable(measure: MeasureResult) -> bool:
+    """Say whether dedup takes the best cut-off: a distance, or a threshold in (0, 1]."""
+    cut_off = measure.sweep.cut_off
+    return math.isfinite(cut_off) if measure.measured.by_distance else 0 < cut_off <= 1

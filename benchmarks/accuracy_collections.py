@@ -1,0 +1,145 @@
+"""The collections that the defaults are measured on, and the pairs found in them.
+
+They lie beside the repository and are no part of it.
+"""
+
+import io
+import json
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import pyarrow as pa
+import zstandard
+
+import neardup
+from neardup import _core
+from neardup.resources import compiled
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "corpora"
+NEEDS = "needs the corpora in ../shared/corpora beside the repository"
+WORKERS = 2
+
+#: Shingle of all measures here, in characters.
+SHINGLE = 5
+
+#: What people call a collection: file, and whether its texts are HTML.
+NAMES = {
+    "chinanews": ("chinanews.jsonl.zst", False),
+    "bulletins": ("bulletins.jsonl.zst", True),
+    "laws": ("laws.jsonl.zst", False),
+    "reuters": ("reuters_en.jsonl.zst", False),
+}
+
+
+class MissingError(Exception):
+    """A file of the reference data is not there."""
+
+
+def path_of(name):
+    """Return the path of a file of the reference data."""
+    path = SHARED / name
+    if not path.exists():
+        raise MissingError(f"{path.name}: {NEEDS}.")
+    return path
+
+
+def read(name):
+    """Return the records of a file of JSON lines."""
+    with path_of(name).open("rb") as file:
+        stream = zstandard.ZstdDecompressor().stream_reader(file)
+        return [json.loads(line) for line in io.TextIOWrapper(stream, encoding="utf-8")]
+
+
+def rows(name):
+    """Return the rows of a file of tab-separated values with a heading."""
+    heading, *lines = path_of(name).read_text("utf-8").splitlines()
+    names = heading.split("\t")
+    return [dict(zip(names, line.split("\t"), strict=True)) for line in lines if line]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """The documents of one collection, in file order."""
+
+    name: str
+    documents: tuple
+    is_markup: bool
+
+    @cached_property
+    def of_id(self):
+        """Each document by its id."""
+        return {document["id"]: document for document in self.documents}
+
+    @cached_property
+    def place_of(self):
+        """The place of each document by its id."""
+        return {document["id"]: place for place, document in enumerate(self.documents)}
+
+    @cached_property
+    def table(self):
+        """The documents as `neardup` takes them."""
+        columns = ("id", "title", "text")
+        return pa.table({key: [d.get(key) for d in self.documents] for key in columns})
+
+    def recipe(self, recipe="general", **stages):
+        """Return a recipe as this collection needs it."""
+        chosen = neardup.load_recipe(recipe)
+        if self.is_markup:
+            chosen = chosen.replace(normalize={"strip_markup": True})
+        return chosen.replace(**stages)
+
+    @cached_property
+    def _found(self):
+        return {}
+
+    def pairs(self, recipe="general", threshold=None, **stages):
+        """Return what a recipe calls duplicates: similarity by (id, id)."""
+        key = (recipe, threshold, repr(sorted(stages.items())))
+        if key not in self._found:
+            found = neardup.pairs(
+                self.table,
+                recipe=self.recipe(recipe, **stages),
+                threshold=threshold,
+                workers=WORKERS,
+            ).table
+            both = zip(found["id_a"].to_pylist(), found["id_b"].to_pylist(), strict=True)
+            self._found[key] = dict(zip(both, found["similarity"].to_pylist(), strict=True))
+        return self._found[key]
+
+    def kept(self, recipe="general", threshold=None):
+        """Return how many documents a recipe keeps."""
+        chosen = self.recipe(recipe)
+        result = neardup.dedup(self.table, recipe=chosen, threshold=threshold, workers=WORKERS)
+        return int(result.keep.sum())
+
+    @cached_property
+    def corpus(self):
+        """The collection in the core, which knows every measure of every pair."""
+        core = compiled(self.recipe())
+        corpus = _core.Corpus(core, keeps_texts=True, shingle=SHINGLE, workers=WORKERS)
+        corpus.push(
+            self.table["text"].combine_chunks().cast("large_string"), titles=None, units=None
+        )
+        corpus.finish()
+        return corpus
+
+    def evidence(self, pair):
+        """Return all that decides about a pair of ids."""
+        a, b = (self.place_of[id] for id in pair)
+        return self.corpus.evidence(a, b, shingle=SHINGLE)
+
+    def resemblance(self, pair):
+        """Return the resemblance of a pair of ids."""
+        return self.evidence(pair)["resemblance"]
+
+    def normalized(self, id):
+        """Return a document's text as the default recipe compares it."""
+        return compiled(self.recipe()).normalize(self.of_id[id]["text"])
+
+
+@lru_cache
+def collection(name):
+    """Return a collection by name."""
+    file, is_markup = NAMES[name]
+    return Collection(name, tuple(read(file)), is_markup)

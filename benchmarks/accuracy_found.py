@@ -1,0 +1,236 @@
+"""What is reported in whole collections, and what the reported pairs were found to be."""
+
+import math
+from collections import Counter
+
+from accuracy_collections import collection, rows
+from accuracy_readings import CLASSES, OTHER, UNREAD, of_different_days, readings, stratum
+from accuracy_table import percent, table
+
+_CONTENT_CUTS = (0.05, 0.1, 0.2, 0.3, 0.45)
+#: A search for less resemblance than this takes minutes: nearly all laws share some shingles.
+_LEAST_SEARCHED = 0.1
+#: Share of the versions that one would like to find.
+_WANTED = 0.95
+_LAW_CLASSES = ("same law", "law and its model", "other law")
+#: Characters below which an English text is a line or two.
+_FLASH = 300
+#: With larger samples the search for small similarities is faster.
+_WIDE = {"sketch": {"size": 128}}
+
+
+def bulletins():
+    """Return the section on bulletins."""
+    c = collection("bulletins")
+    loose = c.pairs("shingle", 0.4)
+    counts = [
+        (f"resemblance ≥ {cut:g}", of_different_days(c, [p for p, s in loose.items() if s >= cut]))
+        for cut in (0.4, 0.55, 0.8)
+    ]
+    counts.append(("content ≥ 0.45, the default", of_different_days(c, c.pairs())))
+    lines = [[name, f"{len(pairs):,}"] for name, pairs in counts]
+    reported, rejected = (stratum("bulletins", name) for name in ("reported", "rejected"))
+    return f"""\
+## 4. Bulletins
+
+{len(c.documents):,} items of a daily news programme, markup stripped: one form, other events
+each day. Pairs of different days that are called duplicates:
+
+{table(["measure", "pairs"], lines)}
+
+{_read([reported, rejected])}
+
+What content still reports wrongly comes once a year or in a small series, fewer than five texts
+of one form: that is too few to be told from content, and often no number differs.
+{_share(reported, OTHER)} of what it reports is another event. For comparison, resemblance at
+.55 reports {len(counts[1][1]):,} pairs, and of those that content rejects
+{_share(rejected, OTHER)} are.
+"""
+
+
+def reuters():
+    """Return the section on Reuters."""
+    c = collection("reuters")
+    reported, rejected = (stratum("reuters", name) for name in ("reported", "rejected"))
+    flashes = {pair for pair in reported.pairs if _is_flash(c, pair)}
+    short, long = (_classes(reported, flashes, inside=inside) for inside in (True, False))
+    return f"""\
+## 6. Reuters
+
+{len(c.documents):,} English newswire items; dividends, money market reports and exchange news
+have forms. Texts with spaces between words are compared by shingles of 8 characters, of which
+none is common: content is resemblance there, with numbers and the rule for short texts.
+
+{_counts(c)}
+
+{_read([reported, rejected])}
+
+Where content is wrong it was misled by short forms, dividends above all, whose numbers are
+written as words or have other units. {len(flashes):,} of the {len(reported.pairs):,} pairs that
+it reports have a text below {_FLASH} characters: {short[OTHER]} of the {short.total()} of these
+that were read are other events, and {long[OTHER]} of the {long.total()} others. A threshold of
+.6 reports {sum(s >= 0.6 for s in c.pairs().values()):,} pairs.
+"""
+
+
+def chinanews():
+    """Return the section on Chinese news."""
+    c = collection("chinanews")
+    lines = [
+        [name, f"{c.kept(recipe, threshold):,}"]
+        for name, recipe, threshold in (
+            ("content ≥ 0.45, the default", "general", None),
+            ("resemblance ≥ 0.55", "shingle", 0.55),
+            ("resemblance ≥ 0.4", "shingle", 0.4),
+            ("`minhash`", "minhash", None),
+            ("`characters`", "characters", None),
+            ("`shingle-sample`", "shingle-sample", None),
+            ("`classic`", "classic", None),
+        )
+    ]
+    strata = [stratum("chinanews", name) for name in ("both", "gained", "rejected")]
+    return f"""\
+## 7. Chinese news
+
+{_counts(c)}
+
+Of {len(c.documents):,} documents are kept:
+
+{table(["by", "documents"], lines)}
+
+{_read(strata)}
+
+What content gains over resemblance is the same event told from the same source, by another
+agency or at another length. A labeller who wants re-posts only would not count most of these:
+ask for a higher threshold then. What it gives up are forms: money market notices, case counts
+by day, notices of one office.
+"""
+
+
+def _is_flash(c, pair):
+    return min(len(c.of_id[id]["text"]) for id in pair) < _FLASH
+
+
+def _classes(s, pairs, *, inside):
+    """Return how many read pairs inside or outside some pairs are of each class."""
+    both = zip(s.sample, s.classes, strict=True)
+    return Counter(kind for pair, kind in both if kind and (pair in pairs) == inside)
+
+
+def _counts(c):
+    content, resemblance = c.pairs().keys(), c.pairs("shingle").keys()
+    lines = [
+        ["content ≥ 0.45, the default", f"{len(content):,}"],
+        ["resemblance ≥ 0.55, exact", f"{len(resemblance):,}"],
+        ["both", f"{len(content & resemblance):,}"],
+    ]
+    return table(["reported by", "pairs"], lines)
+
+
+def _read(strata):
+    """Return what was read of some strata as a table, with a warning where it is out of date."""
+    lines = [
+        [s.title, f"{len(s.pairs):,}", len(s.sample), *(s.counts[name] for name in CLASSES)]
+        for s in strata
+    ]
+    text = table(["pairs", "in all", "read", *CLASSES], lines)
+    unread = sum(len(s.unread) for s in strata)
+    if unread:
+        text += (
+            f"\n\nOut of date: {unread} pairs of these samples are {UNREAD}. "
+            "`python benchmarks/accuracy.py --unread` prints them."
+        )
+    return text
+
+
+def _share(s, its_class):
+    return percent(s.counts[its_class] / max(1, s.counts.total()))
+
+
+def laws():
+    """Return the section on versions of laws, and figures for the summary."""
+    c = collection("laws")
+    truth = {(row["id_a"], row["id_b"]) for row in rows("laws_versions.tsv")}
+    resemblance = [c.resemblance(pair) for pair in sorted(truth)]
+    content = c.pairs("general", _CONTENT_CUTS[0], **_WIDE)
+    loose = c.pairs("general", _LEAST_SEARCHED, decide={"measure": "resemblance"}, **_WIDE)
+    lines = [
+        [f"≥ {cut:g}", *_found(truth, content, cut), *_found(truth, loose, cut, resemblance)]
+        for cut in _CONTENT_CUTS
+    ]
+    below = [[f"below {cut:g}", sum(s < cut for s in resemblance)] for cut in (0.1, 0.2, 0.4, 0.55)]
+    others = sorted(c.pairs().keys() - truth)
+    read = readings("laws", _LAW_CLASSES)
+    classes = [read.get(("others", *pair)) for pair in others]
+    title = [c.of_id[a]["title"] == c.of_id[b]["title"] for a, b in others]
+    listed = [
+        [a, b, f"{c.pairs()[a, b]:.2f}", "yes" if same else "no", kind or UNREAD]
+        for (a, b), same, kind in zip(others, title, classes, strict=True)
+    ]
+    counted = ", ".join(f"{classes.count(name)} {name}" for name in _LAW_CLASSES)
+    needed = sorted(resemblance, reverse=True)[math.ceil(_WANTED * len(truth)) - 1]
+    known = len(loose.keys() & truth)
+    return f"""\
+## 5. Versions of laws
+
+{len(c.documents):,} laws, {len(truth)} pairs of which are known to be versions of one law.
+
+{table(["cut", "content: found", "other pairs", "resemblance: found", "other pairs"], lines)}
+
+Many versions are rewritten laws, so a recall of .95 is out of reach: it takes a cut at a
+resemblance of {needed:.2f}, and at .1 already {len(loose) - known:,} other pairs pass. Of the
+{len(truth)} pairs have a resemblance
+
+{table(["resemblance", "pairs"], below)}
+
+The {len(others)} other pairs that content reports at its default were looked at: {counted}. So
+the list of versions is not complete, and rules that one city adopted from another make up most
+of the rest.
+
+<details><summary>All of them</summary>
+
+{table(["a", "b", "content", "same title", "class"], listed)}
+
+</details>
+"""
+
+
+def _found(truth, found, cut, known=None):
+    """Return the true and the other pairs at a cut, as two cells."""
+    if known is not None and cut < _LEAST_SEARCHED:
+        return [sum(s >= cut for s in known), "not searched"]
+    at = {pair for pair, similarity in found.items() if similarity >= cut}
+    return [len(at & truth), f"{len(at - truth):,}"]
+
+
+def wrong(of, reported, rejected):
+    """Return the estimated share of other events among what each of two measures reports.
+
+    By content first, then by resemblance: the sample of each part stands for
+    the whole part.
+    """
+    c = collection(of)
+    days = of_different_days if of == "bulletins" else lambda _, pairs: list(pairs)
+    content, resemblance = days(c, c.pairs()), days(c, c.pairs("shingle"))
+    parts = [stratum(of, name) for name in reported]
+    other = {s.name: s.counts[OTHER] / max(1, s.counts.total()) for s in parts}
+    by_content = sum(len(s.pairs) * other[s.name] for s in parts)
+    by_both = _of_both(of, parts, set(content) & set(resemblance))
+    gone = stratum(of, rejected)
+    by_resemblance = by_both + len(gone.pairs) * gone.counts[OTHER] / max(1, gone.counts.total())
+    return [
+        f"{by_content / len(content):.2f} of {len(content):,}",
+        f"{by_resemblance / len(resemblance):.2f} of {len(resemblance):,}",
+    ]
+
+
+def _of_both(of, parts, both):
+    """Return how many pairs that both measures report are other events, by the samples."""
+    read = readings(of)
+    classes = [
+        read[s.name, *pair]
+        for s in parts
+        for pair in s.sample
+        if pair in both and (s.name, *pair) in read
+    ]
+    return len(both) * classes.count(OTHER) / max(1, len(classes))

@@ -1,0 +1,167 @@
+"""Pairs that somebody read: which ones, what they were found to be, and how to read more.
+
+A sample is the pairs whose ids have the smallest digests. So it is the same on
+every machine, and where a measure changes a little, most of what was read stays
+in it. Readings hold ids, similarities and classes, and no text.
+"""
+
+import csv
+import difflib
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from accuracy_collections import collection
+
+FOLDER = Path(__file__).resolve().parent / "readings"
+SEED = 20200402
+
+AGAIN, EVENT, OTHER = "same text again", "same event", "other event"
+CLASSES = (AGAIN, EVENT, OTHER)
+#: What the page says where a class is missing.
+UNREAD = "**not read**"
+
+#: Characters of equal text shown before and after a difference, and of a difference.
+_CONTEXT, _DIFFERENCE = 12, 26
+#: Characters of a line that is shown.
+_LINE = 420
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Some pairs of a collection, of which a sample is read."""
+
+    collection: str
+    name: str
+    #: What the pairs are, for people.
+    title: str
+    #: How many are read.
+    size: int
+
+    @cached_property
+    def pairs(self):
+        """All pairs, as (id, id)."""
+        return sorted(_CHOOSE[self.collection, self.name](collection(self.collection)))
+
+    @cached_property
+    def sample(self):
+        """The pairs to read."""
+        return sorted(self.pairs, key=_digest)[: self.size]
+
+    @cached_property
+    def classes(self):
+        """The class of each pair of the sample; None where nobody has read it."""
+        read = readings(self.collection)
+        return [read.get((self.name, *pair)) for pair in self.sample]
+
+    @property
+    def unread(self):
+        """The pairs of the sample that nobody has read."""
+        both = zip(self.sample, self.classes, strict=True)
+        return [pair for pair, its_class in both if its_class is None]
+
+    @property
+    def counts(self):
+        """How many pairs of the sample are of each class."""
+        return Counter(its_class for its_class in self.classes if its_class is not None)
+
+
+def _digest(pair):
+    return hashlib.blake2b("\n".join([str(SEED), *pair]).encode(), digest_size=8).digest()
+
+
+def by_content(c):
+    """Return what the default recipe reports."""
+    return c.pairs()
+
+
+def by_resemblance(c):
+    """Return the pairs of at least the resemblance that the recipe `shingle` asks for."""
+    return c.pairs("shingle")
+
+
+def of_different_days(c, pairs):
+    """Return those whose documents are not of one date."""
+    return [(a, b) for a, b in pairs if c.of_id[a]["date"] != c.of_id[b]["date"]]
+
+
+_CHOOSE = {
+    ("bulletins", "reported"): lambda c: of_different_days(c, by_content(c)),
+    ("bulletins", "rejected"): lambda c: of_different_days(
+        c, by_resemblance(c).keys() - by_content(c).keys()
+    ),
+    ("reuters", "reported"): by_content,
+    ("reuters", "rejected"): lambda c: by_resemblance(c).keys() - by_content(c).keys(),
+    ("chinanews", "both"): lambda c: by_content(c).keys() & by_resemblance(c).keys(),
+    ("chinanews", "gained"): lambda c: by_content(c).keys() - by_resemblance(c).keys(),
+    ("chinanews", "rejected"): lambda c: by_resemblance(c).keys() - by_content(c).keys(),
+}
+
+_REJECTED = "resemblance >= .55, and content says no"
+STRATA = (
+    Stratum("bulletins", "reported", "reported by content, of different days", 50),
+    Stratum("bulletins", "rejected", f"{_REJECTED}, of different days", 20),
+    Stratum("reuters", "reported", "reported by content", 50),
+    Stratum("reuters", "rejected", _REJECTED, 30),
+    Stratum("chinanews", "both", "reported by content, resemblance at least .55", 20),
+    Stratum("chinanews", "gained", "reported by content, resemblance below .55", 20),
+    Stratum("chinanews", "rejected", _REJECTED, 30),
+)
+
+
+def stratum(of, name):
+    """Return the pairs of a collection by their name."""
+    return next(s for s in STRATA if (s.collection, s.name) == (of, name))
+
+
+def readings(name, classes=CLASSES):
+    """Return what was read of a collection: class by (stratum, id, id)."""
+    path = FOLDER / f"{name}.tsv"
+    if not path.exists():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file, delimiter="\t"))
+    for at, line in enumerate(lines, 2):
+        if line["class"] not in classes:
+            raise ValueError(f"{path.name}: line {at}: unknown class {line['class']!r}.")
+    return {(line["stratum"], line["id_a"], line["id_b"]): line["class"] for line in lines}
+
+
+def show(name=None):
+    """Print what is still to be read, one difference a line, ready to be classified."""
+    for s in STRATA:
+        if name in (None, s.collection) and s.unread:
+            print(f"## {s.collection}: {s.title}: {len(s.unread)} of {len(s.sample)} to read")
+            for pair in s.unread:
+                print(line_of(s, pair))
+
+
+def line_of(s, pair):
+    """Return a pair as a line of its readings, class left open, and below it the difference."""
+    c = collection(s.collection)
+    found = c.evidence(pair)
+    measures = f"{found['similarity']:.2f}\t{found['resemblance']:.2f}"
+    return (
+        f"{s.name}\t{pair[0]}\t{pair[1]}\t{measures}\t?\n    {difference(*map(c.normalized, pair))}"
+    )
+
+
+def difference(a, b):
+    """Return two texts as one line: what is equal, and [-only in one+only in the other]."""
+    steps = difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
+    parts = [
+        _short(a[i:j], 2 * _CONTEXT)
+        if kind == "equal"
+        else f"[-{_short(a[i:j], _DIFFERENCE)}+{_short(b[u:v], _DIFFERENCE)}]"
+        for kind, i, j, u, v in steps
+    ]
+    return "".join(parts).replace("\n", " ")[:_LINE]
+
+
+def _short(text, most):
+    if len(text) <= most + 2:
+        return text
+    half = most // 2
+    return f"{text[:half]}…{text[-half:]}"
