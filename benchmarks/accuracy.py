@@ -160,8 +160,8 @@ Against the figures that were wanted:
   a few heavy words decide the bits, so that texts on one subject are near and edited ones far.
 - **Bulletins**, fewer than 1 % of the reported pairs other events: not reached (section 4).
 - **Laws**, a recall of .95: not reached (section 5).
-- **Verified search**, at most a third slower than unverified: reached file to file, 2.0 s against
-  1.6 s on Chinese news ([the benchmarks](../benchmarks/README.md)); not reached in memory
+- **Verified search**, at most a third slower than unverified: reached file to file, 1.8 s against
+  1.4 s on Chinese news ([the benchmarks](../benchmarks/README.md)); not reached in memory
   (section 8).
 """
 

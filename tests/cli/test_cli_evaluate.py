@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = ROOT / "examples" / "evaluate"
 PAIRS = (EXAMPLES / "documents.jsonl", "--truth", EXAMPLES / "pairs.tsv")
 

@@ -14,6 +14,8 @@ from neardup.lab import figures as lab_figures
 from neardup.lab.report import markdown
 from neardup.lab.tables import csv_files
 
+pytestmark = pytest.mark.slow
+
 FIGURES = ("precision", "recall", "time", "rates")
 FILES = {
     "published.csv",

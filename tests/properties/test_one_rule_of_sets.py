@@ -15,6 +15,8 @@ from tests.reference import dedup as twin
 from neardup import compare, dedup, load_recipe, pairs
 from neardup.resources import compiled
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("shingle", "general", "minhash", "shingle-sample")
 #: Shorter shingles, so that short texts too have enough of them.
 SHORT = {"segment": {"k": 3}, "decide": {"shingle": 3, "min_features": 4}}

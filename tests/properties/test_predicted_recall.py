@@ -10,6 +10,8 @@ from neardup.collect import collect
 from neardup.plan import rule
 from neardup.readers import open_table
 
+pytestmark = pytest.mark.slow
+
 #: Pairs of a similarity; documents of a collection are twice as many.
 PAIRS = 600
 #: Characters of both texts together; with shingles of one character each is one.
