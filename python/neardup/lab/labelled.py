@@ -322,7 +322,9 @@ def _located(truth: Truth, documents: Documents) -> Pairs:
             where = f"{truth.source}: line {pair.line}: must name documents of the input"
             if id not in place_of:
                 raise InputError(
-                    f"{where} that have a text. Got the unknown id '{show(id)}' instead."
+                    f"{where} that have a text. Got the unknown id '{show(id)}' instead. "
+                    "Look whether these are the labels of this input, or name the field of its "
+                    "ids with id= (--id-field)."
                 )
             if id in several:
                 raise InputError(

@@ -1,7 +1,7 @@
 //! The one rule, applied to documents in priority order.
 //!
 //! Only kept documents are filed for look-up, so a text posted a million times
-//! costs a million comparisons and not half a million million. A chunk of
+//! costs a million look-ups and not half a million million comparisons. A chunk of
 //! documents is looked up and verified against everything kept before it in
 //! parallel; what the chunk's own documents mean to each other is settled one
 //! by one, which makes the result the one that a loop over single documents
