@@ -20,6 +20,9 @@ The first four are a recipe.
 from neardup.compare import Comparison, compare
 from neardup.dedup import DedupResult, dedup, dedup_files
 from neardup.exceptions import (
+    IndexFormatError,
+    IndexMismatchError,
+    IndexUnavailableError,
     InputError,
     MissingDependencyError,
     NeardupError,
@@ -28,6 +31,7 @@ from neardup.exceptions import (
     SketchMismatchError,
 )
 from neardup.idf import DocumentFrequencies, count_idf, load_idf
+from neardup.index import Index
 from neardup.near import CandidatePairs, FingerprintIndex, near_pairs
 from neardup.pairs import PairsResult, pairs, pairs_files
 from neardup.plan import Plan, plan
@@ -49,6 +53,10 @@ __all__ = [
     "DocumentFrequencies",
     "Fingerprint",
     "FingerprintIndex",
+    "Index",
+    "IndexFormatError",
+    "IndexMismatchError",
+    "IndexUnavailableError",
     "InputError",
     "MissingDependencyError",
     "NeardupError",

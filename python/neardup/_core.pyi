@@ -1,18 +1,23 @@
 """The private module: argument in, core call, result out. Import `neardup` instead."""
 
+from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "MAX_BATCH",
     "MAX_TEXT_BYTES",
+    "Background",
     "Corpus",
+    "Filing",
     "FingerprintIndex",
     "Keeper",
     "PairSearch",
     "Recipe",
     "Rule",
+    "Stored",
     "__version__",
     "banding",
     "content",
@@ -25,6 +30,7 @@ __all__ = [
 ]
 
 __version__: str
+MAX_BATCH: int
 MAX_TEXT_BYTES: int
 
 @final
@@ -50,7 +56,18 @@ class Corpus:
         cls, recipe: Recipe, *, keeps_texts: bool, shingle: int | None, workers: int
     ) -> Corpus: ...
     def __len__(self) -> int: ...
+    def emptied(self, *, keeps_texts: bool) -> Corpus: ...
+    def set_background(self, background: Background) -> None: ...
     def push(self, texts: Any, *, titles: Any, units: Any) -> None: ...
+    def restore(
+        self,
+        texts: Any,
+        identities: Sequence[bytes],
+        features: Sequence[int],
+        sketches: Sequence[bytes],
+    ) -> None: ...
+    def identities(self) -> list[bytes]: ...
+    def sketches(self) -> list[bytes]: ...
     def finish(self) -> None: ...
     def fingerprints(self) -> NDArray[np.uint64]: ...
     def signatures(self) -> NDArray[np.uint32]: ...
@@ -80,6 +97,12 @@ class Rule:
 @final
 class Keeper:
     def __new__(cls, corpus: Corpus, rule: Rule) -> Keeper: ...
+    @staticmethod
+    def among(corpus: Corpus, rule: Rule, stored: Stored, numbers: Sequence[int]) -> Keeper: ...
+    def new_entries(self) -> tuple[list[int], list[int], list[int]]: ...
+    def similar(
+        self, corpus: Corpus, document: int
+    ) -> list[tuple[int, float, int | None, bool]]: ...
     def decide(
         self, corpus: Corpus, documents: NDArray[np.uint32]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32], NDArray[np.bool_]]: ...
@@ -94,6 +117,34 @@ class PairSearch:
     ) -> (
         tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.int32]] | None
     ): ...
+
+@final
+class Background:
+    def __new__(cls, corpus: Corpus) -> Background: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Background: ...
+    def to_bytes(self) -> bytes: ...
+    def counts(self) -> tuple[int, int, int]: ...
+
+@final
+class Filing:
+    def __new__(cls, rule: Rule, *, bits: int, background: Background | None) -> Filing: ...
+    def has_keys(self) -> bool: ...
+    def keys_of(self, corpus: Corpus, document: int) -> list[int]: ...
+    def looked_up(self, corpus: Corpus, rule: Rule) -> NDArray[np.uint64]: ...
+
+@final
+class Stored:
+    def __new__(
+        cls,
+        filing: Filing,
+        keys: NDArray[np.uint64],
+        numbers: NDArray[np.uint64],
+        shares: NDArray[np.uint16],
+    ) -> Stored: ...
+    @staticmethod
+    def given(filing: Filing, offsets: Sequence[int], numbers: Sequence[int]) -> Stored: ...
+    def candidates(self, corpus: Corpus) -> NDArray[np.uint64]: ...
 
 @final
 class FingerprintIndex:

@@ -113,13 +113,8 @@ def collect(
     # Closing ends the reading thread also where the loop is left by an error.
     with closing(ahead(batches)) as coming:
         for batch in coming:
-            texts, problems = _without_too_long(batch)
-            units = None
-            if recipe.callable_name is not None:
-                units, failed = _segmented(recipe.callable_name, core, batch, texts)
-                problems += failed
-                texts = pc.if_else(units.is_null(), pa.scalar(None, pa.large_string()), texts)
-            for problem in (*batch.problems, *problems):
+            texts, units, problems = readable(batch, recipe, core)
+            for problem in problems:
                 if stop_on_error:
                     raise InputError(
                         f"{problem} Stopped, as on_error='stop' (--on-error stop) asks."
@@ -130,7 +125,7 @@ def collect(
                     collected.problems.append(problem)
             titles = batch.titles if uses_titles else None
             if uses_titles and title_from_first_line:
-                titles = _with_first_lines(titles, texts)
+                titles = with_first_lines(titles, texts)
             corpus.push(texts, titles=titles, units=units)
             collected.ids.append(pa.array(batch.ids, pa.large_string()))
             if lengths:
@@ -143,6 +138,25 @@ def collect(
     if sketch:
         corpus.finish()
     return collected
+
+
+def readable(
+    batch: Batch, recipe: Recipe, core: _core.Recipe
+) -> tuple[pa.LargeStringArray, pa.LargeStringArray | None, list[Problem]]:
+    """Return the texts of a batch that can be sketched, their units, and all problems.
+
+    A text that cannot is null. Units are those of a recipe with a callable segmenter,
+    else None.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts, problems = _without_too_long(batch)
+    if recipe.callable_name is None:
+        return texts, None, [*batch.problems, *problems]
+    units, failed = _segmented(recipe.callable_name, core, batch, texts)
+    texts = pc.if_else(units.is_null(), pa.scalar(None, pa.large_string()), texts)
+    return texts, units, [*batch.problems, *problems, *failed]
 
 
 def _without_too_long(batch: Batch) -> tuple[pa.LargeStringArray, list[Problem]]:
@@ -198,7 +212,7 @@ def _segmented(
     return pa.array(units, pa.large_string()), problems
 
 
-def _with_first_lines(
+def with_first_lines(
     titles: pa.LargeStringArray | None, texts: pa.LargeStringArray
 ) -> pa.LargeStringArray:
     """Fill in the first line of the text where a record has no title."""

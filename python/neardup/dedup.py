@@ -354,6 +354,7 @@ class Run:
         import pyarrow.compute as pc
 
         from neardup import _core
+        from neardup.writers.rows import removed_table
 
         count = len(readable)
         keeper = _core.Keeper(collected.corpus, self.rule.compiled(count))
@@ -378,14 +379,12 @@ class Run:
                 f"{len(ids) - distinct:,} records have an id that another one has too; the removed "
                 "file cannot tell these apart. Name a field of unique ids with id= (--id-field)."
             )
-        removed = pa.table(
-            {
-                "id": ids.take(dropped),
-                "kept_id": ids.take(kept_for[dropped]),
-                "similarity": pa.array(similarity[dropped]),
-                "measure": pa.repeat(pa.scalar(self.rule.measure), len(dropped)),
-                "distance": pa.array(distance[dropped], mask=distance[dropped] < 0),
-            }
+        removed = removed_table(
+            ids.take(dropped),
+            ids.take(kept_for[dropped]),
+            similarity[dropped],
+            pa.array(distance[dropped], mask=distance[dropped] < 0),
+            self.rule.measure,
         )
         exact = int(identical[dropped].sum())
         summary = Summary(

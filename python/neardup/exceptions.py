@@ -7,6 +7,9 @@ a remedy. Messages about data begin with the file, the record and the field.
 """
 
 __all__ = [
+    "IndexFormatError",
+    "IndexMismatchError",
+    "IndexUnavailableError",
     "InputError",
     "MissingDependencyError",
     "NeardupError",
@@ -55,6 +58,36 @@ class SketchMismatchError(NeardupError, ValueError):
 
     Example: ``sketches of recipe 'improved' (5d41402a) cannot meet sketches
     of recipe 'minhash' (7d793037). Sketch both with one recipe.``
+    """
+
+
+class IndexUnavailableError(NeardupError, OSError):
+    """An index cannot be reached, read or written now; what it holds is sound.
+
+    No such file, server or database; no permission; a file, folder or server
+    that is read-only; a full disk; an index that others locked for too long; a
+    connection that was lost. The message says what has become of the change.
+
+    Example: ``news.db: the disk is full: database or disk is full. Nothing of
+    this change was stored. Make room and try again.``
+    """
+
+
+class IndexFormatError(NeardupError, ValueError):
+    """What was opened is no index, one of another version, or a damaged one.
+
+    Example: ``news.db: must have schema 1. Got 2 instead, written by neardup
+    0.9.0. Install that version, or export the index with it and import the
+    export into a new index here.``
+    """
+
+
+class IndexMismatchError(NeardupError, ValueError):
+    """An index was made with another recipe or other settings than asked for.
+
+    Example: ``news.db: must be opened with the recipe 'minhash' (7d793037) that
+    it was made with. Got 'improved' (5d41402a) instead. Leave the recipe out, or
+    make a new index.``
     """
 
 

@@ -398,6 +398,17 @@ def load_recipe(recipe: str | Path | Recipe = NAMES[0]) -> Recipe:
     return _from_table(table, default_name=path.stem, folder=path.parent)
 
 
+def recipe_from_table(table: dict[str, Any]) -> Recipe:
+    """Return the recipe that :meth:`Recipe.to_toml` wrote, parsed.
+
+    Parameters
+    ----------
+    table : dict
+        Paths in it are taken as they are.
+    """
+    return _from_table(table, default_name="recipe", folder=None)
+
+
 @lru_cache(maxsize=len(NAMES))
 def _built_in(name: str) -> Recipe:
     text = resources.files("neardup.recipes").joinpath(f"{name}.toml").read_text("utf-8")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from neardup import _core
 
 #: Changes whenever one recipe would give other bits than before.
-FORMAT = 1
+FORMAT = 2
 
 # State of each file that a recipe names.
 _States = tuple[tuple[int, int, int], ...]

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.hostile import LONG_BASES, corpora
-from tests.reference import content, minhash, recipes, sample, verify
+from tests.reference import content, minhash, postings, recipes, sample, verify
 from tests.reference import dedup as twin
+from tests.reference.sketch import xxh3
 
 from neardup import compare, dedup, load_recipe, pairs
 from neardup.resources import compiled
@@ -22,18 +23,19 @@ NAMES = ("shingle", "general", "minhash", "shingle-sample")
 SHORT = {"segment": {"k": 3}, "decide": {"shingle": 3, "min_features": 4}}
 RECIPES = {name: load_recipe(name).replace(**SHORT) for name in NAMES}
 THRESHOLDS = (0.2, 0.4, 0.5, 2 / 3, 0.8, 1.0)
-#: More documents than this close a list of keys; fewer miss nothing by it.
-LONGEST = 32
+#: Kept documents that close a list of keys, and documents where `pairs` files all.
+LONGEST, LONGEST_OF_ALL = 32, 1000
 
 
 class Judge:
     """Similarity of two documents by the twins.
 
     With `searched`, documents are compared that the recipe's search brings
-    together, as the twins say; without, all are.
+    together, as the twins say; without, all are. Lists of keys are closed at
+    `longest` documents.
     """
 
-    def __init__(self, many, recipe, threshold, *, plan, searched=True):
+    def __init__(self, many, recipe, threshold, *, plan, searched=True, longest=LONGEST):
         core = compiled(recipe)
         self.raw, self.recipe, self.threshold = many, recipe, threshold
         self.plan, self.searched = plan, searched
@@ -45,6 +47,10 @@ class Judge:
         self.counted = [text for text, _ in dict.fromkeys(map(self.identity, range(len(many))))]
         self.table = content.commonness(self.counted, recipe.decide.shingle, 8_000_000)
         self.known = {}
+        self.postings = None
+        if recipe.sketch.kind == "sample" and recipe.sketch.size:
+            samples = [keys for _, keys in self.sketches]
+            self.postings = postings.Postings(samples, threshold, longest)
 
     def sketch(self, units):
         settings = self.recipe.sketch
@@ -63,9 +69,15 @@ class Judge:
         one, another = self.sketches[asking], self.sketches[other]
         if self.recipe.sketch.kind == "minhash":
             return minhash.share_a_band(one, another, self.plan.bands, self.plan.rows)
-        if self.recipe.sketch.size:
-            return sample.share_enough(one[1], another[1], self.threshold)
+        if self.postings:
+            self.file(other)
+            return other in self.postings.near(asking)
         return True
+
+    def file(self, document):
+        """The rule asks for the kept documents in order, so they are filed in order."""
+        if document not in self.postings.filed:
+            self.postings.insert(document)
 
     def measured(self, a, b):
         decide = self.recipe.decide
@@ -79,6 +91,8 @@ class Judge:
 
     def similarity(self, asking, other):
         """-1 for what is no candidate or contradicts itself: no threshold takes that."""
+        if self.postings and self.has_sketch(other):
+            self.file(other)
         if self.identity(asking) == self.identity(other):
             return 1.0
         if not (self.has_sketch(asking) and self.has_sketch(other)):
@@ -150,7 +164,7 @@ def test_dedup_is_the_twin(name, many, threshold, backwards):
 def test_pairs_are_all_pairs_in_any_order(name, many, threshold, data):
     recipe = RECIPES[name]
     found = pairs(many, threshold=threshold, recipe=recipe)
-    judge = Judge(many, recipe, threshold, plan=found.plan)
+    judge = Judge(many, recipe, threshold, plan=found.plan, longest=LONGEST_OF_ALL)
     assert pairs_of(found) == judge.pairs()
     if name == "shingle":
         assert found.summary.candidates <= judge.candidates()
@@ -262,16 +276,77 @@ def test_minhash_is_a_loop_over_all_where_hardly_anything_can_be_missed(seed):
 
 @pytest.mark.parametrize("name", ["general", "shingle-sample"])
 @pytest.mark.parametrize("threshold", [0.2, 0.4, 0.9])
-@pytest.mark.parametrize("keys", [5, 20, 41, 60])
-def test_half_of_the_threshold_must_be_shared(name, threshold, keys):
-    """Of the later document's keys; one less is no candidate."""
+@pytest.mark.parametrize("keys", [5, 16, 20, 60])
+def test_a_third_of_the_threshold_must_be_shared(name, threshold, keys):
+    """Of the sixteen smallest keys of the document that is filed; the others do not count."""
     recipe = load_recipe(name).replace(segment={"k": 1})
-    enough = max(1, int(keys * threshold / 2))
     letters = [chr(0x4E10 + at) for at in range(2 * 60)]
+    filed = sorted(letters[:keys], key=lambda letter: xxh3(letter, 32))
+    few, others = filed[: postings.RARE], filed[postings.RARE :]
+    enough = max(1, int(len(few) * threshold / 3))
     for shared in (enough - 1, enough):
-        one = letters[:shared] + letters[60 : 120 - shared]
-        found = pairs(["".join(one), "".join(letters[:keys])], threshold=threshold, recipe=recipe)
+        asking = [*few[:shared], *others, *letters[60 + shared : 120 - len(others)]]
+        found = pairs(["".join(filed), "".join(asking)], threshold=threshold, recipe=recipe)
         assert found.summary.candidates == (shared >= enough)
+
+
+def forms(rng, count=70):
+    """Return texts of letters that stand for shingles: most of one form, some copies.
+
+    A form is filled with letters that few or many texts have, and what the form
+    itself is wavers: so keys stand in any number of documents, from 1 to all.
+    """
+    own, often = written(rng, 5000), written(rng, 60)
+    form = written(rng, rng.randint(0, 40))
+    made = []
+    for _ in range(count):
+        if made and rng.random() < 0.4:
+            text = rng.choice(made)
+        else:
+            text = "".join(letter for letter in form if rng.random() < 0.8)
+            text += "".join(rng.choices(own, k=rng.randint(3, 40)))
+        for _ in range(rng.randint(0, 8)):
+            at = rng.randint(0, len(text))
+            text = text[:at] + rng.choice(rng.choice((own, often))) + text[at + 1 :]
+        made.append(text)
+    return made
+
+
+@pytest.mark.parametrize("size", [8, 32])
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10**6), threshold=st.sampled_from(THRESHOLDS), last=st.booleans())
+def test_postings_are_the_twin_where_lists_are_closed(size, seed, threshold, last):
+    """Also where keys are common, and where samples have several rates."""
+    recipe = load_recipe("general").replace(
+        segment={"k": 1}, sketch={"size": size}, decide={"measure": "sketch", "min_features": 3}
+    )
+    many = forms(random.Random(seed))
+    options = {"threshold": threshold, "recipe": recipe}
+    for longest, task in ((LONGEST, dedup), (LONGEST_OF_ALL, pairs)):
+        judge = Judge(many, recipe, threshold, plan=None, longest=longest)
+        if task is pairs:
+            assert pairs_of(pairs(many, **options)) == judge.pairs()
+            continue
+        order = list(range(len(many)))[:: -1 if last else 1]
+        kept, removals = twin.dedup(len(many), judge.similarity, threshold, order)
+        result = dedup(many, priority="last" if last else "first", **options)
+        assert np.flatnonzero(result.keep).tolist() == kept
+        assert removed_of(result) == removals
+
+
+def test_forms_close_lists_and_have_common_keys():
+    """Otherwise the test above would not be about them."""
+    many = forms(random.Random(1))
+    samples = [sample.sample(set(text), 32)[1] for text in many]
+    filed = postings.Postings(samples, 0.4, LONGEST)
+    for document in range(len(many)):
+        filed.insert(document)
+    assert max(filed.documents.values()) > postings.FEW
+    assert max(map(len, filed.lists.values())) == LONGEST
+    unclosed = postings.Postings(samples, 0.4, LONGEST_OF_ALL)
+    for document in range(len(many)):
+        unclosed.insert(document)
+    assert any(filed.near(at) != unclosed.near(at) for at in range(len(many)))
 
 
 def test_shingle_is_exact_where_signs_are_all_that_is_shared():

@@ -3,6 +3,7 @@
 import json
 import math
 import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from . import (
     dedup,
     minhash,
     normalize,
+    postings,
     recipes,
     sample,
     segment,
@@ -309,15 +311,50 @@ def test_sample_by_hand():
     keys = sorted(sketch.xxh3(unit, 32) for unit in "abc")
     assert sample.sample("abc", 2) == (1, keys)
     rate, kept = sample.sample("abcdefgh", 2)
-    chosen = {unit for unit in "abcdefgh" if sketch.xxh3(unit, 64) >> 32 & 3 == 0}
-    assert (rate, kept) == (4, sorted(sketch.xxh3(unit, 32) for unit in chosen))
+    assert (rate, kept) == (
+        4,
+        sorted(key for unit in "abcdefgh" if (key := sketch.xxh3(unit, 32)) < 2**30),
+    )
+    assert sample.rate_of(10**9, 32) == 4096
     assert sample.resemblance((1, [1, 2, 3]), (1, [2, 3, 4])) == 0.5
-    # Of four keys at rate 1, two would be left at rate 2.
-    assert sample.resemblance((1, [1, 2, 3, 4]), (2, [1, 9])) == 1 / 3
+    # At rate 2 keys end below 2^31.
+    assert sample.resemblance((1, [1, 2, 2**31 - 1, 2**31]), (2, [1, 9])) == 1 / 4
+    assert sample.resemblance((1, [2**31]), (2, [1])) == 0.0
     assert sample.resemblance((1, []), (1, [])) == 0.0
-    assert sample.share_enough(range(20), range(16, 40), 0.4)
-    assert not sample.share_enough(range(20), range(17, 40), 0.4)
-    assert not sample.share_enough([1, 2], [3, 4], 0.4)
+
+
+def near(filed, asking, threshold, others=()):
+    """Return whether a document is found by another, in a collection with others."""
+    lists = postings.Postings([filed, asking, *others], threshold, 32)
+    lists.insert(0)
+    return lists.near(1) == [0]
+
+
+def test_postings_by_hand():
+    # Of sixteen keys at .6 three must be shared; the seventeenth is not looked at.
+    assert near(range(20), [0, 5, 15], 0.6)
+    assert not near(range(20), [0, 5, *range(16, 20)], 0.6)
+    assert not near([1, 2], [3, 4], 0.4)
+    assert postings.enough(16, 0, 0.45) == (2, 6)
+    assert postings.enough(12, 6, 0.6) == (2, 9)
+    assert postings.enough(0, 6, 0.45) == (1, 3)
+    assert postings.enough(0, 0, 0.45) == (1, 1)
+    # Keys 100 to 107 are common, 105 and 106 in the most documents.
+    many = [[*range(100, 108)]] * 33 + [[105, 106]] * 9
+    keys = [1, 2, *range(100, 108)]
+    documents = Counter(key for keys in many for key in keys)
+    assert postings.choose(keys, documents) == ([1, 2], [100, 101, 102, 103, 104, 107])
+    # Of eight keys at .4, three of any kind are as good as one rare.
+    assert near(keys, [100, 101, 107], 0.4, many)
+    assert not near(keys, [100, 105, 106, 107], 0.4, many)
+    assert near(keys, [2], 0.4, many)
+
+
+def test_a_list_is_closed():
+    lists = postings.Postings([[7]] * 5, 0.5, 3)
+    for document in range(4):
+        lists.insert(document)
+    assert lists.near(4) == [0, 1, 2]
 
 
 # candidates

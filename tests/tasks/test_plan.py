@@ -104,7 +104,7 @@ def test_plans_of_other_sketches_than_fingerprints(name):
         assert found.bytes_per_document > 4 * 128
     else:
         assert (found.num_perm, found.bands, found.rows, found.s_curve) == (0, 0, 0, ())
-        assert found.keys == (0 if name == "shingle" else sampled * 3 // 2)
+        assert found.keys == (22 if sampled else 0)
         assert (found.bytes_per_document is None) == (name == "shingle")
 
 
@@ -123,12 +123,23 @@ def chance_of_at_least(least, keys, share):
 @pytest.mark.parametrize("name", ["general", "shingle-sample", "shingle"])
 @pytest.mark.parametrize("threshold", [0.05, 0.4, 0.7, 1.0])
 def test_the_predicted_recall_of_samples(name, threshold):
-    """Of the smallest samples, of which half of the threshold is asked for."""
-    size = load_recipe(name).sketch.size
+    """Of the sixteen keys that are filed, of which a third of the threshold is asked for."""
     found = plan(1000, recipe=name, threshold=threshold).predicted_recall
-    least = max(1, int(size * threshold / 2))
-    expected = chance_of_at_least(least, size, threshold) if size else 1.0
+    least = max(1, int(16 * threshold / 3))
+    share = 2 * threshold / (1 + threshold)
+    expected = chance_of_at_least(least, 16, share) if load_recipe(name).sketch.size else 1.0
     assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [1, 5, 16, 17])
+def test_the_plan_of_small_samples(size):
+    """Fewer keys than would be filed of a larger sample."""
+    recipe = load_recipe("general").replace(sketch={"size": size})
+    found = plan(1000, recipe=recipe, threshold=0.5)
+    keys = min(size, 16)
+    expected = chance_of_at_least(max(1, keys // 6), keys, 2 / 3)
+    assert found.predicted_recall == pytest.approx(expected, abs=1e-9)
+    assert found.keys == min(22, size * 3 // 2)
 
 
 @pytest.mark.parametrize("documents", [0, 1000, 10**7])

@@ -46,6 +46,19 @@ pub struct Document<'a> {
     pub units: Option<&'a str>,
 }
 
+/// One document, as a store hands it back.
+#[derive(Clone, Copy, Debug)]
+pub struct Restored<'a> {
+    /// The text as it came; `None` where the store keeps none.
+    pub text: Option<&'a str>,
+    /// See [`Corpus::identity`].
+    pub identity: u128,
+    /// The number of features.
+    pub features: u32,
+    /// See [`Sketches::to_bytes`].
+    pub sketch: &'a [u8],
+}
+
 /// The documents of one run.
 #[derive(Debug)]
 pub struct Corpus {
@@ -61,6 +74,8 @@ pub struct Corpus {
     digest: Option<u64>,
     keeps_texts: bool,
     counted: Option<Counted>,
+    /// What was counted elsewhere.
+    given: Option<Arc<Commonness>>,
 }
 
 /// What is counted of shingles, and of which texts already.
@@ -109,6 +124,7 @@ impl Corpus {
                 texts: HashSet::new(),
                 commonness: Arc::default(),
             }),
+            given: None,
             recipe,
         })
     }
@@ -149,9 +165,15 @@ impl Corpus {
         &self.sketches
     }
 
-    /// In how many texts each shingle stands, if that is counted.
+    /// In how many texts each shingle stands, if that is counted or known.
     pub fn commonness(&self) -> Option<&Arc<Commonness>> {
-        self.counted.as_ref().map(|counted| &counted.commonness)
+        let counted = self.counted.as_ref().map(|counted| &counted.commonness);
+        counted.or(self.given.as_ref())
+    }
+
+    /// Says in how many texts each shingle stands, for a corpus that does not count.
+    pub fn set_commonness(&mut self, commonness: Arc<Commonness>) {
+        self.given = Some(commonness);
     }
 
     /// All by which the content of two documents is compared, by shingles of `k`
@@ -272,6 +294,37 @@ impl Corpus {
             self.identity.push(sketched.identity);
             self.features.push(sketched.features);
             self.sketches.push(&sketched.sketch)?;
+        }
+        Ok(())
+    }
+
+    /// Adds documents of a store, in order: nothing is sketched or counted. Runs on the
+    /// current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// If a sketch is not of the recipe's kind, or as for [`push`](Self::push).
+    pub fn restore(&mut self, documents: &[Restored<'_>]) -> Result<()> {
+        for text in documents.iter().filter_map(|document| document.text) {
+            check_length(text)?;
+        }
+        let (recipe, keeps_texts) = (&self.recipe, self.keeps_texts);
+        let texts: Vec<String> = documents
+            .par_iter()
+            .with_min_len(16)
+            .map(|document| {
+                let mut normalized = String::new();
+                if let Some(text) = document.text.filter(|_| keeps_texts) {
+                    recipe.normalize_into(text, &mut normalized);
+                }
+                normalized
+            })
+            .collect();
+        for (document, text) in documents.iter().zip(&texts) {
+            self.texts.push(text, "", "")?;
+            self.identity.push(document.identity);
+            self.features.push(document.features);
+            self.sketches.push_bytes(document.sketch)?;
         }
         Ok(())
     }

@@ -15,6 +15,7 @@ The first four, with their settings, are a [`recipe::Recipe`]. This crate knows
 nothing of Python, of files or of formats: it takes slices and yields vectors.
 */
 
+pub mod background;
 pub mod candidates;
 pub mod cluster;
 pub mod corpus;

@@ -48,6 +48,22 @@ impl Rule {
         both.then(|| corpus.sketches().distance(a, b)).flatten()
     }
 
+    /// Whether two documents that the search brought together are candidates.
+    ///
+    /// A search may bring more together than it promises, and which it does depends on
+    /// how it is done; so what is exact by the sketches is held to them.
+    pub(crate) fn is_candidate(&self, corpus: &Corpus, a: u32, b: u32) -> bool {
+        match self.search {
+            Search::Near { max_distance } => {
+                let distance = corpus.sketches().distance(a, b);
+                distance.is_some_and(|bits| bits <= max_distance)
+            }
+            // Rounding must not lose what is just enough.
+            Search::Prefix { threshold } => corpus.sketches().similarity(a, b) >= threshold - 1e-9,
+            Search::Bands(_) | Search::Postings { .. } => true,
+        }
+    }
+
     /// Whether one text must be the same thing wherever it stands.
     ///
     /// A text resembles itself with 1, but a recipe that reads titles may sketch

@@ -1,13 +1,16 @@
 //! Documents of a run, and the one rule over them.
 
+use std::sync::Arc;
+
+use neardup_core::Error;
 use neardup_core::candidates::Sketches;
 use neardup_core::cluster::{self, Reason};
-use neardup_core::corpus::{self, Document};
+use neardup_core::corpus::{self, Document, Restored};
 use neardup_core::verify;
 use neardup_core::weigh::DocumentFrequencies;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use pyo3_arrow::PyArray;
 use rayon::ThreadPool;
 
@@ -15,6 +18,7 @@ use crate::arrays::{load_numpy, optional_strings, pool, strings};
 use crate::errors::raise;
 use crate::recipe::Recipe;
 use crate::rule::Rule;
+use crate::stored::{Background, Stored};
 use crate::verify::told;
 
 /// Kept document (-1: none), similarity, distance (-1: none), identical text.
@@ -37,7 +41,7 @@ type VerifiedPairs<'py> = (
 #[pyclass(module = "neardup._core")]
 pub struct Corpus {
     pub(crate) inner: corpus::Corpus,
-    pub(crate) pool: ThreadPool,
+    pub(crate) pool: Arc<ThreadPool>,
 }
 
 #[pymethods]
@@ -55,8 +59,69 @@ impl Corpus {
         Ok(Corpus {
             inner: corpus::Corpus::new(recipe.inner.clone(), keeps_texts, shingle)
                 .map_err(raise)?,
-            pool: pool(workers)?,
+            pool: Arc::new(pool(workers)?),
         })
+    }
+
+    /// An empty corpus on the same threads that counts nothing.
+    #[pyo3(signature = (*, keeps_texts))]
+    fn emptied(&self, keeps_texts: bool) -> PyResult<Self> {
+        let recipe = self.inner.recipe().clone();
+        Ok(Corpus {
+            inner: corpus::Corpus::new(recipe, keeps_texts, None).map_err(raise)?,
+            pool: Arc::clone(&self.pool),
+        })
+    }
+
+    /// Judges by what is known to be common, for a corpus that does not count.
+    fn set_background(&mut self, background: &Background) {
+        if let Some(known) = background.inner.commonness() {
+            self.inner.set_commonness(Arc::clone(known));
+        }
+    }
+
+    /// Adds documents of a store: texts as they came, 16 bytes for the identity of each,
+    /// numbers of features, sketches as bytes.
+    fn restore(
+        &mut self,
+        py: Python<'_>,
+        texts: PyArray,
+        identities: Vec<Vec<u8>>,
+        features: Vec<u32>,
+        sketches: Vec<Vec<u8>>,
+    ) -> PyResult<()> {
+        let texts = strings(texts.array().as_ref())?;
+        let identities: Vec<u128> = identities
+            .iter()
+            .map(|bytes| identity(bytes))
+            .collect::<PyResult<_>>()?;
+        let documents: Vec<Restored<'_>> = texts
+            .into_iter()
+            .zip(identities)
+            .zip(features.into_iter().zip(&sketches))
+            .map(|((text, identity), (features, sketch))| Restored {
+                text,
+                identity,
+                features,
+                sketch,
+            })
+            .collect();
+        py.detach(|| self.pool.install(|| self.inner.restore(&documents)))
+            .map_err(raise)
+    }
+
+    /// 16 bytes for each document; equal ones have the same text.
+    fn identities(&self, py: Python<'_>) -> Vec<Py<PyBytes>> {
+        (0..self.inner.len())
+            .map(|document| PyBytes::new(py, &self.inner.identity(document).to_le_bytes()).unbind())
+            .collect()
+    }
+
+    /// The sketch of each document as bytes.
+    fn sketches(&self, py: Python<'_>) -> Vec<Py<PyBytes>> {
+        (0..self.inner.len() as u32)
+            .map(|document| PyBytes::new(py, &self.inner.sketches().to_bytes(document)).unbind())
+            .collect()
     }
 
     fn __len__(&self) -> usize {
@@ -173,6 +238,17 @@ impl Corpus {
     }
 }
 
+fn identity(bytes: &[u8]) -> PyResult<u128> {
+    match bytes.try_into() {
+        Ok(bytes) => Ok(u128::from_le_bytes(bytes)),
+        Err(_) => Err(raise(Error::input(
+            "a stored identity",
+            "16 bytes",
+            bytes.len(),
+        ))),
+    }
+}
+
 /// The one rule, applied to the documents of a [`Corpus`] in priority order.
 #[pyclass(module = "neardup._core")]
 pub struct Keeper {
@@ -191,6 +267,65 @@ impl Keeper {
             })
             .map_err(raise)?;
         Ok(Keeper { inner })
+    }
+
+    /// A keeper among the documents of a store. The first `batch` documents of the corpus
+    /// are to be decided, the others are stored ones with these ascending `numbers`.
+    #[staticmethod]
+    fn among(
+        py: Python<'_>,
+        corpus: &Corpus,
+        rule: &Rule,
+        stored: &mut Stored,
+        numbers: Vec<u64>,
+    ) -> PyResult<Self> {
+        let mut lists = stored.take()?;
+        let all = corpus.inner.len() as u32;
+        let batch = all - numbers.len() as u32;
+        for (&number, document) in numbers.iter().zip(batch..) {
+            lists.admit(number, document);
+        }
+        let documents: Vec<u32> = (batch..all).collect();
+        let inner = py
+            .detach(|| cluster::Keeper::among(&corpus.inner, rule.inner, lists, &documents))
+            .map_err(raise)?;
+        Ok(Keeper { inner })
+    }
+
+    /// What is to be stored of the documents kept: keys, documents, shares.
+    fn new_entries(&self) -> (Vec<u64>, Vec<u32>, Vec<u16>) {
+        let new = self.inner.new_entries().iter();
+        (
+            new.clone().map(|entry| entry.key).collect(),
+            new.clone().map(|entry| entry.document).collect(),
+            new.map(|entry| entry.share.to_bits()).collect(),
+        )
+    }
+
+    /// All stored documents that one repeats: document, similarity, distance, identical.
+    fn similar(
+        &mut self,
+        py: Python<'_>,
+        corpus: &Corpus,
+        document: u32,
+    ) -> PyResult<Vec<(u32, f64, Option<u32>, bool)>> {
+        let found = py
+            .detach(|| {
+                let inner = &mut self.inner;
+                corpus
+                    .pool
+                    .install(|| inner.similar(&corpus.inner, document))
+            })
+            .map_err(raise)?;
+        let told = |d: cluster::Decision| {
+            (
+                d.kept,
+                d.similarity,
+                d.distance,
+                d.reason == Reason::Identical,
+            )
+        };
+        Ok(found.into_iter().map(told).collect())
     }
 
     fn decide<'py>(

@@ -12,6 +12,7 @@ mod corpus;
 mod errors;
 mod recipe;
 mod rule;
+mod stored;
 mod verify;
 
 use pyo3::prelude::*;
@@ -30,12 +31,15 @@ mod _core {
     #[pymodule_export]
     use crate::rule::Rule;
     #[pymodule_export]
+    use crate::stored::{Background, Filing, Stored};
+    #[pymodule_export]
     use crate::verify::{content, overlap};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         use pyo3::types::PyModuleMethods;
         module.add("MAX_TEXT_BYTES", neardup_core::normalize::MAX_TEXT_BYTES)?;
+        module.add("MAX_BATCH", neardup_core::cluster::CHUNK)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

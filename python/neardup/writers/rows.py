@@ -27,7 +27,31 @@ PAIRS = pa.schema([pa.field("id_a", pa.string()), pa.field("id_b", pa.string()),
 
 _ROWS = 8192
 
+
+def removed_table(
+    ids: Any, kept_ids: Any, similarity: Any, distance: Any, measure: str
+) -> pa.Table:
+    """Return the dropped documents as a table, from columns of one length.
+
+    `distance` is null where there are no fingerprints.
+    """
+    return pa.table(
+        {
+            "id": _column(ids, pa.large_string()),
+            "kept_id": _column(kept_ids, pa.large_string()),
+            "similarity": _column(similarity, pa.float64()),
+            "measure": pa.repeat(pa.scalar(measure), len(similarity)),
+            "distance": _column(distance, pa.int32()),
+        }
+    )
+
+
 Rows = pa.Table | pa.RecordBatch | Mapping[str, Any] | Iterable[Any]
+
+
+def _column(values: Any, kind: pa.DataType) -> Any:
+    is_arrow = isinstance(values, (pa.Array, pa.ChunkedArray))
+    return values if is_arrow else pa.array(values, kind)
 
 
 def write_rows(output: Output | str | Path | None, rows: Rows, schema: pa.Schema) -> int:

@@ -1,22 +1,11 @@
-/*! Filed keys: who shares how many keys with this document.
+/*! Filed keys: who shares a key, or enough of them, with this document.
 
 Takes documents one by one, in the order that the caller wants, and keeps a list of
 them for each of their [`Keys`]. Yields, for a document, those filed before that
-share enough keys with it.
+share a key with it, or may share enough of them.
 
-**Template.** A key that many documents have is a form and no content. A list is
-therefore closed once it holds so many documents: later ones find the first of
-those that share the form, and each other only by what else they share. So the time
-stays linear however many documents have one form. If only kept documents are
-filed, one text posted a thousand times is in each list once, and does not close it.
-
-**How many shared keys are enough** where a *share* of what is asked for makes a
-candidate: of the keys that at most [`FEW`] documents of the collection have, half of
-what the threshold asks for, and at least one. Copies of a text that is posted often
-have few such keys in common. So the [`MORE`] rarest of the others are looked at,
-too, and three quarters of what the threshold asks for of all that are looked at is
-also enough. A sample of 32 keys misses a pair at the threshold about once in a
-thousand.
+**Template.** A list is closed once it holds so many documents, so the time stays
+linear however many documents share a key.
 
 **Prefix.** Keys are met from the rarest on. If the keys met so far and all that are
 left in the shorter rest cannot make up the overlap that the threshold needs, the
@@ -30,22 +19,11 @@ of a document and 12 for each distinct one.
 
 use super::keys::Keys;
 
-/// Documents that have a key, at most, for it to count as rare.
-pub const FEW: u32 = 32;
-
-/// Keys that are not rare and are looked at all the same.
-pub const MORE: usize = 12;
-
 /// What of the keys of a document counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Use {
     /// Every key; one that is shared makes a candidate.
     Any,
-    /// Every key; a share of what is asked for makes a candidate.
-    Share {
-        /// The similarity that is looked for.
-        threshold: f64,
-    },
     /// Those that a resemblance cannot do without; lists are never closed.
     Prefix {
         /// The smallest resemblance.
@@ -65,17 +43,6 @@ pub struct Keyed {
     entries: Vec<Entry>,
     /// The number of keys of each filed document.
     sizes: Vec<u32>,
-    /// How many keys must be shared with each, where a share is asked for.
-    shares: Vec<Share>,
-}
-
-/// How many shared keys make a candidate.
-#[derive(Clone, Copy, Debug)]
-struct Share {
-    /// Of those that few documents have.
-    few: u32,
-    /// Of all that are looked at.
-    any: u32,
 }
 
 /// A document in a list, by its place in the order of filing.
@@ -89,8 +56,8 @@ struct Entry {
 /// Room for look-ups; reused from one to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// For each place the keys shared: rare ones, and common ones.
-    shared: Vec<[u32; 2]>,
+    /// For each place the keys shared.
+    shared: Vec<u32>,
     met: Vec<u32>,
 }
 
@@ -116,7 +83,6 @@ impl Keyed {
             entries: vec![Entry::default(); end],
             begins,
             sizes: Vec::new(),
-            shares: Vec::new(),
             keys,
             used,
         }
@@ -139,10 +105,6 @@ impl Keyed {
         self.sizes.push(self.keys.size(document) as u32);
         let keys = match self.used {
             Use::Any => self.keys.shared(document),
-            Use::Share { threshold } => {
-                self.shares.push(self.share(document, threshold));
-                self.keys.shared(document)
-            }
             Use::Prefix { threshold } => self.keys.prefix(document, threshold),
         };
         let single = self.keys.single(document) as u32;
@@ -160,64 +122,33 @@ impl Keyed {
     /// keys with `document`, ascending.
     pub fn near(&self, document: u32, from: u32, counts: &mut Counts, found: &mut Vec<u32>) {
         let document = document as usize;
-        counts.shared.resize(self.len(), [0; 2]);
+        counts.shared.resize(self.len(), 0);
         let begin = found.len();
         match self.used {
             Use::Any => {
-                self.count(self.keys.shared(document), 0, from, counts);
-                counts.take(found, |_, _| true);
-            }
-            Use::Share { threshold } => {
-                let (few, more) = self.looked_at(document);
-                self.count(few, 0, from, counts);
-                self.count(more, 1, from, counts);
-                let own = self.share(document, threshold);
-                // The smaller share of the two, so that it hardly matters which of
-                // them asks.
-                counts.take(found, |place, [few, more]| {
-                    let other = self.shares[place as usize];
-                    few >= own.few.min(other.few) || few + more >= own.any.min(other.any)
-                });
+                self.count(self.keys.shared(document), from, counts);
+                counts.take(found, |_| true);
             }
             Use::Prefix { threshold } => {
                 self.count_within(document, threshold, from, counts);
-                counts.take(found, |_, [shared, _]| shared != GIVEN_UP);
+                counts.take(found, |shared| shared != GIVEN_UP);
             }
         }
         found[begin..].sort_unstable();
     }
 
-    /// The rare keys of a document, and the rarest of the others.
-    fn looked_at(&self, document: usize) -> (&[u32], &[u32]) {
-        let keys = self.keys.shared(document);
-        // The single ones are rare, and lead to nobody.
-        let few = self.keys.rare(document, FEW) - self.keys.single(document);
-        let (few, more) = keys.split_at(few);
-        (few, &more[..more.len().min(MORE)])
-    }
-
-    /// How many keys must be shared with a document of the keys.
-    fn share(&self, document: usize, threshold: f64) -> Share {
-        let rare = self.keys.rare(document, FEW);
-        let any = rare + self.looked_at(document).1.len();
-        Share {
-            few: (rare as f64 * threshold / 2.0).floor().max(1.0) as u32,
-            any: (any as f64 * threshold * 0.75).ceil() as u32,
-        }
-    }
-
-    /// Counts who shares some keys, in one of the two columns.
-    fn count(&self, keys: &[u32], column: usize, from: u32, counts: &mut Counts) {
+    /// Counts who shares some keys.
+    fn count(&self, keys: &[u32], from: u32, counts: &mut Counts) {
         for &key in keys {
             for entry in self.list(key) {
                 if entry.place < from {
                     break;
                 }
                 let shared = &mut counts.shared[entry.place as usize];
-                if *shared == [0; 2] {
+                if *shared == 0 {
                     counts.met.push(entry.place);
                 }
-                shared[column] += 1;
+                *shared += 1;
             }
         }
     }
@@ -232,7 +163,7 @@ impl Keyed {
                 if entry.place < from {
                     break;
                 }
-                let [shared, _] = &mut counts.shared[entry.place as usize];
+                let shared = &mut counts.shared[entry.place as usize];
                 if *shared == GIVEN_UP {
                     continue;
                 }
@@ -261,9 +192,9 @@ impl Keyed {
 
 impl Counts {
     /// Adds the places met that have enough, and forgets all.
-    fn take(&mut self, found: &mut Vec<u32>, enough: impl Fn(u32, [u32; 2]) -> bool) {
+    fn take(&mut self, found: &mut Vec<u32>, enough: impl Fn(u32) -> bool) {
         for place in self.met.drain(..) {
-            if enough(place, std::mem::take(&mut self.shared[place as usize])) {
+            if enough(std::mem::take(&mut self.shared[place as usize])) {
                 found.push(place);
             }
         }
@@ -368,24 +299,5 @@ mod tests {
             all.retain(|&place| place >= 150);
             assert_eq!(all, behind);
         }
-    }
-
-    #[test]
-    fn a_form_costs_so_many_candidates_and_no_more() {
-        // 500 documents: 20 keys of the form, 10 of their own.
-        let documents: Vec<Vec<u32>> = (0..500)
-            .map(|document| {
-                (0..20)
-                    .chain(1000 + 10 * document..1010 + 10 * document)
-                    .collect()
-            })
-            .collect();
-        let found = candidates(&documents, Use::Share { threshold: 0.4 }, 32);
-        assert!(found.len() <= 500 * 32, "{}", found.len());
-        // A copy of the last one is found although the form's lists are closed.
-        let mut documents = documents;
-        documents.push(documents[499].clone());
-        let found = candidates(&documents, Use::Share { threshold: 0.4 }, 32);
-        assert!(found.contains(&(499, 500)));
     }
 }

@@ -17,7 +17,16 @@ use super::sketches::{Samples, Signatures};
 use crate::error::{Error, Result};
 
 /// The number of a key that only one document has.
-const SINGLE: u32 = u32::MAX;
+pub(super) const SINGLE: u32 = u32::MAX;
+
+/// A number for each key, the rarest first; [`SINGLE`] where only one document has it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Numbering {
+    /// One for each key, in the order in which the keys came.
+    pub(super) numbers: Vec<u32>,
+    /// How many documents have each key, ascending, by its number.
+    pub(super) lengths: Vec<u32>,
+}
 
 /// The keys of some documents, numbered from the rarest on.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +58,7 @@ impl Keys {
         let offsets: Vec<u64> = (0..=signatures.len())
             .map(|at| (at * bands) as u64)
             .collect();
-        Keys::number(&offsets, &keys)
+        Keys::of(&offsets, &keys)
     }
 
     /// The keys of samples.
@@ -57,7 +66,7 @@ impl Keys {
     /// # Errors
     /// If there are 2^32 keys or more.
     pub fn of_samples(samples: &Samples) -> Result<Self> {
-        Keys::number(samples.offsets(), samples.keys())
+        Keys::of(samples.offsets(), samples.keys())
     }
 
     /// The number of documents.
@@ -91,14 +100,6 @@ impl Keys {
         self.size(document) - self.shared(document).len()
     }
 
-    /// The number of a document's keys that at most `documents` documents have.
-    pub fn rare(&self, document: usize, documents: u32) -> usize {
-        let bound = self.lengths.partition_point(|&length| length <= documents) as u32;
-        let shared = self.shared(document);
-        let common = shared.len() - shared.partition_point(|&number| number < bound);
-        self.size(document) - common
-    }
-
     /// The numbers of those of a document's keys that a resemblance of
     /// `threshold` cannot do without.
     ///
@@ -130,11 +131,26 @@ impl Keys {
             Some(*end)
         });
         let offsets: Vec<u64> = std::iter::once(0).chain(lengths).collect();
-        Keys::number(&offsets, &documents.concat()).unwrap()
+        Keys::of(&offsets, &documents.concat()).unwrap()
     }
 
+    fn of(offsets: &[u64], keys: &[u32]) -> Result<Self> {
+        let Numbering {
+            mut numbers,
+            lengths,
+        } = Numbering::of(keys)?;
+        sort_each(offsets, &mut numbers);
+        Ok(Keys {
+            offsets: offsets.to_vec(),
+            numbers,
+            lengths,
+        })
+    }
+}
+
+impl Numbering {
     /// Numbers keys by the number of documents that have them, then by value.
-    fn number(offsets: &[u64], keys: &[u32]) -> Result<Self> {
+    pub(super) fn of(keys: &[u32]) -> Result<Self> {
         if keys.len() > u32::MAX as usize {
             return Err(Error::input(
                 "the keys of this collection",
@@ -165,10 +181,7 @@ impl Keys {
                 numbers[entry as u32 as usize] = number as u32;
             }
         }
-        drop(sorted);
-        sort_each(offsets, &mut numbers);
-        Ok(Keys {
-            offsets: offsets.to_vec(),
+        Ok(Numbering {
             numbers,
             lengths: runs.into_iter().map(|(length, _)| length).collect(),
         })
@@ -213,8 +226,7 @@ mod tests {
         assert_eq!(keys.shared(3), []);
         assert_eq!(keys.shared(4), [1]);
         assert_eq!([0, 1, 2, 3, 4].map(|at| keys.size(at)), [3, 2, 3, 0, 2]);
-        assert_eq!([0, 1, 2, 3, 4].map(|at| keys.rare(at, 2)), [2, 1, 2, 0, 2]);
-        assert_eq!([0, 1, 2, 3, 4].map(|at| keys.rare(at, 3)), [3, 2, 3, 0, 2]);
+        assert_eq!([0, 1, 2, 3, 4].map(|at| keys.single(at)), [1, 1, 0, 0, 1]);
     }
 
     #[test]

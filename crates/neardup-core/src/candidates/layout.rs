@@ -157,17 +157,26 @@ impl Layout {
 
     /// Every table, with keys cut to what `documents` are worth.
     pub(super) fn tables(&self, documents: usize) -> impl Iterator<Item = Table> + '_ {
+        self.cut_tables(move |bits| used_bits(documents, bits))
+    }
+
+    /// Every table, with keys of at most `most` bits.
+    pub(super) fn long_tables(&self, most: u32) -> impl Iterator<Item = Table> + '_ {
+        self.cut_tables(move |bits| bits.min(most))
+    }
+
+    fn cut_tables(&self, used: impl Fn(u32) -> u32) -> impl Iterator<Item = Table> {
         let count = self.blocks.len() as u32;
         let last = u64::MAX >> (64 - count);
         let mut next = Some(u64::MAX >> (64 - self.chosen));
         std::iter::from_fn(move || {
             let members = next?;
             next = following(members).filter(|&members| members <= last);
-            Some(self.table(members, documents))
+            Some(self.table(members, &used))
         })
     }
 
-    fn table(&self, members: u64, documents: usize) -> Table {
+    fn table(&self, members: u64, used: &impl Fn(u32) -> u32) -> Table {
         let mut pieces: Vec<Piece> = Vec::new();
         for (block, own) in self.blocks.iter().enumerate() {
             if members >> block & 1 == 1 {
@@ -183,7 +192,7 @@ impl Layout {
                 }
             }
         }
-        let bits = used_bits(documents, count_bits(&pieces));
+        let bits = used(count_bits(&pieces));
         Table {
             members,
             key: take(&mut pieces, bits),

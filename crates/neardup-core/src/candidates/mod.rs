@@ -13,8 +13,8 @@ schemes:
   beat long keys with tiny buckets; [`plan()`](fn@plan) says which costs least;
 - *signatures*: **bands** of values make keys ([`banding`]), and similar ones share
   a key with a probability that is known;
-- *samples*: their features are the keys. **postings** asks for a few shared keys
-  and leaves out what many documents have ([`keyed`]), **prefix** finds every pair
+- *samples*: their features are the keys. **postings** files a document under a
+  few of its keys and asks for a share of them ([`postings`]), **prefix** finds every pair
   whose samples resemble each other enough ([`keys`]).
 
 Whatever the scheme, the answer is the same for any number of threads.
@@ -24,6 +24,7 @@ Whatever the scheme, the answer is the same for any number of threads.
 | all pairs of fingerprints | [`pairs`], or [`collapsed`] where equal texts abound |
 | what is near this fingerprint, while more come in | [`Filed`] |
 | who may be similar, whatever the sketch | [`Shelf`] |
+| by which keys a store outside of memory finds it | [`Filing`], [`Stored`] |
 | what will it cost | [`plan()`](fn@plan) |
 | which radius, which bands does a similarity need | [`radius`], [`Banding::derive`] |
 */
@@ -31,6 +32,7 @@ Whatever the scheme, the answer is the same for any number of threads.
 pub mod banding;
 pub mod blocks;
 pub mod filed;
+mod filing;
 mod fingerprints;
 mod groups;
 mod kernel;
@@ -45,14 +47,17 @@ mod layout;
 mod lists;
 mod partition;
 pub mod plan;
+pub mod postings;
 mod radius;
 pub mod scan;
 mod shelf;
 mod sketches;
+mod stored;
 
 pub use banding::Banding;
 pub use blocks::{MAX_PAIRS, collapsed, collapsed_with, pairs};
 pub use filed::Filed;
+pub use filing::Filing;
 pub use fingerprints::Fingerprints;
 pub use groups::Groups;
 pub use kernel::Kernel;
@@ -60,6 +65,8 @@ pub use keyed::{Keyed, Use};
 pub use keys::Keys;
 pub use lists::{Collapsed, Neighbours, Pairs};
 pub use plan::{Plan, Purpose, Scheme, plan};
+pub use postings::{Frequent, Postings, Share};
 pub use radius::{predicted_recall, radius};
 pub use shelf::{Found, LONGEST_OF_ALL, LONGEST_OF_KEPT, Search, Shelf};
 pub use sketches::{Samples, Signatures, Sketches};
+pub use stored::{NewEntry, Stored};

@@ -1,8 +1,8 @@
 /*! The shelf: documents filed for look-up, whatever their sketches are.
 
 What de-duplication needs of a search: file a document, and find those filed so far
-that may be similar to another. Behind it stand [`Filed`] for fingerprints and
-[`Keyed`] for signatures and samples.
+that may be similar to another. Behind it stand [`Filed`] for fingerprints, and
+[`Keyed`] and [`Postings`] for signatures and samples, or [`Stored`] lists for any.
 
 A *mark* splits what is filed in two: a batch of documents is looked up among all
 that stands before the mark at once, on all threads, and what the documents of the
@@ -16,10 +16,12 @@ use rayon::prelude::*;
 use super::Banding;
 use super::filed::Filed;
 use super::fingerprints::Fingerprints;
-use super::keyed::{Counts, Keyed, Use};
+use super::keyed::{self, Keyed, Use};
 use super::keys::Keys;
 use super::plan::Scheme;
+use super::postings::{self, Postings};
 use super::sketches::Sketches;
+use super::stored::{NewEntry, Stored};
 use crate::error::{Error, Result};
 
 /// Documents that one task looks up.
@@ -72,11 +74,19 @@ enum Kind {
     },
     Keyed {
         keyed: Keyed,
-        /// One for each thread that has looked something up: they are as long
-        /// as what is filed, too long to be made anew for each task.
-        counts: Mutex<Vec<Counts>>,
+        counts: Pool<keyed::Counts>,
     },
+    Postings {
+        postings: Postings,
+        counts: Pool<postings::Counts>,
+    },
+    Stored(Box<Stored>),
 }
+
+/// Room for look-ups, one for each thread that has looked something up: they are as
+/// long as what is filed, too long to be made anew for each task.
+#[derive(Debug)]
+struct Pool<T>(Mutex<Vec<T>>);
 
 /// For each document that was looked up, the places of those that may be similar.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,6 +95,22 @@ pub struct Found {
     pub offsets: Vec<usize>,
     /// Places in the order of filing, ascending inside each list.
     pub places: Vec<u32>,
+}
+
+impl Found {
+    /// Keeps the pairs of one of the `documents`, which were looked up, and a place
+    /// that `is_wanted`.
+    pub fn retain(&mut self, documents: &[u32], is_wanted: impl Fn(u32, u32) -> bool) {
+        let all = std::mem::take(&mut self.places);
+        let mut end = 0;
+        for (&document, bound) in documents.iter().zip(&mut self.offsets[1..]) {
+            let begin = std::mem::replace(&mut end, *bound);
+            let places = all[begin..end].iter().copied();
+            self.places
+                .extend(places.filter(|&place| is_wanted(document, place)));
+            *bound = self.places.len();
+        }
+    }
 }
 
 impl Shelf {
@@ -105,11 +131,10 @@ impl Shelf {
                 let longest = longest.max(LONGEST_OF_ALL);
                 keyed(Keys::of_bands(signatures, banding)?, Use::Any, longest)
             }
-            (Sketches::Samples(samples), Search::Postings { threshold }) => keyed(
-                Keys::of_samples(samples)?,
-                Use::Share { threshold },
-                longest,
-            ),
+            (Sketches::Samples(samples), Search::Postings { threshold }) => Kind::Postings {
+                postings: Postings::new(samples, threshold, longest)?,
+                counts: Pool::default(),
+            },
             (Sketches::Samples(samples), Search::Prefix { threshold }) => keyed(
                 Keys::of_samples(samples)?,
                 Use::Prefix { threshold },
@@ -130,6 +155,24 @@ impl Shelf {
         })
     }
 
+    /// What a store has filed; the mark stands behind it and stays there.
+    pub fn of_stored(stored: Stored) -> Self {
+        let places = stored.documents().len() as u32;
+        Shelf {
+            kind: Kind::Stored(Box::new(stored)),
+            mark: places,
+            filed: places,
+        }
+    }
+
+    /// What is to be written into the store, if this is the shelf of one.
+    pub fn new_entries(&self) -> &[NewEntry] {
+        match &self.kind {
+            Kind::Stored(stored) => stored.new_entries(),
+            _ => &[],
+        }
+    }
+
     /// The number of documents filed, which is the place of the next.
     pub fn len(&self) -> u32 {
         self.filed
@@ -146,6 +189,9 @@ impl Shelf {
     ///
     /// If there are too many fingerprints.
     pub fn set_mark(&mut self) -> Result<()> {
+        if let Kind::Stored(_) = self.kind {
+            return Ok(());
+        }
         self.mark = self.filed;
         if let Kind::Near {
             before,
@@ -174,9 +220,13 @@ impl Shelf {
             Kind::Near { behind, .. } => {
                 behind.insert(&row(sketches, document))?;
             }
-            Kind::Keyed { keyed, .. } => {
-                keyed.insert(document);
+            Kind::Keyed { keyed, .. } => keyed.insert(document),
+            Kind::Postings { postings, .. } => {
+                if let Sketches::Samples(samples) = sketches {
+                    postings.insert(samples, document);
+                }
             }
+            Kind::Stored(stored) => stored.insert(sketches, document),
         }
         Ok(())
     }
@@ -205,12 +255,18 @@ impl Shelf {
                 })
             }
             Kind::Keyed { keyed, counts } => {
-                debug_assert_eq!(
-                    self.mark, self.filed,
-                    "nothing is filed behind the mark yet"
-                );
-                Ok(keyed_before(keyed, counts, documents))
+                let near = |document, counts: &mut _, places: &mut _| {
+                    keyed.near(document, 0, counts, places);
+                };
+                Ok(counts.look_up(documents, near))
             }
+            Kind::Postings { postings, counts } => {
+                let near = |document, counts: &mut _, places: &mut _| {
+                    postings.near(document, 0, counts, places);
+                };
+                Ok(counts.look_up(documents, near))
+            }
+            Kind::Stored(stored) => Ok(stored.before(sketches, documents)),
         }
     }
 
@@ -228,10 +284,12 @@ impl Shelf {
                 places.extend(near.iter().map(|&(id, _)| self.mark + id));
             }
             Kind::Keyed { keyed, counts } => {
-                let mut own = take(counts);
-                keyed.near(document, self.mark, &mut own, places);
-                give_back(counts, own);
+                counts.with(|counts| keyed.near(document, self.mark, counts, places));
             }
+            Kind::Postings { postings, counts } => {
+                counts.with(|counts| postings.near(document, self.mark, counts, places));
+            }
+            Kind::Stored(stored) => stored.behind(sketches, document, places),
         }
         Ok(())
     }
@@ -240,45 +298,55 @@ impl Shelf {
 fn keyed(keys: Keys, used: Use, longest: u32) -> Kind {
     Kind::Keyed {
         keyed: Keyed::new(keys, used, longest),
-        counts: Mutex::default(),
+        counts: Pool::default(),
     }
 }
 
-fn keyed_before(keyed: &Keyed, pool: &Mutex<Vec<Counts>>, documents: &[u32]) -> Found {
-    let parts: Vec<(Vec<usize>, Vec<u32>)> = documents
-        .par_chunks(TASK)
-        .map(|documents| {
-            let mut counts = take(pool);
-            let mut places = Vec::new();
-            let ends = documents.iter().map(|&document| {
-                keyed.near(document, 0, &mut counts, &mut places);
-                places.len()
-            });
-            let ends = ends.collect();
-            give_back(pool, counts);
-            (ends, places)
-        })
-        .collect();
-    let mut found = Found {
-        offsets: vec![0],
-        places: Vec::new(),
-    };
-    for (ends, places) in parts {
-        let begin = found.places.len();
-        found.offsets.extend(ends.iter().map(|end| begin + end));
-        found.places.extend(places);
+impl<T> Default for Pool<T> {
+    fn default() -> Self {
+        Pool(Mutex::default())
     }
-    found
 }
 
-fn take(pool: &Mutex<Vec<Counts>>) -> Counts {
-    let mut pool = pool.lock().unwrap_or_else(PoisonError::into_inner);
-    pool.pop().unwrap_or_default()
-}
+impl<T: Default + Send> Pool<T> {
+    fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut own = lock().pop().unwrap_or_default();
+        let result = work(&mut own);
+        lock().push(own);
+        result
+    }
 
-fn give_back(pool: &Mutex<Vec<Counts>>, counts: Counts) {
-    let mut pool = pool.lock().unwrap_or_else(PoisonError::into_inner);
-    pool.push(counts);
+    /// Looks documents up on all threads; `near` adds to the places found.
+    fn look_up(
+        &self,
+        documents: &[u32],
+        near: impl Fn(u32, &mut T, &mut Vec<u32>) + Sync,
+    ) -> Found {
+        let parts: Vec<(Vec<usize>, Vec<u32>)> = documents
+            .par_chunks(TASK)
+            .map(|documents| {
+                self.with(|room| {
+                    let mut places = Vec::new();
+                    let ends = documents.iter().map(|&document| {
+                        near(document, room, &mut places);
+                        places.len()
+                    });
+                    (ends.collect(), places)
+                })
+            })
+            .collect();
+        let mut found = Found {
+            offsets: vec![0],
+            places: Vec::new(),
+        };
+        for (ends, places) in parts {
+            let begin = found.places.len();
+            found.offsets.extend(ends.iter().map(|end| begin + end));
+            found.places.extend(places);
+        }
+        found
+    }
 }
 
 /// The fingerprint of a document; empty, and so refused, for other sketches.

@@ -1,8 +1,8 @@
 /*! The sketches of many documents, in memory, one kind for all of them. */
 
 use super::Fingerprints;
-use crate::error::Result;
-use crate::sketch::{self, Sketch, equal_values};
+use crate::error::{Error, Result};
+use crate::sketch::{self, Sketch, equal_values, is_kept};
 
 /// The sketches of the documents of a run, by document number.
 #[derive(Clone, Debug)]
@@ -75,6 +75,64 @@ impl Sketches {
                 samples.keys.extend_from_slice(&sketch.values);
                 samples.offsets.push(samples.keys.len() as u64);
                 samples.rates.push(sketch.rate.max(1));
+            }
+        }
+        Ok(())
+    }
+
+    /// A document's sketch as bytes, the lowest first: the words of a fingerprint,
+    /// the values of a signature, or the rate and the keys of a sample.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such document.
+    pub fn to_bytes(&self, document: u32) -> Vec<u8> {
+        match self {
+            Sketches::Fingerprints(fingerprints) => {
+                let words = fingerprints.get(document as usize).unwrap_or_default();
+                let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+                bytes.take(fingerprints.bits() as usize / 8).collect()
+            }
+            Sketches::Signatures(signatures) => values_to_bytes(signatures.of(document)),
+            Sketches::Samples(samples) => {
+                let mut bytes = samples.rate(document).to_le_bytes().to_vec();
+                bytes.extend(values_to_bytes(samples.of(document)));
+                bytes
+            }
+        }
+    }
+
+    /// Adds a sketch that [`to_bytes`](Self::to_bytes) made of one of this kind.
+    ///
+    /// # Errors
+    ///
+    /// If it is of another kind or size, or there are 2^32 - 1 fingerprints.
+    pub fn push_bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        let wrong = |expected: String| Err(Error::input("a stored sketch", expected, bytes.len()));
+        match self {
+            Sketches::Fingerprints(fingerprints) => {
+                let size = fingerprints.bits() as usize / 8;
+                if bytes.len() != size {
+                    return wrong(format!("{size} bytes"));
+                }
+                let words: Vec<u64> = bytes.chunks(8).map(word).collect();
+                fingerprints.push(&words)?;
+            }
+            Sketches::Signatures(signatures) => {
+                let size = 4 * signatures.num_perm;
+                if bytes.len() != size {
+                    return wrong(format!("{size} bytes"));
+                }
+                signatures.values.extend(values(bytes));
+            }
+            Sketches::Samples(samples) => {
+                if bytes.len() < 4 || bytes.len() % 4 != 0 {
+                    return wrong("four bytes and four for each key".to_owned());
+                }
+                let mut values = values(bytes);
+                samples.rates.push(values.next().unwrap_or(1).max(1));
+                samples.keys.extend(values);
+                samples.offsets.push(samples.keys.len() as u64);
             }
         }
         Ok(())
@@ -181,22 +239,52 @@ impl Samples {
         &self.keys
     }
 
-    /// The resemblance of what both documents keep at the larger of their rates.
+    /// The rate of a document's sample.
     ///
-    /// A key does not tell whether the other rate keeps it, so a key of the more
-    /// generous sample counts with the share that it should have there.
-    fn resemblance(&self, a: u32, b: u32) -> f64 {
-        let (rate_a, rate_b) = (self.rates[a as usize], self.rates[b as usize]);
-        let (keys_a, keys_b) = (self.of(a), self.of(b));
-        let larger = f64::from(rate_a.max(rate_b));
-        let size = |keys: &[u32], rate: u32| keys.len() as f64 * f64::from(rate) / larger;
-        let common = common(keys_a, keys_b) as f64;
-        let union = size(keys_a, rate_a) + size(keys_b, rate_b) - common;
-        if common == 0.0 {
-            return 0.0;
-        }
-        (common / union).min(1.0)
+    /// # Panics
+    ///
+    /// If there is no such document.
+    pub fn rate(&self, document: u32) -> u32 {
+        self.rates[document as usize]
     }
+
+    /// The resemblance of what both documents keep at the larger of their rates.
+    fn resemblance(&self, a: u32, b: u32) -> f64 {
+        let rate = self.rates[a as usize].max(self.rates[b as usize]);
+        let kept = |document: u32| {
+            let keys = self.of(document);
+            &keys[..keys.partition_point(|&key| is_kept(key, rate))]
+        };
+        let (a, b) = (kept(a), kept(b));
+        let common = common(a, b);
+        match common {
+            0 => 0.0,
+            _ => common as f64 / (a.len() + b.len() - common) as f64,
+        }
+    }
+}
+
+fn values_to_bytes(values: &[u32]) -> Vec<u8> {
+    values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect()
+}
+
+fn values(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    let value = |four: &[u8]| {
+        four.iter()
+            .rev()
+            .fold(0, |all, &byte| all << 8 | u32::from(byte))
+    };
+    bytes.chunks_exact(4).map(value)
+}
+
+fn word(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |all, &byte| all << 8 | u64::from(byte))
 }
 
 /// The share of equal bits of two fingerprints.

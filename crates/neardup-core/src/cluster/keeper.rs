@@ -11,14 +11,14 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use crate::candidates::{LONGEST_OF_KEPT, Shelf};
+use crate::candidates::{LONGEST_OF_KEPT, NewEntry, Shelf, Stored};
 use crate::corpus::Corpus;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::rule::Rule;
 use crate::verify::Verifier;
 
 /// Documents that are decided together.
-const CHUNK: usize = 1024;
+pub const CHUNK: usize = 1024;
 
 /// Candidates that one look-up should bring about.
 const FOUND: usize = 1 << 18;
@@ -102,6 +102,48 @@ impl Keeper {
         })
     }
 
+    /// A keeper among the documents of a store: `stored` numbers into the corpus of
+    /// what `lists` has admitted or what may have the same text, in the order in which
+    /// they were filed. The first documents of the corpus are a batch of at most
+    /// [`CHUNK`] that is to be decided, in one call.
+    ///
+    /// # Errors
+    ///
+    /// If the batch is larger.
+    pub fn among(corpus: &Corpus, rule: Rule, lists: Stored, stored: &[u32]) -> Result<Self> {
+        let batch = corpus.len() - stored.len();
+        if batch > CHUNK {
+            return Err(Error::input(
+                "a batch",
+                format!("at most {CHUNK} documents"),
+                batch,
+            ));
+        }
+        let mut identical = HashMap::new();
+        for &document in stored {
+            let identity = corpus.identity(document as usize);
+            identical.entry(identity).or_insert(document);
+        }
+        // A place that was not admitted is never found.
+        let kept = lists.documents().iter();
+        Ok(Keeper {
+            verifier: rule.verifier(corpus),
+            kept: kept.map(|document| document.unwrap_or(u32::MAX)).collect(),
+            shelf: Shelf::of_stored(lists),
+            rule,
+            identical,
+            candidates: 0,
+            verified: 0,
+            together: CHUNK,
+        })
+    }
+
+    /// What is to be written into the store; empty unless it is
+    /// [among](Self::among) stored documents.
+    pub fn new_entries(&self) -> &[NewEntry] {
+        self.shelf.new_entries()
+    }
+
     /// Candidate pairs looked at so far.
     pub fn candidates(&self) -> u64 {
         self.candidates
@@ -127,6 +169,43 @@ impl Keeper {
             self.decide_chunk(corpus, chunk, &mut decisions)?;
         }
         Ok(decisions)
+    }
+
+    /// All kept documents that a document of the corpus repeats, the most similar first
+    /// and the earlier of two that tie. Nothing is decided by it.
+    ///
+    /// # Errors
+    ///
+    /// If a stored text cannot be read back.
+    pub fn similar(&mut self, corpus: &Corpus, document: u32) -> Result<Vec<Decision>> {
+        if corpus.features(document as usize).is_none() {
+            return Ok(Vec::new());
+        }
+        let same = self.same_text(corpus, document);
+        let mut found: Vec<Decision> = same.into_iter().collect();
+        if self.rule.has_sketch(corpus, document) {
+            let mut near = self.shelf.before(corpus.sketches(), &[document])?;
+            near.retain(&[document], |document, place| {
+                let other = self.kept[place as usize];
+                same.is_none_or(|same| same.kept != other)
+                    && self.rule.is_candidate(corpus, document, other)
+            });
+            let others = near.places.iter().map(|&place| self.kept[place as usize]);
+            let pairs: Vec<(u32, u32)> = others.map(|other| (document, other)).collect();
+            let similarities = self.similarities(corpus, &pairs)?;
+            let similar = pairs.iter().zip(similarities);
+            found.extend(similar.filter_map(|(&(_, kept), similarity)| {
+                Some(Decision {
+                    kept,
+                    similarity: similarity?,
+                    distance: self.rule.distance(corpus, document, kept),
+                    reason: Reason::Similar,
+                })
+            }));
+        }
+        // Stable, and places are in the order of filing.
+        found.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+        Ok(found)
     }
 
     fn decide_chunk(
@@ -213,7 +292,11 @@ impl Keeper {
         while best.len() < searched.len() {
             let some = &searched[best.len()..];
             let some = &some[..self.together.min(some.len())];
-            let found = self.shelf.before(corpus.sketches(), some)?;
+            let mut found = self.shelf.before(corpus.sketches(), some)?;
+            found.retain(some, |document, place| {
+                let other = self.kept[place as usize];
+                self.rule.is_candidate(corpus, document, other)
+            });
             self.together = (some.len() * FOUND / found.places.len().max(1)).clamp(1, CHUNK);
             let pairs: Vec<(u32, u32)> = some
                 .iter()
@@ -243,6 +326,10 @@ impl Keeper {
         let mut places = Vec::new();
         self.shelf
             .behind(corpus.sketches(), document, &mut places)?;
+        places.retain(|&place| {
+            let other = self.kept[place as usize];
+            self.rule.is_candidate(corpus, document, other)
+        });
         let pairs: Vec<(u32, u32)> = places
             .iter()
             .map(|&place| (document, self.kept[place as usize]))

@@ -12,4 +12,4 @@ as they come, a chunk at a time.
 
 mod keeper;
 
-pub use keeper::{Decision, Keeper, Reason};
+pub use keeper::{CHUNK, Decision, Keeper, Reason};

@@ -39,7 +39,7 @@ pub(crate) use distinct::Distinct;
 pub(crate) use hash::{Bkdr, News, UnitHash, Xxh3};
 pub(crate) use minhash::check_num_perm;
 pub use minhash::{MAX_NUM_PERM, MIN_NUM_PERM, MinHash, Minima, equal_values};
-pub use sample::Sampler;
+pub use sample::{Sampler, is_kept};
 pub(crate) use sum::sums;
 
 /// Which function hashes a feature.

@@ -1,23 +1,21 @@
 /*! Samples: a share of the features themselves, chosen alike in every document.
 
-A document keeps a feature if some bits of its hash are zero, so two documents
-keep the same ones of the features they share, and what they share of their
-samples estimates what they share at all (Manber, *Finding similar files in a
-large file system*, USENIX 1994, calls it fingerprints modulo m). How many bits
-must be zero follows from the document's size: it keeps one feature in `rate`,
-the largest power of two that leaves as many as wanted. Short documents so keep
-all, long ones twice the wanted size at most, and two documents of different rates
-still share what the larger rate keeps.
+A feature's key is the low half of its XXH3. A document keeps the features with the
+smallest keys, those below 2^32 / `rate`, so two documents keep the same ones of the
+features they share, and what they share of their samples estimates what they share
+at all (Broder, *On the resemblance and containment of documents*, 1997; Manber,
+*Finding similar files in a large file system*, USENIX 1994). The rate is the largest
+power of two that leaves as many keys as wanted. Short documents so keep all, long
+ones twice the wanted size at most, and of two documents with different rates the
+one sample, cut where the other ends, is again a sample of its document.
 
-A key is the low half of a feature's XXH3, the upper half chooses. Two features of
-a pair have the same key by chance once in four million pairs of samples of 32.
+Two features of a pair have the same key by chance once in four million pairs of
+short documents, and more often the higher the rate; so there is a largest rate, and
+documents of more than [`MAX_RATE`] times the wanted size keep more keys.
 */
 
-/// The low bits of a hash that make a key.
-const KEY_BITS: u32 = 32;
-
-/// The largest rate, as a power of two.
-const MAX_RATE_BITS: u32 = 31;
+/// The largest rate: keys below it still have 20 bits of their own.
+const MAX_RATE: u32 = 1 << 12;
 
 /// Makes the sample of a document; reused from one to the next.
 #[derive(Clone, Debug, Default)]
@@ -49,8 +47,8 @@ impl Sampler {
     pub fn finish(&self, size: u32, keys: &mut Vec<u32>) -> u32 {
         let rate = rate(self.hashes.len(), size);
         keys.clear();
-        let chosen = self.hashes.iter().filter(|&&hash| is_chosen(hash, rate));
-        keys.extend(chosen.map(|&hash| hash as u32));
+        let all = self.hashes.iter().map(|&hash| hash as u32);
+        keys.extend(all.filter(|&key| is_kept(key, rate)));
         keys.sort_unstable();
         keys.dedup();
         rate
@@ -61,14 +59,14 @@ impl Sampler {
 fn rate(features: usize, size: u32) -> u32 {
     match features.checked_div(size as usize) {
         None | Some(0) => 1,
-        Some(share) => 1 << share.ilog2().min(MAX_RATE_BITS),
+        Some(share) => 1 << share.ilog2().min(MAX_RATE.ilog2()),
     }
 }
 
-/// Whether a sample of this rate keeps a feature.
+/// Whether a sample of this rate keeps a key.
 #[inline]
-fn is_chosen(hash: u64, rate: u32) -> bool {
-    (hash >> KEY_BITS) as u32 & (rate - 1) == 0
+pub fn is_kept(key: u32, rate: u32) -> bool {
+    key <= u32::MAX / rate
 }
 
 #[cfg(test)]
@@ -91,7 +89,7 @@ mod tests {
         let rates = [0, 1, 31, 32, 63, 64, 127, 128].map(|features| rate(features, 32));
         assert_eq!(rates, [1, 1, 1, 1, 1, 2, 2, 4]);
         assert_eq!(rate(1_000_000, 0), 1);
-        assert_eq!(rate(usize::MAX, 1), 1 << MAX_RATE_BITS);
+        assert_eq!(rate(usize::MAX, 1), MAX_RATE);
     }
 
     #[test]
@@ -105,11 +103,26 @@ mod tests {
     }
 
     #[test]
-    fn documents_choose_alike() {
+    fn the_smaller_rate_keeps_all_that_the_larger_keeps() {
         let (small, _) = sample(0..1_000, 32);
         let (large, rate) = sample(0..8_000, 32);
-        let shared = small.iter().filter(|key| large.binary_search(key).is_ok());
-        let chosen = (0..1_000_u32).filter(|f| is_chosen(xxh3_64(&f.to_le_bytes()), rate));
-        assert_eq!(shared.count(), chosen.count());
+        let shared: Vec<u32> = small
+            .iter()
+            .copied()
+            .filter(|key| large.binary_search(key).is_ok())
+            .collect();
+        let cut: Vec<u32> = small
+            .into_iter()
+            .filter(|&key| is_kept(key, rate))
+            .collect();
+        assert_eq!(shared, cut);
+    }
+
+    #[test]
+    fn the_rate_is_bounded() {
+        let features = 32 * MAX_RATE * 4;
+        let (keys, rate) = sample(0..features, 32);
+        assert_eq!(rate, MAX_RATE);
+        assert!((100..200).contains(&keys.len()), "{}", keys.len());
     }
 }

@@ -125,6 +125,38 @@ impl Commonness {
         self.texts += samples.len() as u64;
     }
 
+    /// A table as it was, from its level, its number of texts, and its shingles with
+    /// their counts.
+    pub fn from_counts(
+        level: u32,
+        texts: u64,
+        counts: impl IntoIterator<Item = (u64, u32)>,
+    ) -> Self {
+        let mut table = Commonness {
+            level,
+            texts,
+            ..Commonness::default()
+        };
+        for (hash, count) in counts {
+            table.parts[part(hash)].insert(hash, count);
+        }
+        table
+    }
+
+    /// Shingles that matter and their counts, by hash: those that are not rare, and
+    /// those that a majority form of common ones might have.
+    pub fn common(&self) -> Vec<(u64, u32)> {
+        // See `weighed`: of a majority form has 4/5 of the median of what is common.
+        let least = (4 * (u64::from(self.rare()) + 1)).div_ceil(5);
+        let all = self.parts.iter().flatten();
+        let mut common: Vec<_> = all
+            .map(|(&hash, &count)| (hash, count))
+            .filter(|&(_, count)| u64::from(count) >= least)
+            .collect();
+        common.par_sort_unstable();
+        common
+    }
+
     fn take_in<T: AsRef<[u64]> + Sync>(&mut self, samples: &[T]) {
         let level = self.level;
         // Two pieces a thread keep both cores of a small machine busy, and the

@@ -173,6 +173,7 @@ impl PairSearch {
                 shelf.set_mark()?;
                 let found = shelf.before(corpus.sketches(), &searched[range.clone()])?;
                 let mut pairs = Vec::with_capacity(found.places.len());
+                let rule = &self.rule;
                 let mut behind = Vec::new();
                 // As many as bring about a piece, by what the last ones brought.
                 let found_each = found.places.len() / range.len() + 1;
@@ -183,7 +184,8 @@ impl PairSearch {
                     shelf.insert(corpus.sketches(), document)?;
                     let before = &found.places[bounds[0]..bounds[1]];
                     let places = before.iter().chain(&behind);
-                    pairs.extend(places.map(|&other| documents((other, place as u32))));
+                    let found = places.map(|&other| documents((other, place as u32)));
+                    pairs.extend(found.filter(|&(a, b)| rule.is_candidate(corpus, a, b)));
                 }
                 Ok(Some(pairs))
             }

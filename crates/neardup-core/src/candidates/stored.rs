@@ -1,0 +1,246 @@
+/*! Stored lists: the part of a store's table of keys that some documents need.
+
+Takes the entries that a store has under the keys by which a batch of documents is
+looked up. Yields who of the stored documents may be similar to which of the batch,
+files those of the batch that are kept, and says at last what is to be written into
+the store. A stored document has a *number*, ascending in the order of filing; here
+all numbers of the entries get *places*, and the kept documents of the batch those
+behind them.
+
+A list is closed by what it holds in the store and of the batch together, so the
+store ends up the same whatever the batches were.
+*/
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+use rustc_hash::FxBuildHasher;
+
+use super::filing::Filing;
+use super::postings::Share;
+use super::shelf::Found;
+use super::sketches::Sketches;
+
+/// A document in the list of a key.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    place: u32,
+    share: Share,
+}
+
+/// What is to be stored for a document that was kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewEntry {
+    /// The key.
+    pub key: u64,
+    /// The number of the document in its corpus.
+    pub document: u32,
+    /// See [`Share`].
+    pub share: Share,
+}
+
+/// The lists that a batch needs, from a store and of the batch itself.
+#[derive(Debug)]
+pub struct Stored {
+    filing: Filing,
+    /// Numbers of all stored documents that were met, ascending: by place.
+    numbers: Vec<u64>,
+    lists: HashMap<u64, Vec<Entry>, FxBuildHasher>,
+    /// Where there are no keys: for each document of the batch the places to compare.
+    given: Option<Found>,
+    /// Documents of the corpus at the places, where they are to be looked at.
+    documents: Vec<Option<u32>>,
+    new: Vec<NewEntry>,
+}
+
+impl Stored {
+    /// The lists with these entries: a key, the number of a stored document, and the
+    /// bits of its [`Share`] each. In any order.
+    ///
+    /// # Panics
+    ///
+    /// If the three are not of one length.
+    pub fn new(filing: Filing, keys: &[u64], numbers: &[u64], shares: &[u16]) -> Self {
+        assert!(keys.len() == numbers.len() && keys.len() == shares.len());
+        let places = distinct(numbers);
+        let mut lists: HashMap<u64, Vec<Entry>, FxBuildHasher> = HashMap::default();
+        for ((&key, number), &share) in keys.iter().zip(numbers).zip(shares) {
+            let place = places.partition_point(|other| other < number) as u32;
+            let share = Share::from_bits(share);
+            lists.entry(key).or_default().push(Entry { place, share });
+        }
+        for list in lists.values_mut() {
+            list.sort_unstable_by_key(|entry| entry.place);
+        }
+        Stored {
+            documents: vec![None; places.len()],
+            numbers: places,
+            lists,
+            given: None,
+            filing,
+            new: Vec::new(),
+        }
+    }
+
+    /// No lists, since there are no keys: for each document of the batch the numbers of
+    /// stored ones that are to be compared, between two `offsets`.
+    pub fn given(filing: Filing, offsets: &[usize], numbers: &[u64]) -> Self {
+        let places = distinct(numbers);
+        let place = |number: &u64| places.partition_point(|other| other < number) as u32;
+        Stored {
+            given: Some(Found {
+                offsets: offsets.to_vec(),
+                places: numbers.iter().map(place).collect(),
+            }),
+            documents: vec![None; places.len()],
+            numbers: places,
+            lists: HashMap::default(),
+            filing,
+            new: Vec::new(),
+        }
+    }
+
+    /// Numbers of the stored documents that may be similar to one of the batch, which
+    /// are the first `count` of the sketches; ascending.
+    pub fn candidates(&self, sketches: &Sketches, count: u32) -> Vec<u64> {
+        let all: Vec<u32> = (0..count).collect();
+        let mut places = self.look_up(sketches, &all, |_| true).places;
+        places.sort_unstable();
+        places.dedup();
+        let number = |place: u32| self.numbers[place as usize];
+        places.into_iter().map(number).collect()
+    }
+
+    /// Says that the stored document with a number is there to be looked at, as a
+    /// document of the corpus. Without effect for a number that was never met.
+    pub fn admit(&mut self, number: u64, document: u32) {
+        if let Ok(place) = self.numbers.binary_search(&number) {
+            self.documents[place] = Some(document);
+        }
+    }
+
+    /// Documents of the corpus at the places of the stored ones.
+    pub fn documents(&self) -> &[Option<u32>] {
+        &self.documents
+    }
+
+    /// What has been filed of the batch, in order.
+    pub fn new_entries(&self) -> &[NewEntry] {
+        &self.new
+    }
+
+    /// Stored documents that were admitted and may be similar.
+    pub(super) fn before(&self, sketches: &Sketches, documents: &[u32]) -> Found {
+        let is_admitted = |place: u32| self.documents[place as usize].is_some();
+        self.look_up(sketches, documents, is_admitted)
+    }
+
+    /// Adds the places from those of the batch on that may be similar.
+    pub(super) fn behind(&self, sketches: &Sketches, document: u32, places: &mut Vec<u32>) {
+        let from = self.numbers.len() as u32;
+        if self.given.is_some() {
+            places.extend(from..self.documents.len() as u32);
+        } else {
+            let mut room = Room::default();
+            self.near(sketches, document, from, &mut room, places);
+        }
+    }
+
+    /// Files a document of the batch.
+    pub(super) fn insert(&mut self, sketches: &Sketches, document: u32) {
+        let place = self.documents.len() as u32;
+        self.documents.push(Some(document));
+        let mut filed = Vec::new();
+        self.filing.filed(sketches, document, &mut filed);
+        let longest = self
+            .filing
+            .longest()
+            .map_or(usize::MAX, |longest| longest as usize);
+        for (key, share) in filed {
+            let list = self.lists.entry(key).or_default();
+            if list.len() < longest {
+                list.push(Entry { place, share });
+                self.new.push(NewEntry {
+                    key,
+                    document,
+                    share,
+                });
+            }
+        }
+    }
+
+    fn look_up(
+        &self,
+        sketches: &Sketches,
+        documents: &[u32],
+        wanted: impl Fn(u32) -> bool + Sync,
+    ) -> Found {
+        let parts: Vec<Vec<u32>> = documents
+            .par_iter()
+            .with_min_len(16)
+            .map_init(Room::default, |room, &document| {
+                let mut places = Vec::new();
+                match &self.given {
+                    Some(given) => {
+                        let at = document as usize;
+                        let range = given.offsets[at]..given.offsets[at + 1];
+                        places.extend_from_slice(&given.places[range]);
+                    }
+                    None => self.near(sketches, document, 0, room, &mut places),
+                }
+                places.retain(|&place| wanted(place));
+                places
+            })
+            .collect();
+        let mut found = Found {
+            offsets: vec![0],
+            places: Vec::new(),
+        };
+        for places in parts {
+            found.places.extend(places);
+            found.offsets.push(found.places.len());
+        }
+        found
+    }
+
+    /// Adds the places from `from` on that share enough keys, ascending.
+    fn near(
+        &self,
+        sketches: &Sketches,
+        document: u32,
+        from: u32,
+        room: &mut Room,
+        places: &mut Vec<u32>,
+    ) {
+        self.filing.looked_up(sketches, document, &mut room.keys);
+        let own = self.filing.share(sketches, document);
+        for list in room.keys.iter().filter_map(|key| self.lists.get(key)) {
+            for entry in list.iter().rev().take_while(|entry| entry.place >= from) {
+                let (shared, share) = room.shared.entry(entry.place).or_default();
+                shared[usize::from(entry.share.is_common)] += 1;
+                *share = entry.share;
+            }
+        }
+        let begin = places.len();
+        places.extend(room.shared.drain().filter_map(|(place, (shared, share))| {
+            let share = own.or_less(share);
+            share.is_reached(shared[0], shared[1]).then_some(place)
+        }));
+        places[begin..].sort_unstable();
+    }
+}
+
+/// Room for look-ups; reused from one to the next.
+#[derive(Default)]
+struct Room {
+    keys: Vec<u64>,
+    /// For each place the keys shared, rare and common ones, and what is enough.
+    shared: HashMap<u32, ([u32; 2], Share), FxBuildHasher>,
+}
+
+fn distinct(numbers: &[u64]) -> Vec<u64> {
+    let mut distinct = numbers.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    distinct
+}

@@ -1,0 +1,164 @@
+//! What a store outside of memory needs: keys, lists, and what is common.
+
+use neardup_core::background;
+use neardup_core::candidates::{self, Frequent};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::corpus::Corpus;
+use crate::errors::raise;
+use crate::rule::Rule;
+
+/// What a collection has in common.
+#[pyclass(frozen, module = "neardup._core")]
+pub struct Background {
+    pub(crate) inner: background::Background,
+}
+
+#[pymethods]
+impl Background {
+    /// Of the documents of a finished corpus.
+    #[new]
+    fn new(py: Python<'_>, corpus: &Corpus) -> PyResult<Self> {
+        let inner = py
+            .detach(|| {
+                let count = || background::Background::of(&corpus.inner);
+                corpus.pool.install(count)
+            })
+            .map_err(raise)?;
+        Ok(Background { inner })
+    }
+
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        let inner = background::Background::from_bytes(bytes).map_err(raise)?;
+        Ok(Background { inner })
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.inner.to_bytes())
+    }
+
+    /// Texts counted, shingles that many of them carry, keys that many documents have.
+    fn counts(&self) -> (u64, usize, usize) {
+        let commonness = self.inner.commonness();
+        (
+            commonness.map_or(0, |all| all.texts()),
+            commonness.map_or(0, |all| all.len()),
+            self.inner.frequent().sorted().len(),
+        )
+    }
+}
+
+/// Under which keys documents are stored, and by which they are looked up.
+#[pyclass(frozen, module = "neardup._core")]
+pub struct Filing {
+    inner: candidates::Filing,
+}
+
+#[pymethods]
+impl Filing {
+    #[new]
+    #[pyo3(signature = (rule, *, bits, background))]
+    fn new(rule: &Rule, bits: u32, background: Option<&Background>) -> PyResult<Self> {
+        let frequent = match background {
+            Some(known) => known.inner.frequent().clone(),
+            None => Frequent::default(),
+        };
+        let inner = candidates::Filing::new(rule.inner.search, bits, frequent).map_err(raise)?;
+        Ok(Filing { inner })
+    }
+
+    /// False if documents have no keys and all must be compared.
+    fn has_keys(&self) -> bool {
+        self.inner.has_keys()
+    }
+
+    /// The keys by which one document of a corpus is looked up.
+    fn keys_of(&self, corpus: &Corpus, document: u32) -> Vec<u64> {
+        let mut keys = Vec::new();
+        self.inner
+            .looked_up(corpus.inner.sketches(), document, &mut keys);
+        keys
+    }
+
+    /// The keys by which the documents of a corpus are looked up that have a sketch,
+    /// ascending, each once.
+    fn looked_up<'py>(
+        &self,
+        py: Python<'py>,
+        corpus: &Corpus,
+        rule: &Rule,
+    ) -> Bound<'py, PyArray1<u64>> {
+        let mut all = Vec::new();
+        let mut keys = Vec::new();
+        for document in 0..corpus.inner.len() as u32 {
+            if rule.inner.has_sketch(&corpus.inner, document) {
+                self.inner
+                    .looked_up(corpus.inner.sketches(), document, &mut keys);
+                all.extend_from_slice(&keys);
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        all.into_pyarray(py)
+    }
+}
+
+/// The lists of a store that the documents of a corpus need.
+#[pyclass(module = "neardup._core")]
+pub struct Stored {
+    inner: Option<candidates::Stored>,
+}
+
+impl Stored {
+    /// What is inside, which can be asked for once.
+    pub(crate) fn take(&mut self) -> PyResult<candidates::Stored> {
+        self.inner.take().ok_or_else(used_up)
+    }
+}
+
+fn used_up() -> PyErr {
+    pyo3::exceptions::PyRuntimeError::new_err("these lists are with a keeper already")
+}
+
+#[pymethods]
+impl Stored {
+    /// Of entries: key, number of the document, share.
+    #[new]
+    fn new(
+        filing: &Filing,
+        keys: PyReadonlyArray1<'_, u64>,
+        numbers: PyReadonlyArray1<'_, u64>,
+        shares: PyReadonlyArray1<'_, u16>,
+    ) -> PyResult<Self> {
+        let (keys, numbers, shares) = (keys.as_slice()?, numbers.as_slice()?, shares.as_slice()?);
+        let inner = candidates::Stored::new(filing.inner.clone(), keys, numbers, shares);
+        Ok(Stored { inner: Some(inner) })
+    }
+
+    /// Where there are no keys: for each document of the batch the numbers of stored
+    /// ones to compare, between two offsets.
+    #[staticmethod]
+    fn given(filing: &Filing, offsets: Vec<usize>, numbers: Vec<u64>) -> Self {
+        let inner = candidates::Stored::given(filing.inner.clone(), &offsets, &numbers);
+        Stored { inner: Some(inner) }
+    }
+
+    /// Numbers of the stored documents that may be similar to one of a corpus.
+    fn candidates<'py>(
+        &self,
+        py: Python<'py>,
+        corpus: &Corpus,
+    ) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        let stored = self.inner.as_ref().ok_or_else(used_up)?;
+        let found = py.detach(|| {
+            let count = corpus.inner.len() as u32;
+            corpus
+                .pool
+                .install(|| stored.candidates(corpus.inner.sketches(), count))
+        });
+        Ok(found.into_pyarray(py))
+    }
+}

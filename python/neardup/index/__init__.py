@@ -1,0 +1,43 @@
+"""The persistent index: has this been seen before?
+
+`Index` opens or makes one, in a file or a PostgreSQL database. Inside:
+
+==============  ======================================================
+``index``       the public class; everything else is behind it
+``handle``      an open index: database, settings, what is ready
+``coming``      what callers and readers hand in
+``adding``      a batch decided and stored in one transaction
+``decide``      the rule among the documents of the store
+``asking``      queries, explanations, clusters, sizes
+``removing``    removal, expiry, decisions made again
+``background``  what the texts of the index have in common
+``settings``    recipe, threshold and the like, stored and compared
+``store``       every SQL statement
+``schema``      the tables
+``database``    connections, transactions, failures
+==============  ======================================================
+"""
+
+from neardup.index.index import Index
+from neardup.index.results import (
+    Added,
+    Cluster,
+    Document,
+    Event,
+    Explanation,
+    Match,
+    Removed,
+    Stats,
+)
+
+__all__ = [
+    "Added",
+    "Cluster",
+    "Document",
+    "Event",
+    "Explanation",
+    "Index",
+    "Match",
+    "Removed",
+    "Stats",
+]

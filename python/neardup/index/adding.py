@@ -1,0 +1,319 @@
+"""Documents into the index: one, or many a batch at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import zstandard
+
+from neardup import _core
+from neardup.index.background import next_count, recount
+from neardup.index.decide import Decided, Entries
+from neardup.index.results import Match
+from neardup.index.store import DROPPED, FREED, KEPT, NO_ENTRIES, NewDocuments, Session, stamp
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import RowMapping
+
+    from neardup.index.handle import Handle
+
+__all__ = ["BATCH", "IDENTICAL", "SIMILAR", "Adding", "Incoming", "Outcome", "sketched"]
+
+#: Documents that one transaction adds, at most.
+BATCH = _core.MAX_BATCH
+
+#: Why a document was dropped, as it is stored.
+IDENTICAL, SIMILAR = 0, 1
+
+_LEVEL = 3
+
+
+@dataclass
+class Incoming:
+    """Documents on their way in; all columns have one length.
+
+    `texts` holds nulls for what cannot be read, `units` those of a callable segmenter.
+    """
+
+    ids: Sequence[str]
+    texts: pa.LargeStringArray
+    units: pa.LargeStringArray | None
+    titles: pa.LargeStringArray | None
+    at: Sequence[datetime]
+    sources: Sequence[str | None]
+    extras: Sequence[str | None]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def part(self, begin: int, end: int | None = None) -> Incoming:
+        """Return some of the rows."""
+        rows = slice(begin, end)
+        return Incoming(
+            self.ids[rows],
+            self.texts[rows],
+            None if self.units is None else self.units[rows],
+            None if self.titles is None else self.titles[rows],
+            self.at[rows],
+            self.sources[rows],
+            self.extras[rows],
+        )
+
+
+@dataclass
+class Outcome:
+    """What became of documents; all lists have one length.
+
+    `matches` says for each what it repeats, `is_there` whether it is in the index now,
+    and `refused` why it is not.
+    """
+
+    matches: list[Match | None] = field(default_factory=list)
+    is_there: list[bool] = field(default_factory=list)
+    refused: list[str | None] = field(default_factory=list)
+    already: int = 0
+
+
+def sketched(handle: Handle, coming: Incoming) -> _core.Corpus:
+    """Return the sketches and normalized texts of a batch."""
+    corpus = handle.origin.emptied(keeps_texts=handle.rule.keeps_texts)
+    uses_titles = handle.settings.recipe.weigh.scheme == "improved"
+    corpus.push(coming.texts, titles=coming.titles if uses_titles else None, units=coming.units)
+    return corpus
+
+
+class Adding:
+    """Adds batches to an open index."""
+
+    def __init__(self, handle: Handle, *, within: timedelta | None = None) -> None:
+        self._handle = handle
+        self._within = within
+        self._packer = zstandard.ZstdCompressor(level=_LEVEL)
+        #: Rows of a batch that is handed to :meth:`add` at once.
+        self.together = BATCH if within is None else 1
+
+    def add(self, coming: Incoming, corpus: _core.Corpus | None, outcome: Outcome) -> None:
+        """Decide and store a batch of at most :attr:`together` rows, in order.
+
+        `corpus` is what :func:`sketched` made of it, if it was made ahead. One
+        transaction, or two where what is common is counted again in between.
+        """
+        while len(coming):
+            corpus = sketched(self._handle, coming) if corpus is None else corpus
+            done = self._transaction(coming, corpus, outcome)
+            coming, corpus = coming.part(done), None
+
+    def _transaction(self, coming: Incoming, corpus: _core.Corpus, outcome: Outcome) -> int:
+        """Store the first rows of a batch, and return how many."""
+        handle = self._handle
+        # Nothing that was said of rows of a transaction that fails is to stay.
+        part = Outcome()
+        with handle.writing() as session:
+            counters = session.counters()
+            sorted_out = _SortedOut.of(session, coming, corpus)
+            todo, end, is_due = self._until_count(sorted_out.new, counters, len(coming))
+            freed = [sorted_out.freed[row]["number"] for row in todo if row in sorted_out.freed]
+            session.delete(freed, NO_ENTRIES)
+            not_before = None
+            if self._within is not None:
+                not_before = stamp(coming.at[0] - self._within)
+            matches = self.store(session, counters, coming, corpus, todo, not_before=not_before)
+            session.add_to_counters({"arrived": len(todo), "freed": -len(freed)})
+            if is_due:
+                recount(session, handle.settings, workers=handle.workers)
+            decided = dict(zip(todo, matches, strict=True))
+            sorted_out.tell(session, handle.rule.measure, end, decided, part)
+        outcome.matches += part.matches
+        outcome.is_there += part.is_there
+        outcome.refused += part.refused
+        outcome.already += part.already
+        return end
+
+    def store(
+        self,
+        session: Session,
+        counters: dict[str, int],
+        coming: Incoming,
+        corpus: _core.Corpus,
+        todo: list[int],
+        *,
+        not_before: int | None = None,
+    ) -> list[Match | None]:
+        """Decide some rows and store them, with new numbers."""
+        handle = self._handle
+        decider = handle.decider(session, counters["background"])
+        identities, sketches = corpus.identities(), corpus.sketches()
+        features = corpus.features().tolist()
+        decided, entries = decider.decide(session, corpus, todo, not_before=not_before)
+        matches = self._matches(coming, decided)
+        numbers = {row: counters["next"] + at for at, row in enumerate(todo)}
+        rows = NewDocuments(
+            number=list(numbers.values()),
+            id=[coming.ids[row] for row in todo],
+            state=[KEPT if match is None else DROPPED for match in matches],
+            at=[stamp(coming.at[row]) for row in todo],
+            source=[coming.sources[row] for row in todo],
+            title=[_cell(coming.titles, row) for row in todo],
+            extra=[coming.extras[row] for row in todo],
+            identity=[identities[row] for row in todo],
+            features=[features[row] for row in todo],
+            sketch=[sketches[row] for row in todo],
+            kept_number=[_kept_number(one, numbers) for one in decided],
+            similarity=[None if match is None else match.similarity for match in matches],
+            distance=[None if match is None else match.distance for match in matches],
+            reason=[_reason(match) for match in matches],
+        )
+        packed: list[bytes | None] = [None] * len(todo)
+        if handle.settings.store == "text":
+            texts: list[Any] = coming.texts.take(pa.array(todo, pa.int64())).to_pylist()
+            packed = [self._packer.compress(text.encode()) for text in texts]
+        session.insert(rows, packed, _columns(entries, numbers))
+        kept = sum(match is None for match in matches)
+        session.add_to_counters({"next": len(todo), "kept": kept, "dropped": len(todo) - kept})
+        return matches
+
+    def _until_count(
+        self, new: list[int], counters: dict[str, int], count: int
+    ) -> tuple[list[int], int, bool]:
+        """Return the new rows before the next count, where they end, and if it is due."""
+        if self._handle.settings.background != "own":
+            return new, count, False
+        left = next_count(counters["counted_at"]) - counters["arrived"]
+        if len(new) < left:
+            return new, count, False
+        todo = new[: max(left, 1)]
+        return todo, todo[-1] + 1, True
+
+    def _matches(self, coming: Incoming, decided: list[Decided | None]) -> list[Match | None]:
+        measure = self._handle.rule.measure
+        matches: list[Match | None] = []
+        for one in decided:
+            if one is None:
+                matches.append(None)
+                continue
+            kept = one.kept[1] if one.kept is not None else coming.ids[one.kept_row or 0]
+            matches.append(Match(kept, one.similarity, measure, one.distance, one.identical))
+        return matches
+
+
+@dataclass
+class _SortedOut:
+    """The rows of a batch: new ones, those that are there already, those that cannot be."""
+
+    new: list[int]
+    #: Rows that are there with the same text, by the row or stored document they repeat.
+    again: dict[int, int | RowMapping]
+    #: Stored documents that are to be decided again, by row.
+    freed: dict[int, RowMapping]
+    refused: dict[int, str | None]
+
+    @classmethod
+    def of(cls, session: Session, coming: Incoming, corpus: _core.Corpus) -> _SortedOut:
+        stored = session.by_ids(coming.ids)
+        identities, features = corpus.identities(), corpus.features().tolist()
+        sorted_out = cls([], {}, {}, {})
+        rows: dict[str, int] = {}
+        for row, id in enumerate(coming.ids):
+            if features[row] < 0:
+                # The reader has said why.
+                sorted_out.refused[row] = None
+                continue
+            there = stored.get(id)
+            earlier = rows.get(id)
+            if earlier is not None:
+                if identities[earlier] == identities[row]:
+                    sorted_out.again[row] = earlier
+                else:
+                    sorted_out.refused[row] = _other_text(id)
+            elif there is None:
+                rows[id] = row
+                sorted_out.new.append(row)
+            elif there["identity"] != identities[row]:
+                sorted_out.refused[row] = _other_text(id)
+            elif there["state"] == FREED:
+                rows[id] = row
+                sorted_out.new.append(row)
+                sorted_out.freed[row] = there
+            else:
+                sorted_out.again[row] = there
+        return sorted_out
+
+    def tell(
+        self,
+        session: Session,
+        measure: str,
+        end: int,
+        decided: dict[int, Match | None],
+        outcome: Outcome,
+    ) -> None:
+        """Write down what became of the rows before `end`."""
+        stored = [there for there in self.again.values() if not isinstance(there, int)]
+        known = stored_matches(session, stored, measure)
+        for row in range(end):
+            match = None
+            there = self.again.get(row)
+            if isinstance(there, int):
+                match = decided[there]
+            elif there is not None:
+                match = known[there["number"]]
+            else:
+                match = decided.get(row)
+            outcome.already += there is not None
+            outcome.matches.append(match)
+            outcome.is_there.append(row not in self.refused)
+            outcome.refused.append(self.refused.get(row))
+
+
+def stored_matches(
+    session: Session, rows: Sequence[RowMapping], measure: str
+) -> dict[int, Match | None]:
+    """Return what stored documents repeat, by their numbers; None for kept ones."""
+    wanted = {row["kept_number"] for row in rows if row["state"] == DROPPED}
+    kept = session.by_numbers(sorted(wanted), with_texts=False)
+    ids = {row["number"]: row["id"] for row in kept}
+    return {
+        row["number"]: Match(
+            ids[row["kept_number"]],
+            row["similarity"],
+            measure,
+            row["distance"],
+            row["reason"] == IDENTICAL,
+        )
+        if row["state"] == DROPPED
+        else None
+        for row in rows
+    }
+
+
+def _other_text(id: str) -> str:
+    return f"must have another id: '{id}' is there with another text"
+
+
+def _cell(column: pa.LargeStringArray | None, row: int) -> str | None:
+    return None if column is None else column[row].as_py()
+
+
+def _reason(match: Match | None) -> int | None:
+    if match is None:
+        return None
+    return IDENTICAL if match.identical else SIMILAR
+
+
+def _kept_number(one: Decided | None, numbers_of: dict[int, int]) -> int | None:
+    if one is None:
+        return None
+    return one.kept[0] if one.kept is not None else numbers_of[one.kept_row or 0]
+
+
+def _columns(entries: Entries, numbers_of: dict[int, int]) -> dict[str, list[int]]:
+    return {
+        # Of 64 bits without a sign are made those with one.
+        "key": [key - (key >> 63 << 64) for key in entries.keys],
+        "number": [numbers_of[row] for row in entries.rows],
+        "share": entries.shares,
+    }

@@ -1,0 +1,182 @@
+"""Questions to an index that change nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from neardup.collect import readable
+from neardup.exceptions import InputError
+from neardup.index.adding import IDENTICAL, Incoming, sketched, stored_matches
+from neardup.index.results import Cluster, Document, Event, Explanation, Match, Stats
+from neardup.index.store import KEPT, STATES, Session, moment, stamp
+from neardup.readers import Batch
+from neardup.resources import compiled
+
+if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
+
+    from neardup.index.handle import Handle
+
+__all__ = ["clusters", "explain", "get", "pages", "query", "stats"]
+
+
+def query(
+    handle: Handle, text: str, k: int, *, title: str | None, at: datetime, within: timedelta | None
+) -> list[Match]:
+    """Return the kept documents that a text repeats, the most similar first."""
+    batch = Batch(0, pa.array([text], pa.large_string()), ["text"])
+    texts, units, problems = readable(
+        batch, handle.settings.recipe, compiled(handle.settings.recipe)
+    )
+    if problems:
+        raise InputError(f"The text cannot be looked up. {problems[0]}")
+    titles = pa.array([title], pa.large_string())
+    coming = Incoming([""], texts, units, titles, [at], [None], [None])
+    corpus = sketched(handle, coming)
+    with handle.reading() as session:
+        decider = handle.decider(session)
+        not_before = None if within is None else stamp(at - within)
+        keeper, rows = decider.among(session, corpus, not_before=not_before)
+        found = keeper.similar(corpus, 0)
+    measure = handle.rule.measure
+    return [
+        Match(rows[document - 1]["id"], similarity, measure, distance, identical)
+        for document, similarity, distance, identical in found[:k]
+    ]
+
+
+def get(handle: Handle, id: str) -> Document | None:
+    """Return a document, None if it is not there."""
+    with handle.reading() as session:
+        row = session.by_ids([id]).get(id)
+        return None if row is None else _documents(handle, session, [row])[0]
+
+
+def _documents(handle: Handle, session: Session, rows: Sequence[RowMapping]) -> list[Document]:
+    """Return rows as documents; texts are fetched where the rows have none."""
+    repeats = stored_matches(session, rows, handle.rule.measure)
+    documents = []
+    for row in rows:
+        if "text" in row:
+            text = None if row["text"] is None else session.unpacked(row["text"])
+        else:
+            text = session.text(row["number"])
+        documents.append(
+            Document(
+                id=row["id"],
+                text=text,
+                title=row["title"],
+                source=row["source"],
+                at=moment(row["at"]),
+                extra={} if row["extra"] is None else json.loads(row["extra"]),
+                state=STATES[row["state"]],
+                repeats=repeats[row["number"]],
+            )
+        )
+    return documents
+
+
+def explain(handle: Handle, id: str) -> Explanation | None:
+    """Return why a document is kept or dropped, None if it was never there."""
+    with handle.reading() as session:
+        row = session.by_ids([id]).get(id)
+        events = [event_of(event) for event in session.events_of(id)]
+        if row is None and not events:
+            return None
+        dropped: tuple[tuple[str, Match], ...] = ()
+        if row is not None:
+            dropped = _dropped(handle, session, [row]).get(row["number"], ())
+        return Explanation(
+            document=None if row is None else _documents(handle, session, [row])[0],
+            measure=handle.rule.measure,
+            threshold=handle.rule.threshold,
+            dropped=dropped,
+            events=tuple(events),
+        )
+
+
+def event_of(row: RowMapping) -> Event:
+    """Return a stored event."""
+    details = {} if row["details"] is None else json.loads(row["details"])
+    return Event(moment(row["at"]), row["action"], row["id"], details)
+
+
+def _dropped(
+    handle: Handle, session: Session, kept: Sequence[RowMapping]
+) -> dict[int, tuple[tuple[str, Match], ...]]:
+    """Return those that were dropped for kept documents, by their numbers."""
+    ids = {row["number"]: row["id"] for row in kept}
+    found: dict[int, list[tuple[str, Match]]] = {number: [] for number in ids}
+    for row in session.dropped_for(list(ids)):
+        match = Match(
+            ids[row["kept_number"]],
+            row["similarity"],
+            handle.rule.measure,
+            row["distance"],
+            row["reason"] == IDENTICAL,
+        )
+        found[row["kept_number"]].append((row["id"], match))
+    return {number: tuple(dropped) for number, dropped in found.items()}
+
+
+def clusters(handle: Handle) -> Iterator[Cluster]:
+    """Give the kept documents for which others were dropped, in the order of arrival.
+
+    Page by page, each as the index is when it is read.
+    """
+    after = 0
+    while True:
+        with handle.reading() as session:
+            rows = session.page(after, state=KEPT, clusters_only=True)
+            dropped = _dropped(handle, session, rows)
+        if not rows:
+            return
+        after = rows[-1]["number"]
+        yield from (Cluster(row["id"], dropped[row["number"]]) for row in rows)
+
+
+def pages(handle: Handle, *, state: int | None = None) -> Iterator[list[Document]]:
+    """Give documents in the order of arrival, some at a time."""
+    after = 0
+    while True:
+        with handle.reading() as session:
+            rows = session.page(after, state=state, with_texts=True)
+            documents = _documents(handle, session, rows)
+        if not rows:
+            return
+        after = rows[-1]["number"]
+        yield documents
+
+
+def stats(handle: Handle) -> Stats:
+    """Return sizes and settings."""
+    settings, rule = handle.settings, handle.rule
+    with handle.reading() as session:
+        counters, meta = session.counters(), session.meta()
+        first, last = session.arrivals()
+        background = handle.decider(session, counters["background"]).background
+    kept, dropped, freed = (counters[name] for name in STATES)
+    return Stats(
+        location=handle.location,
+        documents=kept + dropped + freed,
+        kept=kept,
+        dropped=dropped,
+        freed=freed,
+        bytes=handle.database.size(),
+        recipe_id=settings.recipe.id,
+        measure=rule.measure,
+        threshold=rule.threshold,
+        max_distance=rule.max_distance,
+        store=settings.store,
+        scheme=rule.scheme,
+        background=settings.background,
+        background_texts=0 if background is None else background.counts()[0],
+        first=None if first is None else moment(first),
+        last=None if last is None else moment(last),
+        created=datetime.fromisoformat(meta["created"]),
+    )

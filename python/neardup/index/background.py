@@ -1,0 +1,106 @@
+"""What is common in an index, counted again as it grows.
+
+A batch knows its whole collection before it decides. An index does not know what
+will come, so it counts what it has, at moments that depend on nothing but how many
+documents have arrived: after the first 1,000, whenever that number has doubled, and
+from 200,000 on after every 200,000. It counts the newest 40,000 documents: forms
+come and go, and the count takes about a second however large the index is. Decisions
+made before stand.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from neardup.collect import collect, readable
+from neardup.readers import Batch
+from neardup.resources import compiled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from neardup import _core
+    from neardup.index.settings import Settings
+    from neardup.index.store import Session
+
+__all__ = ["NEWEST", "counted_from", "next_count", "recount"]
+
+#: Documents that are counted, at most.
+NEWEST = 40_000
+
+#: Documents after which it is counted for the first time, and the most between two.
+_FIRST, _MOST = 1_000, 200_000
+
+_TOGETHER = 1024
+
+
+def next_count(counted_at: int) -> int:
+    """Return at how many arrivals it is counted again, from the last time (0: never).
+
+    Examples
+    --------
+    >>> [next_count(at) for at in (0, 1_000, 2_000, 200_000, 400_000)]
+    [1000, 2000, 4000, 400000, 600000]
+    """
+    return max(_FIRST, counted_at + min(counted_at, _MOST))
+
+
+def counted_from(
+    batches: Iterable[Batch], settings: Settings, *, workers: int = 0
+) -> tuple[_core.Background, int]:
+    """Count what a collection has in common, and its documents."""
+    from neardup import _core
+
+    rule = settings.rule
+    collected = collect(
+        batches,
+        settings.recipe,
+        workers=workers,
+        keeps_texts=False,
+        counted_shingle=rule.counted_shingle,
+    )
+    return _core.Background(collected.corpus), len(collected.corpus)
+
+
+def _batched(items: Iterator[str], size: int) -> Iterator[list[str]]:
+    while some := list(islice(items, size)):
+        yield some
+
+
+def recount(session: Session, settings: Settings, *, workers: int) -> int:
+    """Count an index' own newest documents, store the result, and return their number.
+
+    Inside a transaction that writes.
+    """
+    from neardup import _core
+
+    rule = settings.rule
+    counters = session.counters()
+    core = compiled(settings.recipe)
+    corpus = _core.Corpus(core, keeps_texts=False, shingle=rule.counted_shingle, workers=workers)
+    if settings.store == "text":
+        for some in _batched(session.newest_texts(NEWEST), _TOGETHER):
+            batch = Batch(0, pa.array(some, pa.large_string()), [""] * len(some))
+            texts, units, _ = readable(batch, settings.recipe, core)
+            corpus.push(texts, titles=None, units=units)
+    else:
+        rows = session.newest_sketches(NEWEST)
+        corpus.restore(
+            pa.nulls(len(rows), pa.large_string()),
+            [row["identity"] for row in rows],
+            [row["features"] for row in rows],
+            [row["sketch"] for row in rows],
+        )
+    corpus.finish()
+    found = _core.Background(corpus)
+    version, now = counters["background"] + 1, datetime.now(UTC)
+    session.set_background(version, found.to_bytes(), now)
+    arrived = counters["arrived"]
+    session.add_to_counters({"background": 1, "counted_at": arrived - counters["counted_at"]})
+    details = {"texts": len(corpus), "arrived": arrived, "version": version}
+    session.log("recounted", now, [(None, None, details)])
+    return len(corpus)

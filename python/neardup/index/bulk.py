@@ -1,0 +1,84 @@
+"""Many values in one statement: what the two databases do in different ways.
+
+A list of values as a table to join with, and many rows at once. Everything else
+about the two is the same SQL.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import (
+    BigInteger,
+    Double,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    Text,
+    bindparam,
+    cast,
+    column,
+    func,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Table
+    from sqlalchemy.sql.selectable import FromClause
+    from sqlalchemy.types import TypeEngine
+
+__all__ = ["insert_rows", "values_of", "values_table"]
+
+
+#: The types of the schema; a small number is a number too, so it comes first.
+_KINDS = {
+    SmallInteger: "smallint",
+    BigInteger: "bigint",
+    Integer: "integer",
+    Double: "double precision",
+    LargeBinary: "bytea",
+    Text: "text",
+}
+
+
+def values_table(connection: Connection, *, of_text: bool = False) -> FromClause:
+    """Return a table with one column, ``value``, filled from the parameter ``values``.
+
+    Hand :func:`values_of` the list.
+    """
+    kind = Text() if of_text else BigInteger()
+    if connection.dialect.name == "sqlite":
+        return func.json_each(bindparam("values", type_=Text())).table_valued(column("value", kind))
+    array = cast(bindparam("values", type_=ARRAY(kind)), ARRAY(kind))
+    return func.unnest(array).table_valued(column("value", kind), name="given").render_derived()
+
+
+def values_of(connection: Connection, values: Sequence[Any]) -> dict[str, Any]:
+    """Return the parameter of a :func:`values_table`."""
+    if connection.dialect.name == "sqlite":
+        return {"values": json.dumps(values, ensure_ascii=False)}
+    return {"values": list(values)}
+
+
+def insert_rows(connection: Connection, table: Table, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Insert rows given by their columns, which are all of one length."""
+    names = list(columns)
+    if not columns[names[0]]:
+        return
+    if connection.dialect.name == "sqlite":
+        marks = ", ".join("?" * len(names))
+        statement = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({marks})"
+        rows = list(zip(*columns.values(), strict=True))
+        # One row is not many: the driver is quicker to take it as such.
+        connection.exec_driver_sql(statement, rows[0] if len(rows) == 1 else rows)
+        return
+    arrays = ", ".join(f"%s::{_kind(table.c[name].type)}[]" for name in names)
+    statement = f"INSERT INTO {table.name} ({', '.join(names)}) SELECT * FROM unnest({arrays})"
+    connection.exec_driver_sql(statement, tuple(list(values) for values in columns.values()))
+
+
+def _kind(kind: TypeEngine[Any]) -> str:
+    """Return PostgreSQL's name of a type of the schema."""
+    return next(name for known, name in _KINDS.items() if isinstance(kind, known))

@@ -1,0 +1,399 @@
+"""The database under an index: connections, transactions and their failures.
+
+What a transaction promises:
+
+- `Database.reading` sees one moment of the index, whatever others write
+  meanwhile, and waits for nobody.
+- `Database.writing` is alone among the writers of the index, in whatever
+  process or machine they are. When it returns, its change is on the disk; when
+  it raises, nothing of it is stored, with one exception that its message names:
+  a connection lost in the middle of a commit. Nothing is ever tried twice in
+  silence.
+
+A `Database` may be used by several threads at once. After a fork, a child may
+go on using it, unless another thread (or the one that forked) was in the middle
+of a transaction in SQLite: then every use in the child raises. Processes that
+are started with ``spawn`` or ``forkserver`` open their own.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup.exceptions import (
+    IndexFormatError,
+    IndexUnavailableError,
+    ParameterError,
+)
+from neardup.index.failures import Moment, explained
+
+# SQLAlchemy is imported by `schema`, which explains where it is missing, or later.
+from neardup.index.schema import METADATA, SCHEMA, meta
+from neardup.parameters import bad
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+    from neardup.index.place import Place
+
+__all__ = ["Database"]
+
+#: Tables that every version of the schema has.
+_LANDMARKS = {"meta", "documents"}
+
+_OPEN: weakref.WeakSet[Database] = weakref.WeakSet()
+
+
+class Database:
+    """One database that holds an index, or will: how to read it, how to write it.
+
+    Made by `Database.open`. It is a context manager, and closes itself at the
+    end.
+
+    Attributes
+    ----------
+    location : str
+        As shown to users: the path, or the URL without a password.
+    dialect : str
+        ``sqlite`` or ``postgresql``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from neardup.index.database import Database
+    >>> from neardup.index.schema import counters
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with Database.open(f"{folder.name}/news.db", must_exist=False) as database:
+    ...     database.create_tables()
+    ...     with database.writing() as connection:
+    ...         _ = connection.execute(counters.insert().values(name="next", value=1))
+    ...     with database.reading() as connection:
+    ...         connection.execute(counters.select()).all()
+    [('next', 1)]
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self.location = place.location
+        self.dialect = place.dialect
+        self._engine: Engine = place.engine()
+        # Writers of one process queue here: a lock is fairer and faster than asking SQLite
+        # again and again, and those who wait in it need no connection.
+        self._turn = threading.Lock()
+        self._in_use: set[object] = set()
+        self._closed = False
+        _OPEN.add(self)
+
+    @classmethod
+    def open(cls, location: str | Path, *, must_exist: bool) -> Database:
+        """Connect. No table and no file is made.
+
+        Parameters
+        ----------
+        location : str or Path
+            The path of a file for SQLite, or
+            ``postgresql://user:password@host:port/database?schema=name``. The
+            schema is ``neardup`` where none is named; other options are those
+            of libpq.
+        must_exist : bool
+            Whether it is an error that there is no index.
+
+        Returns
+        -------
+        Database
+
+        Raises
+        ------
+        ParameterError
+            The location is neither.
+        IndexUnavailableError
+            It cannot be reached or read; or there is no file though
+            `must_exist`.
+        IndexFormatError
+            What is there is something else than an index; or there is nothing
+            though `must_exist`.
+        MissingDependencyError
+            PostgreSQL without psycopg.
+        """
+        database = cls(_place(location))
+        try:
+            there = database.exists()
+            if must_exist and not there:
+                database._refuse_nothing()
+            if there:
+                with database._upkeep() as connection:
+                    database._place.prepare(connection)
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    def _refuse_nothing(self) -> None:
+        if not self._place.is_there():
+            raise IndexUnavailableError(f"{self.location}: no such file. Create an index first.")
+        raise IndexFormatError(
+            f"{self.location}: must hold an index. Got an empty database instead."
+            f" {self._place.elsewhere}"
+        )
+
+    def exists(self) -> bool:
+        """Return whether an index is there; False for an empty file, schema or nothing.
+
+        Raises
+        ------
+        IndexFormatError
+            There are tables, and they are not those of an index.
+        """
+        if not self._place.is_there():
+            return False
+        with self.reading() as connection:
+            names = self._place.tables(connection)
+            if not names:
+                return False
+            version = self._version(connection) if set(names) >= _LANDMARKS else None
+        if version is None:
+            shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+            raise IndexFormatError(
+                f"{self.location}: must hold an index or nothing. Got the tables of another"
+                f" program instead: {shown}. {self._place.elsewhere}"
+            )
+        return True
+
+    @staticmethod
+    def _version(connection: Connection, name: str = "schema") -> str | None:
+        query = meta.select().with_only_columns(meta.c.value).where(meta.c.name == name)
+        found: str | None = connection.execute(query).scalar_one_or_none()
+        return found
+
+    def create_tables(self, fill: Callable[[Connection], None] | None = None) -> None:
+        """Make all tables in one transaction, unless they are there already.
+
+        Parameters
+        ----------
+        fill : callable, optional
+            Writes the first rows in the same transaction, so that no other
+            process ever sees an index without them. Not called where the tables
+            are there already: of two processes that create an index at once,
+            one does.
+        """
+        self._place.create()
+        with self._upkeep() as connection:
+            self._place.prepare(connection)
+        with self.writing() as connection:
+            if self._place.tables(connection):
+                return
+            self._place.make_room(connection)
+            METADATA.create_all(connection, checkfirst=False)
+            connection.execute(meta.insert().values(name="schema", value=str(SCHEMA)))
+            if fill is not None:
+                fill(connection)
+
+    def check_schema(self) -> None:
+        """Raise if the tables are of another version than this neardup's.
+
+        Raises
+        ------
+        IndexFormatError
+            It names both versions and the ways out.
+        """
+        with self.reading() as connection:
+            found = self._version(connection)
+            by = self._version(connection, "neardup")
+        if found == str(SCHEMA):
+            return
+        newer = found is not None and found.isdecimal() and int(found) > SCHEMA
+        written = f"neardup {by}" if by else f"{'a newer' if newer else 'another'} neardup"
+        way = "Upgrade neardup" if newer else "Go on with that version"
+        raise IndexFormatError(
+            f"{self.location}: must have schema {SCHEMA}. Got {found} instead, written by"
+            f" {written}. {way}, or export the index with that version and import the export into"
+            " a new index with this one."
+        )
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Give a connection that sees the index as it was at its first statement."""
+        with self._transaction(Moment.READING) as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Give a connection that is alone in writing; commit at the end.
+
+        Any exception undoes everything. Not to be nested: a second turn of the
+        same thread would wait for the first.
+
+        Raises
+        ------
+        IndexUnavailableError
+            Also if no turn came within `neardup.index.place.LOCK_SECONDS`.
+        IndexFormatError
+            The file or a table is damaged.
+        """
+        with self._my_turn(), self._transaction(Moment.WRITING) as connection:
+            yield connection
+
+    @contextmanager
+    def _my_turn(self) -> Iterator[None]:
+        turn = self._turn
+        if not turn.acquire(timeout=self._place.lock_seconds):
+            raise IndexUnavailableError(
+                f"{self.location}: locked by another thread for more than"
+                f" {self._place.lock_seconds:g} seconds.{Moment.WRITING.value} Try again, or add"
+                " fewer documents at once."
+            )
+        try:
+            yield
+        finally:
+            turn.release()
+
+    @contextmanager
+    def _transaction(self, moment: Moment) -> Iterator[Connection]:
+        write = moment is Moment.WRITING
+        with self._connected(moment) as connection:
+            try:
+                with self._told(moment):
+                    self._place.begin(connection, write=write)
+                    yield connection
+                    if not write:
+                        connection.rollback()
+                        return
+                if not self._place.stands(connection):
+                    raise RuntimeError("A statement failed and was passed over; nothing is stored")
+                with self._told(Moment.COMMITTING):
+                    connection.commit()
+            except BaseException:
+                # What went wrong is known already; a connection that cannot even undo goes.
+                try:
+                    connection.rollback()
+                except Exception:
+                    with suppress(Exception):
+                        connection.invalidate()
+                raise
+
+    @contextmanager
+    def _connected(self, moment: Moment) -> Iterator[Connection]:
+        use = object()
+        # Before there is a connection: a fork in between must find the mark.
+        self._in_use.add(use)
+        try:
+            if self._closed:
+                raise IndexUnavailableError(f"{self.location}: is closed. Open it again.")
+            self._place.check_use()
+            with self._told(moment, connected=False):
+                connection = self._engine.connect()
+            with connection:
+                yield connection
+        finally:
+            self._in_use.discard(use)
+
+    @contextmanager
+    def _told(self, moment: Moment, *, connected: bool = True) -> Iterator[None]:
+        from sqlalchemy.exc import DBAPIError
+
+        try:
+            yield
+        except (DBAPIError, self._place.driver_error) as error:
+            told = explained(error, self.location, moment, connected=connected)
+            if told is None:
+                raise
+            raise told from error
+
+    def size(self) -> int:
+        """Return how many bytes the index takes: file and log, or all tables with indexes."""
+        if not self._place.is_there():
+            return 0
+        with self._upkeep() as connection:
+            return self._place.size(connection)
+
+    def compact(self) -> None:
+        """Give back the space of removed rows.
+
+        SQLite writes the file anew: writers wait meanwhile, and as much space
+        again must be free. PostgreSQL makes the space ready for new rows.
+        """
+        with self._my_turn(), self._upkeep() as connection:
+            self._place.compact(connection)
+
+    def check(self) -> list[str]:
+        """Return what is damaged, a line each; none if the file is sound.
+
+        SQLite reads the whole file. PostgreSQL checks pages as it reads them,
+        so nothing is done.
+        """
+        try:
+            with self._upkeep() as connection:
+                return self._place.check(connection)
+        except IndexFormatError as error:
+            return [str(error)]
+
+    @contextmanager
+    def _upkeep(self) -> Iterator[Connection]:
+        moment = Moment.READING
+        with self._connected(moment) as connection, self._told(moment):
+            yield connection
+
+    def close(self) -> None:
+        """Close all connections. Closing again does nothing."""
+        self._closed = True
+        _OPEN.discard(self)
+        self._engine.dispose()
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _before_fork(self) -> None:
+        # Idle connections are closed, so that the child inherits none of them.
+        self._engine.dispose()
+
+    def _after_fork(self) -> None:
+        self._turn = threading.Lock()
+        self._engine.dispose(close=False)
+        if self._in_use:
+            self._place.abandon()
+
+
+def _place(location: str | Path) -> Place:
+    if isinstance(location, str):
+        scheme, separator, rest = location.partition("://")
+        if separator and scheme in ("postgresql", "postgres", "postgresql+psycopg"):
+            from neardup.index.postgresql import PostgreSQLSchema
+
+            return PostgreSQLSchema(f"postgresql://{rest}")
+        if separator and scheme.replace("+", "").isalnum():
+            raise ParameterError(
+                "The 'location' parameter must be the path of a file, or begin with"
+                f" postgresql://. Got {scheme}:// instead."
+            )
+    if not isinstance(location, str | os.PathLike) or not isinstance(os.fspath(location), str):
+        raise bad("location", "a path or the URL of a PostgreSQL database", location)
+    path = os.fspath(location)
+    if path in ("", ":memory:") or "\0" in path:
+        raise bad("location", "the path of a file: an index is kept on disk", path)
+    from neardup.index.sqlite import SQLiteFile
+
+    return SQLiteFile(path)
+
+
+def _before_fork() -> None:
+    for database in list(_OPEN):
+        database._before_fork()
+
+
+def _after_fork() -> None:
+    for database in list(_OPEN):
+        database._after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_child=_after_fork)

@@ -1,0 +1,208 @@
+"""What a driver reports, as errors that say what happened and what to do.
+
+A message has up to four parts: the index, what happened with the driver's own
+words, what has become of the change, and a way out. The drivers' codes decide,
+never their words, which depend on version and language.
+"""
+
+from __future__ import annotations
+
+import enum
+import sqlite3
+from typing import NamedTuple
+
+from neardup.exceptions import IndexFormatError, IndexUnavailableError, NeardupError
+
+__all__ = ["Moment", "explained"]
+
+
+class Moment(enum.Enum):
+    """How far a transaction was when it failed, as the sentence that tells it."""
+
+    READING = ""
+    WRITING = " Nothing of this change was stored."
+    COMMITTING = (
+        " This change may or may not be stored: the connection was lost while it was being"
+        " committed. Adding the same documents again is safe."
+    )
+
+
+class _Failure(NamedTuple):
+    kind: type[IndexUnavailableError | IndexFormatError]
+    happened: str
+    remedy: str
+    lost: bool = False
+
+
+_LOCKED = _Failure(
+    IndexUnavailableError,
+    "locked by another process for too long",
+    "Try again, or end the process that holds it.",
+)
+_READ_ONLY = _Failure(
+    IndexUnavailableError,
+    "cannot be written",
+    "The file and its folder must be writable.",
+)
+_CLOSED = _Failure(
+    IndexUnavailableError,
+    "cannot be opened",
+    "The file and its folder must be readable and writable: SQLite keeps two more files there.",
+)
+_DAMAGED = _Failure(
+    IndexFormatError,
+    "is damaged",
+    "Restore it from a backup or, with SQLite's own program, rescue what can be read:"
+    " sqlite3 OLD .recover | sqlite3 NEW",
+)
+_NO_TABLES = _Failure(
+    IndexFormatError,
+    "does not have the tables of an index",
+    "Another program may have changed them. Restore the index from a backup.",
+)
+
+#: By SQLite's result code: the extended one, or the primary one in its lowest byte.
+_SQLITE = {
+    # A reader, too, needs the two files: the log's index is in one of them.
+    sqlite3.SQLITE_READONLY_CANTINIT: _CLOSED,
+    sqlite3.SQLITE_READONLY_DIRECTORY: _CLOSED,
+    sqlite3.SQLITE_READONLY_RECOVERY: _CLOSED,
+    sqlite3.SQLITE_PERM: _CLOSED,
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
+    sqlite3.SQLITE_PROTOCOL: _LOCKED,
+    sqlite3.SQLITE_READONLY: _READ_ONLY,
+    sqlite3.SQLITE_IOERR: _Failure(
+        IndexUnavailableError,
+        "cannot be read or written",
+        "Check the disk, its free space and the limit on file sizes.",
+    ),
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_FULL: _Failure(
+        IndexUnavailableError, "the disk is full", "Make room and try again."
+    ),
+    sqlite3.SQLITE_CANTOPEN: _CLOSED,
+    sqlite3.SQLITE_AUTH: _CLOSED,
+    sqlite3.SQLITE_NOTADB: _Failure(
+        IndexFormatError, "must be an index", "Give the path of an index, or of a new file."
+    ),
+}
+
+_LOST = _Failure(
+    IndexUnavailableError,
+    "the connection to the server was lost",
+    "The next call connects again.",
+    lost=True,
+)
+_NO_SERVER = _Failure(
+    IndexUnavailableError,
+    "cannot connect",
+    "Check that the server runs, and the host, port, database, user and password.",
+)
+_DENIED = _Failure(
+    IndexUnavailableError,
+    "the server denies access",
+    "The user needs the right to create the schema once, and to read and write its tables.",
+)
+_FULL = _Failure(
+    IndexUnavailableError, "the server is out of space", "Make room there and try again."
+)
+_BUSY = _Failure(
+    IndexUnavailableError, "the server could not do this now", "Try again when it is less busy."
+)
+_DAMAGED_THERE = _Failure(
+    IndexFormatError, "is damaged on the server", "Restore the database from a backup."
+)
+
+#: By SQLSTATE, or the first two characters of it.
+_POSTGRESQL = {
+    "08": _LOST,
+    "57P01": _LOST,
+    "57P02": _LOST,
+    "57P03": _NO_SERVER,
+    "57P05": _LOST,
+    "25P03": _LOST,
+    "28": _NO_SERVER,
+    "3D000": _NO_SERVER,
+    "42501": _DENIED,
+    "25006": _Failure(
+        IndexUnavailableError,
+        "the server is read-only",
+        "Give the address of the server that takes changes.",
+    ),
+    "53100": _FULL,
+    "53": _BUSY,
+    "55P03": _LOCKED,
+    "57014": _BUSY,
+    "40": _BUSY,
+    "58": _Failure(
+        IndexUnavailableError, "the server cannot read or write its files", "Check its log."
+    ),
+    "XX001": _DAMAGED_THERE,
+    "XX002": _DAMAGED_THERE,
+    "42P01": _NO_TABLES,
+    "42703": _NO_TABLES,
+    "3F000": _NO_TABLES,
+}
+
+
+def _of_sqlite(error: sqlite3.Error) -> _Failure | None:
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return None
+    # A missing table and a typing error have one code; only the words differ.
+    if code == sqlite3.SQLITE_ERROR and str(error).startswith(("no such table", "no such column")):
+        return _NO_TABLES
+    return _SQLITE.get(code) or _SQLITE.get(code & 0xFF)
+
+
+def _of_postgresql(error: BaseException, connected: bool) -> _Failure | None:
+    state = getattr(error, "sqlstate", None)
+    if state is not None:
+        return _POSTGRESQL.get(state) or _POSTGRESQL.get(state[:2])
+    # Without a code the words are the client library's: there is no server to give one.
+    if type(error).__name__ in ("OperationalError", "ConnectionTimeout"):
+        return _LOST if connected else _NO_SERVER
+    return None
+
+
+def _words(error: BaseException) -> str:
+    primary = getattr(getattr(error, "diag", None), "message_primary", None)
+    return " ".join(str(primary or error).split()).rstrip(".?! ")
+
+
+def explained(
+    error: Exception, location: str, moment: Moment, *, connected: bool = True
+) -> NeardupError | None:
+    """Return what a driver's error means to users, or None for one that is a mistake of ours.
+
+    Parameters
+    ----------
+    error : Exception
+        Of SQLAlchemy, sqlite3 or psycopg.
+    location : str
+        The index as it is shown.
+    moment : Moment
+        How far the transaction was.
+    connected : bool, default True
+        Whether there was a connection already.
+
+    Returns
+    -------
+    IndexUnavailableError or IndexFormatError or None
+        To be raised from `error`.
+    """
+    # SQLAlchemy's errors hold the driver's.
+    cause: BaseException = getattr(error, "orig", None) or error
+    if isinstance(cause, sqlite3.Error):
+        failure = _of_sqlite(cause)
+    else:
+        failure = _of_postgresql(cause, connected)
+    if failure is None:
+        return None
+    # Both databases undo what a failed commit had begun. Only a lost connection keeps silent.
+    if moment is Moment.COMMITTING and not failure.lost:
+        moment = Moment.WRITING
+    return failure.kind(
+        f"{location}: {failure.happened}: {_words(cause)}.{moment.value} {failure.remedy}"
+    )

@@ -1,0 +1,196 @@
+"""An open index: its database, its settings, and what is ready for decisions."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup import _core
+from neardup.exceptions import IndexUnavailableError, ParameterError
+from neardup.index.background import counted_from, recount
+from neardup.index.database import Database
+from neardup.index.decide import Decider, empty_corpus
+from neardup.index.settings import Settings, check_same, new_settings
+from neardup.index.store import Session
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from neardup.recipe import Recipe
+
+__all__ = ["Handle", "make", "open_index"]
+
+_COUNTERS = ("next", "kept", "dropped", "freed", "arrived", "counted_at", "background")
+
+
+class Handle:
+    """What all operations on one index share."""
+
+    def __init__(self, database: Database, settings: Settings, workers: int) -> None:
+        self.database = database
+        self.settings = settings
+        self.rule = settings.rule
+        self.workers = workers
+        self.location = database.location
+        self._origin: _core.Corpus | None = None
+        self._deciders: dict[int, Decider] = {}
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """Give the statements of a transaction that sees one moment of the index."""
+        with self.database.reading() as connection:
+            yield Session(connection, self.location)
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """Give the statements of a transaction that is alone in writing."""
+        with self.database.writing() as connection:
+            yield Session(connection, self.location)
+
+    @property
+    def origin(self) -> _core.Corpus:
+        """A corpus whose threads all others share; made when it is first needed."""
+        with self._lock:
+            if self._origin is None:
+                self._origin = empty_corpus(self.settings, workers=self.workers)
+            return self._origin
+
+    def decider(self, session: Session, version: int | None = None) -> Decider:
+        """Return the rule with the background that the index has now."""
+        if version is None:
+            version = session.counters()["background"]
+        with self._lock:
+            known = self._deciders.get(version)
+            if known is not None:
+                return known
+            data = session.background(version) if version else None
+            background = None if data is None else _core.Background.from_bytes(data)
+            like = next(iter(self._deciders.values()), None)
+            decider = Decider(self.settings, background=background, like=like)
+            # A reader may still decide by the one before.
+            latest = max(self._deciders, default=version)
+            self._deciders = {
+                number: other for number, other in self._deciders.items() if number == latest
+            }
+            self._deciders[version] = decider
+            return decider
+
+    def recount(self) -> int:
+        """Count what the newest texts have in common; return how many, 0 for none."""
+        if self.settings.background != "own":
+            return 0
+        with self.writing() as session:
+            return recount(session, self.settings, workers=self.workers)
+
+    def close(self) -> None:
+        """Close the database."""
+        self.database.close()
+
+
+def open_index(
+    location: str | Path,
+    *,
+    recipe: str | Path | Recipe | None,
+    threshold: float | None,
+    max_distance: int | None,
+    store: str | None,
+    expected: int | None,
+    background: Any,
+    workers: int,
+    make_new: bool | None,
+) -> Handle:
+    """Open an index, or make one; `make_new` says which, None whatever is needed."""
+    database = Database.open(location, must_exist=make_new is False)
+    try:
+        if database.exists():
+            if make_new:
+                raise IndexUnavailableError(
+                    f"{database.location}: there is an index already. Name another place, or"
+                    " open that one."
+                )
+            database.check_schema()
+            with database.reading() as connection:
+                rows = Session(connection, database.location).meta()
+            settings = Settings.from_rows(rows, database.location)
+            if background is not None:
+                raise ParameterError(
+                    f"The 'background' parameter is for a new index, and {database.location}"
+                    " is there already. Leave it out."
+                )
+            check_same(
+                settings,
+                database.location,
+                recipe=recipe,
+                threshold=threshold,
+                max_distance=max_distance,
+                store=store,
+                expected=expected,
+            )
+            return Handle(database, settings, workers)
+        settings = new_settings(
+            recipe=recipe,
+            threshold=threshold,
+            max_distance=max_distance,
+            store=store,
+            expected=expected,
+            has_background=background is not None,
+        )
+        known = None
+        if background is not None:
+            known, _ = counted_from(background, settings, workers=workers)
+        data = None if known is None else known.to_bytes()
+        make(database, settings, background=data)
+        return _opened(database, settings, workers)
+    except BaseException:
+        database.close()
+        raise
+
+
+def _opened(database: Database, settings: Settings, workers: int) -> Handle:
+    """Return the index that was just made, by this or by another process at once."""
+    with database.reading() as connection:
+        rows = Session(connection, database.location).meta()
+    stored = Settings.from_rows(rows, database.location)
+    if stored != settings:
+        check_same(
+            stored,
+            database.location,
+            recipe=settings.recipe,
+            threshold=settings.rule.threshold,
+            max_distance=settings.rule.max_distance,
+            store=settings.store,
+            expected=settings.expected,
+        )
+    return Handle(database, stored, workers)
+
+
+def make(
+    database: Database,
+    settings: Settings,
+    *,
+    background: bytes | None,
+    created: datetime | None = None,
+) -> None:
+    """Make the tables of an index with these settings."""
+    now = datetime.now(UTC) if created is None else created
+
+    def fill(connection: Connection) -> None:
+        from neardup import __version__
+
+        session = Session(connection, database.location)
+        session.set_meta({**settings.to_rows(), "created": now.isoformat(), "neardup": __version__})
+        session.make_counters(_COUNTERS)
+        first = {"next": 1}
+        if background is not None:
+            session.set_background(1, background, now)
+            first["background"] = 1
+        session.add_to_counters(first)
+
+    # Checks all that the settings bring about before anything is made.
+    Decider(settings, background=None, like=None)
+    database.create_tables(fill)

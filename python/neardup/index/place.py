@@ -1,0 +1,89 @@
+"""Where an index is: what SQLite and PostgreSQL do each in its own way.
+
+`Database` runs transactions; a `Place` knows how to connect, how a transaction
+begins, and how upkeep is done.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+__all__ = ["LOCK_SECONDS", "Place"]
+
+#: How long a writer waits for its turn. Turns take some milliseconds; only a
+#: batch that is too large, or a process that hangs, takes as long as this.
+LOCK_SECONDS = 60.0
+
+
+class Place(ABC):
+    """A file, or a schema on a server, that holds an index or will hold one."""
+
+    dialect: ClassVar[str]
+    #: A way out for one who named what is no index.
+    elsewhere: ClassVar[str]
+    lock_seconds: ClassVar[float] = LOCK_SECONDS
+
+    #: As shown to users.
+    location: str
+    #: What the driver raises where SQLAlchemy does not stand between.
+    driver_error: type[Exception]
+
+    @abstractmethod
+    def engine(self) -> Engine:
+        """Return a new pool of connections; none is opened yet."""
+
+    @abstractmethod
+    def is_there(self) -> bool:
+        """Return whether there is anything to connect to, and remember which it is."""
+
+    @abstractmethod
+    def create(self) -> None:
+        """Make what can be connected to, if a client can; what is there is left as it is."""
+
+    @abstractmethod
+    def check_use(self) -> None:
+        """Raise if the place is no longer the one that was opened."""
+
+    @abstractmethod
+    def abandon(self) -> None:
+        """Take note, in a child, that the fork came in the middle of a transaction."""
+
+    @abstractmethod
+    def begin(self, connection: Connection, *, write: bool) -> None:
+        """Begin a transaction; for a writer, wait for its turn."""
+
+    @abstractmethod
+    def stands(self, connection: Connection) -> bool:
+        """Return whether a commit would still store what the transaction did."""
+
+    @abstractmethod
+    def tables(self, connection: Connection) -> list[str]:
+        """Return the names of the tables, sorted."""
+
+    @abstractmethod
+    def prepare(self, connection: Connection) -> None:
+        """Bring a place into the state that writers rely on, or raise.
+
+        Only to be called where it is empty or holds an index: it would change
+        another program's file as well.
+        """
+
+    @abstractmethod
+    def make_room(self, connection: Connection) -> None:
+        """Make what the tables stand in, in a writing transaction."""
+
+    @abstractmethod
+    def size(self, connection: Connection) -> int:
+        """Return how many bytes the index takes on disk."""
+
+    @abstractmethod
+    def compact(self, connection: Connection) -> None:
+        """Give back the space of removed rows."""
+
+    @abstractmethod
+    def check(self, connection: Connection) -> list[str]:
+        """Return what is damaged."""

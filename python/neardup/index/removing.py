@@ -1,0 +1,156 @@
+"""Documents out of the index, and decisions made again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+import pyarrow as pa
+
+from neardup.index.adding import Adding, Incoming
+from neardup.index.results import Match, Removed
+from neardup.index.store import FREED, KEPT, NO_ENTRIES, STATES, Session, moment, stamp
+
+if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
+
+    from neardup import _core
+    from neardup.index.handle import Handle
+
+__all__ = ["expire", "reconsider", "remove"]
+
+#: Documents that one transaction removes or decides again.
+_TOGETHER = 500
+
+#: Ids that a result lists.
+_LISTED = 10_000
+
+
+def remove(handle: Handle, id: str) -> Removed | None:
+    """Remove a document, None if it is not there."""
+    with handle.writing() as session:
+        row = session.by_ids([id]).get(id)
+        if row is None:
+            return None
+        freed = _take_out(handle, session, [row], "removed")
+    return Removed(1, tuple(freed[:_LISTED]), len(freed))
+
+
+def expire(handle: Handle, before: datetime) -> Removed:
+    """Remove what arrived before a moment, some documents a transaction."""
+    removed = 0
+    freed: list[str] = []
+    while True:
+        with handle.writing() as session:
+            rows = session.arrived_before(stamp(before), _TOGETHER)
+            if not rows:
+                break
+            freed += _take_out(handle, session, rows, "expired")
+            removed += len(rows)
+    # What was freed early on may have expired later.
+    left = freed
+    if freed:
+        with handle.reading() as session:
+            there = {id for id, row in session.by_ids(freed).items() if row["state"] == FREED}
+        left = [id for id in freed if id in there]
+    return Removed(removed, tuple(left[:_LISTED]), len(left))
+
+
+def _take_out(
+    handle: Handle,
+    session: Session,
+    rows: Sequence[RowMapping],
+    action: Literal["removed", "expired"],
+) -> list[str]:
+    """Remove documents, and return the ids of those freed by it."""
+    kept = [row for row in rows if row["state"] == KEPT]
+    filing = handle.decider(session).filing
+    entries: dict[str, list[int]] = {"key": [], "number": []}
+    if kept and filing.has_keys():
+        corpus = _restored(handle, kept)
+        for at, row in enumerate(kept):
+            # All that it may be filed under, whatever was frequent then.
+            found = [key - (key >> 63 << 64) for key in filing.keys_of(corpus, at)]
+            entries["key"] += found
+            entries["number"] += [row["number"]] * len(found)
+    numbers = [row["number"] for row in rows]
+    gone = set(numbers)
+    freed = [one for one in session.free([row["number"] for row in kept]) if one[0] not in gone]
+    session.delete(numbers, entries)
+    now = datetime.now(UTC)
+    ids = {row["number"]: row["id"] for row in rows}
+    if action == "removed":
+        session.log(action, now, [(number, id, {}) for number, id in ids.items()])
+    else:
+        session.log(action, now, [(None, None, {"documents": len(rows)})])
+    because = [(number, id, {"repeated": ids[of], "which": action}) for number, id, of in freed]
+    session.log("freed", now, because)
+    counts = [sum(row["state"] == state for row in rows) for state in range(len(STATES))]
+    changes = {name: -count for name, count in zip(STATES, counts, strict=True)}
+    # Those freed and taken out at once were counted as dropped.
+    changes["dropped"] -= len(freed)
+    changes["freed"] += len(freed)
+    session.add_to_counters(changes)
+    return [id for _, id, _ in freed]
+
+
+def _restored(handle: Handle, rows: Sequence[RowMapping]) -> _core.Corpus:
+    """Return a corpus of stored documents, without their texts."""
+    corpus = handle.origin.emptied(keeps_texts=False)
+    corpus.restore(
+        pa.nulls(len(rows), pa.large_string()),
+        [row["identity"] for row in rows],
+        [row["features"] for row in rows],
+        [row["sketch"] for row in rows],
+    )
+    return corpus
+
+
+def reconsider(handle: Handle, ids: Sequence[str] | None) -> list[tuple[str, Match | None]]:
+    """Decide freed documents again, in the order of arrival, as if they came now."""
+    adding = Adding(handle)
+    decided: list[tuple[str, Match | None]] = []
+    while True:
+        with handle.writing() as session:
+            rows = session.freed(ids, _TOGETHER)
+            if not rows:
+                return decided
+            coming, corpus = _again(handle, session, rows)
+            session.delete([row["number"] for row in rows], NO_ENTRIES)
+            todo = list(range(len(rows)))
+            matches = adding.store(session, session.counters(), coming, corpus, todo)
+            session.add_to_counters({"freed": -len(rows)})
+            happened = [
+                (None, id, {} if match is None else {"repeats": match.id})
+                for id, match in zip(coming.ids, matches, strict=True)
+            ]
+            session.log("reconsidered", datetime.now(UTC), happened)
+        decided += zip(coming.ids, matches, strict=True)
+
+
+def _again(
+    handle: Handle, session: Session, rows: Sequence[RowMapping]
+) -> tuple[Incoming, _core.Corpus]:
+    """Return stored documents as if they came in, with the sketches that they have."""
+    texts = pa.array(
+        [None if row["text"] is None else session.unpacked(row["text"]) for row in rows],
+        pa.large_string(),
+    )
+    coming = Incoming(
+        ids=[row["id"] for row in rows],
+        texts=texts,
+        units=None,
+        titles=pa.array([row["title"] for row in rows], pa.large_string()),
+        at=[moment(row["at"]) for row in rows],
+        sources=[row["source"] for row in rows],
+        extras=[row["extra"] for row in rows],
+    )
+    corpus = handle.origin.emptied(keeps_texts=handle.rule.keeps_texts)
+    corpus.restore(
+        texts,
+        [row["identity"] for row in rows],
+        [row["features"] for row in rows],
+        [row["sketch"] for row in rows],
+    )
+    return coming, corpus

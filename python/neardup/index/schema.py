@@ -1,0 +1,146 @@
+"""The tables of an index: one schema for SQLite and PostgreSQL.
+
+`keys` is what look-ups read: which kept documents have a key. It is stored in
+the order of its primary key, so that a look-up touches one page. `documents`
+has one row for each document that was ever added and not removed. The texts
+stand apart from it: most statements do not need them.
+
+`SCHEMA` is the version that this neardup reads and writes. It is stored in
+`meta` and compared on opening.
+"""
+
+from __future__ import annotations
+
+from neardup.exceptions import MissingDependencyError
+
+try:
+    from sqlalchemy import (
+        BigInteger,
+        Column,
+        Double,
+        Identity,
+        Index,
+        Integer,
+        LargeBinary,
+        MetaData,
+        SmallInteger,
+        Table,
+        Text,
+    )
+    from sqlalchemy.dialects import postgresql
+except ImportError as missing:
+    raise MissingDependencyError(
+        "An index needs SQLAlchemy 2. Install it with: pip install 'neardup[index]'"
+    ) from missing
+
+__all__ = [
+    "METADATA",
+    "SCHEMA",
+    "background",
+    "counters",
+    "documents",
+    "events",
+    "keys",
+    "meta",
+    "texts",
+]
+
+#: Version of the tables below. It is raised with every change of them.
+SCHEMA = 1
+
+METADATA = MetaData()
+
+# Only a column declared INTEGER is SQLite's row number itself; it has 64 bits all the same.
+_NUMBER = BigInteger().with_variant(Integer(), "sqlite")
+# Bytes decide the order, as in SQLite: whatever the collation of the database.
+_TEXT = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
+
+#: What the index is: `schema`, recipe and settings.
+meta = Table(
+    "meta",
+    METADATA,
+    Column("name", _TEXT, primary_key=True),
+    Column("value", _TEXT, nullable=False),
+)
+
+#: Counts that change with every addition.
+counters = Table(
+    "counters",
+    METADATA,
+    Column("name", _TEXT, primary_key=True),
+    Column("value", BigInteger, nullable=False),
+)
+
+#: What is common in the collection, as it was counted at a stated moment.
+background = Table(
+    "background",
+    METADATA,
+    Column("version", _NUMBER, primary_key=True, autoincrement=False),
+    Column("at", BigInteger, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+)
+
+#: One row a document. `state` is 0 kept, 1 dropped, 2 freed: dropped, and the
+#: document that it was dropped for has gone. `at` is microseconds since 1970, UTC.
+documents = Table(
+    "documents",
+    METADATA,
+    Column("number", _NUMBER, primary_key=True, autoincrement=False),
+    Column("id", _TEXT, nullable=False),
+    Column("state", SmallInteger, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("source", _TEXT),
+    Column("title", _TEXT),
+    Column("extra", _TEXT),
+    Column("identity", LargeBinary, nullable=False),
+    Column("features", BigInteger, nullable=False),
+    Column("sketch", LargeBinary),
+    Column("kept_number", BigInteger),
+    Column("similarity", Double),
+    Column("distance", Integer),
+    Column("reason", SmallInteger),
+)
+_is_kept = documents.c.state == 0
+_is_dropped = documents.c.kept_number.is_not(None)
+Index("documents_id", documents.c.id, unique=True)
+Index("documents_identity", documents.c.identity, sqlite_where=_is_kept, postgresql_where=_is_kept)
+Index(
+    "documents_kept_number",
+    documents.c.kept_number,
+    sqlite_where=_is_dropped,
+    postgresql_where=_is_dropped,
+)
+Index("documents_at", documents.c.at)
+
+#: Texts, packed with zstd; a document whose text is not stored has no row.
+texts = Table(
+    "texts",
+    METADATA,
+    Column("number", _NUMBER, primary_key=True, autoincrement=False),
+    Column("text", LargeBinary, nullable=False),
+)
+
+#: Keys of kept documents. A key is 64 bits without a sign, stored as the signed
+#: number of the same bits: neither database has the other kind.
+keys = Table(
+    "keys",
+    METADATA,
+    Column("key", BigInteger, primary_key=True, autoincrement=False),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("share", SmallInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+#: What happened to documents after they were added. Rows are never removed.
+events = Table(
+    "events",
+    METADATA,
+    Column("event", _NUMBER, Identity(), primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("action", _TEXT, nullable=False),
+    Column("document", BigInteger),
+    Column("id", _TEXT),
+    Column("details", _TEXT),
+)
+Index("events_document", events.c.document)
+Index("events_id", events.c.id)

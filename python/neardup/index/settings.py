@@ -1,0 +1,171 @@
+"""What an index was made with, and what it therefore decides by.
+
+Stored in the index and compared on opening: sketches of two recipes cannot be
+compared, and decisions by two thresholds make no sense together.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from neardup.exceptions import IndexMismatchError, InputError, ParameterError
+from neardup.parameters import check_choice, check_whole
+from neardup.plan import Rule, rule
+from neardup.recipe import FILES, Recipe, load_recipe, recipe_from_table
+
+#: Documents that an index is laid out for unless told otherwise.
+EXPECTED = 1_000_000
+
+#: What an index keeps of a document.
+STORES = ("text", "sketch")
+
+#: Where what is common is known from.
+BACKGROUNDS = ("own", "given", "none")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that decides, in an index.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    threshold, max_distance
+        As in :func:`neardup.dedup`, None for the recipe's own.
+    store : {"text", "sketch"}
+        Without texts the sketches decide.
+    expected : int
+        Documents that the search is laid out for.
+    background : {"own", "given", "none"}
+        Whether what is common is counted again from the index' own documents, was
+        counted once elsewhere, or is not looked at.
+    """
+
+    recipe: Recipe
+    threshold: float | None
+    max_distance: int | None
+    store: str
+    expected: int
+    background: str
+
+    @property
+    def rule(self) -> Rule:
+        """When a document repeats another."""
+        wanted = rule(self.recipe, threshold=self.threshold, max_distance=self.max_distance)
+        if self.store == "text":
+            return wanted
+        # A distance stands for the threshold where there are fingerprints.
+        threshold = None if wanted.sketch.kind == "simhash" else wanted.threshold
+        return dataclasses.replace(wanted, measured="sketch", common=False, threshold=threshold)
+
+    def to_rows(self) -> dict[str, str]:
+        """Return what is stored, by name."""
+        table = dataclasses.asdict(self)
+        del table["recipe"]
+        table["recipe_id"] = self.recipe.id
+        return {"recipe": self.recipe.to_toml(), "settings": json.dumps(table, sort_keys=True)}
+
+    @classmethod
+    def from_rows(cls, rows: dict[str, str], location: str) -> Settings:
+        """Return what was stored.
+
+        Raises
+        ------
+        IndexMismatchError
+            If the recipe would not yield the stored sketches: a file that it names
+            has changed, or neardup has.
+        """
+        recipe = recipe_from_table(tomllib.loads(rows["recipe"]))
+        table: dict[str, Any] = json.loads(rows["settings"])
+        stored = table.pop("recipe_id")
+        try:
+            now = recipe.id
+        except InputError as error:
+            raise IndexMismatchError(
+                f"{location}: its recipe '{stored}' needs a file: {error} Put it back."
+            ) from error
+        if now != stored:
+            raise IndexMismatchError(
+                f"{location}: its sketches were made by the recipe '{stored}'. The same recipe is"
+                f" '{now}' here: a file that it names has changed, or neardup is of another"
+                " version. Put the file back, or export the index with the neardup that made it."
+            )
+        return cls(recipe=recipe, **table)
+
+
+def new_settings(
+    *,
+    recipe: str | Path | Recipe | None,
+    threshold: float | None,
+    max_distance: int | None,
+    store: str | None,
+    expected: int | None,
+    has_background: bool,
+) -> Settings:
+    """Return the settings of an index that is to be made, checked."""
+    chosen = _placed(load_recipe("general" if recipe is None else recipe).for_single_texts())
+    store = check_choice("text" if store is None else store, "store", STORES)
+    settings = Settings(
+        recipe=chosen,
+        threshold=threshold,
+        max_distance=max_distance,
+        store=store,
+        expected=check_whole(EXPECTED if expected is None else expected, "expected", 1, 2**32 - 1),
+        background="none",
+    )
+    wanted = settings.rule
+    if wanted.common or wanted.scheme == "postings":
+        background = "given" if has_background else "own"
+        return dataclasses.replace(settings, background=background)
+    if has_background:
+        raise ParameterError(
+            "The 'background' parameter must be left out: with the recipe"
+            f" '{chosen.name}' nothing depends on what a collection has in common."
+        )
+    return settings
+
+
+def check_same(
+    stored: Settings,
+    location: str,
+    *,
+    recipe: str | Path | Recipe | None,
+    threshold: float | None,
+    max_distance: int | None,
+    store: str | None,
+    expected: int | None,
+) -> None:
+    """Raise unless what was asked for, None for nothing, is what is stored."""
+    asked: dict[str, tuple[Any, Any]] = {
+        "store": (store, stored.store),
+        "expected": (expected, stored.expected),
+    }
+    for name, value in (("threshold", threshold), ("max_distance", max_distance)):
+        held = getattr(stored, name)
+        asked[name] = (value, getattr(stored.rule, name) if held is None else held)
+    if recipe is not None:
+        wanted = load_recipe(recipe).for_single_texts()
+        asked["recipe"] = (wanted.id, stored.recipe.id)
+        # The id is about sketches; what a duplicate is belongs to the recipe too.
+        if wanted.id == stored.recipe.id and wanted.decide != stored.recipe.decide:
+            asked["recipe's [decide]"] = (wanted.decide, stored.recipe.decide)
+    for name, (found, held) in asked.items():
+        if found is not None and found != held:
+            raise IndexMismatchError(
+                f"{location}: was made with {name} {held!r}, and {found!r} is asked for."
+                f" Leave '{name}' out to go on with the stored one, or make another index."
+            )
+
+
+def _placed(recipe: Recipe) -> Recipe:
+    """Return the recipe with the paths of its files from the root: a store outlives folders."""
+    for stage, setting, words in FILES:
+        value = getattr(getattr(recipe, stage), setting)
+        if value not in words:
+            recipe = recipe.replace(**{stage: {setting: str(Path(value).resolve())}})
+    return recipe

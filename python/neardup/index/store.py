@@ -1,0 +1,381 @@
+"""Rows in and out: every statement of an index stands here.
+
+A `Session` is one transaction. It knows the tables and nothing of how decisions
+are made. Numbers of documents ascend in the order in which they were decided.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import zstandard
+from sqlalchemy import and_, bindparam, case, delete, func, select, update
+
+from neardup.exceptions import IndexFormatError
+from neardup.index.bulk import insert_rows, values_of, values_table
+from neardup.index.schema import background, counters, documents, events, keys, meta, texts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from sqlalchemy import Connection, RowMapping
+
+__all__ = [
+    "DROPPED",
+    "FREED",
+    "KEPT",
+    "NO_ENTRIES",
+    "STATES",
+    "NewDocuments",
+    "Session",
+    "moment",
+    "stamp",
+]
+
+KEPT, DROPPED, FREED = 0, 1, 2
+
+#: Names of the states, by their numbers.
+STATES = ("kept", "dropped", "freed")
+
+#: Documents read or removed at a time where there may be many.
+_TOGETHER = 1000
+
+#: Nothing to delete from the table of keys.
+NO_ENTRIES: dict[str, list[int]] = {"key": [], "number": []}
+
+_START = datetime(1970, 1, 1, tzinfo=UTC)
+_LEVEL = 3
+
+
+def stamp(at: datetime) -> int:
+    """Return microseconds since 1970."""
+    return (at - _START) // timedelta(microseconds=1)
+
+
+def moment(at: int) -> datetime:
+    """Return the time of a stamp, in UTC."""
+    return _START + timedelta(microseconds=at)
+
+
+@dataclass
+class NewDocuments:
+    """Rows that are to be stored, a list for each column."""
+
+    number: list[int]
+    id: list[str]
+    state: list[int]
+    at: list[int]
+    source: list[str | None]
+    title: list[str | None]
+    extra: list[str | None]
+    identity: list[bytes]
+    features: list[int]
+    sketch: list[bytes]
+    kept_number: list[int | None]
+    similarity: list[float | None]
+    distance: list[int | None]
+    reason: list[int | None]
+
+
+class Session:
+    """The statements of one transaction."""
+
+    def __init__(self, connection: Connection, location: str) -> None:
+        self._connection = connection
+        self._location = location
+
+    # What the index is
+
+    def meta(self) -> dict[str, str]:
+        """Return recipe, settings and the like, by name."""
+        return {row.name: row.value for row in self._connection.execute(select(meta))}
+
+    def set_meta(self, rows: dict[str, str]) -> None:
+        """Store more of the same."""
+        insert_rows(self._connection, meta, {"name": list(rows), "value": list(rows.values())})
+
+    def counters(self) -> dict[str, int]:
+        """Return all counters, by name."""
+        return {row.name: row.value for row in self._connection.execute(select(counters))}
+
+    def make_counters(self, names: Sequence[str]) -> None:
+        """Make counters, at 0."""
+        columns: dict[str, list[Any]] = {"name": list(names), "value": [0] * len(names)}
+        insert_rows(self._connection, counters, columns)
+
+    def add_to_counters(self, changes: dict[str, int]) -> None:
+        """Add to counters; one statement."""
+        changes = {name: change for name, change in changes.items() if change}
+        if changes:
+            change = case(changes, value=counters.c.name)
+            statement = update(counters).where(counters.c.name.in_(list(changes)))
+            self._connection.execute(statement.values(value=counters.c.value + change))
+
+    def background(self, version: int) -> bytes:
+        """Return a stored background, unpacked."""
+        query = select(background.c.data).where(background.c.version == version)
+        return zstandard.decompress(self._connection.execute(query).scalar_one())
+
+    def set_background(self, version: int, data: bytes, at: datetime) -> None:
+        """Store a background in the place of all others."""
+        self._connection.execute(delete(background))
+        packed = zstandard.compress(data, _LEVEL)
+        row = {"version": version, "at": stamp(at), "data": packed}
+        self._connection.execute(background.insert(), row)
+
+    # Documents
+
+    def by_ids(self, ids: Sequence[str]) -> dict[str, RowMapping]:
+        """Return the documents with these ids that are there, without texts."""
+        if not ids:
+            return {}
+        given = values_table(self._connection, of_text=True)
+        query = (
+            select(documents).select_from(given).join(documents, documents.c.id == given.c.value)
+        )
+        found = self._connection.execute(query, values_of(self._connection, ids)).mappings()
+        return {row["id"]: row for row in found}
+
+    def by_numbers(
+        self, numbers: Sequence[int], *, with_texts: bool, only_kept: bool = True
+    ) -> list[RowMapping]:
+        """Return documents with their texts as packed bytes, by number."""
+        if not numbers:
+            return []
+        given = values_table(self._connection)
+        columns: list[Any] = [documents]
+        source = given.join(documents, documents.c.number == given.c.value)
+        if with_texts:
+            columns.append(texts.c.text)
+            source = source.outerjoin(texts, texts.c.number == documents.c.number)
+        query = select(*columns).select_from(source).order_by(documents.c.number)
+        if only_kept:
+            query = query.where(documents.c.state == KEPT)
+        found = self._connection.execute(query, values_of(self._connection, numbers))
+        return list(found.mappings())
+
+    def kept_with(self, identities: Sequence[bytes]) -> list[int]:
+        """Return the numbers of kept documents with these identities."""
+        query = select(documents.c.number).where(
+            documents.c.state == KEPT,
+            documents.c.identity.in_(bindparam("identities", expanding=True)),
+        )
+        found: list[int] = []
+        for begin in range(0, len(identities), _TOGETHER):
+            some = list(identities[begin : begin + _TOGETHER])
+            found.extend(self._connection.execute(query, {"identities": some}).scalars())
+        return found
+
+    def text(self, number: int) -> str | None:
+        """Return the text of a document, None if it is not stored."""
+        query = select(texts.c.text).where(texts.c.number == number)
+        packed = self._connection.execute(query).scalar_one_or_none()
+        return None if packed is None else self.unpacked(packed)
+
+    def unpacked(self, packed: bytes) -> str:
+        """Return a text that was stored.
+
+        Raises
+        ------
+        IndexFormatError
+            If the bytes are damaged.
+        """
+        try:
+            return zstandard.decompress(packed).decode()
+        except (zstandard.ZstdError, UnicodeDecodeError) as error:
+            raise IndexFormatError(
+                f"{self._location}: a stored text is damaged: {error}. Restore a back-up."
+            ) from error
+
+    def insert(
+        self, rows: NewDocuments, packed: Sequence[bytes | None], entries: dict[str, list[int]]
+    ) -> None:
+        """Store documents, their packed texts and the keys of those kept."""
+        insert_rows(self._connection, documents, vars(rows))
+        there = [
+            (number, text)
+            for number, text in zip(rows.number, packed, strict=True)
+            if text is not None
+        ]
+        columns: dict[str, Sequence[Any]] = {
+            "number": [number for number, _ in there],
+            "text": [text for _, text in there],
+        }
+        insert_rows(self._connection, texts, columns)
+        insert_rows(self._connection, keys, entries)
+
+    def change(self, number: int, **values: Any) -> None:
+        """Set columns of a document."""
+        statement = update(documents).where(documents.c.number == number).values(**values)
+        self._connection.execute(statement)
+
+    def delete(self, numbers: Sequence[int], entries: dict[str, list[int]]) -> None:
+        """Delete documents with their texts, and entries of the table of keys."""
+        if not numbers:
+            return
+        given = values_of(self._connection, numbers)
+        for table in (documents, texts):
+            chosen = select(values_table(self._connection).c.value)
+            statement = delete(table).where(table.c.number.in_(chosen))
+            self._connection.execute(statement, given)
+        if entries["key"]:
+            statement = delete(keys).where(
+                keys.c.key == bindparam("key_"), keys.c.number == bindparam("number_")
+            )
+            pairs = zip(entries["key"], entries["number"], strict=True)
+            rows = [{"key_": key, "number_": number} for key, number in pairs]
+            self._connection.execute(statement, rows)
+
+    def free(self, numbers: Sequence[int]) -> list[tuple[int, str, int]]:
+        """Free the documents that were dropped for some; return number, id, and for whom."""
+        chosen = select(values_table(self._connection).c.value)
+        is_meant = and_(documents.c.kept_number.in_(chosen), documents.c.state == DROPPED)
+        columns = (documents.c.number, documents.c.id, documents.c.kept_number)
+        query = select(*columns).where(is_meant).order_by(documents.c.number)
+        given = values_of(self._connection, numbers)
+        freed = [(row[0], row[1], row[2]) for row in self._connection.execute(query, given)]
+        if freed:
+            statement = update(documents).where(is_meant).values(state=FREED)
+            self._connection.execute(statement, given)
+        return freed
+
+    def arrived_before(self, at: int, limit: int) -> list[RowMapping]:
+        """Return the first documents that arrived before a moment, without texts."""
+        query = select(documents).where(documents.c.at < at).order_by(documents.c.number)
+        return list(self._connection.execute(query.limit(limit)).mappings())
+
+    def dropped_for(self, numbers: Sequence[int]) -> list[RowMapping]:
+        """Return the documents dropped for some, in the order of arrival."""
+        chosen = select(values_table(self._connection).c.value)
+        query = select(documents).where(documents.c.kept_number.in_(chosen))
+        query = query.where(documents.c.state == DROPPED).order_by(documents.c.number)
+        given = values_of(self._connection, numbers)
+        return list(self._connection.execute(query, given).mappings())
+
+    def page(
+        self,
+        after: int,
+        *,
+        state: int | None = None,
+        with_texts: bool = False,
+        clusters_only: bool = False,
+        limit: int = _TOGETHER,
+    ) -> list[RowMapping]:
+        """Return the documents with the next numbers."""
+        columns: list[Any] = [documents]
+        source: Any = documents
+        if with_texts:
+            columns.append(texts.c.text)
+            source = documents.outerjoin(texts, texts.c.number == documents.c.number)
+        query = select(*columns).select_from(source).where(documents.c.number > after)
+        if state is not None:
+            query = query.where(documents.c.state == state)
+        if clusters_only:
+            other = documents.alias()
+            query = query.where(
+                select(other.c.number)
+                .where(other.c.kept_number == documents.c.number, other.c.state == DROPPED)
+                .exists()
+            )
+        query = query.order_by(documents.c.number).limit(limit)
+        return list(self._connection.execute(query).mappings())
+
+    def newest_texts(self, limit: int) -> Iterator[str]:
+        """Give the texts of the newest documents with features, from the newest on."""
+        query = (
+            select(texts.c.text)
+            .select_from(documents.join(texts, texts.c.number == documents.c.number))
+            .where(documents.c.features > 0)
+            .order_by(documents.c.number.desc())
+            .limit(limit)
+        )
+        for (packed,) in self._connection.execute(query):
+            yield self.unpacked(packed)
+
+    def newest_sketches(self, limit: int) -> list[RowMapping]:
+        """Return the newest documents with features."""
+        query = select(documents).where(documents.c.features > 0)
+        query = query.order_by(documents.c.number.desc()).limit(limit)
+        return list(self._connection.execute(query).mappings())
+
+    def arrivals(self) -> tuple[int | None, int | None]:
+        """Return when the first and the last document arrived."""
+        query = select(func.min(documents.c.at), func.max(documents.c.at))
+        first, last = self._connection.execute(query).one()
+        return first, last
+
+    # Keys
+
+    def entries(
+        self, looked_up: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint16]]:
+        """Return the entries under some keys: keys, numbers and shares."""
+        given = values_table(self._connection)
+        query = select(keys.c.key, keys.c.number, keys.c.share).select_from(
+            given.join(keys, keys.c.key == given.c.value)
+        )
+        values = values_of(self._connection, looked_up.view(np.int64).tolist())
+        rows = self._connection.execute(query, values).all()
+        table = np.array(rows, dtype=np.int64).reshape(-1, 3)
+        return (
+            np.ascontiguousarray(table[:, 0]).view(np.uint64),
+            np.ascontiguousarray(table[:, 1]).view(np.uint64),
+            table[:, 2].astype(np.uint16),
+        )
+
+    def fingerprints(self, after: int, least: int) -> list[tuple[int, bytes]]:
+        """Return number and sketch of the kept documents with later numbers and enough features."""
+        query = select(documents.c.number, documents.c.sketch).where(
+            documents.c.number > after, documents.c.state == KEPT, documents.c.features >= least
+        )
+        rows = self._connection.execute(query.order_by(documents.c.number))
+        return [(number, sketch) for number, sketch in rows]
+
+    # Events
+
+    def freed(self, ids: Sequence[str] | None, limit: int) -> list[RowMapping]:
+        """Return freed documents with their texts, those with some ids or any."""
+        query = (
+            select(documents, texts.c.text)
+            .select_from(documents.outerjoin(texts, texts.c.number == documents.c.number))
+            .where(documents.c.state == FREED)
+            .order_by(documents.c.number)
+            .limit(limit)
+        )
+        given: dict[str, Any] = {}
+        if ids is not None:
+            chosen = select(values_table(self._connection, of_text=True).c.value)
+            query = query.where(documents.c.id.in_(chosen))
+            given = values_of(self._connection, ids)
+        return list(self._connection.execute(query, given).mappings())
+
+    def log(
+        self,
+        action: Literal["removed", "expired", "freed", "reconsidered", "recounted"],
+        at: datetime,
+        happened: Sequence[tuple[int | None, str | None, dict[str, Any]]],
+    ) -> None:
+        """Record events: number and id of the document, and details."""
+        count = len(happened)
+        columns: dict[str, Sequence[Any]] = {
+            "at": [stamp(at)] * count,
+            "action": [action] * count,
+            "document": [number for number, _, _ in happened],
+            "id": [id for _, id, _ in happened],
+            "details": [json.dumps(details, ensure_ascii=False) for _, _, details in happened],
+        }
+        insert_rows(self._connection, events, columns)
+
+    def events_of(self, id: str) -> list[RowMapping]:
+        """Return what happened to the documents with an id, the oldest first."""
+        query = select(events).where(events.c.id == id).order_by(events.c.event)
+        return list(self._connection.execute(query).mappings())
+
+    def all_events(self, after: int, limit: int = _TOGETHER) -> list[RowMapping]:
+        """Return the next events."""
+        query = select(events).where(events.c.event > after).order_by(events.c.event)
+        return list(self._connection.execute(query.limit(limit)).mappings())

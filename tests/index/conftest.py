@@ -1,0 +1,57 @@
+"""An empty place for an index, in SQLite and in PostgreSQL."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from tests.postgres import NoServer, Server
+
+from neardup.index.database import Database
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server for all tests; see `tests.postgres.Server` for what it can do."""
+    try:
+        server = Server()
+    except NoServer as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"needs PostgreSQL: {error}")
+    try:
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture
+def database_url(postgres: Server) -> Iterator[str]:
+    """The address of an empty database."""
+    url = postgres.new_database()
+    yield url
+    postgres.give_back(url)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def location(request: pytest.FixtureRequest, tmp_path) -> str:
+    """Where a new index can be made: every test runs once for each database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "index.db")
+    return request.getfixturevalue("database_url")
+
+
+@pytest.fixture
+def opened():
+    """Open databases; what was opened is closed after the test."""
+    databases = []
+
+    def open_one(location, *, tables=True, must_exist=False):
+        database = Database.open(location, must_exist=must_exist)
+        databases.append(database)
+        if tables:
+            database.create_tables()
+        return database
+
+    yield open_one
+    for database in databases:
+        database.close()

@@ -1,0 +1,416 @@
+"""What transactions promise: durable, exclusive, a snapshot, all or nothing."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+import sqlalchemy as sa
+from tests.index.calls import put, values
+from tests.postgres import name_in
+
+from neardup.exceptions import IndexUnavailableError
+from neardup.index.place import LOCK_SECONDS, Place
+from neardup.index.schema import METADATA, SCHEMA, counters, documents, events, keys, meta
+
+#: One addition of a child process, told only once it is durable.
+ADD = """
+import sys
+from neardup.index.database import Database
+from neardup.index.schema import counters
+with Database.open(sys.argv[1], must_exist=True) as database:
+    for _ in range(int(sys.argv[2])):
+        with database.writing() as connection:
+            value = connection.execute(counters.select()).one().value
+            connection.execute(counters.update().values(value=value + 1))
+        print(value + 1, flush=True)
+"""
+
+
+def start_adding(location, times):
+    return subprocess.Popen(
+        [sys.executable, "-c", ADD, location, str(times)], stdout=subprocess.PIPE, text=True
+    )
+
+
+def test_a_new_index_is_empty_until_its_tables_are_made(location, opened):
+    database = opened(location, tables=False)
+    assert not database.exists()
+    assert database.size() == 0
+    database.create_tables()
+    assert database.exists()
+    database.check_schema()
+    assert database.size() > 0
+    assert opened(location, tables=False, must_exist=True).exists()
+    with database.reading() as connection:
+        assert connection.execute(meta.select()).all() == [("schema", str(SCHEMA))]
+        for table in METADATA.tables.values():
+            if table is not meta:
+                assert connection.execute(table.select()).all() == []
+
+
+def test_opening_makes_no_file(tmp_path, opened):
+    opened(tmp_path / "index.db", tables=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_tables_are_made_and_filled_once(location, opened):
+    def fill(connection):
+        put(connection, "filled", 1)
+
+    def create(database):
+        barrier.wait()
+        database.create_tables(fill)
+
+    databases = [opened(location, tables=False) for _ in range(4)]
+    barrier = threading.Barrier(len(databases))
+    threads = [threading.Thread(target=create, args=[database]) for database in databases]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert values(databases[0]) == {"filled": 1}
+
+
+def test_tables_without_their_first_rows_are_not_left_behind(location, opened):
+    database = opened(location, tables=False)
+
+    def fail(_connection):
+        raise ValueError("no settings")
+
+    with pytest.raises(ValueError, match="no settings"):
+        database.create_tables(fail)
+    assert not database.exists()
+    database.create_tables()
+    assert database.exists()
+
+
+def test_values_of_any_size_come_back(location, opened):
+    database = opened(location)
+    numbers = [(-(1 << 63), 1, 1), (-1, 2, 2), (0, 3, 3), ((1 << 63) - 1, 1 << 40, 60)]
+    one = {"number": 1 << 40, "id": "文章 %s \x01 🙂", "state": 0, "at": 1_750_000_000_000_000}
+    one |= {"identity": bytes(range(256)), "features": 1 << 40, "similarity": 0.1 + 0.2}
+    with database.writing() as connection:
+        names = keys.c.keys()
+        connection.execute(keys.insert(), [dict(zip(names, row, strict=True)) for row in numbers])
+        connection.execute(documents.insert().values(one))
+        connection.execute(events.insert(), [{"at": 1, "action": "removed"}] * 2)
+    with database.reading() as connection:
+        assert connection.execute(keys.select().order_by(keys.c.key)).all() == numbers
+        found = connection.execute(documents.select()).one()._asdict()
+        assert {name: found[name] for name in one} == one
+        assert {found[name] for name in found if name not in one} == {None}
+        assert [e.event for e in connection.execute(events.select())] == [1, 2]
+
+
+def test_ids_are_ordered_by_their_bytes(location, opened):
+    database = opened(location)
+    names = ["b", "a", "B", "ä", "文", "_", "a b", "ab"]
+    with database.writing() as connection:
+        for name in names:
+            put(connection, name, 0)
+    with database.reading() as connection:
+        found = connection.execute(counters.select().order_by(counters.c.name)).scalars().all()
+    assert found == sorted(names)
+
+
+def test_a_commit_of_sqlite_is_durable(tmp_path, opened):
+    database = opened(tmp_path / "index.db")
+    for transaction in (database.writing, database.reading):
+        with transaction() as connection:
+            found = {
+                name: connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+                for name in ("journal_mode", "synchronous", "fullfsync", "busy_timeout")
+            }
+        full = 2
+        expected = {"journal_mode": "wal", "synchronous": full, "fullfsync": 1}
+        assert found == expected | {"busy_timeout": LOCK_SECONDS * 1000}
+
+
+@pytest.mark.parametrize(("given", "expected"), [("off", "on"), ("remote_apply", "remote_apply")])
+def test_a_commit_of_postgresql_is_durable(given, expected, postgres, database_url, opened):
+    with postgres.connect(name_in(database_url)) as connection:
+        connection.execute("ALTER ROLE neardup SET default_transaction_isolation = serializable")
+        connection.execute(f"ALTER ROLE neardup SET synchronous_commit = {given}")
+    try:
+        database = opened(database_url)
+        with database.writing() as connection:
+            for name, value in (
+                ("synchronous_commit", expected),
+                ("fsync", "on"),
+                ("transaction_isolation", "read committed"),
+                ("lock_timeout", "1min"),
+                ("search_path", "neardup"),
+            ):
+                found = connection.exec_driver_sql(f"SHOW {name}").scalar_one()
+                assert found.strip('"') == value
+        with database.reading() as connection:
+            show = "SHOW transaction_isolation"
+            assert connection.exec_driver_sql(show).scalar_one() == "repeatable read"
+            show = "SHOW transaction_read_only"
+            assert connection.exec_driver_sql(show).scalar_one() == "on"
+    finally:
+        with postgres.connect() as connection:
+            connection.execute("ALTER ROLE neardup RESET ALL")
+
+
+def test_an_exception_undoes_everything(location, opened):
+    database = opened(location)
+    with database.writing() as connection:
+        put(connection, "before", 1)
+
+    def fail(error):
+        with database.writing() as connection:
+            put(connection, "during", 1)
+            raise error
+
+    for error in (ValueError, KeyboardInterrupt):
+        with pytest.raises(error):
+            fail(error)
+    assert values(database) == {"before": 1}
+    with database.writing() as connection:
+        put(connection, "after", 1)
+    assert values(database) == {"before": 1, "after": 1}
+
+
+def test_a_mistake_of_ours_keeps_its_own_error(location, opened):
+    database = opened(location)
+
+    def put_twice():
+        with database.writing() as connection:
+            put(connection, "twice", 1)
+            put(connection, "twice", 2)
+
+    with pytest.raises(sa.exc.IntegrityError):
+        put_twice()
+    assert values(database) == {}
+
+
+def test_a_failure_that_was_passed_over_is_not_acknowledged(location, opened):
+    """After it the server would answer a commit by undoing everything, without an error."""
+    database = opened(location)
+    again = "INSERT {} INTO counters VALUES ('twice', 1)"
+    again = again.format("OR ROLLBACK" if database.dialect == "sqlite" else "")
+
+    def pass_over(connection):
+        put(connection, "twice", 1)
+        with pytest.raises(sa.exc.IntegrityError):
+            connection.exec_driver_sql(again)
+
+    with pytest.raises(RuntimeError, match="nothing is stored"), database.writing() as connection:
+        pass_over(connection)
+    assert values(database) == {}
+
+
+def test_a_reader_sees_one_moment(location, opened):
+    reader, writer = opened(location), opened(location)
+    with reader.reading() as connection:
+        assert connection.execute(counters.select()).all() == []
+        with writer.writing() as other:
+            put(other, "new", 1)
+        assert connection.execute(counters.select()).all() == []
+        assert values(writer) == values(reader) == {"new": 1}
+
+
+def test_readers_do_not_wait_for_a_writer(location, opened):
+    database = opened(location)
+    with database.writing() as connection:
+        put(connection, "new", 1)
+        assert values(database) == {}
+    assert values(database) == {"new": 1}
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_the_second_writer_waits_for_the_first(shared, location, opened):
+    """Whether they share a `Database` or not."""
+    first = opened(location)
+    second = first if shared else opened(location)
+    seen = []
+
+    def write_second():
+        with second.writing() as connection:
+            seen.append(connection.execute(counters.select()).one().value)
+
+    waiting = threading.Thread(target=write_second)
+    with first.writing() as connection:
+        waiting.start()
+        time.sleep(0.2)
+        assert not seen
+        put(connection, "turn", 1)
+    waiting.join()
+    assert seen == [1]
+
+
+def test_writers_of_two_processes_and_four_threads_lose_nothing(location, opened):
+    database = opened(location)
+    with database.writing() as connection:
+        put(connection, "count", 0)
+    children = [start_adding(location, 20) for _ in range(2)]
+
+    def add():
+        for _ in range(10):
+            with database.writing() as connection:
+                value = connection.execute(counters.select()).one().value
+                connection.execute(counters.update().values(value=value + 1))
+
+    threads = [threading.Thread(target=add) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    printed = [int(line) for child in children for line in child.communicate(timeout=60)[0].split()]
+    assert [child.returncode for child in children] == [0, 0]
+    assert len(set(printed)) == 40
+    assert values(database) == {"count": 80}
+
+
+def test_what_a_killed_process_acknowledged_is_there(location, opened):
+    database = opened(location)
+    with database.writing() as connection:
+        put(connection, "count", 0)
+    child = start_adding(location, 1_000_000)
+    told = [int(child.stdout.readline()) for _ in range(20)]
+    child.send_signal(signal.SIGKILL)
+    told += [int(line) for line in child.communicate(timeout=60)[0].splitlines()]
+    # One more may have been stored and not yet told.
+    assert values(database)["count"] - told[-1] in (0, 1)
+    assert told == list(range(1, len(told) + 1))
+    with database.writing() as connection:
+        connection.execute(counters.update().values(value=0))
+
+
+def test_two_schemas_of_one_database_are_two_indexes(postgres, database_url, opened):
+    first = opened(database_url)
+    second = opened(f'{database_url}?schema=other "%25s" {{x}}')
+    assert second.location.endswith("schema=other+%22%25s%22+%7Bx%7D")
+    with first.writing() as one, second.writing() as two:
+        put(one, "first", 1)
+        put(two, "second", 2)
+    assert (values(first), values(second)) == ({"first": 1}, {"second": 2})
+    second.compact()
+    assert second.size() > 0
+    with postgres.connect(name_in(database_url)) as connection:
+        found = connection.execute("SELECT name FROM neardup.counters").fetchall()
+    assert found == [("first",)]
+
+
+def test_compacting_gives_space_back(location, opened):
+    database = opened(location)
+    assert database.check() == []
+    with database.writing() as connection:
+        rows = [{"key": n, "number": n, "share": 1} for n in range(20_000)]
+        connection.execute(keys.insert(), rows)
+    full = database.size()
+    with database.writing() as connection:
+        connection.execute(keys.delete())
+    database.compact()
+    # PostgreSQL keeps empty pages of its indexes for new rows.
+    assert database.size() < full / (4 if database.dialect == "sqlite" else 2)
+    assert database.check() == []
+
+
+def test_a_closed_database_says_so(location, opened):
+    database = opened(location)
+    with database:
+        pass
+    database.close()
+    with pytest.raises(IndexUnavailableError, match=r"is closed\. Open it again"):
+        values(database)
+
+
+def test_the_working_folder_may_change(tmp_path, monkeypatch, opened):
+    monkeypatch.chdir(tmp_path)
+    database = opened("index.db", tables=False)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    database.create_tables()
+    assert values(database) == {}
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["a b?mode=memory#x%20.db", "文.db", "file:x.db", "'.db"])
+def test_any_name_of_a_file(name, tmp_path, opened):
+    opened(tmp_path / name).close()
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+FORK = """
+import os, sys
+from neardup.index.database import Database
+from neardup.index.schema import counters
+database = Database.open(sys.argv[1], must_exist=True)
+def add():
+    with database.writing() as connection:
+        connection.execute(counters.update().values(value=counters.c.value + 1))
+def in_a_child(use):
+    child = os.fork()
+    if child == 0:
+        try:
+            use()
+            os._exit(0)
+        except OSError as error:
+            print(error, flush=True)
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+add()
+assert in_a_child(add) == 0
+add()
+with database.reading() as connection:
+    connection.execute(counters.select()).all()
+    sys.stdout.flush()
+    assert in_a_child(add) == (1 if database.dialect == "sqlite" else 0)
+    connection.execute(counters.select()).all()
+add()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_goes_on(location, opened):
+    """Unless a transaction of SQLite was under way: its locks cannot be inherited."""
+    database = opened(location)
+    with database.writing() as connection:
+        put(connection, "count", 0)
+    done = subprocess.run(
+        [sys.executable, "-c", FORK, location], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    sqlite = database.dialect == "sqlite"
+    assert values(database) == {"count": 4 if sqlite else 5}
+    assert done.stdout.startswith(f"{location}: was in use while" if sqlite else "")
+
+
+def test_no_turn_in_time(location, opened, monkeypatch):
+    """Of another process, which a second `Database` stands for, or another thread."""
+    monkeypatch.setattr(Place, "lock_seconds", 0.2)
+    first, second = opened(location), opened(location)
+    with first.writing() as connection:
+        put(connection, "first", 1)
+        for other, by in ((second, "process"), (first, "thread")):
+            began = time.monotonic()
+            with (
+                pytest.raises(IndexUnavailableError, match=f"locked by another {by}") as told,
+                other.writing(),
+            ):
+                pass
+            assert time.monotonic() - began > 0.15
+            assert "Nothing of this change was stored. Try again" in str(told.value)
+    with second.writing() as connection:
+        put(connection, "second", 2)
+    assert values(first) == {"first": 1, "second": 2}
+
+
+@pytest.mark.parametrize(("module", "extra"), [("sqlalchemy", "index"), ("psycopg", "postgres")])
+def test_a_missing_package_is_named(module, extra, run_python):
+    done = run_python(
+        f"sys.modules[{module!r}] = None\n"
+        "from neardup.exceptions import MissingDependencyError\n"
+        "try:\n"
+        "    from neardup.index.database import Database\n"
+        "    Database.open('postgresql://nowhere/x', must_exist=True)\n"
+        "except MissingDependencyError as error:\n"
+        "    print(error)\n"
+    )
+    assert f"pip install 'neardup[{extra}]'" in done.stdout.decode(), done.stderr.decode()

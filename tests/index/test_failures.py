@@ -1,0 +1,409 @@
+"""What goes wrong with files and servers: a clear error, nothing lost, and it works again."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from tests.index.calls import put, refused, values, write
+from tests.postgres import name_in
+
+from neardup.exceptions import IndexFormatError, IndexUnavailableError, ParameterError
+from neardup.index.place import Place
+from neardup.index.schema import keys, meta
+
+ROWS = 20_000
+
+
+def add_keys(connection, first=0, count=ROWS):
+    rows = [{"key": n, "number": n, "share": 1} for n in range(first, first + count)]
+    connection.execute(keys.insert(), rows)
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "index.db"
+
+
+@pytest.fixture
+def full(file, opened):
+    """A file with an index of some hundred pages, closed."""
+    database = opened(file)
+    with database.writing() as connection:
+        put(connection, "before", 1)
+        add_keys(connection)
+    database.close()
+    assert not file.with_name("index.db-wal").exists()
+    return file
+
+
+class TestWhatIsThere:
+    def test_no_file(self, file, opened):
+        message = refused(
+            IndexUnavailableError, "no such file", file, lambda: opened(file, must_exist=True)
+        )
+        assert "Create an index first" in message
+        assert not file.exists()
+
+    def test_no_folder(self, tmp_path, opened):
+        path = tmp_path / "no" / "index.db"
+        refused(IndexUnavailableError, "in a folder that exists", path, lambda: opened(path))
+
+    def test_a_folder(self, tmp_path, opened):
+        refused(IndexUnavailableError, "Got a folder", tmp_path, lambda: opened(tmp_path))
+
+    def test_an_empty_file(self, file, opened):
+        file.touch()
+        refused(IndexFormatError, "an empty database", file, lambda: opened(file, must_exist=True))
+        database = opened(file)
+        write(database)
+        assert values(database) == {"more": 1}
+
+    def test_an_empty_schema(self, database_url, opened):
+        with pytest.raises(IndexFormatError, match="an empty database"):
+            opened(database_url, must_exist=True)
+
+    @pytest.mark.parametrize("size", [10, 100_000])
+    def test_no_database(self, size, file, opened):
+        data = ("文章，不是数据库。\n" * size).encode()[:size]
+        file.write_bytes(data)
+        refused(IndexFormatError, "must be an index", file, lambda: opened(file))
+        assert file.read_bytes() == data
+
+    @pytest.mark.parametrize(
+        "table",
+        ["notes(text)", "meta(name, value)", "meta(a)); CREATE TABLE documents((b)"],
+    )
+    def test_a_file_of_another_program(self, table, file, opened):
+        with contextlib.closing(sqlite3.connect(file)) as other:
+            other.executescript(f"CREATE TABLE {table.replace('((', '(')};".replace("));", ");"))
+        data = file.read_bytes()
+        refused(
+            IndexFormatError,
+            "have the tables" if "));" in table else "another program",
+            file,
+            lambda: opened(file),
+        )
+        assert file.read_bytes() == data
+        assert [path.name for path in file.parent.iterdir()] == ["index.db"]
+
+    def test_a_schema_of_another_program(self, postgres, database_url, opened):
+        with postgres.connect(name_in(database_url)) as connection:
+            connection.execute("CREATE TABLE public.orders (id int)")
+        with pytest.raises(IndexFormatError, match="another program instead: orders"):
+            opened(f"{database_url}?schema=public")
+        opened(database_url)
+
+    @pytest.mark.parametrize(
+        ("found", "way"), [("2", "Upgrade neardup, or export"), ("0", "Go on with that version")]
+    )
+    def test_another_schema(self, found, way, location, opened):
+        database = opened(location)
+        database.check_schema()
+        with database.writing() as connection:
+            connection.execute(meta.update().values(value=found))
+            connection.execute(meta.insert().values(name="neardup", value="0.9.0"))
+        again = opened(location, tables=False, must_exist=True)
+        message = refused(
+            IndexFormatError, "must have schema 1", database.location, again.check_schema
+        )
+        assert f"Got {found} instead, written by neardup 0.9.0. {way}" in message
+
+    def test_tables_that_are_gone(self, location, opened):
+        database = opened(location)
+        with database.writing() as connection:
+            connection.exec_driver_sql("DROP TABLE counters")
+        refused(
+            IndexFormatError, "the tables of an index", database.location, lambda: write(database)
+        )
+
+    def test_a_file_that_was_replaced(self, full, opened):
+        database = opened(full)
+        copy = full.with_name("copy.db")
+        shutil.copy(full, copy)
+        os.replace(copy, full)
+        for call in (lambda: write(database), database.exists, database.size, database.compact):
+            refused(IndexUnavailableError, "deleted or replaced", full, call)
+        full.unlink()
+        for call in (lambda: values(database), database.create_tables):
+            refused(IndexUnavailableError, "deleted or replaced", full, call)
+        assert database.size() == 0
+        assert not database.exists()
+        assert not full.exists()
+
+    def test_no_such_database(self, postgres, opened):
+        with pytest.raises(IndexUnavailableError, match=r"cannot connect.*does not exist"):
+            opened(postgres.url("nowhere"))
+
+    def test_another_encoding(self, postgres, opened):
+        with postgres.connect() as connection:
+            connection.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
+        try:
+            with pytest.raises(IndexFormatError, match=r"encoding UTF8\. Got LATIN1"):
+                opened(postgres.url("latin"))
+        finally:
+            with postgres.connect() as connection:
+                connection.execute("DROP DATABASE latin WITH (FORCE)")
+
+
+class TestLocations:
+    @pytest.mark.parametrize("location", ["", ":memory:", "a\0b", "sqlite:///x.db", 5, b"x.db"])
+    def test_neither_path_nor_server(self, location, opened):
+        with pytest.raises(ParameterError, match="'location' parameter must be"):
+            opened(location)
+
+    @pytest.mark.parametrize(
+        ("rest", "words"),
+        [
+            ("x:geheim@host:port/db", "must be of the form"),
+            ("x:geheim@host/db?schema=pg_x", "must be one name"),
+            (f"x:geheim@host/db?schema={'文' * 22}", "must be one name"),
+            ("x:geheim@host/db?schema=a&schema=b", "must be one name"),
+            ("x@host/db?password=geheim&colour=red", "options that PostgreSQL knows"),
+        ],
+    )
+    def test_addresses(self, rest, words, opened):
+        with pytest.raises(ParameterError, match=words) as told:
+            opened(f"postgresql://{rest}")
+        assert "geheim" not in str(told.value)
+
+    def test_no_message_shows_a_password(self, opened):
+        for address in ("x:geheim@127.0.0.1:1/db", "x@127.0.0.1:1/db?password=geheim"):
+            with pytest.raises(IndexUnavailableError, match="cannot connect") as told:
+                opened(f"postgresql://{address}")
+            assert str(told.value).startswith("postgresql://x@127.0.0.1:1/db: ")
+            assert "geheim" not in str(told.value)
+
+    @pytest.mark.parametrize("scheme", ["postgres", "postgresql+psycopg"])
+    def test_other_spellings(self, scheme, database_url, opened):
+        rest = database_url.partition("://")[2]
+        database = opened(f"{scheme}://{rest}")
+        name, host = rest.split("@")
+        assert database.location == f"postgresql://{name.partition(':')[0]}@{host}"
+
+
+class TestFullDisks:
+    def test_no_more_pages(self, full, opened):
+        database = opened(full)
+
+        def fill():
+            with database.writing() as connection:
+                pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+                connection.exec_driver_sql(f"PRAGMA max_page_count = {pages + 2}")
+                add_keys(connection, ROWS)
+
+        message = refused(IndexUnavailableError, "the disk is full", full, fill)
+        assert "Nothing of this change was stored. Make room" in message
+        assert values(database) == {"before": 1}
+        with database.writing() as connection:
+            connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
+            add_keys(connection, ROWS)
+        assert database.check() == []
+
+    def test_a_limit_on_file_sizes(self, full, opened):
+        """The system itself refuses, in the middle of the log or at the commit."""
+        program = """
+import resource, sys
+from neardup.index.database import Database
+from neardup.index.schema import counters
+stored = 0
+with Database.open(sys.argv[1], must_exist=True) as database:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, resource.RLIM_INFINITY))
+    try:
+        for n in range(10_000):
+            with database.writing() as connection:
+                row = {"name": f"{n} " + "x" * 20_000, "value": n}
+                connection.execute(counters.insert().values(row))
+            stored += 1
+    except OSError as error:
+        print(error)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    with database.writing() as connection:
+        connection.execute(counters.insert().values(name="after", value=1))
+    print(stored)
+"""
+        done = subprocess.run(
+            [sys.executable, "-c", program, full], capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 0, done.stderr
+        message, stored = done.stdout.splitlines()
+        assert message.startswith(f"{full}: cannot be read or written: disk I/O error.")
+        assert "Nothing of this change was stored. Check the disk, its free space" in message
+        database = opened(full)
+        assert int(stored) > 3
+        assert len(values(database)) == 2 + int(stored)
+        assert database.check() == []
+
+
+#: Tries everything; as somebody whom permissions bind, and root is not. Whoever
+#: that is may not be able to read the environment: all is imported before.
+TRY = """
+import os, pwd, sys, tempfile
+from neardup.index.database import Database
+from neardup.index.schema import counters
+
+def attempt(path, kind):
+    with Database.open(path, must_exist=kind == "old") as database:
+        if kind == "new":
+            database.create_tables()
+        with database.reading() as connection:
+            print(connection.execute(counters.select()).all(), flush=True)
+        with database.writing() as connection:
+            connection.execute(counters.insert().values(name="more", value=1))
+
+with tempfile.TemporaryDirectory() as folder:
+    attempt(folder + "/index.db", "new")
+if os.geteuid() == 0:
+    user = pwd.getpwnam("nobody")
+    os.setgroups([])
+    os.setgid(user.pw_gid)
+    os.setuid(user.pw_uid)
+try:
+    attempt(sys.argv[1], sys.argv[2])
+except OSError as error:
+    print(type(error).__name__, error, flush=True)
+os._exit(0)
+"""
+
+
+def without_rights(*arguments):
+    """What `TRY` prints, without what it does to get ready."""
+    done = subprocess.run(
+        [sys.executable, "-c", TRY, *arguments], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    first, rest = done.stdout.split("\n", 1)
+    assert first == "[]"
+    return rest
+
+
+class TestPermissions:
+    @pytest.fixture
+    def open_folder(self):
+        """A folder that everybody may enter; pytest's own are private."""
+        folder = Path(tempfile.mkdtemp(prefix="neardup-rights-"))
+        folder.chmod(0o777)
+        yield folder
+        folder.chmod(0o777)
+        shutil.rmtree(folder)
+
+    @pytest.fixture
+    def read_only(self, open_folder, opened):
+        path = open_folder / "index.db"
+        database = opened(path)
+        write(database, "before")
+        database.close()
+        path.chmod(0o444)
+        return path
+
+    def test_a_read_only_file_can_be_read(self, read_only):
+        told = without_rights(read_only, "old").splitlines()
+        assert told[0] == "[('before', 1)]"
+        assert told[1].startswith(f"IndexUnavailableError {read_only}: cannot be written: attempt")
+        assert told[1].endswith("this change was stored. The file and its folder must be writable.")
+
+    def test_a_read_only_folder(self, read_only, open_folder):
+        open_folder.chmod(0o555)
+        told = without_rights(read_only, "old")
+        assert told.startswith(f"IndexUnavailableError {read_only}: cannot be opened: attempt")
+        assert "The file and its folder must be readable and writable" in told
+
+    def test_no_right_to_create(self, open_folder):
+        open_folder.chmod(0o555)
+        path = open_folder / "new.db"
+        told = without_rights(path, "new")
+        assert told.startswith(f"IndexUnavailableError {path}: cannot be created: Permission")
+
+    def test_no_right_to_read(self, read_only, opened):
+        read_only.chmod(0o000)
+        told = without_rights(read_only, "old")
+        assert told.startswith(f"IndexUnavailableError {read_only}: cannot be opened")
+        read_only.chmod(0o666)
+        assert values(opened(read_only)) == {"before": 1}
+
+    def test_a_user_of_postgresql_without_rights(self, postgres, database_url, opened):
+        name = name_in(database_url)
+        opened(database_url)
+        with postgres.connect(name) as connection:
+            connection.execute("CREATE ROLE guest LOGIN PASSWORD 'gast'")
+            connection.execute("GRANT USAGE ON SCHEMA neardup TO guest")
+            connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA neardup TO guest")
+        try:
+            url = f"postgresql://guest:gast@127.0.0.1:{postgres.port}/{name}"
+            guest = opened(url, tables=False, must_exist=True)
+            assert values(guest) == {}
+            message = refused(
+                IndexUnavailableError, "denies access", guest.location, lambda: write(guest)
+            )
+            assert "Nothing of this change was stored" in message
+            other = opened(f"{url}?schema=mine", tables=False)
+            refused(IndexUnavailableError, "denies", other.location, other.create_tables)
+            guest.close()
+        finally:
+            postgres.empty(database_url)
+            with postgres.connect() as connection:
+                connection.execute("DROP ROLE guest")
+
+
+class TestDamage:
+    def overwritten(self, path, begin, length):
+        with path.open("r+b") as file:
+            file.seek(begin)
+            file.write(b"\xa5" * length)
+
+    def test_pages_in_the_middle(self, full, opened):
+        size = full.stat().st_size
+        self.overwritten(full, size // 2, size // 4)
+        database = opened(full)
+
+        def read_all():
+            with database.reading() as connection:
+                connection.execute(keys.select()).all()
+
+        def change_all():
+            with database.writing() as connection:
+                connection.execute(keys.delete().where(keys.c.share == 1))
+
+        message = refused(IndexFormatError, "is damaged", full, read_all)
+        assert ".recover" in message
+        message = refused(IndexFormatError, "is damaged", full, change_all)
+        assert "Nothing of this change was stored. Restore it from a backup" in message
+        assert database.check()
+        assert values(database) == {"before": 1}
+
+    def test_the_first_page(self, full, opened):
+        self.overwritten(full, 0, 4096)
+        refused(IndexFormatError, "must be an index", full, lambda: opened(full))
+
+    def test_a_file_that_was_cut(self, full, opened):
+        with full.open("r+b") as file:
+            file.truncate(full.stat().st_size // 2)
+        with pytest.raises(IndexFormatError, match="is damaged"):
+            opened(full).check_schema()
+
+
+class TestLocks:
+    def test_a_file_that_another_program_holds(self, full, opened, monkeypatch):
+        monkeypatch.setattr(Place, "lock_seconds", 0.2)
+        database = opened(full)
+        with contextlib.closing(sqlite3.connect(full, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            message = refused(
+                IndexUnavailableError, "locked by another process", full, lambda: write(database)
+            )
+            assert "Nothing of this change was stored" in message
+            assert values(database) == {"before": 1}
+        write(database)
+
+    def test_a_table_that_another_program_holds(self, postgres, database_url, opened, monkeypatch):
+        monkeypatch.setattr(Place, "lock_seconds", 0.2)
+        database = opened(database_url)
+        with postgres.connect(name_in(database_url)) as other, other.transaction():
+            other.execute("LOCK TABLE neardup.counters")
+            refused(IndexUnavailableError, "locked by", database.location, lambda: write(database))
+        write(database)

@@ -1,0 +1,76 @@
+"""candidates: samples to pairs that share enough keys, by lists of documents.
+
+A document is filed under a few of its keys and looked up by all of them. What
+counts is how many of the filed document's few keys the other one has. That must be
+enough for that document of the two which asks for less.
+"""
+
+import math
+from collections import Counter
+
+#: Documents that have a key, at most, for it to be rare.
+FEW = 32
+#: Rare keys that a document is filed under, at most, and others.
+RARE, COMMON = 16, 6
+
+
+def choose(keys, documents):
+    """Return the rare keys and the common ones that a sample is filed under.
+
+    `documents` says how many documents of the collection have each key. The
+    smallest of the rare keys are taken, and the rarest of the common ones.
+    """
+    rare = sorted(key for key in keys if documents[key] <= FEW)
+    common = sorted((documents[key], key) for key in keys if documents[key] > FEW)
+    return rare[:RARE], [key for _, key in common[:COMMON]]
+
+
+def enough(rare, common, threshold):
+    """Return how many of the rare keys must be shared, or how many of both kinds."""
+    of_rare = max(1, math.floor(rare * threshold / 3))
+    of_any = max(1, math.ceil((rare + common) * threshold * 0.75))
+    return of_rare, of_any
+
+
+def asks(keys, documents, threshold):
+    """Return what a document asks for by itself: `enough` of what it is filed under."""
+    rare, common = choose(keys, documents)
+    return enough(len(rare), len(common), threshold)
+
+
+class Postings:
+    """Lists of filed documents by key; `longest` documents close a list."""
+
+    def __init__(self, samples, threshold, longest):
+        """Count the keys of all samples of the collection, by document."""
+        self.samples, self.threshold, self.longest = samples, threshold, longest
+        self.documents = Counter(key for keys in samples for key in set(keys))
+        self.asked = [asks(keys, self.documents, threshold) for keys in samples]
+        self.lists = {}
+        self.filed = []
+
+    def insert(self, document):
+        """File a document."""
+        rare, common = choose(self.samples[document], self.documents)
+        self.filed.append(document)
+        for key in (*rare, *common):
+            found = self.lists.setdefault(key, [])
+            if len(found) < self.longest:
+                found.append(document)
+
+    def near(self, document):
+        """Return the filed documents that are candidates, in the order of filing."""
+        rare, common = Counter(), Counter()
+        for key in self.samples[document]:
+            shared = rare if self.documents[key] <= FEW else common
+            shared.update(self.lists.get(key, ()))
+        return [
+            other
+            for other in self.filed
+            if self.is_enough(rare[other], common[other], document, other)
+        ]
+
+    def is_enough(self, rare, common, *documents):
+        """Return whether so many shared keys make two documents a candidate pair."""
+        of_rare, of_any = (min(asked) for asked in zip(*map(self.asked.__getitem__, documents)))
+        return rare >= of_rare or rare + common >= of_any
