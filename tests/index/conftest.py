@@ -1,7 +1,8 @@
 """An empty place for an index, in SQLite and in PostgreSQL."""
 
+import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from tests.postgres import NoServer, Server
@@ -55,3 +56,13 @@ def opened():
     yield open_one
     for database in databases:
         database.close()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def new_place(request: pytest.FixtureRequest, tmp_path) -> Callable[[], str]:
+    """Give places for new indexes, as many as are asked for."""
+    numbers = itertools.count(1)
+    if request.param == "sqlite":
+        return lambda: str(tmp_path / f"index{next(numbers)}.db")
+    url = request.getfixturevalue("database_url")
+    return lambda: f"{url}?schema=place{next(numbers)}"

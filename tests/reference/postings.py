@@ -70,7 +70,7 @@ class Postings:
             if self.is_enough(rare[other], common[other], document, other)
         ]
 
-    def is_enough(self, rare, common, *documents):
+    def is_enough(self, rare, common, one, other):
         """Return whether so many shared keys make two documents a candidate pair."""
-        of_rare, of_any = (min(asked) for asked in zip(*map(self.asked.__getitem__, documents)))
+        of_rare, of_any = map(min, self.asked[one], self.asked[other])
         return rare >= of_rare or rare + common >= of_any

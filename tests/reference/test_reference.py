@@ -332,8 +332,9 @@ def near(filed, asking, threshold, others=()):
 
 def test_postings_by_hand():
     # Of sixteen keys at .6 three must be shared; the seventeenth is not looked at.
-    assert near(range(20), [0, 5, 15], 0.6)
-    assert not near(range(20), [0, 5, *range(16, 20)], 0.6)
+    own = range(100, 112)
+    assert near(range(20), [0, 5, 15, *own], 0.6)
+    assert not near(range(20), [0, 5, *range(16, 20), *own], 0.6)
     assert not near([1, 2], [3, 4], 0.4)
     assert postings.enough(16, 0, 0.45) == (2, 6)
     assert postings.enough(12, 6, 0.6) == (2, 9)
@@ -345,9 +346,22 @@ def test_postings_by_hand():
     documents = Counter(key for keys in many for key in keys)
     assert postings.choose(keys, documents) == ([1, 2], [100, 101, 102, 103, 104, 107])
     # Of eight keys at .4, three of any kind are as good as one rare.
-    assert near(keys, [100, 101, 107], 0.4, many)
-    assert not near(keys, [100, 105, 106, 107], 0.4, many)
+    assert near(keys, [*range(3, 8), 100, 101, 107], 0.4, many)
+    assert not near(keys, [*range(3, 7), 100, 105, 106, 107], 0.4, many)
     assert near(keys, [2], 0.4, many)
+
+
+def test_of_two_documents_that_counts_which_asks_for_less():
+    # Of sixteen keys at .6 three, of eight one.
+    assert near(range(16), [0, *range(100, 107)], 0.6)
+    assert near([0, *range(100, 107)], range(16), 0.6)
+    assert not near(range(16), [0, *range(100, 115)], 0.6)
+
+
+def test_only_what_is_filed_counts():
+    """So which of two was filed matters where one has more keys than are filed."""
+    assert not near(range(20), range(16, 20), 0.6)
+    assert near(range(16, 20), range(20), 0.6)
 
 
 def test_a_list_is_closed():

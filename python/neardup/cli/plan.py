@@ -64,7 +64,7 @@ def _lines(plans: dict[str, Plan]) -> Iterator[str]:
     elif one.scheme == "prefix":
         yield "candidates        share one of the rarest shingles that the threshold needs"
     else:
-        yield f"candidates        share enough of about {one.keys} sampled shingles"
+        yield f"candidates        share enough of at most {one.keys} sampled shingles"
     if one.predicted_recall is not None:
         yield f"predicted recall  {one.predicted_recall:.4f} of pairs just at the threshold"
     if one.bytes_per_document is not None:

@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 
     from neardup.index.handle import Handle
 
-__all__ = ["BATCH", "IDENTICAL", "SIMILAR", "Adding", "Incoming", "Outcome", "sketched"]
+__all__ = [
+    "BATCH",
+    "IDENTICAL",
+    "SIMILAR",
+    "Adding",
+    "Incoming",
+    "Outcome",
+    "Prepared",
+    "prepared",
+    "sketched",
+]
 
 #: Documents that one transaction adds, at most.
 BATCH = _core.MAX_BATCH
@@ -79,6 +89,24 @@ class Outcome:
     already: int = 0
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """What needs no look at the store: sketches and normalized texts, and packed texts."""
+
+    corpus: _core.Corpus
+    packed: list[bytes | None]
+
+
+def prepared(handle: Handle, coming: Incoming) -> Prepared:
+    """Sketch and pack a batch."""
+    packed: list[bytes | None] = [None] * len(coming)
+    if handle.settings.store == "text":
+        pack = zstandard.ZstdCompressor(level=_LEVEL).compress
+        texts: list[Any] = coming.texts.cast(pa.large_binary()).to_pylist()
+        packed = [None if text is None else pack(text) for text in texts]
+    return Prepared(sketched(handle, coming), packed)
+
+
 def sketched(handle: Handle, coming: Incoming) -> _core.Corpus:
     """Return the sketches and normalized texts of a batch."""
     corpus = handle.origin.emptied(keeps_texts=handle.rule.keeps_texts)
@@ -93,24 +121,23 @@ class Adding:
     def __init__(self, handle: Handle, *, within: timedelta | None = None) -> None:
         self._handle = handle
         self._within = within
-        self._packer = zstandard.ZstdCompressor(level=_LEVEL)
         #: Rows of a batch that is handed to :meth:`add` at once.
         self.together = BATCH if within is None else 1
 
-    def add(self, coming: Incoming, corpus: _core.Corpus | None, outcome: Outcome) -> None:
+    def add(self, coming: Incoming, ready: Prepared | None, outcome: Outcome) -> None:
         """Decide and store a batch of at most :attr:`together` rows, in order.
 
-        `corpus` is what :func:`sketched` made of it, if it was made ahead. One
+        `ready` is what :func:`prepared` made of it, if it was made ahead. One
         transaction, or two where what is common is counted again in between.
         """
         while len(coming):
-            corpus = sketched(self._handle, coming) if corpus is None else corpus
-            done = self._transaction(coming, corpus, outcome)
-            coming, corpus = coming.part(done), None
+            ready = prepared(self._handle, coming) if ready is None else ready
+            done = self._transaction(coming, ready, outcome)
+            coming, ready = coming.part(done), None
 
-    def _transaction(self, coming: Incoming, corpus: _core.Corpus, outcome: Outcome) -> int:
+    def _transaction(self, coming: Incoming, ready: Prepared, outcome: Outcome) -> int:
         """Store the first rows of a batch, and return how many."""
-        handle = self._handle
+        handle, corpus = self._handle, ready.corpus
         # Nothing that was said of rows of a transaction that fails is to stay.
         part = Outcome()
         with handle.writing() as session:
@@ -122,7 +149,7 @@ class Adding:
             not_before = None
             if self._within is not None:
                 not_before = stamp(coming.at[0] - self._within)
-            matches = self.store(session, counters, coming, corpus, todo, not_before=not_before)
+            matches = self.store(session, counters, coming, ready, todo, not_before=not_before)
             session.add_to_counters({"arrived": len(todo), "freed": -len(freed)})
             if is_due:
                 recount(session, handle.settings, workers=handle.workers)
@@ -139,13 +166,13 @@ class Adding:
         session: Session,
         counters: dict[str, int],
         coming: Incoming,
-        corpus: _core.Corpus,
+        ready: Prepared,
         todo: list[int],
         *,
         not_before: int | None = None,
     ) -> list[Match | None]:
         """Decide some rows and store them, with new numbers."""
-        handle = self._handle
+        handle, corpus = self._handle, ready.corpus
         decider = handle.decider(session, counters["background"])
         identities, sketches = corpus.identities(), corpus.sketches()
         features = corpus.features().tolist()
@@ -168,10 +195,7 @@ class Adding:
             distance=[None if match is None else match.distance for match in matches],
             reason=[_reason(match) for match in matches],
         )
-        packed: list[bytes | None] = [None] * len(todo)
-        if handle.settings.store == "text":
-            texts: list[Any] = coming.texts.take(pa.array(todo, pa.int64())).to_pylist()
-            packed = [self._packer.compress(text.encode()) for text in texts]
+        packed = [ready.packed[row] for row in todo]
         session.insert(rows, packed, _columns(entries, numbers))
         kept = sum(match is None for match in matches)
         session.add_to_counters({"next": len(todo), "kept": kept, "dropped": len(todo) - kept})
@@ -274,7 +298,7 @@ def stored_matches(
 ) -> dict[int, Match | None]:
     """Return what stored documents repeat, by their numbers; None for kept ones."""
     wanted = {row["kept_number"] for row in rows if row["state"] == DROPPED}
-    kept = session.by_numbers(sorted(wanted), with_texts=False)
+    kept = session.kept(sorted(wanted), with_texts=False)
     ids = {row["number"]: row["id"] for row in kept}
     return {
         row["number"]: Match(

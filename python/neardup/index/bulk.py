@@ -25,11 +25,11 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Table
+    from sqlalchemy import Connection, CursorResult, Table
     from sqlalchemy.sql.selectable import FromClause
     from sqlalchemy.types import TypeEngine
 
-__all__ = ["insert_rows", "values_of", "values_table"]
+__all__ = ["insert_rows", "run_compiled", "values_of", "values_table"]
 
 
 #: The types of the schema; a small number is a number too, so it comes first.
@@ -43,23 +43,33 @@ _KINDS = {
 }
 
 
-def values_table(connection: Connection, *, of_text: bool = False) -> FromClause:
+def values_table(dialect: str, of: str = "numbers") -> FromClause:
     """Return a table with one column, ``value``, filled from the parameter ``values``.
 
-    Hand :func:`values_of` the list.
+    Hand :func:`values_of` the list: ``of`` numbers or text, or with PostgreSQL bytes.
     """
-    kind = Text() if of_text else BigInteger()
-    if connection.dialect.name == "sqlite":
+    kind = {"numbers": BigInteger, "text": Text, "bytes": LargeBinary}[of]()
+    if dialect == "sqlite":
         return func.json_each(bindparam("values", type_=Text())).table_valued(column("value", kind))
     array = cast(bindparam("values", type_=ARRAY(kind)), ARRAY(kind))
     return func.unnest(array).table_valued(column("value", kind), name="given").render_derived()
 
 
-def values_of(connection: Connection, values: Sequence[Any]) -> dict[str, Any]:
+def values_of(dialect: str, values: Sequence[Any]) -> dict[str, Any]:
     """Return the parameter of a :func:`values_table`."""
-    if connection.dialect.name == "sqlite":
+    if dialect == "sqlite":
         return {"values": json.dumps(values, ensure_ascii=False)}
     return {"values": list(values)}
+
+
+def run_compiled(
+    connection: Connection, statement: str, values: Sequence[Any]
+) -> CursorResult[Any]:
+    """Run a compiled statement with the parameter ``values``."""
+    parameters = values_of(connection.dialect.name, values)
+    if connection.dialect.positional:
+        return connection.exec_driver_sql(statement, tuple(parameters.values()))
+    return connection.exec_driver_sql(statement, parameters)
 
 
 def insert_rows(connection: Connection, table: Table, columns: Mapping[str, Sequence[Any]]) -> None:

@@ -17,7 +17,7 @@ from neardup.ahead import ahead
 from neardup.collect import REMEMBERED, Progress, readable, with_first_lines
 from neardup.exceptions import InputError, ParameterError
 from neardup.given import checked_text
-from neardup.index.adding import Adding, Incoming, Outcome, sketched
+from neardup.index.adding import Adding, Incoming, Outcome, Prepared, prepared
 from neardup.index.results import Added, Match
 from neardup.index.times import check_time
 from neardup.parameters import bad, check_field, check_flag, check_string
@@ -27,7 +27,6 @@ from neardup.resources import compiled
 from neardup.writers.rows import removed_table
 
 if TYPE_CHECKING:
-    from neardup import _core
     from neardup.index.handle import Handle
 
 __all__ = ["Fields", "add_batches", "checked_title", "one_document"]
@@ -148,7 +147,7 @@ def add_batches(
         for step in steps:
             tell(step.problems)
             begin = len(outcome.matches)
-            adding.add(step.coming, step.corpus, outcome)
+            adding.add(step.coming, step.ready, outcome)
             ids += step.coming.ids
             refused = enumerate(outcome.refused[begin:])
             tell(
@@ -183,10 +182,10 @@ def _added(
 
 @dataclass
 class _Step:
-    """Rows for one transaction, sketched."""
+    """Rows for one transaction, made ready."""
 
     coming: Incoming
-    corpus: _core.Corpus
+    ready: Prepared
     problems: list[Problem]
     #: How the source names each row, and the position of the first.
     names: list[str]
@@ -220,7 +219,7 @@ class _Reading:
                 part = coming.part(begin, begin + self._together)
                 yield _Step(
                     coming=part,
-                    corpus=sketched(self._handle, part),
+                    ready=prepared(self._handle, part),
                     problems=problems if begin == 0 else [],
                     names=batch.ids[begin : begin + self._together],
                     first=batch.first + begin,

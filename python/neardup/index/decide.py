@@ -95,7 +95,7 @@ class Decider:
             stored = _core.Stored(self.filing, *session.entries(looked_up))
         wanted = set(stored.candidates(corpus).tolist())
         wanted.update(session.kept_with(sorted(set(corpus.identities()))))
-        rows: list[Any] = session.by_numbers(sorted(wanted), with_texts=self._keeps_texts)
+        rows: list[Any] = session.kept(sorted(wanted), with_texts=self._keeps_texts)
         if not_before is not None:
             rows = [row for row in rows if row["at"] >= not_before]
         texts: list[str | None] = [None] * len(rows)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
-from neardup.index.adding import Adding, Incoming
+from neardup.index.adding import Adding, Incoming, Prepared
 from neardup.index.results import Match, Removed
 from neardup.index.store import FREED, KEPT, NO_ENTRIES, STATES, Session, moment, stamp
 
@@ -116,10 +116,10 @@ def reconsider(handle: Handle, ids: Sequence[str] | None) -> list[tuple[str, Mat
             rows = session.freed(ids, _TOGETHER)
             if not rows:
                 return decided
-            coming, corpus = _again(handle, session, rows)
+            coming, ready = _again(handle, session, rows)
             session.delete([row["number"] for row in rows], NO_ENTRIES)
             todo = list(range(len(rows)))
-            matches = adding.store(session, session.counters(), coming, corpus, todo)
+            matches = adding.store(session, session.counters(), coming, ready, todo)
             session.add_to_counters({"freed": -len(rows)})
             happened = [
                 (None, id, {} if match is None else {"repeats": match.id})
@@ -131,7 +131,7 @@ def reconsider(handle: Handle, ids: Sequence[str] | None) -> list[tuple[str, Mat
 
 def _again(
     handle: Handle, session: Session, rows: Sequence[RowMapping]
-) -> tuple[Incoming, _core.Corpus]:
+) -> tuple[Incoming, Prepared]:
     """Return stored documents as if they came in, with the sketches that they have."""
     texts = pa.array(
         [None if row["text"] is None else session.unpacked(row["text"]) for row in rows],
@@ -153,4 +153,4 @@ def _again(
         [row["features"] for row in rows],
         [row["sketch"] for row in rows],
     )
-    return coming, corpus
+    return coming, Prepared(corpus, [row["text"] for row in rows])

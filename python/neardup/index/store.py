@@ -10,15 +10,17 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import zstandard
-from sqlalchemy import and_, bindparam, case, delete, func, select, update
+from sqlalchemy import and_, bindparam, delete, func, select, update
 
 from neardup.exceptions import IndexFormatError
-from neardup.index.bulk import insert_rows, values_of, values_table
+from neardup.index.bulk import insert_rows, run_compiled, values_of, values_table
 from neardup.index.schema import background, counters, documents, events, keys, meta, texts
+from neardup.index.statements import statements
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,7 +88,10 @@ class Session:
 
     def __init__(self, connection: Connection, location: str) -> None:
         self._connection = connection
+        self._dialect = connection.dialect.name
+        self._compiled = statements(connection)
         self._location = location
+        self._unpacker = zstandard.ZstdDecompressor()
 
     # What the index is
 
@@ -100,7 +105,8 @@ class Session:
 
     def counters(self) -> dict[str, int]:
         """Return all counters, by name."""
-        return {row.name: row.value for row in self._connection.execute(select(counters))}
+        rows = self._connection.exec_driver_sql(self._compiled.counters)
+        return {row[0]: row[1] for row in rows}
 
     def make_counters(self, names: Sequence[str]) -> None:
         """Make counters, at 0."""
@@ -108,12 +114,14 @@ class Session:
         insert_rows(self._connection, counters, columns)
 
     def add_to_counters(self, changes: dict[str, int]) -> None:
-        """Add to counters; one statement."""
-        changes = {name: change for name, change in changes.items() if change}
-        if changes:
-            change = case(changes, value=counters.c.name)
-            statement = update(counters).where(counters.c.name.in_(list(changes)))
-            self._connection.execute(statement.values(value=counters.c.value + change))
+        """Add to counters."""
+        for name, change in changes.items():
+            if change:
+                given = {"change": change, "of": name}
+                parameters: Any = given
+                if self._connection.dialect.positional:
+                    parameters = tuple(given.values())
+                self._connection.exec_driver_sql(self._compiled.change_counter, parameters)
 
     def background(self, version: int) -> bytes:
         """Return a stored background, unpacked."""
@@ -133,42 +141,32 @@ class Session:
         """Return the documents with these ids that are there, without texts."""
         if not ids:
             return {}
-        given = values_table(self._connection, of_text=True)
-        query = (
-            select(documents).select_from(given).join(documents, documents.c.id == given.c.value)
-        )
-        found = self._connection.execute(query, values_of(self._connection, ids)).mappings()
-        return {row["id"]: row for row in found}
+        found = run_compiled(self._connection, self._compiled.by_ids, ids)
+        return {row["id"]: row for row in found.mappings()}
 
-    def by_numbers(
-        self, numbers: Sequence[int], *, with_texts: bool, only_kept: bool = True
-    ) -> list[RowMapping]:
-        """Return documents with their texts as packed bytes, by number."""
+    def kept(self, numbers: Sequence[int], *, with_texts: bool) -> list[RowMapping]:
+        """Return those documents that are kept, by number; texts are packed."""
         if not numbers:
             return []
-        given = values_table(self._connection)
-        columns: list[Any] = [documents]
-        source = given.join(documents, documents.c.number == given.c.value)
-        if with_texts:
-            columns.append(texts.c.text)
-            source = source.outerjoin(texts, texts.c.number == documents.c.number)
-        query = select(*columns).select_from(source).order_by(documents.c.number)
-        if only_kept:
-            query = query.where(documents.c.state == KEPT)
-        found = self._connection.execute(query, values_of(self._connection, numbers))
-        return list(found.mappings())
+        compiled = self._compiled
+        statement = compiled.kept_with_texts if with_texts else compiled.kept
+        return list(run_compiled(self._connection, statement, numbers).mappings())
 
     def kept_with(self, identities: Sequence[bytes]) -> list[int]:
         """Return the numbers of kept documents with these identities."""
-        query = select(documents.c.number).where(
-            documents.c.state == KEPT,
-            documents.c.identity.in_(bindparam("identities", expanding=True)),
-        )
-        found: list[int] = []
+        if self._dialect != "sqlite":
+            found = run_compiled(self._connection, self._compiled.kept_with, identities)
+            return list(found.scalars())
+        numbers: list[int] = []
         for begin in range(0, len(identities), _TOGETHER):
-            some = list(identities[begin : begin + _TOGETHER])
-            found.extend(self._connection.execute(query, {"identities": some}).scalars())
-        return found
+            some = tuple(identities[begin : begin + _TOGETHER])
+            marks = ", ".join("?" * len(some))
+            # The index knows the kept ones only if the condition stands here as there.
+            statement = (
+                f"SELECT number FROM documents WHERE identity IN ({marks}) AND state = {KEPT}"
+            )
+            numbers.extend(self._connection.exec_driver_sql(statement, some).scalars())
+        return numbers
 
     def text(self, number: int) -> str | None:
         """Return the text of a document, None if it is not stored."""
@@ -185,7 +183,7 @@ class Session:
             If the bytes are damaged.
         """
         try:
-            return zstandard.decompress(packed).decode()
+            return self._unpacker.decompress(packed).decode()
         except (zstandard.ZstdError, UnicodeDecodeError) as error:
             raise IndexFormatError(
                 f"{self._location}: a stored text is damaged: {error}. Restore a back-up."
@@ -217,9 +215,9 @@ class Session:
         """Delete documents with their texts, and entries of the table of keys."""
         if not numbers:
             return
-        given = values_of(self._connection, numbers)
+        given = values_of(self._dialect, numbers)
         for table in (documents, texts):
-            chosen = select(values_table(self._connection).c.value)
+            chosen = select(values_table(self._dialect).c.value)
             statement = delete(table).where(table.c.number.in_(chosen))
             self._connection.execute(statement, given)
         if entries["key"]:
@@ -232,11 +230,11 @@ class Session:
 
     def free(self, numbers: Sequence[int]) -> list[tuple[int, str, int]]:
         """Free the documents that were dropped for some; return number, id, and for whom."""
-        chosen = select(values_table(self._connection).c.value)
+        chosen = select(values_table(self._dialect).c.value)
         is_meant = and_(documents.c.kept_number.in_(chosen), documents.c.state == DROPPED)
         columns = (documents.c.number, documents.c.id, documents.c.kept_number)
         query = select(*columns).where(is_meant).order_by(documents.c.number)
-        given = values_of(self._connection, numbers)
+        given = values_of(self._dialect, numbers)
         freed = [(row[0], row[1], row[2]) for row in self._connection.execute(query, given)]
         if freed:
             statement = update(documents).where(is_meant).values(state=FREED)
@@ -250,10 +248,10 @@ class Session:
 
     def dropped_for(self, numbers: Sequence[int]) -> list[RowMapping]:
         """Return the documents dropped for some, in the order of arrival."""
-        chosen = select(values_table(self._connection).c.value)
+        chosen = select(values_table(self._dialect).c.value)
         query = select(documents).where(documents.c.kept_number.in_(chosen))
         query = query.where(documents.c.state == DROPPED).order_by(documents.c.number)
-        given = values_of(self._connection, numbers)
+        given = values_of(self._dialect, numbers)
         return list(self._connection.execute(query, given).mappings())
 
     def page(
@@ -314,17 +312,17 @@ class Session:
         self, looked_up: NDArray[np.uint64]
     ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint16]]:
         """Return the entries under some keys: keys, numbers and shares."""
-        given = values_table(self._connection)
-        query = select(keys.c.key, keys.c.number, keys.c.share).select_from(
-            given.join(keys, keys.c.key == given.c.value)
-        )
-        values = values_of(self._connection, looked_up.view(np.int64).tolist())
-        rows = self._connection.execute(query, values).all()
-        table = np.array(rows, dtype=np.int64).reshape(-1, 3)
+        values = looked_up.view(np.int64).tolist()
+        result = run_compiled(self._connection, self._compiled.entries, values)
+        # Some ten thousand rows: the driver's own tuples, without names.
+        rows = result.cursor.fetchall() if result.cursor is not None else []
+        flat = np.fromiter(chain.from_iterable(rows), np.int64, 3 * len(rows))
+        result.close()
+        key, number, share = flat.reshape(-1, 3).T
         return (
-            np.ascontiguousarray(table[:, 0]).view(np.uint64),
-            np.ascontiguousarray(table[:, 1]).view(np.uint64),
-            table[:, 2].astype(np.uint16),
+            np.ascontiguousarray(key).view(np.uint64),
+            np.ascontiguousarray(number).view(np.uint64),
+            share.astype(np.uint16),
         )
 
     def fingerprints(self, after: int, least: int) -> list[tuple[int, bytes]]:
@@ -348,9 +346,9 @@ class Session:
         )
         given: dict[str, Any] = {}
         if ids is not None:
-            chosen = select(values_table(self._connection, of_text=True).c.value)
+            chosen = select(values_table(self._dialect, "text").c.value)
             query = query.where(documents.c.id.in_(chosen))
-            given = values_of(self._connection, ids)
+            given = values_of(self._dialect, ids)
         return list(self._connection.execute(query, given).mappings())
 
     def log(

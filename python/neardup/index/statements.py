@@ -1,0 +1,88 @@
+"""The statements of every addition, compiled once for each kind of database.
+
+To build a statement anew takes longer than SQLite takes to run it. So those that
+each addition needs are built here, and run as the text that they compile to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import bindparam, literal_column, select, update
+
+from neardup.index.bulk import values_table
+from neardup.index.schema import counters, documents, keys, texts
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Connection, Dialect, Executable
+
+__all__ = ["Statements", "statements"]
+
+#: The state of kept documents, see `neardup.index.store`.
+_KEPT: ColumnElement[int] = literal_column("0")
+
+
+@dataclass(frozen=True)
+class Statements:
+    """SQL as text; each takes one parameter, a list in the form of `values_of`.
+
+    ``change_counter`` takes two, ``change`` and ``name``.
+    """
+
+    counters: str
+    change_counter: str
+    by_ids: str
+    kept: str
+    kept_with_texts: str
+    entries: str
+    #: Only for PostgreSQL; SQLite has no lists of bytes.
+    kept_with: str
+
+
+def statements(connection: Connection) -> Statements:
+    """Return the statements for the database of a connection."""
+    return _statements(connection.dialect)
+
+
+@lru_cache(maxsize=8)
+def _statements(dialect: Dialect) -> Statements:
+    def text(statement: Any) -> str:
+        return str(statement.compile(dialect=dialect))
+
+    is_sqlite = dialect.name == "sqlite"
+    number, other = documents.c.number, texts.c.number
+    given = values_table(dialect.name)
+    found = given.join(documents, number == given.c.value)
+    kept = select(documents).select_from(found).where(documents.c.state == _KEPT).order_by(number)
+    with_texts = (
+        select(documents, texts.c.text)
+        .select_from(found.outerjoin(texts, other == number))
+        .where(documents.c.state == _KEPT)
+        .order_by(number)
+    )
+    ids = values_table(dialect.name, "text")
+    by_ids = select(documents).select_from(ids.join(documents, documents.c.id == ids.c.value))
+    entries = select(keys.c.key, keys.c.number, keys.c.share).select_from(
+        given.join(keys, keys.c.key == given.c.value)
+    )
+    change: Executable = (
+        update(counters)
+        .where(counters.c.name == bindparam("of"))
+        .values(value=counters.c.value + bindparam("change"))
+    )
+    kept_with = ""
+    if not is_sqlite:
+        identities = values_table(dialect.name, "bytes")
+        source = identities.join(documents, documents.c.identity == identities.c.value)
+        kept_with = text(select(number).select_from(source).where(documents.c.state == _KEPT))
+    return Statements(
+        counters=text(select(counters)),
+        change_counter=text(change),
+        by_ids=text(by_ids),
+        kept=text(kept),
+        kept_with_texts=text(with_texts),
+        entries=text(entries),
+        kept_with=kept_with,
+    )

@@ -1,0 +1,64 @@
+"""What must be true of an index at any moment, read past the class `Index`."""
+
+from collections import Counter
+
+from sqlalchemy import select
+
+from neardup.index.database import Database
+from neardup.index.schema import counters, documents, keys, meta, texts
+from neardup.index.store import DROPPED, FREED, KEPT, STATES
+
+
+def check_sound(location):
+    """Hold tables against each other; return the documents by id, in order of arrival."""
+    with Database.open(location, must_exist=True) as database, database.reading() as connection:
+
+        def rows(statement):
+            return connection.execute(statement).all()
+
+        counted = {row.name: row.value for row in rows(counters.select())}
+        found = rows(documents.select().order_by(documents.c.number))
+        with_text = sorted(row.number for row in rows(select(texts.c.number)))
+        entries = rows(keys.select())
+        settings = {row.name: row.value for row in rows(meta.select())}["settings"]
+        assert database.check() == []
+    by_number = {row.number: row for row in found}
+    assert len({row.id for row in found}) == len(found)
+    assert all(0 < row.number < counted["next"] for row in found)
+    states = Counter(STATES[row.state] for row in found)
+    assert {name: counted[name] for name in STATES} == {name: states[name] for name in STATES}
+    assert counted["arrived"] >= len(found)
+    assert counted["counted_at"] <= counted["arrived"]
+    for row in found:
+        reasons = (row.kept_number, row.similarity, row.reason)
+        if row.state == KEPT:
+            assert reasons == (None, None, None)
+            continue
+        assert None not in reasons
+        assert row.kept_number < row.number
+        if row.state == DROPPED:
+            assert by_number[row.kept_number].state == KEPT
+        else:
+            assert row.state == FREED
+            assert row.kept_number not in by_number
+    is_of_text = '"store": "text"' in settings
+    assert with_text == (sorted(by_number) if is_of_text else [])
+    for entry in entries:
+        assert by_number[entry.number].state == KEPT
+        assert entry.share >= 0
+    return {row.id: row for row in found}
+
+
+def verdicts(location):
+    """Return for each document the id it repeats, None if it is kept; all of it sound."""
+    found = check_sound(location)
+    ids = {row.number: id for id, row in found.items()}
+    return {id: ids.get(row.kept_number) for id, row in found.items()}
+
+
+def entries_of(location):
+    """Return the table of keys with ids for numbers, sorted."""
+    with Database.open(location, must_exist=True) as database, database.reading() as connection:
+        columns = (keys.c.key, documents.c.id, keys.c.share)
+        joined = keys.join(documents, documents.c.number == keys.c.number)
+        return sorted(map(tuple, connection.execute(select(*columns).select_from(joined))))
