@@ -14,6 +14,7 @@ from neardup.index.background import next_count, recount
 from neardup.index.decide import Decided, Entries
 from neardup.index.results import Match
 from neardup.index.store import DROPPED, FREED, KEPT, NO_ENTRIES, NewDocuments, Session, stamp
+from neardup.index.values import earlier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -148,7 +149,7 @@ class Adding:
             session.delete(freed, NO_ENTRIES)
             not_before = None
             if self._within is not None:
-                not_before = stamp(coming.at[0] - self._within)
+                not_before = earlier(stamp(coming.at[0]), self._within)
             matches = self.store(session, counters, coming, ready, todo, not_before=not_before)
             session.add_to_counters({"arrived": len(todo), "freed": -len(freed)})
             if is_due:

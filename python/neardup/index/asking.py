@@ -14,6 +14,7 @@ from neardup.exceptions import InputError
 from neardup.index.adding import IDENTICAL, Incoming, sketched, stored_matches
 from neardup.index.results import Cluster, Document, Event, Explanation, Match, Stats
 from neardup.index.store import KEPT, STATES, Session, moment, stamp
+from neardup.index.values import earlier
 from neardup.readers import Batch
 from neardup.resources import compiled
 
@@ -40,7 +41,7 @@ def query(
     corpus = sketched(handle, coming)
     with handle.reading() as session:
         decider = handle.decider(session)
-        not_before = None if within is None else stamp(at - within)
+        not_before = None if within is None else earlier(stamp(at), within)
         keeper, rows = decider.among(session, corpus, not_before=not_before)
         found = keeper.similar(corpus, 0)
     measure = handle.rule.measure

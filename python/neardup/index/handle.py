@@ -20,11 +20,12 @@ from neardup.index.store import Session
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from neardup.collect import Progress
     from neardup.recipe import Recipe
 
-__all__ = ["Handle", "make", "open_index"]
+__all__ = ["COUNTERS", "Handle", "make", "open_index"]
 
-_COUNTERS = ("next", "kept", "dropped", "freed", "arrived", "counted_at", "background")
+COUNTERS = ("next", "kept", "dropped", "freed", "arrived", "counted_at", "background")
 
 
 class Handle:
@@ -103,6 +104,7 @@ def open_index(
     background: Any,
     workers: int,
     make_new: bool | None,
+    progress: Progress | None = None,
 ) -> Handle:
     """Open an index, or make one; `make_new` says which, None whatever is needed."""
     database = Database.open(location, must_exist=make_new is False)
@@ -142,7 +144,7 @@ def open_index(
         )
         known = None
         if background is not None:
-            known, _ = counted_from(background, settings, workers=workers)
+            known, _ = counted_from(background, settings, workers=workers, progress=progress)
         data = None if known is None else known.to_bytes()
         make(database, settings, background=data)
         return _opened(database, settings, workers)
@@ -184,7 +186,7 @@ def make(
 
         session = Session(connection, database.location)
         session.set_meta({**settings.to_rows(), "created": now.isoformat(), "neardup": __version__})
-        session.make_counters(_COUNTERS)
+        session.make_counters(COUNTERS)
         first = {"next": 1}
         if background is not None:
             session.set_background(1, background, now)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from neardup.exceptions import InputError
-from neardup.index.times import check_span, check_time
+from neardup.index.values import check_span, check_time, earlier
 from neardup.parameters import bad, check_string, check_whole, check_workers
 
 if TYPE_CHECKING:
@@ -57,11 +58,14 @@ class Index:
     background : table, list or None, default=None
         For a new index: a collection, as :func:`neardup.dedup` takes it. What its
         texts have in common is counted once and holds for good. Without it, the
-        index counts its own newest texts, again and again as it grows.
+        index counts its own newest texts, again and again as it grows. Files, too,
+        as :func:`neardup.readers.open_sources` opens them.
     must_exist : bool or None, default=None
         True if a new index must not be made, False if one must not be there yet.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes no result.
+    progress : Progress or None, default=None
+        Is told how the background is read.
 
     Raises
     ------
@@ -114,13 +118,15 @@ class Index:
         background: Any = None,
         must_exist: bool | None = None,
         workers: int = 0,
+        progress: Progress | None = None,
     ) -> None:
         from neardup.index.handle import open_index
-        from neardup.readers import open_table
+        from neardup.readers import Sources, open_table
 
         if must_exist is not None and not isinstance(must_exist, bool):
             raise bad("must_exist", "True, False or None", must_exist)
-        batches = None if background is None else open_table(background).batches()
+        if background is not None and not isinstance(background, Sources):
+            background = open_table(background)
         self._handle: Handle = open_index(
             location,
             recipe=recipe,
@@ -128,9 +134,10 @@ class Index:
             max_distance=max_distance,
             store=store,
             expected=expected,
-            background=batches,
+            background=None if background is None else background.batches(),
             workers=check_workers(workers),
             make_new=None if must_exist is None else not must_exist,
+            progress=progress,
         )
 
     # Adding
@@ -236,10 +243,11 @@ class Index:
         The answers are those of :meth:`add` one by one. A transaction takes 1024
         documents.
         """
-        from neardup.index.coming import Fields, add_batches
+        from neardup.index.coming import Fields
+        from neardup.index.loading import add_batches
         from neardup.readers import open_table
 
-        fields = Fields.checked(text, id, title, at, source, extra)
+        fields = Fields.checked(text, id, title, at, source, extra, needs_ids=True)
         source_of = open_table(
             data,
             text_field=fields.text,
@@ -253,7 +261,6 @@ class Index:
             fields,
             within=None if within is None else check_span(within, "within"),
             title_from_first_line=title_from_first_line,
-            needs_ids=True,
             progress=progress,
         )
 
@@ -296,7 +303,8 @@ class Index:
         IndexUnavailableError
             As in :meth:`add_many`: to add the same files again goes on where it ended.
         """
-        from neardup.index.coming import Fields, add_batches
+        from neardup.index.coming import Fields
+        from neardup.index.loading import add_batches
         from neardup.readers import open_sources
 
         fields = Fields.checked(text, id, title, at, source, extra)
@@ -314,7 +322,6 @@ class Index:
             fields,
             within=None if within is None else check_span(within, "within"),
             title_from_first_line=title_from_first_line,
-            needs_ids=False,
             progress=progress,
         )
 
@@ -428,8 +435,7 @@ class Index:
         if state is not None and state not in STATES:
             raise bad("state", f"one of {', '.join(STATES)} or None", state)
         wanted = None if state is None else STATES.index(state)
-        for page in asking.pages(self._handle, state=wanted):
-            yield from page
+        return chain.from_iterable(asking.pages(self._handle, state=wanted))
 
     def stats(self) -> Stats:
         """Return sizes and settings."""
@@ -519,14 +525,156 @@ class Index:
         Removed
         """
         from neardup.index import removing
+        from neardup.index.store import stamp
 
         if (before is None) == (older_than is None):
             raise bad("before", "given, or else 'older_than'", before)
         if before is not None:
-            moment = check_time(before, "before")
+            moment = stamp(check_time(before, "before"))
         else:
-            moment = datetime.now(UTC) - check_span(older_than, "older_than")
+            moment = earlier(stamp(datetime.now(UTC)), check_span(older_than, "older_than"))
         return removing.expire(self._handle, moment)
+
+    # Out of the index, and into another one
+
+    def export(
+        self,
+        kept: str | Path,
+        *,
+        decisions: str | Path | None = None,
+        force: bool = False,
+        progress: Progress | None = None,
+    ) -> int:
+        """Write the kept documents, and why the others are dropped.
+
+        Parameters
+        ----------
+        kept : str or Path
+            Where the kept documents go, in the order of arrival: ``id``, ``text``,
+            ``title``, ``source``, ``at`` and the further fields. Format by extension.
+        decisions : str, Path or None, default=None
+            Where the others go: ``id``, ``kept_id``, ``similarity``, ``measure``,
+            ``distance``, ``reason`` (``identical``, ``similar``, or ``freed`` where no
+            decision holds) and ``at``.
+        force : bool, default=False
+            Replace outputs that exist.
+        progress : Progress or None, default=None
+            Is told what is done.
+
+        Returns
+        -------
+        int
+            Kept documents.
+
+        Raises
+        ------
+        OutputError
+            If an output exists, or cannot be written. Then none is left behind.
+
+        Notes
+        -----
+        Both show the index at one moment. Memory does not grow with the index.
+        """
+        from neardup.collect import Progress
+        from neardup.index.export import exported
+        from neardup.writers import OutputSet
+
+        with OutputSet() as outputs:
+            first = outputs.open(kept, force=force)
+            second = None if decisions is None else outputs.open(decisions, force=force)
+            return exported(self._handle, first, second, progress or Progress())
+
+    def dump(
+        self, output: str | Path, *, force: bool = False, progress: Progress | None = None
+    ) -> None:
+        """Write the whole index, so that :meth:`load` can make it anew.
+
+        Parameters
+        ----------
+        output : str or Path
+            A file of any name, ``.gz`` and ``.zst`` compress; or ``-``.
+        force : bool, default=False
+            Replace a file that exists.
+        progress : Progress or None, default=None
+            Is told what is done.
+
+        Raises
+        ------
+        OutputError
+            If the output exists, or cannot be written.
+
+        Notes
+        -----
+        The index at one moment. Two indexes that hold the same give the same bytes,
+        in whichever database they are. Memory does not grow with the index.
+        """
+        from contextlib import closing
+
+        from neardup.collect import Progress
+        from neardup.index.dump import dumped
+        from neardup.writers import OutputSet
+
+        with OutputSet() as outputs:
+            opened = outputs.open_text(output, force=force)
+            with closing(dumped(self._handle.database, progress or Progress())) as parts:
+                for part in parts:
+                    opened.write(part)
+
+    @classmethod
+    def load(
+        cls,
+        location: str | Path,
+        source: str | Path,
+        *,
+        workers: int = 0,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Make an index of what :meth:`dump` wrote, and open it.
+
+        Parameters
+        ----------
+        location : str or Path
+            Where no index is yet; see :class:`Index`.
+        source : str or Path
+            The file, also compressed; or ``-`` for standard input.
+        workers : int, default=0
+            Threads; 0 means one for each processor.
+        progress : Progress or None, default=None
+            Is told what is done.
+
+        Returns
+        -------
+        Index
+            It answers as the first one would from then on.
+
+        Raises
+        ------
+        InputError
+            If the file is not what was written, or cut off. No index is made then.
+        IndexFormatError
+            If it is of another version.
+        IndexMismatchError
+            If its recipe would make other sketches here.
+        IndexUnavailableError
+            If there is an index already, or it cannot be written.
+
+        Examples
+        --------
+        >>> import neardup, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with neardup.Index(f"{folder.name}/news.db") as index:
+        ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
+        ...     index.dump(f"{folder.name}/news.jsonl.zst")
+        >>> with neardup.Index.load(f"{folder.name}/b.db", f"{folder.name}/news.jsonl.zst") as copy:
+        ...     "a1" in copy
+        True
+        >>> folder.cleanup()
+        """
+        from neardup.collect import Progress
+        from neardup.index.dump import load
+
+        load(location, source, progress or Progress())
+        return cls(location, must_exist=True, workers=check_workers(workers))
 
     # Upkeep
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from neardup.index.adding import Adding, Incoming, Prepared
 from neardup.index.results import Match, Removed
-from neardup.index.store import FREED, KEPT, NO_ENTRIES, STATES, Session, moment, stamp
+from neardup.index.store import FREED, KEPT, NO_ENTRIES, STATES, Session, moment
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
@@ -37,13 +37,13 @@ def remove(handle: Handle, id: str) -> Removed | None:
     return Removed(1, tuple(freed[:_LISTED]), len(freed))
 
 
-def expire(handle: Handle, before: datetime) -> Removed:
-    """Remove what arrived before a moment, some documents a transaction."""
+def expire(handle: Handle, before: int) -> Removed:
+    """Remove what arrived before a stamp, some documents a transaction."""
     removed = 0
     freed: list[str] = []
     while True:
         with handle.writing() as session:
-            rows = session.arrived_before(stamp(before), _TOGETHER)
+            rows = session.arrived_before(before, _TOGETHER)
             if not rows:
                 break
             freed += _take_out(handle, session, rows, "expired")

@@ -21,6 +21,7 @@ from neardup.exceptions import IndexFormatError
 from neardup.index.bulk import insert_rows, run_compiled, values_of, values_table
 from neardup.index.schema import background, counters, documents, events, keys, meta, texts
 from neardup.index.statements import statements
+from neardup.index.values import id_fault
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -141,6 +142,7 @@ class Session:
         """Return the documents with these ids that are there, without texts."""
         if not ids:
             return {}
+        ids = [id for id in ids if id_fault(id) is None]
         found = run_compiled(self._connection, self._compiled.by_ids, ids)
         return {row["id"]: row for row in found.mappings()}
 
@@ -346,6 +348,7 @@ class Session:
         )
         given: dict[str, Any] = {}
         if ids is not None:
+            ids = [id for id in ids if id_fault(id) is None]
             chosen = select(values_table(self._dialect, "text").c.value)
             query = query.where(documents.c.id.in_(chosen))
             given = values_of(self._dialect, ids)
@@ -370,6 +373,8 @@ class Session:
 
     def events_of(self, id: str) -> list[RowMapping]:
         """Return what happened to the documents with an id, the oldest first."""
+        if id_fault(id) is not None:
+            return []
         query = select(events).where(events.c.id == id).order_by(events.c.event)
         return list(self._connection.execute(query).mappings())
 
