@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -28,6 +30,9 @@ __all__ = ["COUNTERS", "Handle", "make", "open_index"]
 COUNTERS = ("next", "kept", "dropped", "freed", "arrived", "counted_at", "background")
 
 
+_OPEN: weakref.WeakSet[Handle] = weakref.WeakSet()
+
+
 class Handle:
     """What all operations on one index share."""
 
@@ -40,6 +45,7 @@ class Handle:
         self._origin: _core.Corpus | None = None
         self._deciders: dict[int, Decider] = {}
         self._lock = threading.Lock()
+        _OPEN.add(self)
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -87,6 +93,12 @@ class Handle:
             return 0
         with self.writing() as session:
             return recount(session, self.settings, workers=self.workers)
+
+    def _after_fork(self) -> None:
+        # Threads do not survive a fork, and a lock may be held by one of them.
+        self._lock = threading.Lock()
+        self._origin = None
+        self._deciders = {}
 
     def close(self) -> None:
         """Close the database."""
@@ -196,3 +208,12 @@ def make(
     # Checks all that the settings bring about before anything is made.
     Decider(settings, background=None, like=None)
     database.create_tables(fill)
+
+
+def _after_fork() -> None:
+    for handle in list(_OPEN):
+        handle._after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

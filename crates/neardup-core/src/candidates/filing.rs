@@ -79,12 +79,12 @@ impl Filing {
         !matches!(&self.kind, Kind::Near(tables) if tables.is_empty())
     }
 
-    /// Documents that close the list of a key; `None` if none is ever closed.
-    pub fn longest(&self) -> Option<u32> {
+    /// Documents that close the list of a key; the largest number if none ever is.
+    pub fn longest(&self) -> usize {
         match self.kind {
-            Kind::Bands(_) => Some(LONGEST_OF_ALL),
-            Kind::Postings { .. } => Some(LONGEST_OF_KEPT),
-            Kind::Near(_) | Kind::Prefix { .. } => None,
+            Kind::Bands(_) => LONGEST_OF_ALL as usize,
+            Kind::Postings { .. } => LONGEST_OF_KEPT as usize,
+            Kind::Near(_) | Kind::Prefix { .. } => usize::MAX,
         }
     }
 
@@ -134,13 +134,23 @@ impl Filing {
     }
 
     /// Writes what a document is filed under, all of which it is also looked up by.
-    pub fn filed(&self, sketches: &Sketches, document: u32, filed: &mut Vec<(u64, Share)>) {
+    /// `is_closed` tells which lists are.
+    pub fn filed(
+        &self,
+        sketches: &Sketches,
+        document: u32,
+        is_closed: impl Fn(u64) -> bool,
+        filed: &mut Vec<(u64, Share)>,
+    ) {
         filed.clear();
         match (&self.kind, sketches) {
             (Kind::Postings { threshold }, Sketches::Samples(samples)) => {
                 let keys = samples.of(document);
                 let mut chosen = Vec::new();
-                let count = |at: usize| self.frequent.count(keys[at]);
+                let count = |at: usize| match self.frequent.count(keys[at]) {
+                    0 if is_closed(keys[at].into()) => None,
+                    documents => Some(documents),
+                };
                 choose(keys, *threshold, count, &mut chosen);
                 filed.extend(chosen.iter().map(|&(at, share)| (keys[at].into(), share)));
             }

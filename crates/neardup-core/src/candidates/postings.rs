@@ -125,8 +125,8 @@ impl Share {
         }
     }
 
-    /// What the one asks for that asks for less, of each kind, so that it does not
-    /// matter which of two documents was filed and which is looked up.
+    /// What the one asks for that asks for less, of each kind: a text and a much
+    /// shorter one are then candidates whichever of them was filed.
     pub(super) fn or_less(self, other: Share) -> Self {
         Share {
             is_common: self.is_common,
@@ -157,20 +157,21 @@ impl Share {
 
 /// Chooses what a document is filed under: positions into `keys`, its sample in
 /// ascending order. `count` tells of a position in how many documents that key
-/// stands, 0 for a rare one.
+/// stands, 0 for a rare one, and `None` for a rare one whose list is closed all the
+/// same: where what is frequent was counted on a part of the documents.
 pub(super) fn choose(
     keys: &[u32],
     threshold: f64,
-    count: impl Fn(usize) -> u32,
+    count: impl Fn(usize) -> Option<u32>,
     chosen: &mut Vec<(usize, Share)>,
 ) {
     chosen.clear();
     let mut common: Vec<(u32, usize)> = Vec::new();
     for at in 0..keys.len() {
         match count(at) {
-            0 if chosen.len() < RARE_KEYS => chosen.push((at, Share::default())),
-            0 => {}
-            documents => common.push((documents, at)),
+            Some(0) if chosen.len() < RARE_KEYS => chosen.push((at, Share::default())),
+            Some(0) | None => {}
+            Some(documents) => common.push((documents, at)),
         }
     }
     common.sort_unstable();
@@ -253,7 +254,7 @@ impl Postings {
         let lengths = &self.numbering.lengths;
         let count = |at: usize| {
             let documents = lengths.get(numbers[at] as usize);
-            documents.copied().filter(|&many| many > FEW).unwrap_or(0)
+            Some(documents.copied().filter(|&many| many > FEW).unwrap_or(0))
         };
         let mut chosen = Vec::new();
         choose(samples.of(document), self.threshold, count, &mut chosen);
@@ -363,7 +364,7 @@ mod tests {
         let keys: Vec<u32> = (0..40).collect();
         let mut chosen = Vec::new();
         // Every other key is common, the larger the rarer.
-        let count = |at: usize| if at % 2 == 0 { 100 - at as u32 } else { 0 };
+        let count = |at: usize| Some(if at % 2 == 0 { 100 - at as u32 } else { 0 });
         choose(&keys, 0.5, count, &mut chosen);
         let (common, rare): (Vec<_>, Vec<_>) = chosen.iter().partition(|(_, s)| s.is_common);
         let positions = |of: Vec<(usize, Share)>| of.iter().map(|(at, _)| *at).collect::<Vec<_>>();

@@ -151,11 +151,13 @@ impl Stored {
         let place = self.documents.len() as u32;
         self.documents.push(Some(document));
         let mut filed = Vec::new();
-        self.filing.filed(sketches, document, &mut filed);
-        let longest = self
-            .filing
-            .longest()
-            .map_or(usize::MAX, |longest| longest as usize);
+        let longest = self.filing.longest();
+        let is_closed = |key| {
+            self.lists
+                .get(&key)
+                .is_some_and(|list| list.len() >= longest)
+        };
+        self.filing.filed(sketches, document, is_closed, &mut filed);
         for (key, share) in filed {
             let list = self.lists.entry(key).or_default();
             if list.len() < longest {
