@@ -33,9 +33,11 @@ _SECRET = ("password", "sslpassword", "passfile")
 _NAME_BYTES = 63
 
 # Weaker settings of a server or user would acknowledge what a crash can take
-# back; stronger ones are left as they are.
+# back; stronger ones are left as they are. A batch looks some ten thousand keys up, and a
+# planner that has no statistics yet would rather read the whole table once.
 _SETTINGS = text(
     "SELECT set_config('search_path', :path, true), set_config('lock_timeout', :wait, true),"
+    " set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),"
     " set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
     " WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)"
 )
