@@ -22,7 +22,7 @@ const FORMAT: u32 = 1;
 /// What a collection has in common.
 #[derive(Clone, Debug, Default)]
 pub struct Background {
-    frequent: Frequent,
+    frequent: Arc<Frequent>,
     /// In how many texts shingles stand; `None` where nobody asked.
     commonness: Option<Arc<Commonness>>,
 }
@@ -35,8 +35,8 @@ impl Background {
     /// If there are 2^32 keys or more.
     pub fn of(corpus: &Corpus) -> Result<Self> {
         let frequent = match corpus.sketches() {
-            Sketches::Samples(samples) => Frequent::of(samples)?,
-            _ => Frequent::default(),
+            Sketches::Samples(samples) => Arc::new(Frequent::of(samples)?),
+            _ => Arc::default(),
         };
         let commonness = corpus.commonness().map(|all| {
             let common = all.common();
@@ -49,7 +49,7 @@ impl Background {
     }
 
     /// Keys that many documents have.
-    pub fn frequent(&self) -> &Frequent {
+    pub fn frequent(&self) -> &Arc<Frequent> {
         &self.frequent
     }
 
@@ -96,7 +96,7 @@ impl Background {
             .map(|_| Ok((rest.u32()?, rest.u32()?)))
             .collect::<Result<_>>()?;
         let mut background = Background {
-            frequent: Frequent::from_counts(keys),
+            frequent: Arc::new(Frequent::from_counts(keys)),
             commonness: None,
         };
         if !rest.0.is_empty() {
@@ -156,7 +156,7 @@ mod tests {
     fn background() -> Background {
         let shingles = [(7 << 40, 50), (9, 12), (u64::MAX, 3)];
         Background {
-            frequent: Frequent::from_counts([(5, 100), (3, 40), (9, 32)]),
+            frequent: Arc::new(Frequent::from_counts([(5, 100), (3, 40), (9, 32)])),
             commonness: Some(Arc::new(Commonness::from_counts(1, 5000, shingles))),
         }
     }

@@ -1,7 +1,9 @@
 //! What a store outside of memory needs: keys, lists, and what is common.
 
+use std::sync::Arc;
+
 use neardup_core::background;
-use neardup_core::candidates::{self, Frequent};
+use neardup_core::candidates;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -63,8 +65,8 @@ impl Filing {
     #[pyo3(signature = (rule, *, bits, background))]
     fn new(rule: &Rule, bits: u32, background: Option<&Background>) -> PyResult<Self> {
         let frequent = match background {
-            Some(known) => known.inner.frequent().clone(),
-            None => Frequent::default(),
+            Some(known) => Arc::clone(known.inner.frequent()),
+            None => Arc::default(),
         };
         let inner = candidates::Filing::new(rule.inner.search, bits, frequent).map_err(raise)?;
         Ok(Filing { inner })

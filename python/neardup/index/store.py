@@ -176,14 +176,19 @@ class Session:
         packed = self._connection.execute(query).scalar_one_or_none()
         return None if packed is None else self.unpacked(packed)
 
-    def unpacked(self, packed: bytes) -> str:
+    def unpacked(self, packed: bytes | None) -> str:
         """Return a text that was stored.
 
         Raises
         ------
         IndexFormatError
-            If the bytes are damaged.
+            If the bytes are damaged or gone.
         """
+        if packed is None:
+            raise IndexFormatError(
+                f"{self._location}: must have the text of each document. Got none of one of them"
+                " instead. Restore a back-up."
+            )
         try:
             return self._unpacker.decompress(packed).decode()
         except (zstandard.ZstdError, UnicodeDecodeError) as error:

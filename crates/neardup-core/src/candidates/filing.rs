@@ -16,6 +16,8 @@ A distance that is large for the width of a fingerprint has no keys: too many bl
 would be spoiled. Then all must be compared ([`Filing::has_keys`]).
 */
 
+use std::sync::Arc;
+
 use super::Banding;
 use super::layout::{Layout, Table, all_bits};
 use super::postings::{Frequent, Share, choose};
@@ -37,7 +39,7 @@ const MOST_TABLES: u64 = 32;
 #[derive(Clone, Debug)]
 pub struct Filing {
     kind: Kind,
-    frequent: Frequent,
+    frequent: Arc<Frequent>,
 }
 
 #[derive(Clone, Debug)]
@@ -55,7 +57,7 @@ impl Filing {
     /// # Errors
     ///
     /// If `max_distance` exceeds the width of a fingerprint.
-    pub fn new(search: Search, bits: u32, frequent: Frequent) -> Result<Self> {
+    pub fn new(search: Search, bits: u32, frequent: Arc<Frequent>) -> Result<Self> {
         let kind = match search {
             Search::Near { max_distance } => {
                 super::fingerprints::check_distance(bits, max_distance)?;
@@ -236,7 +238,7 @@ mod tests {
             }
             let sketches = Sketches::Fingerprints(rows);
             let search = Search::Near { max_distance: 3 };
-            let filing = Filing::new(search, bits, Frequent::default()).unwrap();
+            let filing = Filing::new(search, bits, Arc::default()).unwrap();
             let (mut one, mut other) = (Vec::new(), Vec::new());
             filing.looked_up(&sketches, 0, &mut one);
             assert!(one.is_sorted() && !one.is_empty());
