@@ -22,6 +22,8 @@ const FORMAT: u32 = 1;
 /// What a collection has in common.
 #[derive(Clone, Debug, Default)]
 pub struct Background {
+    /// Documents that were counted.
+    documents: u64,
     frequent: Arc<Frequent>,
     /// In how many texts shingles stand; `None` where nobody asked.
     commonness: Option<Arc<Commonness>>,
@@ -43,9 +45,15 @@ impl Background {
             Arc::new(Commonness::from_counts(all.level(), all.texts(), common))
         });
         Ok(Background {
+            documents: corpus.len() as u64,
             frequent,
             commonness,
         })
+    }
+
+    /// The number of documents that were counted.
+    pub fn documents(&self) -> u64 {
+        self.documents
     }
 
     /// Keys that many documents have.
@@ -61,6 +69,7 @@ impl Background {
     /// All of it as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = FORMAT.to_le_bytes().to_vec();
+        bytes.extend(self.documents.to_le_bytes());
         let keys = self.frequent.sorted();
         bytes.extend((keys.len() as u64).to_le_bytes());
         for (key, count) in keys {
@@ -92,10 +101,12 @@ impl Background {
             let expected = format!("of format {FORMAT}");
             return Err(Error::input("a stored background", expected, format));
         }
+        let documents = rest.u64()?;
         let keys: Vec<(u32, u32)> = (0..rest.count(8)?)
             .map(|_| Ok((rest.u32()?, rest.u32()?)))
             .collect::<Result<_>>()?;
         let mut background = Background {
+            documents,
             frequent: Arc::new(Frequent::from_counts(keys)),
             commonness: None,
         };
@@ -156,6 +167,7 @@ mod tests {
     fn background() -> Background {
         let shingles = [(7 << 40, 50), (9, 12), (u64::MAX, 3)];
         Background {
+            documents: 6000,
             frequent: Arc::new(Frequent::from_counts([(5, 100), (3, 40), (9, 32)])),
             commonness: Some(Arc::new(Commonness::from_counts(1, 5000, shingles))),
         }
@@ -166,6 +178,7 @@ mod tests {
         let bytes = background().to_bytes();
         let back = Background::from_bytes(&bytes).unwrap();
         assert_eq!(back.to_bytes(), bytes);
+        assert_eq!(back.documents(), 6000);
         // A count of 32 is rare, and so is a shingle of 3 texts.
         assert_eq!(back.frequent().sorted(), [(3, 40), (5, 100)]);
         let commonness = back.commonness().unwrap();
@@ -181,7 +194,7 @@ mod tests {
         let bytes = background().to_bytes();
         for end in 0..bytes.len() {
             // Where the keys end, the bytes of a background without shingles do.
-            let is_whole = end == 4 + 8 + 2 * 8;
+            let is_whole = end == 4 + 8 + 8 + 2 * 8;
             assert_eq!(
                 Background::from_bytes(&bytes[..end]).is_ok(),
                 is_whole,

@@ -42,11 +42,11 @@ impl Background {
         PyBytes::new(py, &self.inner.to_bytes())
     }
 
-    /// Texts counted, shingles that many of them carry, keys that many documents have.
+    /// Documents counted, shingles that many of them carry, keys that many of them have.
     fn counts(&self) -> (u64, usize, usize) {
         let commonness = self.inner.commonness();
         (
-            commonness.map_or(0, |all| all.texts()),
+            self.inner.documents(),
             commonness.map_or(0, |all| all.len()),
             self.inner.frequent().sorted().len(),
         )

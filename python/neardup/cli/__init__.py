@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from neardup.cli import compare, dedup, evaluate, fingerprint, idf, pairs, plan, recipes
+from neardup.cli import compare, dedup, evaluate, fingerprint, idf, index, pairs, plan, recipes
 from neardup.cli.outcome import reported
 
 app = typer.Typer(
@@ -28,7 +28,8 @@ for _command in (dedup, pairs, compare, fingerprint, plan, recipes, idf):
     app.command(name=_command.NAME, no_args_is_help=_command.NEEDS_ARGUMENTS)(
         reported(_command.run)
     )
-app.add_typer(evaluate.app, name=evaluate.NAME)
+for _group in (index, evaluate):
+    app.add_typer(_group.app, name=_group.NAME)
 
 
 def _version(wanted: bool) -> None:

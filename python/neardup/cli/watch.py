@@ -27,6 +27,8 @@ class Watch(Progress):
         self._task: Any = None
         self._size = 0
         self.problems = 0
+        #: Documents of the stage that are through.
+        self.done = 0
         self._quiet = quiet
         self._show = not quiet and sys.stderr.isatty()
 
@@ -61,6 +63,7 @@ class Watch(Progress):
 
     def stage(self, name: str, documents: int | None) -> None:
         """Begin a bar for a stage."""
+        self.done = 0
         if self._bars is not None:
             if self._task is not None:
                 self._bars.remove_task(self._task)
@@ -69,6 +72,7 @@ class Watch(Progress):
 
     def advance(self, documents: int, size: int = 0) -> None:
         """Move the bar on."""
+        self.done += documents
         if self._bars is None:
             return
         self._size += size

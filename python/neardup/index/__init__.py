@@ -12,7 +12,10 @@
 ``removing``    removal, expiry, decisions made again
 ``background``  what the texts of the index have in common
 ``settings``    recipe, threshold and the like, stored and compared
-``store``       every SQL statement
+``dump``        a whole index as lines of JSON
+``restoring``   an index made of such lines
+``export``      the kept documents and the decisions as files of records
+``store``       every SQL statement but those of the three before
 ``schema``      the tables
 ``database``    connections, transactions, failures
 ==============  ======================================================

@@ -15,6 +15,7 @@ from neardup.index.decide import Decided, Entries
 from neardup.index.results import Match
 from neardup.index.store import DROPPED, FREED, KEPT, NO_ENTRIES, NewDocuments, Session, stamp
 from neardup.index.values import earlier
+from neardup.readers.batch import show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -316,7 +317,7 @@ def stored_matches(
 
 
 def _other_text(id: str) -> str:
-    return f"must have another id: '{id}' is there with another text"
+    return f"must have another id: '{show(id)}' is there with another text"
 
 
 def _cell(column: pa.LargeStringArray | None, row: int) -> str | None:

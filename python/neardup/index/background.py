@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from neardup.collect import collect, readable
+from neardup.collect import Progress, collect, readable
 from neardup.readers import Batch
 from neardup.resources import compiled
 
@@ -50,7 +50,11 @@ def next_count(counted_at: int) -> int:
 
 
 def counted_from(
-    batches: Iterable[Batch], settings: Settings, *, workers: int = 0
+    batches: Iterable[Batch],
+    settings: Settings,
+    *,
+    workers: int = 0,
+    progress: Progress | None = None,
 ) -> tuple[_core.Background, int]:
     """Count what a collection has in common, and its documents."""
     from neardup import _core
@@ -62,6 +66,7 @@ def counted_from(
         workers=workers,
         keeps_texts=False,
         counted_shingle=rule.counted_shingle,
+        progress=progress,
     )
     return _core.Background(collected.corpus), len(collected.corpus)
 

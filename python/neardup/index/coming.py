@@ -27,7 +27,7 @@ from neardup.index.values import (
 from neardup.parameters import bad, check_field, check_string
 from neardup.readers import Batch, Problem
 from neardup.readers.batch import show
-from neardup.readers.fields import DEFAULT_ID
+from neardup.readers.fields import DEFAULT_ID, as_id
 from neardup.resources import compiled
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def one_document(
     recipe = handle.settings.recipe
     texts, units, problems = readable(batch, recipe, compiled(recipe))
     if problems:
-        raise InputError(f"The document '{id}' cannot be added. {problems[0]}")
+        raise InputError(f"The document '{show(id)}' cannot be added. {problems[0]}")
     if source is not None:
         source = plain_text(checked_text(source, "source"))
     try:
@@ -196,15 +196,17 @@ class Reading:
         self._check_ids(checking)
         moments = checking.column(self._fields.at, time_fault, lambda at: check_time(at, "at"))
         sources = checking.column(self._fields.source, _text_fault, plain_text)
+        extras = checking.extras(self._fields.more)
         now = datetime.now(UTC)
         coming = Incoming(
             ids=checking.ids,
+            # All other columns have been looked at by now.
             texts=checking.without_faulty(texts),
             units=units,
             titles=titles,
             at=[now if moment is None else moment for moment in moments],
             sources=sources,
-            extras=checking.extras(self._fields.more),
+            extras=extras,
         )
         return coming, problems + checking.problems()
 
@@ -218,8 +220,10 @@ class Reading:
                     f" fields '{self._fields.id_name}' and 'text', or a table."
                 )
         for row, id in enumerate(checking.ids):
-            if given is not None and given[row] is None:
-                checking.refuse(row, self._fields.id_name, "must have an id", None)
+            if given is not None and as_id(given[row]) != id:
+                # The reader found none that it could take, and gave the position.
+                reason = "must be an id: text or a whole number"
+                checking.refuse(row, self._fields.id_name, reason, given[row])
                 continue
             fault = id_fault(id)
             if fault is not None:

@@ -137,10 +137,13 @@ class Database:
 
     def _refuse_nothing(self) -> None:
         if not self._place.is_there():
-            raise IndexUnavailableError(f"{self.location}: no such file. Create an index first.")
+            raise IndexUnavailableError(
+                f"{self.location}: no such file. Create an index first, in a shell with: neardup"
+                f" index create {self.location}"
+            )
         raise IndexFormatError(
             f"{self.location}: must hold an index. Got an empty database instead."
-            f" {self._place.elsewhere}"
+            f" {self._place.elsewhere} Or create one, in a shell with: neardup index create"
         )
 
     def exists(self) -> bool:

@@ -158,8 +158,9 @@ class Index:
         Parameters
         ----------
         id : str
-            Unique in the index. A document that is there already, with the same text,
-            is not added again: the answer is the one of the first time.
+            Unique in the index, at most 2,000 bytes. A document that is there already,
+            with the same text but for what normalizing evens out, is not added again:
+            the answer is the one of the first time.
         text : str
         title : str or None, default=None
             Stored; part of the sketch where the recipe weighs titles.
@@ -171,8 +172,8 @@ class Index:
         extra : dict or None, default=None
             Further fields, as JSON holds them; stored.
         within : timedelta, str or None, default=None
-            Only documents that arrived in this span before `at`, such as ``14d``,
-            are looked at.
+            Documents that arrived longer than this before `at`, such as ``14d``, are
+            not looked at.
 
         Returns
         -------
@@ -303,6 +304,8 @@ class Index:
         IndexUnavailableError
             As in :meth:`add_many`: to add the same files again goes on where it ended.
         """
+        import dataclasses
+
         from neardup.index.coming import Fields
         from neardup.index.loading import add_batches
         from neardup.readers import open_sources
@@ -316,7 +319,7 @@ class Index:
             title_field=fields.title,
             extra_fields=fields.extras,
         )
-        return add_batches(
+        added = add_batches(
             self._handle,
             sources,
             fields,
@@ -324,6 +327,11 @@ class Index:
             title_from_first_line=title_from_first_line,
             progress=progress,
         )
+        notes = sources.notes
+        if progress is not None:
+            for note in notes:
+                progress.problem(note)
+        return dataclasses.replace(added, problem_count=added.problem_count + len(notes))
 
     # Asking
 
@@ -348,7 +356,7 @@ class Index:
         at : datetime, str or None, default=None
             The moment that `within` ends at, now by default.
         within : timedelta, str or None, default=None
-            Only documents that arrived in this span before `at` are looked at.
+            Documents that arrived longer than this before `at` are not looked at.
 
         Returns
         -------
@@ -361,7 +369,8 @@ class Index:
         >>> folder = tempfile.TemporaryDirectory()
         >>> with neardup.Index(f"{folder.name}/news.db") as index:
         ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
-        ...     [match.id for match in index.query("The council will open the bridge on Sunday.")]
+        ...     found = index.query("The council will open the new bridge on Sunday evening.")
+        ...     [match.id for match in found]
         ['a1']
         >>> folder.cleanup()
         """
@@ -477,10 +486,11 @@ class Index:
             If it is not there.
         """
         from neardup.index import removing
+        from neardup.readers.batch import show
 
         removed = removing.remove(self._handle, check_string(id, "id"))
         if removed is None:
-            raise InputError(f"{self._handle.location}: there is no document '{id}'.")
+            raise InputError(f"{self._handle.location}: there is no document '{show(id)}'.")
         return removed
 
     def reconsider(self, ids: Sequence[str] | None = None) -> list[tuple[str, Match | None]]:
@@ -582,7 +592,7 @@ class Index:
         with OutputSet() as outputs:
             first = outputs.open(kept, force=force)
             second = None if decisions is None else outputs.open(decisions, force=force)
-            return exported(self._handle, first, second, progress or Progress())
+            return exported(self._handle, first, second, progress or Progress())[0]
 
     def dump(
         self, output: str | Path, *, force: bool = False, progress: Progress | None = None
@@ -671,7 +681,7 @@ class Index:
         >>> folder.cleanup()
         """
         from neardup.collect import Progress
-        from neardup.index.dump import load
+        from neardup.index.restoring import load
 
         load(location, source, progress or Progress())
         return cls(location, must_exist=True, workers=check_workers(workers))
@@ -684,6 +694,10 @@ class Index:
         Decisions from now on are made by it; those made before stand. Without effect,
         and 0, for an index whose rule does not look at it or whose background was
         given.
+
+        Returns
+        -------
+        int
         """
         return self._handle.recount()
 
@@ -692,7 +706,10 @@ class Index:
         self._handle.database.compact()
 
     def check(self) -> list[str]:
-        """Return what is damaged, a line each; none if all is sound. Reads everything."""
+        """Return what is damaged, a line each; none if all is sound.
+
+        Reads everything.
+        """
         return self._handle.database.check()
 
     def close(self) -> None:

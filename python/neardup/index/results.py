@@ -217,7 +217,7 @@ class Stats:
         Where is known from what many texts have in common: ``own``, ``given`` or
         ``none``.
     background_texts : int
-        Texts that were counted for that; 0 for none.
+        Documents that were counted for that the last time; 0 if none were yet.
     first, last : datetime or None
         Arrival of the oldest and the newest document, in UTC.
     created : datetime

@@ -6,8 +6,6 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-import orjson
-
 from neardup.exceptions import ParameterError
 from neardup.parameters import bad, check_string
 
@@ -79,6 +77,8 @@ def json_of(extra: dict[str, Any] | None) -> str | None:
     TypeError
         If they cannot be written so.
     """
+    import orjson  # `import neardup` is not to wait for it
+
     return orjson.dumps(extra, default=str).decode() if extra else None
 
 

@@ -1,0 +1,33 @@
+"""``neardup index``: documents that come one after the other, decided as they come."""
+
+from __future__ import annotations
+
+import typer
+
+from neardup.cli.index import adding, asking, exporting, making, removing, upkeep
+from neardup.cli.outcome import reported
+
+NAME = "index"
+
+app = typer.Typer(
+    name=NAME,
+    help="Keep an index of documents, and ask it what has been seen before.",
+    no_args_is_help=True,
+)
+
+for _command in (
+    making.create,
+    adding.add,
+    asking.query,
+    asking.explain,
+    asking.clusters,
+    asking.stats,
+    removing.remove,
+    removing.expire,
+    removing.reconsider,
+    exporting.export,
+    upkeep.recount,
+    upkeep.compact,
+    upkeep.check,
+):
+    app.command(name=_command.__name__, no_args_is_help=True)(reported(_command))

@@ -1,0 +1,183 @@
+"""Questions to an index: what a text repeats, why a document is dropped, how large it is."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from neardup.cli import options as o
+from neardup.cli.index import options as io
+
+if TYPE_CHECKING:
+    from neardup.index import Explanation, Index
+
+
+def query(
+    location: io.Location,
+    text: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TEXT]", help="The text itself, or - for standard input.", show_default=False
+        ),
+    ] = None,
+    file: Annotated[
+        str | None,
+        typer.Option(
+            "--file",
+            metavar="FILE",
+            help="A file with the text.",
+            rich_help_panel="Input",
+            show_default=False,
+        ),
+    ] = None,
+    title: Annotated[
+        str | None,
+        typer.Option(
+            "--title",
+            help="Its title, for recipes that weigh titles.",
+            rich_help_panel="Input",
+            show_default=False,
+        ),
+    ] = None,
+    encoding: Annotated[
+        str,
+        typer.Option(
+            "--encoding", help="Encoding of file or standard input.", rich_help_panel="Input"
+        ),
+    ] = "utf-8",
+    k: Annotated[int, typer.Option("-k", help="The most answers.", rich_help_panel="Output")] = 10,
+    within: io.Within = None,
+    json: io.Json = False,
+) -> None:
+    """Print the kept documents that a text repeats, the most similar first.
+
+    Nothing is stored. No line means that the text repeats nothing.
+    """
+    from neardup.cli.compare import read_text
+    from neardup.cli.index import show
+    from neardup.exceptions import ParameterError
+
+    if (text is None) == (file is None):
+        raise ParameterError("Give one text: TEXT, - for standard input, or --file FILE.")
+    asked = text
+    if file is not None or text == "-":
+        asked = read_text(file or "-", encoding)
+    with io.opened(location) as index:
+        matches = index.query(asked or "", k, title=title, within=within)
+        for match in matches:
+            if json:
+                show.as_json(match)
+                continue
+            how = "same text" if match.identical else f"{match.similarity:.4f}"
+            if match.distance is not None:
+                how += f", distance {match.distance}"
+            line = f"{how:<10}  {show.plain(match.id)}  {show.beginning(index.get(match.id))}"
+            typer.echo(line.rstrip())
+        if not matches and not json:
+            typer.echo("neardup: nothing that is kept is similar enough.", err=True)
+
+
+def explain(
+    location: io.Location,
+    id: Annotated[
+        str, typer.Argument(metavar="ID", help="Id of the document.", show_default=False)
+    ],
+    json: io.Json = False,
+) -> None:
+    """Say why a document is kept or dropped, and what happened to it since."""
+    from neardup.cli.index import show
+    from neardup.exceptions import InputError
+
+    with io.opened(location) as index:
+        found = index.explain(id)
+        if found is None:
+            raise InputError(f"{index.stats().location}: nothing is known of a document '{id}'.")
+        if json:
+            show.as_json(_explained(found))
+            return
+        for line in _lines(index, id, found):
+            typer.echo(line)
+
+
+def _explained(found: Explanation) -> dict[str, Any]:
+    table = dataclasses.asdict(found)
+    # Of each the kept document is the one that is explained.
+    table["dropped"] = [{**dataclasses.asdict(match), "id": id} for id, match in found.dropped]
+    return table
+
+
+def _lines(index: Index, id: str, found: Explanation) -> Iterator[str]:
+    from neardup.cli.index import show
+
+    document = found.document
+    if document is None:
+        yield f"{show.plain(id)} is not in the index any more."
+    else:
+        yield f"{show.plain(id)}  {show.beginning(document)}".rstrip()
+        come = f" from {show.plain(document.source)}" if document.source else ""
+        yield f"  arrived {show.time_words(document.at)}{come}"
+        match = document.repeats
+        if match is not None:
+            yield f"  dropped: it {show.match_words(match)}"
+            yield f"    {show.beginning(index.get(match.id))}".rstrip()
+            if found.threshold is not None and not match.identical:
+                yield f"  a duplicate has {found.measure} of {found.threshold:g} or more"
+        elif document.state == "freed":
+            yield "  freed: what it repeated is gone; `neardup index reconsider` decides it again"
+        else:
+            yield "  kept"
+    for other, match in found.dropped:
+        how = "same text" if match.identical else f"{match.similarity:.4f}"
+        yield f"  dropped for it: {show.plain(other)}  {how}"
+    for event in found.events:
+        line = f"  {show.time_words(event.at)}  {event.action}{show.event_words(event)}"
+        yield line
+
+
+def clusters(
+    location: io.Location,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Records id, kept_id, similarity, measure, distance; format by extension, - for "
+            "standard output.",
+            rich_help_panel="Output",
+        ),
+    ] = Path("-"),
+    force: o.Force = False,
+) -> None:
+    """List the dropped documents, by the kept ones that they repeat."""
+    from neardup.writers import REMOVED, open_output, write_rows
+
+    with io.opened(location) as index, open_output(output, force=force) as file:
+        rows = (
+            {
+                "id": id,
+                "kept_id": cluster.id,
+                "similarity": match.similarity,
+                "measure": match.measure,
+                "distance": match.distance,
+            }
+            for cluster in index.clusters()
+            for id, match in cluster.dropped
+        )
+        write_rows(file, rows, REMOVED)
+
+
+def stats(location: io.Location, json: io.Json = False) -> None:
+    """Print sizes and settings."""
+    from neardup.cli.index import show
+
+    with io.opened(location) as index:
+        found = index.stats()
+    if json:
+        show.as_json(found)
+    else:
+        show.rows(show.stats_rows(found))

@@ -1,0 +1,66 @@
+"""``neardup index export``: what is kept and why, or the whole index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from neardup.cli import options as o
+from neardup.cli.index import options as io
+
+
+def export(
+    location: io.Location,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Kept documents: id, text, title, source, at and further fields; format by "
+            "extension. With --whole any name, .gz and .zst compress. - for standard output, "
+            "the default.",
+            rich_help_panel="Output",
+            show_default=False,
+        ),
+    ] = None,
+    decisions: Annotated[
+        Path | None,
+        typer.Option(
+            "--decisions",
+            metavar="FILE",
+            help="The other documents: id, kept_id, similarity, measure, distance, reason, at.",
+            rich_help_panel="Output",
+            show_default=False,
+        ),
+    ] = None,
+    whole: Annotated[
+        bool,
+        typer.Option(
+            "--whole",
+            help="Write everything, for `neardup index create --from`.",
+            rich_help_panel="Output",
+        ),
+    ] = False,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Write the kept documents, or with --whole everything.
+
+    All of it is as the index was at one moment, whatever others add meanwhile.
+    """
+    from neardup.cli.watch import Watch
+    from neardup.exceptions import ParameterError
+
+    if whole and decisions is not None:
+        raise ParameterError("The option --whole writes the decisions too. Leave --decisions out.")
+    with io.opened(location) as index, Watch(quiet=quiet) as watch:
+        target = output or Path("-")
+        if whole:
+            index.dump(target, force=force, progress=watch)
+        else:
+            if index.stats().store == "sketch":
+                watch.note("the index keeps no texts; the field text is null.")
+            index.export(target, decisions=decisions, force=force, progress=watch)

@@ -1,0 +1,59 @@
+"""Options of several commands of an index, and how it is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from neardup.index import Index
+
+Location = Annotated[
+    str,
+    typer.Argument(
+        metavar="LOCATION",
+        help="The index: a file, or postgresql://USER@HOST/DATABASE?schema=NAME.",
+        show_default=False,
+    ),
+]
+Within = Annotated[
+    str | None,
+    typer.Option(
+        "--within",
+        metavar="SPAN",
+        help="Look only at documents that arrived in this span before, such as 36h, 14d or 2w.",
+        rich_help_panel="Candidates to cluster",
+        show_default=False,
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print as JSON, an object a line.", rich_help_panel="Output")
+]
+Reconsider = Annotated[
+    bool,
+    typer.Option(
+        "--reconsider",
+        help="Decide the documents again that were dropped for those that go.",
+        rich_help_panel="Run",
+    ),
+]
+
+
+def opened(location: str, *, workers: int = 0) -> Index:
+    """Open an index that is there; a name that is mistyped makes no new one."""
+    from neardup import Index
+
+    return Index(location, must_exist=True, workers=workers)
+
+
+@contextmanager
+def stopped_with(line: str) -> Iterator[None]:
+    """Say `line` where an interrupt comes between transactions that stay."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"neardup: interrupted. {line}", err=True)
+        raise typer.Exit(2) from None

@@ -1,0 +1,159 @@
+"""What an index keeps, and why it keeps no more, as files of records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pyarrow as pa
+from sqlalchemy import select
+
+from neardup.index.adding import IDENTICAL
+from neardup.index.dump import fetched
+from neardup.index.schema import documents, texts
+from neardup.index.store import DROPPED, KEPT, Session, moment
+from neardup.writers.cells import jsonl_bytes, plain_text
+from neardup.writers.rows import REMOVED, write_rows
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from neardup.collect import Progress
+    from neardup.index.handle import Handle
+    from neardup.writers.output import Output
+
+__all__ = ["DECISIONS", "exported"]
+
+_TIME = pa.timestamp("us", tz="UTC")
+
+_MORE: list[pa.Field[Any]] = [pa.field("reason", pa.string()), pa.field("at", _TIME)]
+
+DECISIONS = pa.schema([*REMOVED, *_MORE])
+"""Columns of the file of decisions."""
+
+#: Columns of every kept record; further fields follow.
+_FIRST: dict[str, pa.DataType] = {
+    **dict.fromkeys(("id", "text", "title", "source"), pa.large_string()),
+    "at": _TIME,
+}
+_TAKEN = re.compile(f"(extra_)*({'|'.join(_FIRST)})")
+
+#: What a column of a table can hold as it is, by the kinds of its values.
+_TYPES: dict[frozenset[type], pa.DataType] = {
+    frozenset({bool}): pa.bool_(),
+    frozenset({int}): pa.int64(),
+    frozenset({float}): pa.float64(),
+    frozenset({int, float}): pa.float64(),
+}
+
+
+def exported(
+    handle: Handle, kept: Output | None, decisions: Output | None, progress: Progress
+) -> tuple[int, int]:
+    """Write kept documents and decisions as they are at one moment; return their numbers."""
+    count = decided = 0
+    with handle.database.reading() as connection:
+        if kept is not None:
+            progress.stage("kept documents", None)
+            count = _write_kept(connection, handle, kept, progress)
+        if decisions is not None:
+            progress.stage("decisions", None)
+            rows = _decisions(connection, handle.rule.measure)
+            decided = write_rows(decisions, rows, DECISIONS)
+    return count, decided
+
+
+def _write_kept(connection: Connection, handle: Handle, output: Output, progress: Progress) -> int:
+    if output.format == "jsonl":
+        count = 0
+        for records in _records(connection, handle):
+            output.write(jsonl_bytes(records))
+            count += len(records)
+            progress.advance(len(records))
+        return count
+    # A table has to know its columns before its first row.
+    more = _more_columns(connection)
+    schema = pa.schema(_FIRST | more)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for records in _records(connection, handle):
+            progress.advance(len(records))
+            for record in records:
+                for name, kind in more.items():
+                    value = record.get(name)
+                    if value is not None and kind == pa.large_string():
+                        record[name] = plain_text(value)
+                    elif value is not None and kind == pa.float64():
+                        record[name] = float(value)
+                yield record
+
+    return write_rows(output, rows(), schema)
+
+
+def _records(connection: Connection, handle: Handle) -> Iterator[list[dict[str, Any]]]:
+    session = Session(connection, handle.location)
+    source = documents.outerjoin(texts, texts.c.number == documents.c.number)
+    query = select(documents, texts.c.text).select_from(source)
+    query = query.where(documents.c.state == KEPT).order_by(documents.c.number)
+    for rows in fetched(connection, query):
+        records = []
+        for row in rows:
+            record: dict[str, Any] = {
+                "id": row["id"],
+                "text": None if row["text"] is None else session.unpacked(row["text"]),
+                "title": row["title"],
+                "source": row["source"],
+                "at": moment(row["at"]),
+            }
+            record.update((_name(name), value) for name, value in _extra(row["extra"]).items())
+            records.append(record)
+        yield records
+
+
+def _extra(stored: str | None) -> dict[str, Any]:
+    found: dict[str, Any] = {} if stored is None else orjson.loads(stored)
+    return found
+
+
+def _name(name: str) -> str:
+    """Return the name of a further field, which must not be one of the first columns."""
+    return f"extra_{name}" if _TAKEN.fullmatch(name) else name
+
+
+def _more_columns(connection: Connection) -> dict[str, pa.DataType]:
+    """Return the columns of further fields, in the order in which they first occur."""
+    kinds: dict[str, set[type]] = {}
+    query = select(documents.c.extra).where(
+        documents.c.state == KEPT, documents.c.extra.is_not(None)
+    )
+    for rows in fetched(connection, query.order_by(documents.c.number)):
+        for row in rows:
+            for name, value in _extra(row["extra"]).items():
+                found = kinds.setdefault(_name(name), set())
+                if value is not None:
+                    is_large = type(value) is int and not -(1 << 63) <= value < 1 << 63
+                    found.add(str if is_large else type(value))
+    return {name: _TYPES.get(frozenset(found), pa.large_string()) for name, found in kinds.items()}
+
+
+def _decisions(connection: Connection, measure: str) -> Iterator[dict[str, Any]]:
+    kept = documents.alias()
+    joined = documents.outerjoin(kept, kept.c.number == documents.c.kept_number)
+    query = select(documents, kept.c.id.label("kept_id")).select_from(joined)
+    query = query.where(documents.c.state != KEPT).order_by(documents.c.number)
+    for rows in fetched(connection, query):
+        for row in rows:
+            # Of a freed document no decision holds.
+            holds = row["state"] == DROPPED
+            reason = "identical" if row["reason"] == IDENTICAL else "similar"
+            yield {
+                "id": row["id"],
+                "kept_id": row["kept_id"] if holds else None,
+                "similarity": row["similarity"] if holds else None,
+                "measure": measure,
+                "distance": row["distance"] if holds else None,
+                "reason": reason if holds else "freed",
+                "at": moment(row["at"]),
+            }

@@ -1,0 +1,358 @@
+"""What :mod:`neardup.index.dump` wrote, made into an index again: all of it or nothing."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+import hashlib
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import zstandard
+from sqlalchemy import BigInteger, Double, Integer, LargeBinary, SmallInteger
+from sqlalchemy.exc import DataError, IntegrityError
+
+from neardup.exceptions import (
+    IndexFormatError,
+    IndexUnavailableError,
+    InputError,
+    NeardupError,
+)
+from neardup.index.bulk import insert_rows
+from neardup.index.database import Database
+from neardup.index.decide import Decider
+from neardup.index.dump import FORMAT, KEY_COLUMNS, KIND, stored_columns
+from neardup.index.handle import COUNTERS
+from neardup.index.schema import SCHEMA, background, counters, documents, events, keys, meta, texts
+from neardup.index.settings import Settings
+from neardup.readers.formats import Format, by_content, by_name
+from neardup.readers.streams import Blob, StreamDamaged, line_blocks
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Table
+
+    from neardup.collect import Progress
+
+__all__ = ["load"]
+
+#: Rows inserted together.
+_TOGETHER = 200
+
+_CHUNK = 1 << 20
+_LEVEL = 3
+
+
+def load(location: str | Path, source: str | Path, progress: Progress) -> None:
+    """Make an index of what was dumped, all of it or nothing.
+
+    Raises
+    ------
+    InputError
+        If the dump cannot be read, is not one, is cut off or was changed.
+    IndexFormatError
+        If it is of another version.
+    IndexMismatchError
+        If its recipe would not make the same sketches here.
+    IndexUnavailableError
+        If there is an index at the location, or it cannot be written.
+    """
+    name = str(source)
+    with Database.open(location, must_exist=False) as database:
+        if database.exists():
+            raise _is_there(database)
+        reading = _Reading(_blocks(name), "standard input" if name == "-" else name)
+        about = reading.header()
+        _check_settings(about, reading)
+        made = False
+
+        def fill(connection: Connection) -> None:
+            nonlocal made
+            made = True
+            _fill(connection, about, reading, progress)
+
+        progress.stage("load", None)
+        with _nothing_half_made(database, location):
+            database.create_tables(fill)
+            if not made:
+                raise _is_there(database)
+
+
+def _is_there(database: Database) -> IndexUnavailableError:
+    return IndexUnavailableError(
+        f"{database.location}: there is an index already. Name another place."
+    )
+
+
+@contextlib.contextmanager
+def _nothing_half_made(database: Database, location: str | Path) -> Iterator[None]:
+    """Remove the file that was made for an index that is not to be."""
+    is_new = database.dialect == "sqlite" and not Path(location).exists()
+    try:
+        yield
+    except BaseException:
+        # Another process may have made its own index there in between.
+        with contextlib.suppress(Exception):
+            is_new = is_new and not database.exists()
+        database.close()
+        if is_new:
+            for suffix in ("", "-wal", "-shm"):
+                with contextlib.suppress(OSError):
+                    Path(f"{location}{suffix}").unlink()
+        raise
+
+
+def _check_settings(about: dict[str, str], reading: _Reading) -> None:
+    """Raise unless the index can be used here, before anything is made."""
+    try:
+        settings = Settings.from_rows(about, reading.name)
+    except NeardupError:
+        raise
+    except (ValueError, TypeError, KeyError) as error:
+        raise reading.wrong("settings that cannot be read") from error
+    Decider(settings, background=None, like=None)
+
+
+def _fill(
+    connection: Connection, about: dict[str, str], reading: _Reading, progress: Progress
+) -> None:
+    # An index over all rows is made faster than it grows row by row.
+    indexes = sorted(documents.indexes | events.indexes, key=lambda index: str(index.name))
+    for index in indexes:
+        index.drop(connection)
+    try:
+        insert_rows(connection, meta, {"name": list(about), "value": list(about.values())})
+        _fill_tables(connection, reading, progress)
+        for index in indexes:
+            index.create(connection)
+    except (IntegrityError, DataError) as error:
+        words = str(error.orig).partition("\n")[0]
+        raise reading.wrong(f"rows that contradict each other ({words})") from error
+
+
+def _fill_tables(connection: Connection, reading: _Reading, progress: Progress) -> None:
+    packer = zstandard.ZstdCompressor(level=_LEVEL)
+    known: dict[int, dict[str, Any]] = {}
+    counters_seen = False
+    waiting = _Waiting(connection)
+    for kind, value in reading.rows():
+        if kind == "document":
+            row = reading.decoded(documents, value)
+            text = value.get("text")
+            if text is not None:
+                if not isinstance(text, str):
+                    raise reading.wrong("a document with a 'text' that is no text")
+                waiting.add(
+                    texts, {"number": row["number"], "text": packer.compress(text.encode())}
+                )
+            waiting.add(documents, row)
+            progress.advance(1)
+        elif kind == "keys":
+            insert_rows(connection, keys, reading.keys(value))
+        elif kind == "event":
+            waiting.add(events, reading.decoded(events, value))
+        elif kind == "counters":
+            rows = reading.counters(value)
+            insert_rows(connection, counters, {"name": list(rows), "value": list(rows.values())})
+            counters_seen = True
+        else:
+            row = reading.decoded(background, value)
+            there = known.setdefault(row["version"], {**row, "data": b""})
+            there["data"] += row["data"]
+    waiting.flush()
+    if not counters_seen:
+        raise reading.wrong("no counters")
+    for row in known.values():
+        connection.execute(background.insert(), row)
+
+
+class _Waiting:
+    """Rows that are inserted together."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._rows: dict[str, tuple[Table, list[dict[str, Any]]]] = {}
+
+    def add(self, table: Table, row: dict[str, Any]) -> None:
+        _, rows = self._rows.setdefault(table.name, (table, []))
+        rows.append(row)
+        if len(rows) >= _TOGETHER:
+            self.flush()
+
+    def flush(self) -> None:
+        for table, rows in self._rows.values():
+            columns = {name: [row[name] for row in rows] for name in rows[0]}
+            insert_rows(self._connection, table, columns)
+        self._rows.clear()
+
+
+#: For a number of the schema the most that it holds; a smaller kind is listed first.
+_BOUNDS = {SmallInteger: 1 << 15, BigInteger: 1 << 63, Integer: 1 << 31}
+
+#: What is always known of an index.
+_ABOUT = {"recipe", "settings", "created"}
+
+_NAMES = ("counters", "background", "document", "keys", "event")
+
+
+class _Reading:
+    """The lines of a dump, checked one by one and all together at the end."""
+
+    def __init__(self, blocks: Iterator[list[bytes]], name: str) -> None:
+        self.name = name
+        self._lines = (line for block in blocks for line in block)
+        self._digest = hashlib.sha256()
+        self._number = 0
+        self._counts = {"documents": 0, "keys": 0, "events": 0}
+
+    def wrong(self, found: str) -> InputError:
+        """Return the error that the lines are not as they were written."""
+        return InputError(
+            f"{self.name}: line {self._number}: must be as `neardup index export --whole` wrote"
+            f" it. Got {found} instead. No index was made; export again."
+        )
+
+    def _next(self) -> tuple[bytes, dict[str, Any]]:
+        line = next(self._lines, None)
+        if line is None:
+            raise InputError(
+                f"{self.name}: is cut off after line {self._number}: the last line of an export is"
+                " missing. No index was made; export again."
+            )
+        self._number += 1
+        value = _object(line)
+        if value is None:
+            raise self.wrong("a line that is no JSON object")
+        return line, value
+
+    def header(self) -> dict[str, str]:
+        """Read the first line, and return settings and the like."""
+        line = next(self._lines, b"")
+        self._number += 1
+        header = _object(line)
+        if header is None or header.get("neardup") != KIND:
+            raise InputError(
+                f"{self.name}: must begin with the first line of a whole index. Got something else"
+                " instead. Write one with: neardup index export LOCATION --whole"
+            )
+        for name, known in (("format", FORMAT), ("schema", SCHEMA)):
+            if header.get(name) != known:
+                raise IndexFormatError(
+                    f"{self.name}: must be an export with {name} {known}. Got"
+                    f" {header.get(name)!r} instead. Use the neardup that wrote it, or a newer one."
+                )
+        about = header.get("meta")
+        if not isinstance(about, dict) or _ABOUT - about.keys():
+            raise self.wrong("no settings")
+        if not all(isinstance(value, str) for value in about.values()):
+            raise self.wrong("settings that are no text")
+        self._digest.update(line + b"\n")
+        return dict(about)
+
+    def rows(self) -> Iterator[tuple[str, Any]]:
+        """Give kind and content of the other lines; the last one is checked."""
+        while True:
+            line, value = self._next()
+            kind, content = next(iter(value.items()), ("nothing", None))
+            if not isinstance(content, dict) or len(value) != 1:
+                raise self.wrong("a line that is not one named object")
+            if kind == "end":
+                self._finish(content)
+                return
+            if kind not in _NAMES:
+                raise self.wrong(f"'{kind}'")
+            if kind in ("document", "event"):
+                self._counts[f"{kind}s"] += 1
+            self._digest.update(line + b"\n")
+            yield kind, content
+
+    def _finish(self, end: dict[str, Any]) -> None:
+        for name, count in self._counts.items():
+            if end.get(name) != count:
+                raise self.wrong(f"{count} {name} where it counts {end.get(name)!r}")
+        if end.get("sha256") != self._digest.hexdigest():
+            raise self.wrong("lines that were changed: another digest")
+        if next(self._lines, None) is not None:
+            self._number += 1
+            raise self.wrong("more lines after the last one")
+
+    def decoded(self, table: Table, row: dict[str, Any]) -> dict[str, Any]:
+        """Return the values of a row, each of its column's kind."""
+        return {
+            name: self._value(name, column, row.get(name))
+            for name, column in stored_columns(table).items()
+        }
+
+    def _value(self, name: str, column: Any, value: Any) -> Any:
+        if value is None and column.nullable:
+            return None
+        if isinstance(column.type, LargeBinary):
+            if isinstance(value, str):
+                with contextlib.suppress(ValueError, binascii.Error):
+                    return base64.b64decode(value, validate=True)
+        elif isinstance(column.type, Double):
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return float(value)
+        elif isinstance(column.type, Integer):
+            if self._fits(column, value):
+                return value
+        elif isinstance(value, str):
+            return value
+        raise self.wrong(f"a wrong or no '{name}'")
+
+    @staticmethod
+    def _fits(column: Any, value: Any) -> bool:
+        bound = next(most for kind, most in _BOUNDS.items() if isinstance(column.type, kind))
+        return isinstance(value, int) and not isinstance(value, bool) and -bound <= value < bound
+
+    def keys(self, columns: dict[str, Any]) -> dict[str, list[int]]:
+        """Return the columns of some keys."""
+        found = {name: columns.get(name) for name in KEY_COLUMNS}
+        lists = [values for values in found.values() if isinstance(values, list)]
+        if len(lists) < len(found) or len({len(values) for values in lists}) != 1:
+            raise self.wrong("columns of keys of several lengths")
+        for name, values in zip(found, lists, strict=True):
+            if not all(self._fits(keys.c[name], value) for value in values):
+                raise self.wrong(f"a wrong '{name}' of a key")
+        self._counts["keys"] += len(lists[0])
+        return dict(zip(found, lists, strict=True))
+
+    def counters(self, rows: dict[str, Any]) -> dict[str, int]:
+        """Return the counters, all of them."""
+        if set(rows) != set(COUNTERS):
+            raise self.wrong("other counters")
+        if not all(self._fits(counters.c.value, value) for value in rows.values()):
+            raise self.wrong("a wrong counter")
+        return rows
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _blocks(name: str) -> Iterator[list[bytes]]:
+    """Give the lines of a file, or of standard input as it comes."""
+    if name == "-":
+        first = sys.stdin.buffer.read(_CHUNK)
+        if by_content(first[:4], Format("jsonl", None)) != Format("jsonl", None):
+            raise InputError(
+                "standard input: must not be compressed. Unpack it first, with zstd -dc or gzip"
+                " -dc, or name the file instead of -."
+            )
+        rest = iter(lambda: sys.stdin.buffer.read(_CHUNK), b"")
+        yield from line_blocks(chain([first], rest))
+        return
+    blob = Blob(name)
+    chunks: Iterable[bytes] = blob.chunks(blob.format(by_name(name)).compression, _CHUNK)
+    try:
+        yield from line_blocks(chunks)
+    except StreamDamaged as error:
+        raise InputError(f"{blob.name}: {error}. No index was made; export again.") from error

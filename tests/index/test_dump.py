@@ -1,0 +1,274 @@
+"""A whole index as lines, and an index made of them: the same one, in either database."""
+
+import hashlib
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import zstandard
+from tests.index.written import documents, families
+
+from neardup import IndexFormatError, IndexMismatchError, IndexUnavailableError, InputError
+from neardup.collect import Progress
+from neardup.index import Index
+from neardup.index.dump import dumped
+
+SETTINGS = {
+    "own background": {},
+    "given background": {"background": families(5, 300)},
+    "sketches only": {"store": "sketch"},
+    "blocks": {"recipe": "news"},
+    "scan": {"recipe": "characters"},
+    "bands": {"recipe": "minhash", "expected": 1000},
+}
+
+
+def rows(texts):
+    return [
+        {
+            **row,
+            "title": f"《{at}》" if at % 3 else None,
+            "from": f"报 {at % 5}" if at % 4 else None,
+            "when": f"2024-03-{at % 28 + 1:02}T08:00:00.{at:06}+08:00",
+            "n": at if at % 2 else None,
+        }
+        for at, row in enumerate(documents(texts))
+    ]
+
+
+FIELDS = {"at": "when", "source": "from", "extra": ["n", "title"]}
+
+
+def lines_of(index):
+    with closing(dumped(index._handle.database, Progress())) as parts:
+        return b"".join(parts)
+
+
+def loaded(location, lines, folder):
+    path = folder / "dump.jsonl"
+    path.write_bytes(lines)
+    return Index.load(location, path)
+
+
+def states(index):
+    return [(row.id, row.text, row.state, row.repeats, row.at) for row in index.documents()]
+
+
+def changed(index, later):
+    """What an index answers from now on: additions, a removal, decisions made again."""
+    added = index.add_many(later, **FIELDS)
+    dropped_for = next(cluster.id for cluster in index.clusters())
+    removed = index.remove(dropped_for)
+    return (
+        added.keep.tolist(),
+        added.removed,
+        removed,
+        index.reconsider(),
+        [index.query(row["text"], 5) for row in later[:40]],
+        states(index),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SETTINGS)
+def test_from_one_database_to_the_other_and_back(name, tmp_path, database_url):
+    """The bytes are the same, and so are all answers from then on."""
+    texts = families(1, 700)
+    first, later = rows(texts)[:1500], rows(texts)[1500:]
+    with Index(tmp_path / "a.db", **SETTINGS[name]) as index:
+        index.add_many(first, **FIELDS)
+        index.remove("d7")
+        index.expire(before="2024-03-03")
+        lines = lines_of(index)
+        with (
+            loaded(database_url, lines, tmp_path) as on_a_server,
+            loaded(tmp_path / "b.db", lines_of(on_a_server), tmp_path) as back,
+        ):
+            assert lines_of(on_a_server) == lines
+            assert lines_of(back) == lines
+            assert states(back) == states(on_a_server) == states(index)
+            assert back.explain("d7") == on_a_server.explain("d7") == index.explain("d7")
+            expected = changed(index, later)
+            assert changed(on_a_server, later) == expected
+            assert changed(back, later) == expected
+
+
+def filled(location):
+    index = Index(location)
+    index.add_many(rows(families(2, 60)), **FIELDS)
+    index.remove("d1")
+    return index
+
+
+def test_an_empty_index(location, tmp_path):
+    with Index(tmp_path / "empty.db", recipe="news", threshold=0.7) as index:
+        lines = lines_of(index)
+    with loaded(location, lines, tmp_path) as copy:
+        assert lines_of(copy) == lines
+        assert copy.stats().threshold == 0.7
+        assert copy.add("a", "人来人往的车站里，广播正在通知列车晚点的消息。") is None
+
+
+def test_values_that_are_rare(location, tmp_path):
+    with Index(location) as index:
+        index.add(
+            "引 \U0001f600", "\0 一段含有空字符的文字。", extra={"n": (1 << 63) - 1, "x": 0.1}
+        )
+        index.add("early", "", at="0001-01-01T00:00:00+00:00", source="")
+        index.add("late", "。", at="9999-12-31T23:59:59.999999+00:00", extra={"a": [{"b": None}]})
+        lines = lines_of(index)
+        with loaded(tmp_path / "copy.db", lines, tmp_path) as copy:
+            assert list(copy.documents()) == list(index.documents())
+            assert lines_of(copy) == lines
+
+
+def test_one_moment(location):
+    """What is added while it is written is not in it."""
+    with filled(location) as index:
+        before = lines_of(index)
+        with closing(dumped(index._handle.database, Progress())) as parts:
+            got = [next(parts)]
+            index.add("new", "写到一半的时候，又来了一篇从来没有见过的新文章。")
+            index.remove("d2")
+            got.extend(parts)
+        assert b"".join(got) == before != lines_of(index)
+
+
+def test_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with filled("a.db") as index:
+        index.dump("dump.zst")
+        index.dump("dump")
+        with pytest.raises(OSError, match="exists already"):
+            index.dump("dump")
+        index.dump("dump", force=True)
+        with zstandard.open("dump.zst") as packed:
+            assert packed.read() == Path("dump").read_bytes()
+    with Index.load("b.db", "dump.zst") as copy:
+        assert lines_of(copy) == Path("dump").read_bytes()
+
+
+def resealed(lines):
+    """The lines with the digest that they have."""
+    *rest, last = lines.splitlines(keepends=True)
+    end = json.loads(last)
+    end["end"]["sha256"] = hashlib.sha256(b"".join(rest)).hexdigest()
+    return b"".join(rest) + json.dumps(end).encode() + b"\n"
+
+
+def damages(lines):
+    """Dumps that are not what was written, each with a name."""
+    split = lines.splitlines(keepends=True)
+    for at in range(0, len(lines) - 1, len(lines) // 12):
+        yield f"cut at {at}", lines[:at]
+    for at in (0, 1, 2, len(split) // 2, len(split) - 2):
+        yield f"without line {at}", b"".join(split[:at] + split[at + 1 :])
+        yield f"line {at} twice", b"".join(split[: at + 1] + split[at:])
+    yield "two lines swapped", b"".join([*split[:4], split[5], split[4], *split[6:]])
+    yield "without the last line", b"".join(split[:-1])
+    yield "more behind it", lines + b"{}\n"
+    yield "one id twice", resealed(lines.replace(b'"id":"d3"', b'"id":"d4"'))
+    yield "another state", lines.replace(b'"state":0', b'"state":1', 1)
+    for old, new in (
+        ("sketch", 3),
+        ("sketch", "%%%"),
+        ("id", None),
+        ("number", 1 << 70),
+        ("number", True),
+        ("state", "kept"),
+        ("at", 1.5),
+        ("features", None),
+        ("similarity", "much"),
+        ("text", 7),
+    ):
+        at = next(n for n, line in enumerate(split) if line.startswith(b'{"document"'))
+        row = json.loads(split[at])
+        row["document"][old] = new
+        yield f"{old} is {new}", b"".join([*split[:at], json.dumps(row).encode() + b"\n"])
+    others = (b"[]", b"7", b"{}", b'{"other":{}}', b'{"keys":{}}', b'{"keys":{"key":[1]}}', b"\xff")
+    for line in others:
+        yield f"a line {line!r}", b"".join([split[0], line + b"\n", *split[1:]])
+    uneven = {"key": [1], "number": [], "share": [1]}
+    for row in (uneven, {"key": [1], "number": [1], "share": [1 << 20]}):
+        line = json.dumps({"keys": row}).encode()
+        yield f"{row}", b"".join([split[0], line + b"\n", *split[1:]])
+    header = json.loads(split[0])
+    for name, value in (("meta", None), ("meta", {"recipe": "x"}), ("neardup", "other")):
+        yield f"{name} is {value}", json.dumps({**header, name: value}).encode() + lines
+    for name in ("recipe", "settings"):
+        meta = {**header["meta"], name: "{"}
+        yield f"bad {name}", json.dumps({**header, "meta": meta}).encode() + b"\n" + lines
+
+
+def test_what_is_damaged_is_refused_and_leaves_nothing(tmp_path):
+    with filled(tmp_path / "a.db") as index:
+        lines = lines_of(index)
+    path, target = tmp_path / "dump", tmp_path / "new" / "b.db"
+    target.parent.mkdir()
+    names = []
+    for name, damaged in damages(lines):
+        path.write_bytes(damaged)
+        with pytest.raises(InputError) as error:
+            Index.load(target, path)
+        assert "No index was made" in str(error.value) or "must begin with" in str(error.value), (
+            name
+        )
+        assert not list(target.parent.iterdir()), name
+        names.append(name)
+    assert len(set(names)) == len(names) > 40
+    path.write_bytes(lines)
+    Index.load(target, path).close()
+
+
+def test_a_server_keeps_nothing_of_what_is_damaged(database_url, tmp_path):
+    with filled(tmp_path / "a.db") as index:
+        lines = lines_of(index)
+    for part in (lines[: len(lines) // 2], lines.replace(b'"id":"d', b'"id":"e', 1)):
+        with pytest.raises(InputError):
+            loaded(database_url, part, tmp_path)
+    with pytest.raises(InputError, match="contradict each other"):
+        loaded(database_url, resealed(lines.replace(b'"id":"d3"', b'"id":"d4"')), tmp_path)
+    with loaded(database_url, lines, tmp_path) as copy:
+        assert lines_of(copy) == lines
+
+
+def test_other_versions(tmp_path):
+    with Index(tmp_path / "a.db") as index:
+        lines = lines_of(index)
+    for name in (b"format", b"schema"):
+        newer = lines.replace(b'"%s":1' % name, b'"%s":2' % name, 1)
+        with pytest.raises(IndexFormatError, match=f"with {name.decode()} 1. Got 2 instead"):
+            loaded(tmp_path / "b.db", newer, tmp_path)
+    other = lines.replace(b"general-", b"general-0", 1)
+    with pytest.raises(IndexMismatchError, match="its sketches were made by the recipe"):
+        loaded(tmp_path / "b.db", other, tmp_path)
+
+
+def test_what_is_there_stays(location, tmp_path):
+    with filled(location) as index:
+        lines = lines_of(index)
+        with pytest.raises(IndexUnavailableError, match="there is an index already"):
+            loaded(location, lines, tmp_path)
+        assert lines_of(index) == lines
+
+
+def test_a_file_that_was_empty_is_used(tmp_path):
+    with filled(tmp_path / "a.db") as index:
+        lines = lines_of(index)
+    (tmp_path / "b.db").touch()
+    with pytest.raises(InputError):
+        loaded(tmp_path / "b.db", lines[:-200], tmp_path)
+    with loaded(tmp_path / "b.db", lines, tmp_path) as copy:
+        assert lines_of(copy) == lines
+
+
+def test_a_stored_text_that_is_damaged(tmp_path):
+    import sqlite3
+
+    filled(tmp_path / "a.db").close()
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection, connection:
+        connection.execute("UPDATE texts SET text = X'00' WHERE number = 5")
+    with Index(tmp_path / "a.db") as index, pytest.raises(IndexFormatError, match="damaged"):
+        index.dump(tmp_path / "dump")
+    assert not (tmp_path / "dump").exists()
