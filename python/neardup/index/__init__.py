@@ -3,19 +3,22 @@
 `Index` opens or makes one, in a file or a PostgreSQL database. Inside:
 
 ==============  ======================================================
-``index``       the public class; everything else is behind it
+``index``       the public class; its methods in ``additions``, ``questions``,
+                ``removals`` and ``copies``; all else is behind it
 ``handle``      an open index: database, settings, what is ready
 ``coming``      what callers and readers hand in
 ``adding``      a batch decided and stored in one transaction
 ``decide``      the rule among the documents of the store
 ``asking``      queries, explanations, clusters, sizes
 ``removing``    removal, expiry, decisions made again
+``values``      what both databases can hold: ids, times, fields
 ``background``  what the texts of the index have in common
 ``settings``    recipe, threshold and the like, stored and compared
 ``dump``        a whole index as lines of JSON
 ``restoring``   an index made of such lines
 ``export``      the kept documents and the decisions as files of records
-``store``       every SQL statement but those of the three before
+``store``       every SQL statement but those of the three before; the most
+                frequent compiled in ``statements``, lists in ``bulk``
 ``schema``      the tables
 ``database``    connections, transactions, failures
 ==============  ======================================================

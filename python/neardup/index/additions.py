@@ -1,0 +1,214 @@
+"""The part of `Index` that adds documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup.index.values import check_span
+
+if TYPE_CHECKING:
+    from neardup.collect import Progress
+    from neardup.index.handle import Handle
+    from neardup.index.results import Added, Match
+
+__all__ = ["Additions"]
+
+
+class Additions:
+    """Methods of :class:`neardup.Index`."""
+
+    _handle: Handle
+
+    def add(
+        self,
+        id: str,
+        text: str,
+        *,
+        title: str | None = None,
+        at: datetime | str | None = None,
+        source: str | None = None,
+        extra: dict[str, Any] | None = None,
+        within: timedelta | str | None = None,
+    ) -> Match | None:
+        """Add a document, and return the kept document that it repeats.
+
+        Parameters
+        ----------
+        id : str
+            Unique in the index, at most 2,000 bytes. A document that is there already,
+            with the same text but for what normalizing evens out, is not added again:
+            the answer is the one of the first time.
+        text : str
+        title : str or None, default=None
+            Stored; part of the sketch where the recipe weighs titles.
+        at : datetime, str or None, default=None
+            Time of arrival; as text in ISO 8601, in UTC if it names no zone. Now by
+            default.
+        source : str or None, default=None
+            Where it comes from; stored.
+        extra : dict or None, default=None
+            Further fields, as JSON holds them; stored.
+        within : timedelta, str or None, default=None
+            Documents that arrived longer than this before `at`, such as ``14d``, are
+            not looked at.
+
+        Returns
+        -------
+        Match or None
+            None if the document is kept.
+
+        Raises
+        ------
+        InputError
+            If another text is there under the same id, or it cannot be stored.
+        IndexUnavailableError
+            If the index cannot be written. Nothing was stored then, or the message says
+            otherwise.
+        """
+        from neardup.index.coming import one_document
+
+        span = None if within is None else check_span(within, "within")
+        return one_document(self._handle, id, text, title, at, source, extra, span)
+
+    def add_many(
+        self,
+        data: Any,
+        *,
+        text: str | None = None,
+        id: str | None = None,
+        title: str | None = None,
+        at: str | None = None,
+        source: str | None = None,
+        extra: Sequence[str] = (),
+        within: timedelta | str | None = None,
+        title_from_first_line: bool = False,
+        progress: Progress | None = None,
+    ) -> Added:
+        """Add the documents of a collection, in order.
+
+        Parameters
+        ----------
+        data : Arrow table, pandas or polars DataFrame, list of dict
+            As :func:`neardup.dedup` takes it.
+        text, id, title, at, source : str or None, default=None
+            Fields of the text (``text``, else ``content``, else ``body``), of the id
+            (``id``; needed), the title (``title``), the time of arrival and the source
+            (none).
+        extra : sequence of str, default=()
+            Further fields to be stored.
+        within : timedelta, str or None, default=None
+            As in :meth:`add`. It costs a transaction for each document.
+        title_from_first_line : bool, default=False
+            Take the first line of the text where there is no title field.
+        progress : Progress or None, default=None
+            Is told what is done.
+
+        Returns
+        -------
+        Added
+            Which are kept; which are dropped, and for what; what could not be added.
+
+        Raises
+        ------
+        InputError
+            If there is no text or no id column.
+        IndexUnavailableError
+            If the index cannot be written. What was stored before stays; to add the
+            same documents again is safe, and passes over them.
+
+        Notes
+        -----
+        The answers are those of :meth:`add` one by one. A transaction takes 1024
+        documents.
+        """
+        from neardup.index.coming import Fields
+        from neardup.index.loading import add_batches
+        from neardup.readers import open_table
+
+        fields = Fields.checked(text, id, title, at, source, extra, needs_ids=True)
+        source_of = open_table(
+            data,
+            text_field=fields.text,
+            id_field=fields.id,
+            title_field=fields.title,
+            extra_fields=fields.extras,
+        )
+        return add_batches(
+            self._handle,
+            source_of,
+            fields,
+            within=None if within is None else check_span(within, "within"),
+            title_from_first_line=title_from_first_line,
+            progress=progress,
+        )
+
+    def add_files(
+        self,
+        inputs: Sequence[str | Path],
+        *,
+        format: str | None = None,
+        text: str | None = None,
+        id: str | None = None,
+        title: str | None = None,
+        at: str | None = None,
+        source: str | None = None,
+        extra: Sequence[str] = (),
+        within: timedelta | str | None = None,
+        title_from_first_line: bool = False,
+        progress: Progress | None = None,
+    ) -> Added:
+        """Add the documents of files, in order.
+
+        Parameters
+        ----------
+        inputs : sequence of str or Path
+            Files, folders of text files, or ``-``; see
+            :func:`neardup.readers.open_sources`. Without an id field, a document's id is
+            ``FILE:RECORD``.
+        format : str or None, default=None
+            Format of the inputs, by default told from their names and contents.
+        text, id, title, at, source, extra, within, title_from_first_line, progress
+            As in :meth:`add_many`.
+
+        Returns
+        -------
+        Added
+
+        Raises
+        ------
+        InputError
+            If a file cannot be read.
+        IndexUnavailableError
+            As in :meth:`add_many`: to add the same files again goes on where it ended.
+        """
+        import dataclasses
+
+        from neardup.index.coming import Fields
+        from neardup.index.loading import add_batches
+        from neardup.readers import open_sources
+
+        fields = Fields.checked(text, id, title, at, source, extra)
+        sources = open_sources(
+            inputs,
+            format=format,
+            text_field=fields.text,
+            id_field=fields.id,
+            title_field=fields.title,
+            extra_fields=fields.extras,
+        )
+        added = add_batches(
+            self._handle,
+            sources,
+            fields,
+            within=None if within is None else check_span(within, "within"),
+            title_from_first_line=title_from_first_line,
+            progress=progress,
+        )
+        notes = sources.notes
+        if progress is not None:
+            for note in notes:
+                progress.problem(note)
+        return dataclasses.replace(added, problem_count=added.problem_count + len(notes))

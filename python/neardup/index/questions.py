@@ -1,0 +1,157 @@
+"""The part of `Index` that asks and changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from neardup.index.values import check_span, check_time
+from neardup.parameters import bad, check_string, check_whole
+
+if TYPE_CHECKING:
+    from neardup.index.handle import Handle
+    from neardup.index.results import Cluster, Document, Explanation, Match, Stats
+
+__all__ = ["Questions"]
+
+
+class Questions:
+    """Methods of :class:`neardup.Index`."""
+
+    _handle: Handle
+
+    def query(
+        self,
+        text: str,
+        k: int = 10,
+        *,
+        title: str | None = None,
+        at: datetime | str | None = None,
+        within: timedelta | str | None = None,
+    ) -> list[Match]:
+        """Return the kept documents that a text repeats; nothing is stored.
+
+        Parameters
+        ----------
+        text : str
+        k : int, default=10
+            The most answers; at least 1.
+        title : str or None, default=None
+            For recipes that weigh titles.
+        at : datetime, str or None, default=None
+            The moment that `within` ends at, now by default.
+        within : timedelta, str or None, default=None
+            Documents that arrived longer than this before `at` are not looked at.
+
+        Returns
+        -------
+        list of Match
+            The most similar first; of two that tie, the earlier.
+
+        Examples
+        --------
+        >>> import neardup, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with neardup.Index(f"{folder.name}/news.db") as index:
+        ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
+        ...     found = index.query("The council will open the new bridge on Sunday evening.")
+        ...     [match.id for match in found]
+        ['a1']
+        >>> folder.cleanup()
+        """
+        from neardup.given import checked_text
+        from neardup.index import asking
+        from neardup.index.coming import checked_title
+
+        return asking.query(
+            self._handle,
+            checked_text(text, "text"),
+            check_whole(k, "k", 1),
+            title=checked_title(title),
+            at=_moment(at),
+            within=None if within is None else check_span(within, "within"),
+        )
+
+    def get(self, id: str) -> Document | None:
+        """Return a document as it is stored, None if it is not there.
+
+        Parameters
+        ----------
+        id : str
+        """
+        from neardup.index import asking
+
+        return asking.get(self._handle, check_string(id, "id"))
+
+    def explain(self, id: str) -> Explanation | None:
+        """Return why a document is kept or dropped, and what happened to it since.
+
+        Parameters
+        ----------
+        id : str
+
+        Returns
+        -------
+        Explanation or None
+            None if nothing is known of such a document.
+        """
+        from neardup.index import asking
+
+        return asking.explain(self._handle, check_string(id, "id"))
+
+    def clusters(self) -> Iterator[Cluster]:
+        """Give the kept documents for which others were dropped, by arrival.
+
+        Yields
+        ------
+        Cluster
+            Documents that arrive or go meanwhile may be missing or not.
+        """
+        from neardup.index import asking
+
+        return asking.clusters(self._handle)
+
+    def documents(self, state: str | None = None) -> Iterator[Document]:
+        """Give all documents, by arrival.
+
+        Parameters
+        ----------
+        state : {"kept", "dropped", "freed"} or None, default=None
+            Only those.
+
+        Yields
+        ------
+        Document
+        """
+        from neardup.index import asking
+        from neardup.index.store import STATES
+
+        if state is not None and state not in STATES:
+            raise bad("state", f"one of {', '.join(STATES)} or None", state)
+        wanted = None if state is None else STATES.index(state)
+        return chain.from_iterable(asking.pages(self._handle, state=wanted))
+
+    def stats(self) -> Stats:
+        """Return sizes and settings."""
+        from neardup.index import asking
+
+        return asking.stats(self._handle)
+
+    def __len__(self) -> int:
+        """Return the number of documents, kept or not."""
+        with self._handle.reading() as session:
+            counters = session.counters()
+        return counters["kept"] + counters["dropped"] + counters["freed"]
+
+    def __contains__(self, id: object) -> bool:
+        """Return whether a document with this id is there, kept or not."""
+        if not isinstance(id, str):
+            return False
+        with self._handle.reading() as session:
+            return bool(session.by_ids([id]))
+
+
+def _moment(at: datetime | str | None) -> datetime:
+    return datetime.now(UTC) if at is None else check_time(at, "at")

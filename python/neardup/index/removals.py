@@ -1,0 +1,101 @@
+"""The part of `Index` that takes documents out, and decides again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from neardup.exceptions import InputError
+from neardup.index.values import check_span, check_time, earlier
+from neardup.parameters import bad, check_string
+
+if TYPE_CHECKING:
+    from neardup.index.handle import Handle
+    from neardup.index.results import Match, Removed
+
+__all__ = ["Removals"]
+
+
+class Removals:
+    """Methods of :class:`neardup.Index`."""
+
+    _handle: Handle
+
+    def remove(self, id: str) -> Removed:
+        """Remove a document.
+
+        Parameters
+        ----------
+        id : str
+
+        Returns
+        -------
+        Removed
+            ``freed`` lists those that were dropped for it. They stay dropped until
+            :meth:`reconsider`.
+
+        Raises
+        ------
+        InputError
+            If it is not there.
+        """
+        from neardup.index import removing
+        from neardup.readers.batch import show
+
+        removed = removing.remove(self._handle, check_string(id, "id"))
+        if removed is None:
+            raise InputError(f"{self._handle.location}: there is no document '{show(id)}'.")
+        return removed
+
+    def reconsider(self, ids: Sequence[str] | None = None) -> list[tuple[str, Match | None]]:
+        """Decide documents again that were dropped for one that is gone.
+
+        Parameters
+        ----------
+        ids : sequence of str or None, default=None
+            Only those; ids of others are passed over.
+
+        Returns
+        -------
+        list of (str, Match or None)
+            In the order of arrival, each as if it came now; None for those that are
+            kept.
+        """
+        from neardup.index import removing
+
+        if ids is not None:
+            if isinstance(ids, str) or not isinstance(ids, Sequence):
+                raise bad("ids", "a list of ids or None", ids)
+            ids = [check_string(id, "ids") for id in ids]
+        return removing.reconsider(self._handle, ids)
+
+    def expire(
+        self,
+        *,
+        before: datetime | str | None = None,
+        older_than: timedelta | str | None = None,
+    ) -> Removed:
+        """Remove all documents that arrived before a moment.
+
+        Parameters
+        ----------
+        before : datetime, str or None, default=None
+            The moment, exclusive.
+        older_than : timedelta, str or None, default=None
+            The same as a span before now, such as ``90d``. One of the two is needed.
+
+        Returns
+        -------
+        Removed
+        """
+        from neardup.index import removing
+        from neardup.index.store import stamp
+
+        if (before is None) == (older_than is None):
+            raise bad("before", "given, or else 'older_than'", before)
+        if before is not None:
+            moment = stamp(check_time(before, "before"))
+        else:
+            moment = earlier(stamp(datetime.now(UTC)), check_span(older_than, "older_than"))
+        return removing.expire(self._handle, moment)
