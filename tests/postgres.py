@@ -60,7 +60,8 @@ def _identity():
 class Server:
     """A running server. `url` names a database; `new_database` makes an empty one."""
 
-    def __init__(self):
+    def __init__(self, **settings):
+        self._settings = settings
         self._identity = _identity()
         # Not pytest's folder: only its owner may enter that.
         self.folder = Path(tempfile.mkdtemp(prefix="neardup-postgres-"))
@@ -142,6 +143,7 @@ class Server:
             "unix_socket_directories": "",
             "max_connections": 60,
             "shared_buffers": "32MB",
+            **self._settings,
         }
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         while time.monotonic() < until:

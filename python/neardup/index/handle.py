@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
-from neardup.exceptions import IndexUnavailableError, ParameterError
+from neardup.exceptions import (
+    IndexFormatError,
+    IndexMismatchError,
+    IndexUnavailableError,
+    InputError,
+    ParameterError,
+)
 from neardup.index.background import counted_from, recount
 from neardup.index.database import Database
 from neardup.index.decide import Decider, empty_corpus
@@ -75,8 +81,7 @@ class Handle:
             known = self._deciders.get(version)
             if known is not None:
                 return known
-            data = session.background(version) if version else None
-            background = None if data is None else _core.Background.from_bytes(data)
+            background = self._stored_background(session, version) if version else None
             like = next(iter(self._deciders.values()), None)
             decider = Decider(self.settings, background=background, like=like)
             # A reader may still decide by the one before.
@@ -86,6 +91,14 @@ class Handle:
             }
             self._deciders[version] = decider
             return decider
+
+    def _stored_background(self, session: Session, version: int) -> _core.Background:
+        try:
+            return _core.Background.from_bytes(session.background(version))
+        except InputError as error:
+            raise IndexFormatError(
+                f"{self.location}: what was counted as common is damaged: {error} Restore a backup."
+            ) from error
 
     def recount(self) -> int:
         """Count what the newest texts have in common; return how many, 0 for none."""
@@ -130,7 +143,7 @@ def open_index(
             database.check_schema()
             with database.reading() as connection:
                 rows = Session(connection, database.location).meta()
-            settings = Settings.from_rows(rows, database.location)
+            settings = _settings_of(rows, database.location)
             if background is not None:
                 raise ParameterError(
                     f"The 'background' parameter is for a new index, and {database.location}"
@@ -165,11 +178,22 @@ def open_index(
         raise
 
 
+def _settings_of(rows: dict[str, str], location: str) -> Settings:
+    try:
+        return Settings.from_rows(rows, location)
+    except IndexMismatchError:
+        raise
+    except (ValueError, TypeError, KeyError) as error:
+        raise IndexFormatError(
+            f"{location}: its recipe or its settings are damaged ({error}). Restore a backup."
+        ) from error
+
+
 def _opened(database: Database, settings: Settings, workers: int) -> Handle:
     """Return the index that was just made, by this or by another process at once."""
     with database.reading() as connection:
         rows = Session(connection, database.location).meta()
-    stored = Settings.from_rows(rows, database.location)
+    stored = _settings_of(rows, database.location)
     if stored != settings:
         check_same(
             stored,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from neardup.exceptions import ParameterError
 from neardup.index.additions import Additions
 from neardup.index.copies import Copies
 from neardup.index.questions import Questions
@@ -116,7 +117,10 @@ class Index(Additions, Questions, Removals, Copies):
         if must_exist is not None and not isinstance(must_exist, bool):
             raise bad("must_exist", "True, False or None", must_exist)
         if background is not None and not isinstance(background, Sources):
-            background = open_table(background)
+            try:
+                background = open_table(background)
+            except ParameterError:
+                raise bad("background", "a table, or a list of text or dict", background) from None
         self._handle: Handle = open_index(
             location,
             recipe=recipe,

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, literal_column, select, update
+from sqlalchemy import and_, bindparam, literal_column, select, update
 
-from neardup.index.bulk import values_table
+from neardup.index.bulk import joined, values_table
 from neardup.index.schema import counters, documents, keys, texts
 
 if TYPE_CHECKING:
@@ -51,32 +51,32 @@ def _statements(dialect: Dialect) -> Statements:
     def text(statement: Any) -> str:
         return str(statement.compile(dialect=dialect))
 
-    is_sqlite = dialect.name == "sqlite"
-    number, other = documents.c.number, texts.c.number
+    number = documents.c.number
     given = values_table(dialect.name)
-    found = given.join(documents, number == given.c.value)
-    kept = select(documents).select_from(found).where(documents.c.state == _KEPT).order_by(number)
-    with_texts = (
-        select(documents, texts.c.text)
-        .select_from(found.outerjoin(texts, other == number))
-        .where(documents.c.state == _KEPT)
-        .order_by(number)
+    is_wanted = and_(number == given.c.value, documents.c.state == _KEPT)
+    kept = joined(dialect.name, given, documents, is_wanted, list(documents.c))
+    with_texts = joined(
+        dialect.name,
+        given,
+        documents,
+        is_wanted,
+        [*documents.c, texts.c.text],
+        beside=(texts, texts.c.number == number),
     )
     ids = values_table(dialect.name, "text")
-    by_ids = select(documents).select_from(ids.join(documents, documents.c.id == ids.c.value))
-    entries = select(keys.c.key, keys.c.number, keys.c.share).select_from(
-        given.join(keys, keys.c.key == given.c.value)
-    )
+    by_ids = joined(dialect.name, ids, documents, documents.c.id == ids.c.value, list(documents.c))
+    columns = [keys.c.key, keys.c.number, keys.c.share]
+    entries = joined(dialect.name, given, keys, keys.c.key == given.c.value, columns)
     change: Executable = (
         update(counters)
         .where(counters.c.name == bindparam("of"))
         .values(value=counters.c.value + bindparam("change"))
     )
     kept_with = ""
-    if not is_sqlite:
+    if dialect.name != "sqlite":
         identities = values_table(dialect.name, "bytes")
-        source = identities.join(documents, documents.c.identity == identities.c.value)
-        kept_with = text(select(number).select_from(source).where(documents.c.state == _KEPT))
+        same = and_(documents.c.identity == identities.c.value, documents.c.state == _KEPT)
+        kept_with = text(joined(dialect.name, identities, documents, same, [number]))
     return Statements(
         counters=text(select(counters)),
         change_counter=text(change),

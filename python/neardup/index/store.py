@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -125,9 +126,22 @@ class Session:
                 self._connection.exec_driver_sql(self._compiled.change_counter, parameters)
 
     def background(self, version: int) -> bytes:
-        """Return a stored background, unpacked."""
+        """Return a stored background, unpacked.
+
+        Raises
+        ------
+        IndexFormatError
+            If it is missing or damaged.
+        """
         query = select(background.c.data).where(background.c.version == version)
-        return zstandard.decompress(self._connection.execute(query).scalar_one())
+        packed = self._connection.execute(query).scalar_one_or_none()
+        try:
+            return zstandard.decompress(packed or b"")
+        except zstandard.ZstdError as error:
+            raise IndexFormatError(
+                f"{self._location}: what was counted as common is damaged: {error}. Restore a"
+                " backup."
+            ) from error
 
     def set_background(self, version: int, data: bytes, at: datetime) -> None:
         """Store a background in the place of all others."""
@@ -152,7 +166,9 @@ class Session:
             return []
         compiled = self._compiled
         statement = compiled.kept_with_texts if with_texts else compiled.kept
-        return list(run_compiled(self._connection, statement, numbers).mappings())
+        found = list(run_compiled(self._connection, statement, numbers).mappings())
+        found.sort(key=itemgetter("number"))
+        return found
 
     def kept_with(self, identities: Sequence[bytes]) -> list[int]:
         """Return the numbers of kept documents with these identities."""
