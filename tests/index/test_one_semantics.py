@@ -1,32 +1,276 @@
 """One rule: `dedup`, `Index.add` one by one and `Index.add_many` give the same answers."""
 
+import io
 import itertools
 import json
-import random
-from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
 
-import numpy as np
 import pytest
 import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.hostile import LONG_BASES, corpora
 from tests.index.sound import check_sound, entries_of
+from tests.index.written import documents, families
 
 from neardup import Index, dedup, load_recipe
-from neardup.index.background import next_count
+from neardup.index.database import Database
+from neardup.index.schema import events
 
 #: Shorter shingles, so that short texts too have enough of them.
 SHORT = {"segment": {"k": 3}, "decide": {"shingle": 3, "min_features": 4}}
-#: Recipes with what `Index` is told; ``background`` means the collection itself.
+#: Sizes of the calls of `add_many`, also beside that of its transactions.
+SIZES = (1, 7, 100, 1023, 1024, 1025, 10**9)
+
+
+@dataclass
+class Case:
+    """A recipe with what `dedup` and `Index` are told beside it."""
+
+    recipe: Any
+    options: dict[str, Any] = field(default_factory=dict)
+    #: What the index looks for in texts is known from the collection itself.
+    background: bool = False
+    #: A search by bands is laid out for the number of documents.
+    expected: bool = False
+    #: For an index without texts: what makes `dedup` decide by the sketches.
+    by_sketch: dict[str, Any] | None = None
+
+    def dedup(self, many):
+        recipe, options = self.recipe, dict(self.options)
+        if self.by_sketch is not None:
+            recipe = recipe.replace(**self.by_sketch.get("recipe", {}))
+            options |= self.by_sketch.get("options", {})
+        return answers_of(dedup(many, recipe=recipe, **options))
+
+    def index(self, location, many):
+        return Index(
+            location,
+            recipe=self.recipe,
+            background=[one["text"] for one in many] if self.background else None,
+            expected=max(len(many), 1) if self.expected else None,
+            store="text" if self.by_sketch is None else "sketch",
+            workers=1,
+            **self.options,
+        )
+
+
+def recipe(name, **stages):
+    return load_recipe(name).replace(**stages)
+
+
+ESTIMATED = {"recipe": {"decide": {"measure": "sketch"}}}
+NOTHING_COMMON = {"segment": {"k": 3}, "decide": SHORT["decide"] | {"common": "none"}}
+RESEMBLANCE = {"segment": {"k": 3}, "decide": SHORT["decide"] | {"measure": "resemblance"}}
+CHARACTERS = {"decide": {"shingle": 3, "min_features": 4}}
 CASES = {
-    "general": (load_recipe("general").replace(**SHORT), {"background": True}),
-    "general, nothing common": (
-        load_recipe("general").replace(SHORT["segment"] and None or "general", **SHORT)
-        if False
-        else load_recipe("general").replace(
-            segment={"k": 3}, decide={"shingle": 3, "min_features": 4, "common": "none"}
-        ),
-        {"background": True},
+    "general": Case(recipe("general", **SHORT), background=True),
+    "general-low": Case(recipe("general", **SHORT), {"threshold": 0.2}, background=True),
+    "nothing-common": Case(recipe("general", **NOTHING_COMMON), background=True),
+    "resemblance": Case(recipe("general", **RESEMBLANCE), background=True),
+    "shingle": Case(recipe("shingle", **SHORT)),
+    "shingle-sample": Case(recipe("shingle-sample", **SHORT), background=True),
+    "minhash": Case(recipe("minhash", **SHORT), {"threshold": 0.5}, expected=True),
+    "characters": Case(recipe("characters", **CHARACTERS)),
+    "characters-near": Case(recipe("characters", **CHARACTERS), {"max_distance": 6}),
+    "news": Case(recipe("news"), {"max_distance": 5}),
+    "classic": Case(recipe("classic")),
+    "bkdr": Case(recipe("bkdr")),
+    "callable": Case(recipe("classic", segment={"units": "tests.golden.segmenters:tokens"})),
+    "general-sketch": Case(recipe("general", **SHORT), background=True, by_sketch=ESTIMATED),
+    "shingle-sketch": Case(recipe("shingle", **SHORT), by_sketch=ESTIMATED),
+    "minhash-sketch": Case(recipe("minhash", **SHORT), expected=True, by_sketch=ESTIMATED),
+    "characters-sketch": Case(
+        recipe("characters", **CHARACTERS), by_sketch={"options": {"max_distance": 41}}
     ),
+    "news-sketch": Case(recipe("news"), by_sketch={}),
 }
+
+
+@dataclass
+class Answers:
+    keep: list[bool]
+    removed: list[dict[str, Any]]
+
+    def __add__(self, other):
+        return Answers(self.keep + other.keep, self.removed + other.removed)
+
+
+def answers_of(result):
+    return Answers(result.keep.tolist(), result.removed.to_pylist())
+
+
+def one_by_one(index, many):
+    answers = Answers([], [])
+    for one in many:
+        match = index.add(one["id"], one["text"])
+        answers.keep.append(match is None)
+        if match is not None:
+            row = {"id": one["id"], "kept_id": match.id, "similarity": match.similarity}
+            row |= {"measure": match.measure, "distance": match.distance}
+            answers.removed.append(row)
+    return answers
+
+
+def in_batches(index, many, size):
+    answers = Answers([], [])
+    for begin in range(0, len(many), size):
+        added = index.add_many(many[begin : begin + size])
+        assert (added.problems, added.already) == ([], 0)
+        assert added.new == len(many[begin : begin + size])
+        answers += answers_of(added)
+    return answers
+
+
+def check_ways(case, new_place, many, sizes, expected):
+    """Every way of adding gives the expected answers, and leaves the same index."""
+    left = []
+    for size in sizes:
+        place = new_place()
+        with case.index(place, many) as index:
+            found = in_batches(index, many, size) if size else one_by_one(index, many)
+            assert found.keep == expected.keep, size
+            assert found.removed == expected.removed, size
+            kept = {one["id"] for one, keep in zip(many, found.keep, strict=True) if keep}
+            assert {one.id for one in index.documents("kept")} == kept
+        check_sound(place)
+        left.append(entries_of(place))
+    assert all(entries == left[0] for entries in left)
+
+
+some_texts = st.one_of(corpora(), corpora(known=LONG_BASES))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@given(many=some_texts, size=st.integers(1, 9))
+def test_small_collections(name, new_place, many, size):
+    case, many = CASES[name], documents(many)
+    if many:
+        check_ways(case, new_place, many, (0, size), case.dedup(many))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_families(name, new_place):
+    """Some hundred documents, most of two forms, with copies of all degrees."""
+    case, many = CASES[name], documents(families(1, 60))
+    expected = case.dedup(many)
+    assert sum(expected.keep) < len(many)
+    check_ways(case, new_place, many, (0, 7, len(many)), expected)
+
+
+@pytest.mark.slow
+def test_batches_beside_a_transaction(new_place):
+    many = documents(families(2, 480))
+    assert len(many) > max(SIZES[:-1])
+    case = CASES["general"]
+    expected = case.dedup(many)
+    assert 300 < sum(expected.keep) < len(many) - 300
+    check_ways(case, new_place, many, (0, *SIZES[1:]), expected)
+
+
+@pytest.mark.slow
+def test_titles_that_weigh(new_place):
+    """A stream has no corpus to count words in, so `dedup` is told the bundled table."""
+    many = documents(f"{LONG_BASES[at % 2]}第{at // 2 % 7}次通报。" for at in range(40))
+    for at, one in enumerate(many):
+        one["title"] = (None, "水文站闸口水位", "渡船停开", "夜间值守")[at % 4]
+    weighed = load_recipe("improved").replace(weigh={"idf": "bundled"})
+    expected = answers_of(dedup(many, recipe=weighed, max_distance=6))
+    for size in (0, 7, len(many)):
+        with Index(new_place(), recipe="improved", max_distance=6) as index:
+            if size:
+                found = in_batches(index, many, size)
+            else:
+                matches = [index.add(one["id"], one["text"], title=one["title"]) for one in many]
+                found = Answers([match is None for match in matches], expected.removed)
+            assert found == expected
+    assert expected != answers_of(
+        dedup([one | {"title": None} for one in many], recipe=weighed, max_distance=6)
+    )
+
+
+#: Enough for two counts of what is common, at 1,000 and 2,000 arrivals.
+MANY = documents(families(4, 850))
+COUNTING = Case(recipe("general", **SHORT), {"threshold": 0.3})
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory):
+    """The answers of an index that counts what is common in it."""
+    with COUNTING.index(tmp_path_factory.mktemp("own") / "index.db", MANY) as index:
+        return in_batches(index, MANY, len(MANY))
+
+
+def counts(place):
+    """What the index says of its counts."""
+    with Database.open(place, must_exist=True) as database, database.reading() as connection:
+        found = connection.execute(events.select().order_by(events.c.event)).all()
+    assert {row.action for row in found} <= {"recounted"}
+    return [json.loads(row.details) for row in found]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [0, 1, 7, 999, 1000, 1001, 1023, 1024, 1025, 10**9])
+def test_own_background_is_counted_alike_however_documents_come(new_place, size, counted):
+    assert 2000 < len(MANY) < 4000
+    place = new_place()
+    many = MANY[:1100] if size == 1 else MANY
+    with COUNTING.index(place, many) as index:
+        found = in_batches(index, many, size) if size else one_by_one(index, many)
+        read = index.stats().background_texts
+    assert found.keep == counted.keep[: len(many)]
+    assert found.removed == counted.removed[: len(found.removed)]
+    moments = [1000, 2000][: len(many) // 1000]
+    features = {id: row.features for id, row in check_sound(place).items()}
+    with_features = [sum(features[one["id"]] > 0 for one in many[:n]) for n in moments]
+    told = counts(place)
+    assert [one["arrived"] for one in told] == moments
+    assert [one["texts"] for one in told] == with_features
+    assert 0 < read <= with_features[-1]
+
+
+@pytest.mark.slow
+def test_own_background_matters(counted, tmp_path):
+    """Otherwise the test above would not be about it."""
+    case = Case(COUNTING.recipe, COUNTING.options, background=True)
+    with case.index(tmp_path / "given.db", MANY) as index:
+        assert in_batches(index, MANY, len(MANY)) != counted
+
+
+@pytest.mark.slow
+def test_own_background_does_not_count_again_what_is_there(tmp_path, counted):
+    """Each batch begins with documents that were added before."""
+    place = tmp_path / "index.db"
+    with COUNTING.index(place, MANY) as index:
+        for begin in range(0, len(MANY), 333):
+            some, before = MANY[begin : begin + 333], MANY[max(0, begin - 500) : begin]
+            added = index.add_many(before + some)
+            assert (added.already, added.new) == (len(before), len(some))
+            assert added.keep[len(before) :].tolist() == counted.keep[begin : begin + 333]
+    assert [one["arrived"] for one in counts(place)] == [1000, 2000]
+
+
+def read_first(path, count):
+    with zstandard.open(path, "rb") as file:
+        lines = itertools.islice(io.TextIOWrapper(file, "utf-8"), count)
+        return [json.loads(line) for line in lines]
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["general", "minhash"])
+def test_news_and_bulletins(name, new_place, shared):
+    """Some thousand real texts; those of one form are many enough to close lists of keys."""
+    corpora = shared / "corpora"
+    news = read_first(corpora / "chinanews.jsonl.zst", 900)
+    bulletins = read_first(corpora / "bulletins.jsonl.zst", 1500)
+    rows = [*bulletins[:600], *itertools.chain(*zip(news, bulletins[600:], strict=True))]
+    many = [{"id": one["id"], "text": one["text"]} for one in rows]
+    case = Case(load_recipe(name), background=name == "general", expected=name == "minhash")
+    expected = case.dedup(many)
+    assert 10 < len(expected.removed) < len(many) / 2
+    check_ways(case, new_place, many, (0, 1023, len(many)), expected)

@@ -1,5 +1,6 @@
 """Every public name is documented, in its docstring and in the pages."""
 
+import dataclasses
 import inspect
 import re
 import tomllib
@@ -7,6 +8,7 @@ import tomllib
 import pytest
 
 import neardup
+import neardup.index
 
 FUNCTIONS = [n for n in neardup.__all__ if inspect.isfunction(getattr(neardup, n))]
 CLASSES = [n for n in neardup.__all__ if inspect.isclass(getattr(neardup, n))]
@@ -55,8 +57,9 @@ def methods(name):
     kind = getattr(neardup, name)
     return {
         key: value
-        for key, value in vars(kind).items()
-        if inspect.isfunction(value) and not key.startswith("_")
+        for key, value in inspect.getmembers(kind, inspect.isroutine)
+        # Of its own modules: errors inherit some from Python.
+        if not key.startswith("_") and getattr(value, "__module__", "").startswith("neardup")
     }
 
 
@@ -97,14 +100,20 @@ def test_docstrings_of_functions(name):
         for parameter in parameters:
             assert re.search(rf"^[*\w, ]*\b{parameter}\b", text, re.MULTILINE), parameter
     returns = inspect.signature(function).return_annotation
-    has_section = "Returns\n-------" in text
+    has_section = "Returns\n-------" in text or "Yields\n------" in text
     assert has_section or returns in ("None", None) or summary.startswith("Return "), returns
     assert not (has_section and returns in ("None", None))
 
 
-@pytest.mark.parametrize("name", sorted(set(CLASSES) - set(ERRORS)))
-def test_docstrings_of_classes(name):
-    kind = getattr(neardup, name)
+ANSWERS = [kind for kind in vars(neardup.index).values() if dataclasses.is_dataclass(kind)]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [*(getattr(neardup, name) for name in CLASSES if name not in ERRORS), *ANSWERS],
+    ids=lambda kind: kind.__name__,
+)
+def test_docstrings_of_classes(kind):
     text = inspect.getdoc(kind)
     assert text.splitlines()[0].endswith(".")
     assert "Parameters\n----------" in text
@@ -124,6 +133,9 @@ def test_errors_have_one_parent_and_an_example(name):
             "SketchMismatchError": ValueError,
             "OutputError": OSError,
             "MissingDependencyError": ImportError,
+            "IndexUnavailableError": OSError,
+            "IndexFormatError": ValueError,
+            "IndexMismatchError": ValueError,
         }
         assert issubclass(kind, parents[name])
 
@@ -132,7 +144,15 @@ def pages(root):
     return "\n".join(page.read_text("utf-8") for page in sorted((root / "docs").rglob("*.md")))
 
 
-@pytest.mark.parametrize("name", [n for n in neardup.__all__ if n != "__version__"])
+def test_the_answers_of_an_index_are_public():
+    names = neardup.index.__all__
+    assert sorted(names) == names
+    assert {kind.__name__ for kind in ANSWERS} | {"Index"} == set(names)
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in (*neardup.__all__, *neardup.index.__all__) if n != "__version__"]
+)
 def test_the_pages_have_every_name(name, root):
     assert re.search(rf"\b{name}\b", pages(root))
 

@@ -55,8 +55,8 @@ def counted_from(
     *,
     workers: int = 0,
     progress: Progress | None = None,
-) -> tuple[_core.Background, int]:
-    """Count what a collection has in common, and its documents."""
+) -> _core.Background:
+    """Count what a collection has in common."""
     from neardup import _core
 
     rule = settings.rule
@@ -68,7 +68,7 @@ def counted_from(
         counted_shingle=rule.counted_shingle,
         progress=progress,
     )
-    return _core.Background(collected.corpus), len(collected.corpus)
+    return _core.Background(collected.corpus)
 
 
 def _batched(items: Iterator[str], size: int) -> Iterator[list[str]]:

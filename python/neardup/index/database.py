@@ -175,7 +175,7 @@ class Database:
         found: str | None = connection.execute(query).scalar_one_or_none()
         return found
 
-    def create_tables(self, fill: Callable[[Connection], None] | None = None) -> None:
+    def create_tables(self, fill: Callable[[Connection], None] | None = None) -> bool:
         """Make all tables in one transaction, unless they are there already.
 
         Parameters
@@ -185,18 +185,24 @@ class Database:
             process ever sees an index without them. Not called where the tables
             are there already: of two processes that create an index at once,
             one does.
+
+        Returns
+        -------
+        bool
+            Whether they were made.
         """
         self._place.create()
         with self._upkeep() as connection:
             self._place.prepare(connection)
         with self.writing() as connection:
             if self._place.tables(connection):
-                return
+                return False
             self._place.make_room(connection)
             METADATA.create_all(connection, checkfirst=False)
             connection.execute(meta.insert().values(name="schema", value=str(SCHEMA)))
             if fill is not None:
                 fill(connection)
+        return True
 
     def check_schema(self) -> None:
         """Raise if the tables are of another version than this neardup's.

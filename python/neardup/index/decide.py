@@ -165,7 +165,12 @@ class Scanned:
         As offsets and numbers.
         """
         with self._lock:
-            return self._near(session, corpus)
+            try:
+                return self._near(session, corpus)
+            except BaseException:
+                # An interrupt may have come between fingerprints and their numbers.
+                self._index, self._numbers = None, []
+                raise
 
     def _near(self, session: Session, corpus: _core.Corpus) -> tuple[list[int], list[int]]:
         new = session.fingerprints(self._numbers[-1] if self._numbers else 0, self._least)

@@ -122,6 +122,8 @@ _POSTGRESQL = {
     "57P03": _NO_SERVER,
     "57P05": _LOST,
     "25P03": _LOST,
+    "25P04": _LOST,
+    "40003": _LOST,
     "28": _NO_SERVER,
     "3D000": _NO_SERVER,
     "42501": _DENIED,

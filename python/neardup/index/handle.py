@@ -42,9 +42,10 @@ _OPEN: weakref.WeakSet[Handle] = weakref.WeakSet()
 class Handle:
     """What all operations on one index share."""
 
-    def __init__(self, database: Database, settings: Settings, workers: int) -> None:
+    def __init__(self, database: Database, settings: Settings, identity: int, workers: int) -> None:
         self.database = database
         self.settings = settings
+        self._identity = identity
         self.rule = settings.rule
         self.workers = workers
         self.location = database.location
@@ -57,13 +58,13 @@ class Handle:
     def reading(self) -> Iterator[Session]:
         """Give the statements of a transaction that sees one moment of the index."""
         with self.database.reading() as connection:
-            yield Session(connection, self.location)
+            yield Session(connection, self.location, self._identity)
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """Give the statements of a transaction that is alone in writing."""
         with self.database.writing() as connection:
-            yield Session(connection, self.location)
+            yield Session(connection, self.location, self._identity)
 
     @property
     def origin(self) -> _core.Corpus:
@@ -132,50 +133,49 @@ def open_index(
     progress: Progress | None = None,
 ) -> Handle:
     """Open an index, or make one; `make_new` says which, None whatever is needed."""
+    asked: dict[str, Any] = {
+        "recipe": recipe,
+        "threshold": threshold,
+        "max_distance": max_distance,
+        "store": store,
+        "expected": expected,
+    }
     database = Database.open(location, must_exist=make_new is False)
     try:
-        if database.exists():
-            if make_new:
-                raise IndexUnavailableError(
-                    f"{database.location}: there is an index already. Name another place, or"
-                    " open that one."
-                )
-            database.check_schema()
-            with database.reading() as connection:
-                rows = Session(connection, database.location).meta()
-            settings = _settings_of(rows, database.location)
+        made = False
+        if not database.exists():
+            settings = new_settings(**asked, has_background=background is not None)
+            known = None
             if background is not None:
-                raise ParameterError(
-                    f"The 'background' parameter is for a new index, and {database.location}"
-                    " is there already. Leave it out."
-                )
-            check_same(
-                settings,
-                database.location,
-                recipe=recipe,
-                threshold=threshold,
-                max_distance=max_distance,
-                store=store,
-                expected=expected,
+                known = counted_from(background, settings, workers=workers, progress=progress)
+            data = None if known is None else known.to_bytes()
+            # False if another process was a moment faster.
+            made = make(database, settings, background=data)
+        if not made and make_new:
+            raise IndexUnavailableError(
+                f"{database.location}: there is an index already. Name another place, or open"
+                " that one."
             )
-            return Handle(database, settings, workers)
-        settings = new_settings(
-            recipe=recipe,
-            threshold=threshold,
-            max_distance=max_distance,
-            store=store,
-            expected=expected,
-            has_background=background is not None,
-        )
-        known = None
-        if background is not None:
-            known, _ = counted_from(background, settings, workers=workers, progress=progress)
-        data = None if known is None else known.to_bytes()
-        make(database, settings, background=data)
-        return _opened(database, settings, workers)
+        if not made and background is not None:
+            raise ParameterError(
+                f"The 'background' parameter is for a new index, and {database.location} is"
+                " there already. Leave it out."
+            )
+        return _opened(database, asked, workers)
     except BaseException:
         database.close()
         raise
+
+
+def _opened(database: Database, asked: dict[str, Any], workers: int) -> Handle:
+    """Return an index that is there, if it is as asked for."""
+    database.check_schema()
+    with database.reading() as connection:
+        session = Session(connection, database.location)
+        rows, identity = session.meta(), session.identity()
+    settings = _settings_of(rows, database.location)
+    check_same(settings, database.location, **asked)
+    return Handle(database, settings, identity, workers)
 
 
 def _settings_of(rows: dict[str, str], location: str) -> Settings:
@@ -189,49 +189,25 @@ def _settings_of(rows: dict[str, str], location: str) -> Settings:
         ) from error
 
 
-def _opened(database: Database, settings: Settings, workers: int) -> Handle:
-    """Return the index that was just made, by this or by another process at once."""
-    with database.reading() as connection:
-        rows = Session(connection, database.location).meta()
-    stored = _settings_of(rows, database.location)
-    if stored != settings:
-        check_same(
-            stored,
-            database.location,
-            recipe=settings.recipe,
-            threshold=settings.rule.threshold,
-            max_distance=settings.rule.max_distance,
-            store=settings.store,
-            expected=settings.expected,
-        )
-    return Handle(database, stored, workers)
-
-
-def make(
-    database: Database,
-    settings: Settings,
-    *,
-    background: bytes | None,
-    created: datetime | None = None,
-) -> None:
-    """Make the tables of an index with these settings."""
-    now = datetime.now(UTC) if created is None else created
+def make(database: Database, settings: Settings, *, background: bytes | None) -> bool:
+    """Make the tables of an index with these settings; False if they are there already."""
+    now = datetime.now(UTC)
 
     def fill(connection: Connection) -> None:
         from neardup import __version__
 
         session = Session(connection, database.location)
         session.set_meta({**settings.to_rows(), "created": now.isoformat(), "neardup": __version__})
-        session.make_counters(COUNTERS)
-        first = {"next": 1}
+        first = dict.fromkeys(COUNTERS, 0)
+        first["next"] = 1
         if background is not None:
             session.set_background(1, background, now)
             first["background"] = 1
-        session.add_to_counters(first)
+        session.make_counters(first)
 
     # Checks all that the settings bring about before anything is made.
     Decider(settings, background=None, like=None)
-    database.create_tables(fill)
+    return database.create_tables(fill)
 
 
 def _after_fork() -> None:

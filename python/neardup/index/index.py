@@ -44,8 +44,9 @@ class Index(Additions, Questions, Removals, Copies):
         and the sketches alone decide: an estimate, with more wrong verdicts.
         :meth:`stats` states the measure.
     expected : int or None, default=None
-        Documents that a search by bands is laid out for, 1,000,000 by default; other
-        searches do not look at it.
+        Documents that a search by bands (`minhash`) is laid out for, 1,000,000 by
+        default; other searches do not look at it. :func:`neardup.dedup` lays it out for
+        the number of its documents, and other bands find other pairs.
     background : table, list or None, default=None
         For a new index: a collection, as :func:`neardup.dedup` takes it. What its
         texts have in common is counted once and holds for good. Without it, the
@@ -78,8 +79,8 @@ class Index(Additions, Questions, Removals, Copies):
     Notes
     -----
     One rule, that of :func:`neardup.dedup`: a document is dropped if and only if it is
-    verified similar to one before it that is kept. With the same `background`, the
-    same documents are kept however they come in. Decisions are made one after the
+    verified similar to one before it that is kept. With the same `background` (and the
+    same bands), the same documents are kept however they come in. Decisions are made one after the
     other, so of two similar documents that two processes add at once one is kept. What a
     method has returned is on the disk. An addition looks some tens of keys up: its
     cost grows with the logarithm of the number of documents.

@@ -114,7 +114,9 @@ class PostgreSQLSchema(Place):
 
     def engine(self) -> Engine:
         """Return a new pool that tries a connection before it gives it away."""
-        options: dict[str, Any] = {"client_encoding": "utf8"}
+        # Behind a pooler, the next transaction may run on a connection of the server that
+        # knows nothing of statements prepared on this one.
+        options: dict[str, Any] = {"client_encoding": "utf8", "prepare_threshold": None}
         for name, value in (
             ("connect_timeout", _CONNECT_SECONDS),
             ("application_name", "neardup"),

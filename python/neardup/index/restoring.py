@@ -30,6 +30,7 @@ from neardup.index.dump import FORMAT, KEY_COLUMNS, KIND, stored_columns
 from neardup.index.handle import COUNTERS
 from neardup.index.schema import SCHEMA, background, counters, documents, events, keys, meta, texts
 from neardup.index.settings import Settings
+from neardup.index.store import Session
 from neardup.readers.formats import Format, by_content, by_name
 from neardup.readers.streams import Blob, StreamDamaged, line_blocks
 
@@ -68,17 +69,13 @@ def load(location: str | Path, source: str | Path, progress: Progress) -> None:
         reading = _Reading(_blocks(name), "standard input" if name == "-" else name)
         about = reading.header()
         _check_settings(about, reading)
-        made = False
 
         def fill(connection: Connection) -> None:
-            nonlocal made
-            made = True
             _fill(connection, about, reading, progress)
 
         progress.stage("load", None)
         with _nothing_half_made(database, location):
-            database.create_tables(fill)
-            if not made:
+            if not database.create_tables(fill):
                 raise _is_there(database)
 
 
@@ -157,7 +154,7 @@ def _fill_tables(connection: Connection, reading: _Reading, progress: Progress) 
             waiting.add(events, reading.decoded(events, value))
         elif kind == "counters":
             rows = reading.counters(value)
-            insert_rows(connection, counters, {"name": list(rows), "value": list(rows.values())})
+            Session(connection, reading.name).make_counters(rows)
             counters_seen = True
         else:
             row = reading.decoded(background, value)

@@ -101,6 +101,7 @@ documents = Table(
     Column("reason", SmallInteger),
 )
 _is_kept = documents.c.state == 0
+_is_freed = documents.c.state == 2
 _is_dropped = documents.c.kept_number.is_not(None)
 Index("documents_id", documents.c.id, unique=True)
 Index("documents_identity", documents.c.identity, sqlite_where=_is_kept, postgresql_where=_is_kept)
@@ -111,6 +112,7 @@ Index(
     postgresql_where=_is_dropped,
 )
 Index("documents_at", documents.c.at)
+Index("documents_freed", documents.c.number, sqlite_where=_is_freed, postgresql_where=_is_freed)
 
 #: Texts, packed with zstd; a document whose text is not stored has no row.
 texts = Table(

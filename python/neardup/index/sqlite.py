@@ -108,13 +108,24 @@ class SQLiteFile(Place):
                 f" Create {printable(str(self.path.parent))} first."
             )
         try:
-            self.path.open("ab").close()
-        except OSError as error:
+            # SQLite makes it, not Python: to close a file takes away all locks that the process
+            # has on it, also those of connections that are open. Another process would then
+            # take itself for the last one, and delete the log that these go on writing.
+            sqlite3.connect(f"{self.path.as_uri()}?mode=rwc", uri=True).close()
+        except sqlite3.Error as refused:
             raise IndexUnavailableError(
-                f"{self.location}: cannot be created: {error.strerror or error}. The folder must"
+                f"{self.location}: cannot be created: {self._why_not() or refused}. The folder must"
                 " be writable."
-            ) from error
+            ) from refused
         self.is_there()
+
+    def _why_not(self) -> str | None:
+        """Return why the file cannot be made, which SQLite does not tell."""
+        try:
+            self.path.open("xb").close()
+        except OSError as error:
+            return error.strerror
+        return None
 
     def _found(self) -> tuple[int, int] | None:
         try:

@@ -7,7 +7,8 @@ are made. Numbers of documents ascend in the order in which they were decided.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -18,7 +19,7 @@ import numpy as np
 import zstandard
 from sqlalchemy import and_, bindparam, delete, func, select, update
 
-from neardup.exceptions import IndexFormatError
+from neardup.exceptions import IndexFormatError, IndexUnavailableError
 from neardup.index.bulk import insert_rows, run_compiled, values_of, values_table
 from neardup.index.schema import background, counters, documents, events, keys, meta, texts
 from neardup.index.statements import statements
@@ -41,6 +42,9 @@ __all__ = [
 ]
 
 KEPT, DROPPED, FREED = 0, 1, 2
+
+#: A counter that counts nothing: see `Session.identity`.
+IDENTITY = "identity"
 
 #: Names of the states, by their numbers.
 STATES = ("kept", "dropped", "freed")
@@ -88,11 +92,12 @@ class NewDocuments:
 class Session:
     """The statements of one transaction."""
 
-    def __init__(self, connection: Connection, location: str) -> None:
+    def __init__(self, connection: Connection, location: str, identity: int | None = None) -> None:
         self._connection = connection
         self._dialect = connection.dialect.name
         self._compiled = statements(connection)
         self._location = location
+        self._identity = identity
         self._unpacker = zstandard.ZstdDecompressor()
 
     # What the index is
@@ -106,13 +111,33 @@ class Session:
         insert_rows(self._connection, meta, {"name": list(rows), "value": list(rows.values())})
 
     def counters(self) -> dict[str, int]:
-        """Return all counters, by name."""
-        rows = self._connection.exec_driver_sql(self._compiled.counters)
-        return {row[0]: row[1] for row in rows}
+        """Return all counters, by name.
 
-    def make_counters(self, names: Sequence[str]) -> None:
-        """Make counters, at 0."""
-        columns: dict[str, list[Any]] = {"name": list(names), "value": [0] * len(names)}
+        Raises
+        ------
+        IndexUnavailableError
+            If this is not the index that was opened.
+        """
+        rows = self._connection.exec_driver_sql(self._compiled.counters)
+        found = {row[0]: row[1] for row in rows}
+        identity = found.pop(IDENTITY, None)
+        if self._identity is not None and identity != self._identity:
+            raise IndexUnavailableError(
+                f"{self._location}: another index stands there than the one that was opened."
+                " Nothing of this call was stored. Open it again."
+            )
+        return found
+
+    def identity(self) -> int:
+        """Return the number that tells this index from one made in its place."""
+        query = select(counters.c.value).where(counters.c.name == IDENTITY)
+        found: int = self._connection.execute(query).scalar_one()
+        return found
+
+    def make_counters(self, values: Mapping[str, int]) -> None:
+        """Make counters, and give the index its identity."""
+        values = {**values, IDENTITY: secrets.randbits(62)}
+        columns: dict[str, list[Any]] = {"name": [*values], "value": [*values.values()]}
         insert_rows(self._connection, counters, columns)
 
     def add_to_counters(self, changes: dict[str, int]) -> None:
@@ -266,8 +291,10 @@ class Session:
 
     def arrived_before(self, at: int, limit: int) -> list[RowMapping]:
         """Return the first documents that arrived before a moment, without texts."""
-        query = select(documents).where(documents.c.at < at).order_by(documents.c.number)
-        return list(self._connection.execute(query.limit(limit)).mappings())
+        # In the order of the index; by number, all documents would be read each time.
+        query = select(documents).where(documents.c.at < at)
+        query = query.order_by(documents.c.at, documents.c.number).limit(limit)
+        return list(self._connection.execute(query).mappings())
 
     def dropped_for(self, numbers: Sequence[int]) -> list[RowMapping]:
         """Return the documents dropped for some, in the order of arrival."""

@@ -102,7 +102,8 @@ def check_time(value: Any, name: str) -> datetime:
     moment = value.replace(tzinfo=UTC) if value.tzinfo is None else value
     try:
         return moment.astimezone(UTC)
-    except OverflowError:
+    except (OverflowError, ValueError):
+        # Also for what is called a time and is none, as pandas has it.
         raise bad(name, "a time between the years 1 and 9999 in UTC", value) from None
 
 

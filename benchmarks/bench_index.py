@@ -1,0 +1,209 @@
+"""The persistent index as it grows: ``python benchmarks/bench_index.py [case ...]``.
+
+An index in SQLite and one in PostgreSQL grow from 10,000 to 1,000,000 news articles.
+At each size: how fast many documents are added together, what one takes by itself as
+a durable commit, what a query takes, and the bytes on disk. Each index
+is measured in a process of its own; the server has others.
+
+Results go to benchmarks/results/index.json, with a plot, and the tables of
+benchmarks/README.md are made of them.
+"""
+
+import argparse
+import contextlib
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import bench_schemes
+import corpus
+import harness
+import index_inputs
+import index_tables
+import machine
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results"
+WORKERS = 2
+
+#: Bytes of the disk for each document, with what a server writes ahead.
+_BYTES = 6_000
+
+#: Settings of a server that say how durable and how large it is.
+_SHOWN = (
+    "server_version",
+    "shared_buffers",
+    "max_wal_size",
+    "fsync",
+    "synchronous_commit",
+    "full_page_writes",
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One index: its database, how far it grows, and how it is made."""
+
+    name: str
+    title: str
+    database: str
+    largest: int
+    settings: dict = field(default_factory=dict)
+
+
+CASES = (
+    Case("sqlite", "SQLite", "sqlite", 1_000_000),
+    Case("postgresql", "PostgreSQL", "postgresql", 1_000_000),
+    Case("sketch", "SQLite, no texts stored", "sqlite", 100_000, {"store": "sketch"}),
+    Case("classic", "SQLite, recipe `classic`", "sqlite", 100_000, {"recipe": "classic"}),
+)
+
+
+def main(arguments=None):
+    """Measure what is asked for; what was cut short is shown and not stored."""
+    options = parse(arguments)
+    if not options.tables:
+        if not corpus.NEWS.exists():
+            sys.exit(f"bench_index.py: {corpus.NEEDS}")
+        for case in chosen(options):
+            try:
+                result = measured(case, min(options.up_to, case.largest), options.url)
+            except RuntimeError as error:
+                sys.exit(f"bench_index.py: {case.name}: {error}")
+            if options.keep or options.up_to >= case.largest:
+                store(result)
+            else:
+                print(index_tables.body([result]))
+    stored = results()
+    if stored:
+        index_tables.write(HERE / "README.md", stored)
+        index_tables.plot(RESULTS / "index.png", stored)
+    different = disagreement(stored)
+    if different:
+        sys.exit(f"bench_index.py: {different}")
+
+
+def chosen(options):
+    """Return the cases that are asked for."""
+    return [
+        case
+        for case in CASES
+        if (not options.cases or case.name in options.cases)
+        and options.database in (None, case.database)
+    ]
+
+
+def measured(case, largest, url):
+    """Grow an index in a new process, and return its figures."""
+    parts = index_inputs.parts(largest)
+    with tempfile.TemporaryDirectory(dir=corpus.WORK) as folder:
+        # A server of the tests has its files elsewhere.
+        disk = folder if case.database == "sqlite" else tempfile.gettempdir()
+        index_inputs.check_space(disk, _BYTES * largest, "an index and its log")
+        with location(case.database, Path(folder), url) as (where, server):
+            order = {
+                "location": where,
+                "folder": folder,
+                "workers": WORKERS,
+                "settings": case.settings,
+                "sizes": [part.size for part in parts],
+            }
+            print(f"{case.name}: up to {largest:,} documents", file=sys.stderr, flush=True)
+            done = subprocess.run(
+                # The address of a database has a password, which others could read as an argument.
+                [sys.executable, str(HERE / "index_run.py")],
+                input=json.dumps(order),
+                env=harness.environment(WORKERS) | bench_schemes.inherited(),
+                text=True,
+                check=False,
+            )
+        if done.returncode != 0:
+            raise RuntimeError(f"exit code {done.returncode}")
+        figures = json.loads((Path(folder) / "measured.json").read_text("utf-8"))
+    return asdict(case) | figures | {"server": server, "machine": machine.facts()}
+
+
+@contextlib.contextmanager
+def location(database, folder, url):
+    """Give where the index is to be, and facts of the server if there is one."""
+    if database == "sqlite":
+        yield str(folder / "index.db"), None
+    elif url is not None:
+        yield url, facts_of(url)
+    else:
+        sys.path.append(str(HERE.parent))
+        from tests.postgres import Server
+
+        server = Server(shared_buffers="1GB", max_wal_size="4GB")
+        try:
+            address = server.new_database()
+            yield address, facts_of(address)
+        finally:
+            server.remove()
+
+
+def facts_of(url):
+    """Return the settings of a server that matter here."""
+    import psycopg
+
+    with psycopg.connect(url.partition("?")[0]) as connection:
+        return {
+            name: connection.execute(f"SHOW {name}").fetchone()[0]  # a fixed list of names
+            for name in _SHOWN
+        }
+
+
+def results():
+    """Return what is stored, in the order of the cases."""
+    path = RESULTS / "index.json"
+    return json.loads(path.read_text("utf-8")) if path.exists() else []
+
+
+def disagreement(results):
+    """Return where two databases do not answer alike; None if they do."""
+    answers = {}
+    for result in results:
+        for row in result["rows"]:
+            of = json.dumps(result["settings"]), row["size"]
+            answer = row["kept"], row["many"]["found"], row["single"]["found"]
+            other, expected = answers.setdefault(of, (result["name"], answer))
+            if answer != expected:
+                return (
+                    f"{other} and {result['name']} must answer alike, at {row['size']:,} documents."
+                    f" Got (kept, copies found together, one by one) {expected} and {answer}."
+                )
+    return None
+
+
+def store(result):
+    """Put a result in the place of the one before it."""
+    found = {old["name"]: old for old in results()} | {result["name"]: result}
+    ordered = [found[case.name] for case in CASES if case.name in found]
+    text = json.dumps(ordered, indent=1, ensure_ascii=False) + "\n"
+    (RESULTS / "index.json").write_text(text, encoding="utf-8")
+
+
+def parse(arguments):
+    """Return the options."""
+    names = [case.name for case in CASES]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cases", nargs="*", choices=[[], *names], metavar="case")
+    parser.add_argument("--database", choices=["sqlite", "postgresql"], help="only this one")
+    parser.add_argument(
+        "--up-to",
+        type=int,
+        choices=index_inputs.SIZES,
+        default=index_inputs.SIZES[-1],
+        help="the largest size; below a case's own its figures are shown and not stored",
+    )
+    parser.add_argument("--keep", action="store_true", help="store them all the same")
+    parser.add_argument("--url", help="an empty PostgreSQL database; a server of its own if not")
+    parser.add_argument("--tables", action="store_true", help="only make tables and plot again")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""Grows one index and measures it: started by bench_index.py in a process of its own.
+
+At each size: many documents at once, a thousand one by one, a thousand queries, what
+is in memory; then the index is closed, so that SQLite folds its log into the
+file, its bytes are counted, and it is opened again.
+"""
+
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import index_inputs
+import neardup
+from neardup.index import adding
+from neardup.index.store import Session
+
+#: Writes by which the disk itself is measured, and the bytes of one.
+_SYNCS, _SYNC_BYTES = 200, 65_536
+
+
+class Watched:
+    """What happens inside a call: documents that are fetched, and counts of what is common."""
+
+    def __init__(self):
+        self.fetched = 0
+        self.recounts = []
+        kept, recount = Session.kept, adding.recount
+
+        def counted(session, numbers, *, with_texts):
+            self.fetched += len(numbers)
+            return kept(session, numbers, with_texts=with_texts)
+
+        def timed(session, settings, *, workers):
+            begun = time.perf_counter()
+            texts = recount(session, settings, workers=workers)
+            seconds = time.perf_counter() - begun
+            arrived = session.counters()["arrived"]
+            self.recounts.append({"arrived": arrived, "texts": texts, "seconds": seconds})
+            return texts
+
+        Session.kept, adding.recount = counted, timed
+
+
+def main(order):
+    """Do what the order says; measured.json in its folder has one more row after each size."""
+    watched, rows = Watched(), []
+    for size in order["sizes"]:
+        rows.append(grown(order, index_inputs.Part(size), watched))
+        measured = {"rows": rows, "recounts": watched.recounts}
+        (Path(order["folder"]) / "measured.json").write_text(json.dumps(measured), encoding="utf-8")
+
+
+def grown(order, part, watched):
+    """Bring the index to a size, and return what it took."""
+    row = {"size": part.size, "load": os.getloadavg()[0]}
+    location, settings = order["location"], order["settings"] | {"workers": order["workers"]}
+    is_first = part.size == order["sizes"][0]
+    with neardup.Index(location, must_exist=not is_first, **settings) as index:
+        row["many"] = many(index, part.many)
+        row["sync"] = sync(order["folder"])
+        row["single"] = singles(index, part.single, watched)
+        row["query"] = queries(index, part.queries, watched)
+        row["memory"] = memory()
+        stats = index.stats()
+        if stats.documents != part.size:
+            raise RuntimeError(f"{location}: {stats.documents} documents instead of {part.size}")
+        begun = time.perf_counter()
+    row["close_seconds"] = time.perf_counter() - begun
+    with neardup.Index(location, must_exist=True) as index:
+        row["bytes"] = index.stats().bytes
+    row |= {"kept": stats.kept, "dropped": stats.dropped, "scheme": stats.scheme}
+    return row
+
+
+def many(index, path):
+    """Add a file, and return how fast and how well."""
+    planted, megabytes = index_inputs.copies(path), path.stat().st_size / 1e6
+    begun = time.perf_counter()
+    added = index.add_files([path])
+    seconds = time.perf_counter() - begun
+    if added.new != len(added.keep):
+        raise RuntimeError(f"{path}: {added.new} of {len(added.keep)} documents were added")
+    found = sum(map(index_inputs.is_copy, added.removed["id"].to_pylist()))
+    return {
+        "documents": added.new,
+        "megabytes": megabytes,
+        "seconds": seconds,
+        "dropped": added.removed.num_rows,
+        "planted": planted,
+        "found": found,
+    }
+
+
+def singles(index, path, watched):
+    """Add documents one by one; apart, those for which stored documents were fetched."""
+    return one_by_one(index_inputs.read(path), watched, index.add)
+
+
+def queries(index, path, watched):
+    """Look texts up, one by one."""
+    return one_by_one(index_inputs.read(path), watched, lambda _, text: index.query(text))
+
+
+def one_by_one(documents, watched, ask):
+    """Return the milliseconds of single calls, and how many copies had an answer."""
+    seconds, fetched, answered = [], [], []
+    for id, text in documents:
+        watched.fetched = 0
+        begun = time.perf_counter()
+        answer = ask(id, text)
+        seconds.append(time.perf_counter() - begun)
+        fetched.append(watched.fetched)
+        answered.append(bool(answer))
+    has_fetched = np.array(fetched) > 0
+    is_copy = np.array([index_inputs.is_copy(id) for id, _ in documents])
+    milliseconds = 1000 * np.array(seconds)
+    return {
+        "all": spread(milliseconds),
+        "fetched": spread(milliseconds[has_fetched]),
+        "not_fetched": spread(milliseconds[~has_fetched]),
+        "fetched_documents": int(np.sum(fetched)),
+        "answered": int(np.sum(answered)),
+        "planted": int(np.sum(is_copy)),
+        "found": int(np.sum(is_copy & answered)),
+    }
+
+
+def spread(milliseconds):
+    """Return count, median, 90th and 99th percentile and the most of some times."""
+    if not len(milliseconds):
+        return {"count": 0}
+    p50, p90, p99 = np.percentile(milliseconds, (50, 90, 99)).tolist()
+    most = float(milliseconds.max())
+    return {"count": len(milliseconds), "p50": p50, "p90": p90, "p99": p99, "max": most}
+
+
+def sync(folder):
+    """Return the milliseconds that the disk takes to make 64 KB durable, in place."""
+    synced = getattr(os, "fdatasync", os.fsync)
+    seconds = []
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(bytes(_SYNC_BYTES))
+        file.flush()
+        os.fsync(file.fileno())
+        for number in range(_SYNCS):
+            file.seek(0)
+            file.write(bytes([number % 256]) * _SYNC_BYTES)
+            file.flush()
+            begun = time.perf_counter()
+            synced(file.fileno())
+            seconds.append(time.perf_counter() - begun)
+    return spread(1000 * np.array(seconds))
+
+
+def memory():
+    """Return MB of this process: its own, and of files mapped; None where not told."""
+    try:
+        status = Path("/proc/self/status").read_text("ascii")
+    except OSError:
+        return None
+    kilobytes = dict(re.findall(r"(\w+):\s*(\d+) kB", status))
+    names = {"own": "RssAnon", "mapped": "RssFile", "peak": "VmHWM"}
+    return {name: int(kilobytes[field]) / 1024 for name, field in names.items()}
+
+
+if __name__ == "__main__":
+    main(json.load(sys.stdin))

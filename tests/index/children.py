@@ -1,0 +1,87 @@
+"""Processes that use an index, started fast enough to be killed by the dozen."""
+
+import json
+import multiprocessing
+
+from neardup import Index, NeardupError
+
+#: How a child ends that an error of the package ended.
+REFUSED = 3
+
+_context = multiprocessing.get_context("forkserver")
+# What is imported once is not imported by each child. It starts no thread.
+_context.set_forkserver_preload(["tests.index.children", "neardup.index.handle", "psycopg"])
+
+
+def barrier(count):
+    """Where so many children wait for each other."""
+    return _context.Barrier(count, timeout=60)
+
+
+class Child:
+    """A process that runs a function with a channel to tell what is done."""
+
+    def __init__(self, function, *arguments):
+        self._reader, writer = _context.Pipe(duplex=False)
+        self._process = _context.Process(
+            target=_run, args=(function, writer, *arguments), daemon=True
+        )
+        self._process.start()
+        # The channel ends when the child does.
+        writer.close()
+        self.told = []
+
+    def wait_for(self, count):
+        """Read until so much was told in all, or nothing more comes; return whether it was."""
+        while len(self.told) < count:
+            try:
+                self.told.append(json.loads(self._reader.recv_bytes()))
+            except (EOFError, OSError):
+                return False
+        return True
+
+    def kill(self):
+        """Kill it as nothing can be caught; reading goes on."""
+        self._process.kill()
+
+    def end(self):
+        """Read to the end, and return the exit code; negative for a signal."""
+        while self.wait_for(len(self.told) + 1):
+            pass
+        self._reader.close()
+        self._process.join(60)
+        code = self._process.exitcode
+        self._process.close()
+        return code
+
+
+def _run(function, writer, *arguments):
+    try:
+        function(lambda what: writer.send_bytes(json.dumps(what).encode()), *arguments)
+    except NeardupError as error:
+        writer.send_bytes(json.dumps(f"{type(error).__name__}: {error}").encode())
+        raise SystemExit(REFUSED) from None
+
+
+def add_all(tell, place, many, size, options):
+    """Add documents, `size` at a time with `add_many`, or with `add` for 0; tell what is there."""
+    with Index(place, **options) as index:
+        tell("open")
+        for begin in range(0, len(many), size or 1):
+            some = many[begin : begin + (size or 1)]
+            if size:
+                added = index.add_many(some)
+                assert not added.problems
+            else:
+                index.add(some[0]["id"], some[0]["text"])
+            tell([one["id"] for one in some])
+
+
+def add_at_once(tell, place, together, texts, name, options):
+    """Make or open an index and add documents, each at the moment in which others add theirs."""
+    together.wait()
+    with Index(place, **options) as index:
+        tell(index.stats().threshold)
+        for at, text in enumerate(texts):
+            together.wait()
+            index.add(f"{name}{at}", text)

@@ -1,0 +1,370 @@
+"""Documents that come in: new ones, those that are there, those that cannot be."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from tests.index.sound import check_sound
+
+from neardup import Index, IndexUnavailableError, InputError, ParameterError
+from neardup.collect import Progress
+
+FERRY = "The ferry to the northern islands leaves at seven in the morning and comes back at noon."
+FERRY_AGAIN = "The ferry to the northern islands leaves at seven in the morning, is back at noon."
+PEARS = "The orchard on the hill lost half of its pears to the hail; the rest went to the press."
+BRIDGE = "The council will open the new bridge on Sunday, and buses will run until midnight."
+
+
+@pytest.fixture
+def index(location):
+    with Index(location, workers=1) as index:
+        yield index
+    check_sound(location)
+
+
+def rows(*texts, **fields):
+    """Records d0, d1, ...; other fields hold a list each."""
+    return [
+        {"id": f"d{at}", "text": text} | {name: values[at] for name, values in fields.items()}
+        for at, text in enumerate(texts)
+    ]
+
+
+class TestAdd:
+    def test_what_is_new_is_kept_or_repeats(self, index):
+        assert index.add("a", FERRY) is None
+        match = index.add("b", FERRY_AGAIN)
+        assert (match.id, match.measure, match.distance) == ("a", "content(5)", None)
+        assert 0.45 <= match.similarity < 1
+        assert not match.identical
+        assert index.add("c", PEARS) is None
+        exact = index.add("d", FERRY)
+        assert (exact.id, exact.similarity, exact.identical) == ("a", 1.0, True)
+        assert len(index) == 4
+
+    def test_what_is_there_is_answered_as_the_first_time(self, index):
+        first = index.add("a", FERRY), index.add("b", FERRY_AGAIN)
+        # Closer to `b` than the document that it was dropped for.
+        index.add("c", FERRY_AGAIN + " Bring a coat.")
+        assert (index.add("a", FERRY), index.add("b", FERRY_AGAIN)) == first
+        assert len(index) == 3
+
+    def test_what_is_there_stays_as_it_came(self, index):
+        index.add("a", FERRY, title="Ferries", at="2024-05-01", source="x", extra={"n": 1})
+        before = index.get("a")
+        index.add("a", FERRY, title="Other", at="2025-05-01", source="y", extra={"n": 2})
+        assert index.get("a") == before
+
+    @pytest.mark.parametrize("again", [PEARS, "", FERRY_AGAIN])
+    def test_another_text_under_an_id_is_refused(self, index, again):
+        index.add("a", FERRY)
+        with pytest.raises(InputError, match="'a' is there with another text") as told:
+            index.add("a", again)
+        assert "Remove that one first, or choose another id." in str(told.value)
+        assert index.get("a").text == FERRY
+        assert len(index) == 1
+
+    def test_another_text_under_the_id_of_one_dropped(self, index):
+        index.add("a", FERRY)
+        index.add("b", FERRY_AGAIN)
+        with pytest.raises(InputError, match="'b' is there with another text"):
+            index.add("b", PEARS)
+        assert len(index) == 2
+
+    def test_texts_without_features_equal_only_the_same(self, index):
+        assert index.add("a", "") is None
+        assert index.add("b", "。。。") is None
+        assert index.add("c", "。。") is None
+        assert index.add("d", "").id == "a"
+        match = index.add("e", "。。。")
+        assert (match.id, match.similarity, match.identical) == ("b", 1.0, True)
+        assert index.add("f", " ") is None
+
+    def test_fields_come_back(self, index):
+        extra = {"n": 1, "list": [1.5, None, True], "deep": {"雪": "\0"}}
+        index.add("雪/1?x#y'\"%", FERRY, title="标题", source="源", at="2024-01-01", extra=extra)
+        found = index.get("雪/1?x#y'\"%")
+        assert (found.text, found.title, found.source) == (FERRY, "标题", "源")
+        assert found.extra == extra
+        assert (found.state, found.repeats) == ("kept", None)
+
+    def test_a_text_comes_back_to_the_letter(self, index):
+        text = "  A\0b\r\n\u200b雪\u0085\ufeff 🙂 e\u0301  "
+        index.add("a", text)
+        assert index.get("a").text == text
+
+    def test_a_very_long_text(self, index):
+        text = "".join(f"{at} steps to the sea. " for at in range(150_000))
+        assert index.add("a", text) is None
+        assert index.add("b", text[:-20]).id == "a"
+        assert index.get("a").text == text
+
+    def test_nul_in_what_postgresql_cannot_hold(self, index):
+        index.add("a", FERRY, title="one\0two", source="three\0four")
+        found = index.get("a")
+        assert found.title == "one\N{REPLACEMENT CHARACTER}two"
+        assert found.source == "three\N{REPLACEMENT CHARACTER}four"
+
+
+class TestTimes:
+    @pytest.mark.parametrize(
+        ("at", "expected"),
+        [
+            ("2024-03-09T08:00:00+08:00", datetime(2024, 3, 9, tzinfo=UTC)),
+            ("2024-03-09", datetime(2024, 3, 9, tzinfo=UTC)),
+            ("2024-03-09T00:00:00Z", datetime(2024, 3, 9, tzinfo=UTC)),
+            (datetime(2024, 3, 9), datetime(2024, 3, 9, tzinfo=UTC)),
+            (
+                datetime(2024, 3, 9, 1, 2, 3, 456789, timezone(timedelta(hours=-3))),
+                datetime(2024, 3, 9, 4, 2, 3, 456789, UTC),
+            ),
+            (pd.Timestamp("2024-03-09", tz="Asia/Shanghai"), datetime(2024, 3, 8, 16, tzinfo=UTC)),
+            (datetime(1, 1, 1), datetime(1, 1, 1, tzinfo=UTC)),
+            (datetime.max, datetime.max.replace(tzinfo=UTC)),
+            ("1969-12-31T23:59:59.999999", datetime(1969, 12, 31, 23, 59, 59, 999999, UTC)),
+        ],
+    )
+    def test_times_are_kept_in_utc(self, index, at, expected):
+        index.add("a", FERRY, at=at)
+        assert index.get("a").at == expected
+        assert index.get("a").at.tzinfo == UTC
+
+    def test_now_is_the_default(self, index):
+        before = datetime.now(UTC)
+        index.add("a", FERRY)
+        index.add_many([{"id": "b", "text": PEARS}])
+        assert before <= index.get("a").at <= index.get("b").at <= datetime.now(UTC)
+
+    @pytest.mark.parametrize("at", ["yesterday", "", "2024-13-01", 7, b"2024-01-01"])
+    def test_what_is_no_time(self, index, at):
+        with pytest.raises(ParameterError, match="'at' parameter must be"):
+            index.add("a", FERRY, at=at)
+
+    def test_a_time_that_utc_cannot_hold(self, index):
+        with pytest.raises(ParameterError, match=r"'at' parameter must be .* 1 and 9999 in UTC"):
+            index.add("a", FERRY, at="0001-01-01T00:00:00+14:00")
+
+    @pytest.mark.parametrize("kind", ["list", "arrow", "pandas", "polars"])
+    def test_times_of_a_collection(self, index, kind):
+        at = [datetime(2024, 3, 9), None, datetime(1999, 1, 1)]
+        many = rows(FERRY, PEARS, BRIDGE, day=at)
+        table = pa.Table.from_pylist(many)
+        index.add_many(
+            {
+                "list": many,
+                "arrow": table,
+                "pandas": table.to_pandas(),
+                "polars": pl.from_arrow(table),
+            }[kind],
+            at="day",
+        )
+        found = [one.at for one in index.documents()]
+        assert found[0::2] == [one.replace(tzinfo=UTC) for one in at[0::2]]
+        assert datetime.now(UTC) - found[1] < timedelta(minutes=10)
+
+    def test_bad_times_of_a_collection_are_problems(self, index):
+        many = rows(FERRY, PEARS, BRIDGE, day=["2024-01-01", "soon", 7])
+        added = index.add_many(many, at="day")
+        assert added.keep.tolist() == [True, False, False]
+        assert [one.field for one in added.problems] == ["day", "day"]
+        assert [one.record for one in added.problems] == [2, 3]
+        assert len(index) == 1
+
+
+class TestAddMany:
+    def test_what_is_told(self, index):
+        index.add("old", FERRY)
+        many = [
+            {"id": "old", "text": FERRY},
+            {"id": "a", "text": FERRY_AGAIN},
+            {"id": "b", "text": PEARS},
+            {"id": "b", "text": PEARS},
+            {"id": "a", "text": FERRY_AGAIN},
+            {"id": "b", "text": BRIDGE},
+            {"id": "old", "text": BRIDGE},
+            {"id": "c", "text": None},
+            {"id": "d", "text": BRIDGE},
+        ]
+        added = index.add_many(many)
+        assert added.keep.dtype == np.bool_
+        keep = [True, False, True, True, False, False, False, False, True]
+        assert added.keep.tolist() == keep
+        assert (added.new, added.already, added.problem_count) == (3, 3, 3)
+        removed = added.removed.to_pylist()
+        assert [(row["id"], row["kept_id"]) for row in removed] == [("a", "old"), ("a", "old")]
+        places = sorted((one.record, one.field) for one in added.problems)
+        assert places == [(6, "id"), (7, "id"), (8, "text")]
+        reasons = {one.record: str(one) for one in added.problems}
+        assert "'b' is there with another text" in reasons[6]
+        assert "'old' is there with another text" in reasons[7]
+        assert [one.id for one in index.documents()] == ["old", "a", "b", "d"]
+
+    @pytest.mark.slow
+    def test_the_same_across_transactions(self, index):
+        """An id comes again within one transaction and a transaction later."""
+        many = rows(*(f"Number {at} of the list is {at * 7919}." for at in range(1500)))
+        added = index.add_many([*many, *many[::-1]])
+        assert (added.new, added.already, added.problem_count) == (1500, 1500, 0)
+        assert added.keep[:1500].tolist() == added.keep[1500:][::-1].tolist()
+        other = [one | {"text": one["text"] + "?!"} for one in many]
+        added = index.add_many([{"id": "x", "text": ""}, *other])
+        assert added.problem_count == 1500
+        assert added.new == 1
+
+    def test_nothing(self, index):
+        none = pa.array([], pa.string())
+        for nothing in ([], pa.table({"id": none, "text": none})):
+            added = index.add_many(nothing)
+            assert (len(added.keep), added.removed.num_rows, added.new) == (0, 0, 0)
+        assert len(index) == 0
+        assert index.query(FERRY) == []
+        assert list(index.documents()) == list(index.clusters()) == []
+
+    def test_fields_by_other_names(self, index):
+        many = [
+            {"key": 7, "words": FERRY, "head": "Ferries", "from": "x", "n": 1, "m": "two"},
+            {"key": 8, "words": PEARS, "head": None, "from": None, "n": None, "m": None},
+        ]
+        names = {"id": "key", "text": "words", "title": "head", "source": "from"}
+        index.add_many(many, **names, extra=["n", "m"])
+        one, other = index.documents()
+        assert (one.id, one.text, one.title, one.source) == ("7", FERRY, "Ferries", "x")
+        assert one.extra == {"n": 1, "m": "two"}
+        assert (other.id, other.title, other.source, other.extra) == ("8", None, None, {})
+
+    def test_a_missing_column(self, index):
+        table = pa.table({"id": ["a"], "text": [FERRY]})
+        for name in ("at", "source", "title", "text"):
+            with pytest.raises(InputError, match=r"must have (the|a) (\w+ )?column 'nosuch'"):
+                index.add_many(table, **{name: "nosuch"})
+        with pytest.raises(InputError, match="must have the column 'nosuch'"):
+            index.add_many(table, extra=["nosuch"])
+        with pytest.raises(InputError, match="text column"):
+            index.add_many(pa.table({"id": ["a"], "n": [1]}))
+        assert len(index) == 0
+
+    def test_titles_of_first_lines(self, index):
+        many = rows("First line\n" + FERRY, PEARS)
+        index.add_many(many, title_from_first_line=True)
+        assert [one.title for one in index.documents()] == ["First line", PEARS]
+
+    def test_progress_is_told(self, index):
+        class Told(Progress):
+            def __init__(self):
+                self.stages, self.rows, self.problems = [], 0, 0
+
+            def stage(self, name, _total):
+                self.stages.append(name)
+
+            def advance(self, rows, _read=0):
+                self.rows += rows
+
+            def problem(self, _problem):
+                self.problems += 1
+
+        told = Told()
+        index.add_many(rows(FERRY, None, PEARS), progress=told)
+        assert (told.stages, told.rows, told.problems) == (["add"], 3, 1)
+
+    def test_files(self, index, make):
+        lines = (b'{"id": "x", "text": "one"}', b'{"id": "y"}', b"no json", b'{"text": "two"}')
+        name = make("a.jsonl", b"\n".join(lines))
+        added = index.add_files([name])
+        assert added.keep.tolist() == [True, False, False, True]
+        assert [one.id for one in index.documents()] == ["x", "a.jsonl:4"]
+        again = index.add_files([name])
+        assert (again.new, again.already, again.problem_count) == (0, 2, added.problem_count)
+
+    @pytest.mark.parametrize("kind", ["arrow", "pandas", "polars"])
+    def test_tables(self, index, kind):
+        table = pa.Table.from_pylist(rows(FERRY, FERRY_AGAIN, PEARS))
+        data = {"arrow": table, "pandas": table.to_pandas(), "polars": pl.from_arrow(table)}[kind]
+        assert index.add_many(data).keep.tolist() == [True, False, True]
+
+
+DAY = timedelta(days=1)
+NOON = datetime(2024, 6, 15, 12, tzinfo=UTC)
+TICK = timedelta(microseconds=1)
+
+
+@pytest.mark.parametrize("recipe", ["general", "characters"])
+class TestWindows:
+    @pytest.fixture
+    def index(self, location, recipe):
+        with Index(location, recipe=recipe, workers=1) as index:
+            index.add("old", FERRY, at=NOON)
+            yield index
+        check_sound(location)
+
+    def test_the_window_begins_inclusive(self, index):
+        assert index.add("a", FERRY, at=NOON + DAY, within="24h").id == "old"
+        assert index.add("b", FERRY, at=NOON + DAY + TICK, within=DAY) is None
+        # The kept one in the window, though an older one is the same.
+        assert index.add("c", FERRY, at=NOON + 2 * DAY, within=DAY).id == "b"
+        assert index.add("d", FERRY, at=NOON + 2 * DAY).id == "old"
+
+    def test_many(self, index):
+        day = [NOON + DAY + TICK, NOON + DAY, NOON + 2 * DAY + TICK, NOON + 9 * DAY]
+        added = index.add_many(rows(FERRY, FERRY, FERRY, FERRY, day=day), at="day", within="1d")
+        # The second looks back to `old`; the third to the first.
+        assert added.keep.tolist() == [True, False, False, True]
+        assert added.removed["kept_id"].to_pylist() == ["old", "d0"]
+
+    def test_many_are_as_one_by_one(self, index):
+        texts = [FERRY, FERRY_AGAIN, PEARS, FERRY, PEARS, FERRY_AGAIN, FERRY, PEARS]
+        day = [NOON + at * DAY for at in (3, 4, 4, 9, 6, 8, 20, 21)]
+        many = rows(*texts, day=day)
+        one_by_one = [index.add(one["id"], one["text"], at=one["day"], within="3d") for one in many]
+        again = [one | {"id": f"again-{one['id']}"} for one in many]
+        for one in many:
+            index.remove(one["id"])
+        added = index.add_many(again, at="day", within="3d")
+        assert added.keep.tolist() == [match is None for match in one_by_one]
+
+    def test_queries(self, index):
+        assert [m.id for m in index.query(FERRY, at=NOON + DAY, within=DAY)] == ["old"]
+        assert index.query(FERRY, at=NOON + DAY + TICK, within=DAY) == []
+        assert index.query(FERRY, within="1d") == []
+        assert [m.id for m in index.query(FERRY)] == ["old"]
+
+
+@pytest.mark.parametrize("within", ["14", "d", "-1d", "1.5d", "14 years", 14, ""])
+def test_what_is_no_span(location, within):
+    with Index(location) as index:
+        for call in (
+            lambda: index.add("a", FERRY, within=within),
+            lambda: index.add_many([], within=within),
+            lambda: index.query(FERRY, within=within),
+        ):
+            with pytest.raises(ParameterError, match="'within' parameter must be"):
+                call()
+
+
+@pytest.mark.parametrize("within", ["0d", timedelta(0), -DAY])
+def test_a_span_of_nothing(location, within):
+    with Index(location) as index, pytest.raises(ParameterError, match="longer than nothing"):
+        index.add("a", FERRY, within=within)
+
+
+def test_a_closed_index_says_so(location):
+    index = Index(location)
+    index.add("a", FERRY)
+    index.close()
+    index.close()
+    for call in (
+        lambda: index.add("b", PEARS),
+        lambda: index.add_many(rows(PEARS)),
+        lambda: index.query(FERRY),
+        lambda: index.get("a"),
+        lambda: list(index.documents()),
+        lambda: len(index),
+        lambda: "a" in index,
+        index.stats,
+        index.check,
+        index.compact,
+    ):
+        with pytest.raises(IndexUnavailableError, match="is closed"):
+            call()

@@ -1,0 +1,137 @@
+"""Every parameter of every method of `Index` refuses bad values by name."""
+
+import inspect
+
+import pytest
+
+from neardup import Index, InputError, NeardupError, ParameterError
+
+TEXT = "The ferry to the northern islands leaves at seven in the morning and comes back at noon."
+MANY = [{"id": "b", "text": "one"}]
+
+_TEXT = (None, 7, b"bytes", ["x"], "\ud800")
+_ID = (None, 7, b"bytes", ["x"])
+_TITLE = (7, b"bytes", "\ud800")
+_TIME = ("soon", 7, b"2024-01-01", "")
+_SPAN = ("soon", 7, "0d", "-1d", "")
+_FIELD = (7, ["text"])
+_FIELDS = {
+    "text": _FIELD,
+    "id": _FIELD,
+    "title": _FIELD,
+    "at": _FIELD,
+    "source": _FIELD,
+    "extra": ("x", 7, [7], None),
+    "within": _SPAN,
+    "title_from_first_line": (1, "yes", None),
+    "progress": (),
+}
+
+#: Methods with arguments that are right, and values that are wrong. Files that are
+#: written have their own tests.
+METHODS = {
+    "add": (
+        {"id": "b", "text": TEXT},
+        {
+            "id": _ID,
+            "text": _TEXT,
+            "title": _TITLE,
+            "at": _TIME,
+            "source": _TITLE,
+            "extra": ("x", 7, [1], {"x": "\ud800"}),
+            "within": _SPAN,
+        },
+    ),
+    "add_many": ({"data": MANY}, {"data": (None, 7, "text", {"text": "x"})} | _FIELDS),
+    "add_files": (
+        {"inputs": ["/dev/null"], "format": "jsonl"},
+        {"inputs": ([], ["no-such-inputs.jsonl"]), "format": ("xml", 7)} | _FIELDS,
+    ),
+    "query": (
+        {"text": TEXT},
+        {
+            "text": _TEXT,
+            "k": (0, -1, 1.5, "1", None, True),
+            "title": _TITLE,
+            "at": _TIME,
+            "within": _SPAN,
+        },
+    ),
+    "get": ({"id": "a"}, {"id": _ID}),
+    "explain": ({"id": "a"}, {"id": _ID}),
+    "documents": ({}, {"state": ("lost", "", 7, ["kept"])}),
+    "remove": ({"id": "a"}, {"id": _ID}),
+    "reconsider": ({}, {"ids": ("a", 7, [7], {"a"})}),
+    "expire": (
+        {},
+        {"before": _TIME, "older_than": _SPAN},
+    ),
+}
+#: Methods without parameters, and those that write files.
+OTHERS = {"clusters", "stats", "recount", "compact", "check", "close", "export", "dump", "load"}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    with Index(tmp_path_factory.mktemp("parameters") / "index.db") as index:
+        index.add("a", TEXT)
+        yield index
+        assert [one.id for one in index.documents()] == ["a"]
+
+
+def test_the_lists_are_complete():
+    public = {name for name in dir(Index) if not name.startswith("_")}
+    assert public == set(METHODS) | OTHERS
+    for name, (_, bad) in METHODS.items():
+        parameters = set(inspect.signature(getattr(Index, name)).parameters) - {"self"}
+        assert parameters == set(bad), name
+
+
+CASES = [
+    pytest.param(name, parameter, value, id=f"{name}-{parameter}-{at}")
+    for name, (_, bad) in METHODS.items()
+    for parameter, values in bad.items()
+    for at, value in enumerate(values)
+]
+
+
+@pytest.mark.parametrize(("name", "parameter", "value"), CASES)
+def test_bad_values_are_refused_by_name(index, name, parameter, value):
+    good, _ = METHODS[name]
+    with pytest.raises((ParameterError, InputError)) as told:
+        getattr(index, name)(**good | {parameter: value})
+    message = str(told.value)
+    assert parameter in message
+    if isinstance(told.value, ParameterError):
+        assert "must" in message
+    assert len(message) < 400
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("recipe", "nosuch"),
+        ("recipe", 7),
+        ("threshold", 0),
+        ("threshold", "0.5"),
+        ("max_distance", 3),
+        ("store", "both"),
+        ("store", 7),
+        ("expected", 0),
+        ("expected", 1.5),
+        ("background", 7),
+        ("background", "text"),
+        ("must_exist", 1),
+        ("workers", -1),
+        ("workers", True),
+        ("location", 7),
+        ("location", ""),
+    ],
+)
+def test_bad_settings_are_refused_by_name(tmp_path, parameter, value):
+    with pytest.raises(NeardupError) as told:
+        Index(**{"location": tmp_path / "index.db"} | {parameter: value})
+    assert isinstance(told.value, ValueError)
+    if value != "text":
+        assert parameter in str(told.value)
+    assert list(tmp_path.iterdir()) == []

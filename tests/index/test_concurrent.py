@@ -1,0 +1,217 @@
+"""Many writers: no document is lost, and of two that are alike one is kept."""
+
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from tests.index.children import REFUSED, Child, add_all, add_at_once, barrier
+from tests.index.sound import check_sound, verdicts
+from tests.index.written import documents, edited, families, letters
+
+from neardup import Index, pairs
+from neardup.index.sqlite import SQLiteFile
+
+pytestmark = pytest.mark.slow
+
+#: Writers at once, and the sizes of what each hands to `add_many`, 0 for `add`.
+SIZES = (0, 0, 0, 3, 10, 40, 40, 1100)
+EXACT = {"recipe": "shingle", "threshold": 0.4, "workers": 1}
+
+
+def check_replayed(place, new_place, options):
+    """Hold an index to one to which the same documents came in the order of their numbers."""
+    found = verdicts(place)
+    again = new_place()
+    with Index(place) as index, Index(again, **options) as other:
+        for one in index.documents():
+            match = other.add(one.id, one.text)
+            assert (one.state, one.repeats) == ("kept" if match is None else "dropped", match)
+    assert verdicts(again) == found
+    return found
+
+
+def streams(many, rng):
+    """For each writer most of the documents, in an order of its own."""
+    some = [rng.sample(many, len(many) * 3 // 5) for _ in SIZES[:-1]]
+    return [*some, rng.sample(many, len(many))]
+
+
+@pytest.mark.parametrize("options", [EXACT, {"threshold": 0.3, "workers": 1}], ids=["exact", "own"])
+def test_eight_processes(options, new_place):
+    """With the recipe ``general`` what is common is counted amid all that."""
+    many = documents(families(6, 160 if options is EXACT else 520))
+    rng = random.Random(6)
+    place = new_place()
+    children = [
+        Child(add_all, place, some, size, options)
+        for some, size in zip(streams(many, rng), SIZES, strict=True)
+    ]
+    codes = [child.end() for child in children]
+    assert codes == [0] * len(SIZES), [child.told[-1] for child in children]
+    found = check_replayed(place, new_place, options)
+    assert set(found) == {one["id"] for one in many}
+    kept = [one["text"] for one in many if found[one["id"]] is None]
+    assert 0.2 < len(kept) / len(many) < 0.8
+    if options is EXACT:
+        assert pairs(kept, recipe="shingle", threshold=0.4).table.num_rows == 0
+    else:
+        with Index(place) as index:
+            assert index.stats().background_texts > 800
+
+
+def twins(count):
+    """Two lists of texts; those at the same place are near-duplicates."""
+    rng = random.Random(7)
+    texts = [letters(rng, 80) for _ in range(count)]
+    return texts, [edited(rng, text, 2) for text in texts]
+
+
+def check_twins(place, count):
+    found = verdicts(place)
+    assert len(found) == 2 * count
+    for at in range(count):
+        one, other = f"a{at}", f"b{at}"
+        assert (found[one], found[other]) in ((None, one), (other, None))
+
+
+def test_two_processes_at_the_same_moment(new_place):
+    place, together = new_place(), barrier(2)
+    children = [
+        Child(add_at_once, place, together, texts, name, {"workers": 1})
+        for name, texts in zip("ab", twins(100), strict=True)
+    ]
+    assert [child.end() for child in children] == [0, 0], [child.told for child in children]
+    check_twins(place, 100)
+
+
+def test_two_threads_at_the_same_moment(new_place):
+    place, together = new_place(), threading.Barrier(2, timeout=60)
+    with Index(place) as index:
+
+        def add(name, texts):
+            for at, text in enumerate(texts):
+                together.wait()
+                index.add(f"{name}{at}", text)
+
+        with ThreadPoolExecutor(2) as threads:
+            list(threads.map(add, "ab", twins(100)))
+    check_twins(place, 100)
+
+
+@pytest.mark.parametrize("name", ["shingle", "characters"])
+def test_eight_threads_of_one_index(name, new_place):
+    """Adding, asking and removing; ``characters`` keeps fingerprints in memory for all of them."""
+    options = {"recipe": name, "threshold": 0.6}
+    many = documents(families(8, 100))
+    rng = random.Random(8)
+    place = new_place()
+    with Index(place, **options) as index:
+
+        def add(some, size):
+            for begin in range(0, len(some), size or 1):
+                part = some[begin : begin + (size or 1)]
+                if size:
+                    assert index.add_many(part).problems == []
+                else:
+                    index.add(part[0]["id"], part[0]["text"])
+                assert part[0]["id"] in index
+                if begin % 5 == 0:
+                    asked = index.query(part[-1]["text"], 3)
+                    assert all(match.similarity >= 0.6 or match.identical for match in asked)
+
+        with ThreadPoolExecutor(len(SIZES)) as threads:
+            list(threads.map(add, streams(many, rng), SIZES))
+        assert len(index) == len(many)
+    found = check_replayed(place, new_place, options)
+    assert set(found) == {one["id"] for one in many}
+
+
+def test_adding_and_removing_at_once(new_place):
+    """Whatever the order is in which it comes, what is left is sound."""
+    many = documents(families(9, 80))
+    place = new_place()
+    with Index(place, **EXACT) as index:
+        index.add_many(many)
+        first = [one["id"] for one in many]
+
+        def remove(ids):
+            for id in ids:
+                index.remove(id)
+
+        def reconsider(_):
+            return sum(len(index.reconsider()) for _ in range(10))
+
+        more = [one | {"id": f"again-{one['id']}"} for one in many]
+        with ThreadPoolExecutor(4) as threads:
+            jobs = [
+                threads.submit(remove, first[::3]),
+                threads.submit(remove, first[1::3]),
+                threads.submit(reconsider, None),
+                threads.submit(index.add_many, more),
+            ]
+            for job in jobs:
+                job.result()
+        check_sound(place)
+        index.reconsider()
+        found = check_sound(place)
+        assert set(found) == {*first[2::3], *(one["id"] for one in more)}
+        # Decided again in the order of numbers, those that are left are kept or repeat one.
+        assert {row.state for row in found.values()} == {0, 1}
+        kept = [one.text for one in index.documents("kept")]
+    assert pairs(kept, recipe="shingle", threshold=0.4).table.num_rows == 0
+
+
+def test_eight_processes_make_one_index(new_place):
+    place, together = new_place(), barrier(8)
+    text = letters(random.Random(10), 60)
+    children = [
+        Child(add_at_once, place, together, [text], f"p{at}-", {"threshold": 0.5, "workers": 1})
+        for at in range(8)
+    ]
+    assert [child.end() for child in children] == [0] * 8, [child.told for child in children]
+    found = verdicts(place)
+    assert len(found) == 8
+    assert sum(kept is None for kept in found.values()) == 1
+
+
+@pytest.mark.parametrize("kept_open", [False, True])
+def test_making_an_index_takes_no_lock_away(kept_open, tmp_path):
+    """Another process that closes must not take itself for the last one, and delete the log."""
+    place = str(tmp_path / "index.db")
+    many = documents(["one", "two", "three"])
+    options = {"workers": 1}
+    with Index(place, **options) as index:
+        index.add("mine", "before")
+        # As where two threads or processes find that there is no index yet.
+        SQLiteFile(place).create()
+        if kept_open:
+            Index(place).close()
+        assert Child(add_all, place, many, 0, options).end() == 0
+        assert (tmp_path / "index.db-wal").exists()
+        index.add("mine too", "after")
+        assert Child(add_all, place, many, 2, options).end() == 0
+        assert list(verdicts(place)) == ["mine", "d0", "d1", "d2", "mine too"]
+        index.add("at last", "the end")
+    assert list(verdicts(place))[-1] == "at last"
+
+
+def test_processes_that_want_another_index_are_told(new_place):
+    """One makes it; who asked for other settings goes away."""
+    place, together = new_place(), barrier(6)
+    thresholds = [0.5, 0.6, 0.5, 0.6, 0.5, 0.6]
+    children = [
+        Child(add_at_once, place, together, [], f"p{at}-", {"threshold": wanted, "workers": 1})
+        for at, wanted in enumerate(thresholds)
+    ]
+    codes = [child.end() for child in children]
+    with Index(place) as index:
+        made = index.stats().threshold
+    for wanted, code, child in zip(thresholds, codes, children, strict=True):
+        (told,) = child.told
+        if wanted == made:
+            assert (code, told) == (0, made)
+        else:
+            assert code == REFUSED
+            assert told.startswith("IndexMismatchError: ")
+            assert f"made with threshold {made}, and {wanted} is asked for" in told

@@ -1,0 +1,218 @@
+"""Values that one of the databases, JSON or the calendar cannot hold: said, and never stored."""
+
+from datetime import timedelta
+
+import pyarrow as pa
+import pytest
+from tests.hostile import TEXTS
+from tests.index.sound import check_sound
+
+from neardup import Index, InputError, NeardupError, ParameterError
+
+TEXT = "The ferry to the northern islands leaves at seven in the morning and comes back at noon."
+HUGE = "雪" * 1000
+#: What is no id, and a word of the reason.
+NO_IDS = {"": "at least one character", "a\0b": "NUL", "\ud800": "surrogate", HUGE: "bytes"}
+
+
+@pytest.fixture
+def index(location):
+    with Index(location, workers=1) as index:
+        index.add("a", TEXT)
+        yield index
+    check_sound(location)
+
+
+def printable(message):
+    message.encode()
+    assert "\0" not in message
+    assert len(message) < 500
+    return message
+
+
+@pytest.mark.parametrize("id", NO_IDS, ids=NO_IDS.values())
+class TestIds:
+    def test_added(self, index, id):
+        with pytest.raises(ParameterError, match="'id' parameter must be") as told:
+            index.add(id, "another text")
+        assert NO_IDS[id] in printable(str(told.value))
+        assert len(index) == 1
+
+    def test_added_among_many(self, index, id):
+        many = [{"id": "b", "text": "one"}, {"id": id, "text": "two"}, {"id": "c", "text": "three"}]
+        added = index.add_many(many)
+        assert added.keep.tolist() == [True, False, True]
+        (problem,) = added.problems
+        assert (problem.record, problem.field) == (2, "id")
+        printable(str(problem))
+        assert [one.id for one in index.documents()] == ["a", "b", "c"]
+
+    def test_asked_for(self, index, id):
+        assert id not in index
+        assert index.get(id) is None
+        assert index.explain(id) is None
+        assert index.reconsider([id, "b"]) == []
+        with pytest.raises(InputError, match="there is no document") as told:
+            index.remove(id)
+        printable(str(told.value))
+        assert "a" in index
+
+
+def test_the_longest_id(index):
+    id = "雪" * 666 + "ab"
+    assert len(id.encode()) == 2000
+    index.add(id, "another text")
+    assert index.get(id).text == "another text"
+    assert index.remove(id).removed == 1
+    assert index.explain(id).events[0].action == "removed"
+    with pytest.raises(ParameterError, match="at most 2,000 bytes"):
+        index.add(id + "c", "another text")
+
+
+@pytest.mark.parametrize("id", [None, 7, b"b", ["b"]])
+def test_ids_that_are_no_text(index, id):
+    with pytest.raises(NeardupError, match=r"\bid\b"):
+        index.add(id, "another text")
+    for call in (index.get, index.explain, index.remove):
+        with pytest.raises(ParameterError, match="'id' parameter must be text"):
+            call(id)
+    assert id not in index
+
+
+def test_ids_of_many_are_needed(index):
+    for many in (["one", "two"], pa.table({"text": ["one"]})):
+        with pytest.raises(InputError, match=r"\bid"):
+            index.add_many(many)
+    for many in ([{"text": "one"}], [{"id": None, "text": "one"}]):
+        added = index.add_many(many)
+        assert not added.keep.any()
+        assert {one.field for one in added.problems} == {"id"}
+    assert len(index) == 1
+
+
+def test_whole_numbers_are_ids(index):
+    added = index.add_many([{"id": 7, "text": "one"}, {"id": 2**70, "text": "two"}])
+    assert added.new == 2
+    assert [one.id for one in index.documents()] == ["a", "7", str(2**70)]
+
+
+class TestTexts:
+    @pytest.mark.parametrize("text", [None, 7, b"bytes", "\ud800", ["x"]])
+    def test_what_is_no_text(self, index, text):
+        with pytest.raises(InputError, match=r"^text: expected"):
+            index.add("b", text)
+        with pytest.raises(InputError, match=r"^text: expected"):
+            index.query(text)
+        added = index.add_many([{"id": "b", "text": text}, {"id": "c", "text": "x"}])
+        assert added.keep.tolist() == [False, True]
+        assert [one.id for one in index.documents()] == ["a", "c"]
+
+    def test_texts_that_break_programs(self, index):
+        for name, text in TEXTS.items():
+            index.add(name, text)
+        added = index.add_many([{"id": id, "text": text} for id, text in TEXTS.items()])
+        assert (added.new, added.already, added.problem_count) == (0, len(TEXTS), 0)
+        assert {one.id: one.text for one in index.documents()} == {"a": TEXT, **TEXTS}
+
+
+class TestFields:
+    @pytest.mark.parametrize("value", ["\ud800", 7, b"x"])
+    def test_titles_and_sources_that_are_no_text(self, index, value):
+        for name in ("title", "source"):
+            with pytest.raises(InputError, match=f"^{name}: expected"):
+                index.add("b", "another text", **{name: value})
+        assert len(index) == 1
+
+    def test_of_many(self, index):
+        many = [
+            {"id": "b", "text": "one", "from": "\ud800"},
+            {"id": "c", "text": "two", "from": 7},
+            {"id": "d", "text": "three", "from": "x\0y"},
+        ]
+        added = index.add_many(many, source="from")
+        assert added.keep.tolist() == [False, True, True]
+        (problem,) = added.problems
+        assert (problem.record, problem.field) == (1, "from")
+        printable(str(problem))
+        found = [one.source for one in index.documents()][1:]
+        assert found == ["7", "x\N{REPLACEMENT CHARACTER}y"]
+
+    def bad_extras(self):
+        deep, circle = [], {}
+        for _ in range(100_000):
+            deep = [deep]
+        circle["x"] = circle
+        return [{"x": "\ud800"}, {"x": deep}, circle, {"x": 2**64}, {(1,): 2}]
+
+    def test_extra_that_json_cannot_hold(self, index):
+        for extra in self.bad_extras():
+            with pytest.raises(
+                InputError, match=r"^extra: expected fields that JSON holds"
+            ) as told:
+                index.add("b", "another text", extra=extra)
+            printable(str(told.value))
+        for extra in ([], "x", 7):
+            with pytest.raises(ParameterError, match="'extra' parameter must be a dict or None"):
+                index.add("b", "another text", extra=extra)
+        assert len(index) == 1
+
+    def test_extra_of_many(self, index):
+        values = [next(iter(extra.values())) for extra in self.bad_extras()[:4]]
+        many = [{"id": f"d{at}", "text": str(at), "x": value} for at, value in enumerate(values)]
+        added = index.add_many([*many, {"id": "z", "text": "last", "x": 1}], extra=["x"])
+        assert added.keep.tolist() == [False] * len(values) + [True]
+        assert added.problem_count == len(values)
+        assert index.get("z").extra == {"x": 1}
+
+    def test_extra_beyond_json(self, index):
+        """What JSON has no form for becomes text, and what is no number null."""
+        extra = {"x": {1}, "nan": float("nan"), "span": timedelta(1)}
+        index.add("b", "another text", extra=extra)
+        assert index.get("b").extra == {"x": "{1}", "nan": None, "span": "1 day, 0:00:00"}
+
+    @pytest.mark.parametrize("extra", ["x", 7, [7], None])
+    def test_names_of_fields(self, index, extra):
+        with pytest.raises(ParameterError, match="'extra'"):
+            index.add_many([{"id": "b", "text": "x"}], extra=extra)
+
+
+class TestSpans:
+    LONG = ("999999999d", timedelta.max, "1000000d")
+
+    @pytest.mark.parametrize("span", LONG)
+    def test_longer_than_the_calendar(self, index, span):
+        assert index.add("b", TEXT, at="0001-01-02", within=span).id == "a"
+        assert [match.id for match in index.query(TEXT, within=span)] == ["a"]
+        assert index.expire(older_than=span).removed == 0
+        many = [{"id": "c", "text": TEXT, "day": "0001-01-01"}]
+        assert index.add_many(many, at="day", within=span).keep.tolist() == [False]
+
+    def test_longer_than_a_span_can_be(self, index):
+        for call in (
+            lambda: index.add("b", TEXT, within="999999999w"),
+            lambda: index.expire(older_than="999999999w"),
+        ):
+            with pytest.raises(ParameterError, match="999999999 days"):
+                call()
+
+
+def test_parameters_of_queries(index):
+    for k in (0, -1, 1.5, "1", None, True):
+        with pytest.raises(ParameterError, match="'k' parameter must be"):
+            index.query(TEXT, k)
+    with pytest.raises(ParameterError, match="'state' parameter must be one of kept"):
+        index.documents("lost")
+    for ids in ("a", 7, [7], b"a"):
+        with pytest.raises(ParameterError, match="'ids' parameter must be"):
+            index.reconsider(ids)
+    for options in ({}, {"before": "2024-01-01", "older_than": "1d"}, {"before": "soon"}):
+        with pytest.raises(ParameterError, match="'before' parameter must be"):
+            index.expire(**options)
+
+
+@pytest.mark.parametrize("id", [1.5, ["x"], True, {"x": 1}])
+def test_ids_of_many_that_are_neither_text_nor_whole_numbers(index, id):
+    added = index.add_many([{"id": id, "text": "one"}, {"id": "b", "text": "two"}])
+    assert added.keep.tolist() == [False, True]
+    assert [(one.record, one.field) for one in added.problems] == [(1, "id")]
+    assert [one.id for one in index.documents()] == ["a", "b"]

@@ -1,0 +1,100 @@
+"""What an index says is stored stays stored, whatever is killed and when."""
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+from tests.index.children import REFUSED, Child, add_all
+from tests.index.sound import check_sound, verdicts
+from tests.index.written import documents, families
+
+from neardup import Index
+
+pytestmark = pytest.mark.slow
+
+#: Processes killed for each way of adding, on each database.
+KILLS = 15
+#: Among as many documents, what is common is counted once.
+MANY = documents(families(5, 420))
+OPTIONS = {"threshold": 0.3, "workers": 1}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The verdicts of a run that nobody interrupts."""
+    place = str(tmp_path_factory.mktemp("undisturbed") / "index.db")
+    with Index(place, **OPTIONS) as index:
+        index.add_many(MANY)
+        assert index.stats().background_texts
+    found = verdicts(place)
+    assert len(found) == len(MANY) > 1000
+    assert 300 < sum(kept is None for kept in found.values()) < len(MANY) - 300
+    return found
+
+
+def is_there(place):
+    return "://" in place or Path(place).exists()
+
+
+def check_left(place, told):
+    """What was acknowledged is there; what is there is sound, and the beginning of all."""
+    acknowledged = {id for ids in told if isinstance(ids, list) for id in ids}
+    if not is_there(place):
+        assert not told
+        return
+    # One that was killed before it had made the index left nothing to open.
+    Index(place, **OPTIONS).close()
+    found = check_sound(place)
+    assert acknowledged <= set(found)
+    assert list(found) == [one["id"] for one in MANY[: len(found)]]
+
+
+def finish(place, size, undisturbed):
+    """Add to the end, and hold the index to one that was never interrupted."""
+    child = Child(add_all, place, MANY, size, OPTIONS)
+    assert child.end() == 0, child.told
+    assert verdicts(place) == undisturbed
+
+
+@pytest.mark.parametrize("size", [0, 40], ids=["add", "add_many"])
+def test_killed_processes(size, new_place, undisturbed):
+    rng = random.Random(size)
+    place, killed, told = new_place(), 0, []
+    while killed < KILLS:
+        child = Child(add_all, place, MANY, size, OPTIONS)
+        if rng.random() < 0.8:
+            # Within a transaction some way on; otherwise where the index is made or opened.
+            child.wait_for(rng.randrange(1, 400 if size == 0 else 12))
+        time.sleep(0.02 * rng.random())
+        child.kill()
+        code = child.end()
+        told += child.told
+        check_left(place, told)
+        killed += code == -9
+        if code == 0 or len(told) > 3 * len(MANY):
+            finish(place, size, undisturbed)
+            place, told = new_place(), []
+    finish(place, size, undisturbed)
+
+
+@pytest.mark.parametrize("size", [0, 40], ids=["add", "add_many"])
+def test_killed_server(size, postgres, database_url, undisturbed):
+    rng = random.Random(size)
+    told = []
+    for at in range(3):
+        child = Child(add_all, database_url, MANY, size, OPTIONS)
+        try:
+            assert child.wait_for(1 + (250 if size == 0 else 6) * (at + 1))
+            time.sleep(0.01 * rng.random())
+            postgres.kill()
+            code = child.end()
+        finally:
+            postgres.start()
+        assert code == REFUSED
+        error = child.told.pop()
+        assert error.startswith("IndexUnavailableError: ")
+        assert "was lost" in error or "cannot connect" in error
+        told += child.told
+        check_left(database_url, told)
+    finish(database_url, size, undisturbed)

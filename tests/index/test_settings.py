@@ -1,0 +1,332 @@
+"""An index is opened with what it was made with, or the difference is told."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+import sqlalchemy as sa
+import zstandard
+from tests.index.sound import check_sound, verdicts
+from tests.postgres import name_in
+
+from neardup import (
+    Index,
+    IndexFormatError,
+    IndexMismatchError,
+    IndexUnavailableError,
+    NeardupError,
+    ParameterError,
+    load_recipe,
+)
+from neardup.index.database import Database
+from neardup.index.schema import SCHEMA, background, meta, texts
+
+TEXT = "The ferry to the northern islands leaves at seven in the morning and comes back at noon."
+#: Not a letter of it is in the other.
+OTHER = "山上的果园六月遭了冰雹，梨落了一半，剩下的都送去榨汁，坛子比往年少了许多。"
+
+
+def refused(location, kind, *words, **options):
+    with pytest.raises(kind) as told:
+        Index(location, **options)
+    message = str(told.value)
+    assert message.startswith(location.partition("://")[0] if "://" in location else location)
+    for word in words:
+        assert str(word) in message
+    return message
+
+
+def changed(location, statement):
+    with Database.open(location, must_exist=True) as database, database.writing() as connection:
+        connection.execute(statement)
+
+
+class TestOtherSettings:
+    @pytest.mark.parametrize(
+        ("name", "made", "wanted"),
+        [
+            ("threshold", 0.5, 0.6),
+            ("store", "text", "sketch"),
+            ("store", "sketch", "text"),
+            ("expected", 1000, 1001),
+            ("recipe", "general", "minhash"),
+            ("recipe", "minhash", "shingle"),
+        ],
+    )
+    def test_are_refused_by_name(self, location, name, made, wanted):
+        with Index(location, **{name: made}) as index:
+            index.add("a", TEXT)
+        refused(location, IndexMismatchError, name, made, wanted, **{name: wanted})
+        for options in ({}, {name: made}):
+            with Index(location, **options) as index:
+                assert index.add("a", TEXT) is None
+
+    def test_distances(self, location):
+        Index(location, recipe="characters", max_distance=7).close()
+        refused(location, IndexMismatchError, "max_distance", 7, 8, max_distance=8)
+        refused(location, IndexMismatchError, "threshold", 0.9, threshold=0.9)
+        Index(location, recipe="characters", max_distance=7).close()
+
+    def test_the_recipes_own_values_can_be_named(self, location):
+        recipe = load_recipe("general")
+        Index(location).close()
+        Index(location, recipe=recipe, threshold=recipe.decide.threshold, store="text").close()
+        refused(location, IndexMismatchError, "threshold", 0.45, 0.46, threshold=0.46)
+
+    def test_what_a_duplicate_is_belongs_to_the_recipe(self, location):
+        Index(location).close()
+        other = load_recipe("general").replace(decide={"common": "none"})
+        assert other.id == load_recipe("general").id
+        refused(location, IndexMismatchError, "recipe", recipe=other)
+
+    def test_a_background_is_for_a_new_index(self, location):
+        Index(location, background=[TEXT]).close()
+        with pytest.raises(ParameterError, match="'background' parameter is for a new index"):
+            Index(location, background=[TEXT])
+        with Index(location) as index:
+            assert index.stats().background == "given"
+
+    def test_a_corpus_is_the_bundled_table(self, location):
+        with Index(location, recipe="improved") as index:
+            made = index.stats().recipe_id
+        assert made == load_recipe("improved").for_single_texts().id
+        Index(location, recipe="improved").close()
+        Index(location, recipe=load_recipe("improved")).close()
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"threshold": 0}, "threshold"),
+        ({"threshold": 1.1}, "threshold"),
+        ({"threshold": "0.5"}, "threshold"),
+        ({"max_distance": 3}, "max_distance"),
+        ({"recipe": "characters", "max_distance": -1}, "max_distance"),
+        ({"store": "both"}, "store"),
+        ({"expected": 0}, "expected"),
+        ({"expected": 2**32}, "expected"),
+        ({"expected": 1.5}, "expected"),
+        ({"must_exist": "yes"}, "must_exist"),
+        ({"workers": -1}, "workers"),
+        ({"recipe": "nosuch"}, "recipe"),
+        ({"recipe": "shingle", "background": [TEXT]}, "background"),
+        ({"background": 7}, ""),
+    ],
+)
+def test_bad_settings_make_nothing(location, options, word):
+    with pytest.raises(NeardupError) as told:
+        Index(location, **options)
+    assert word in str(told.value)
+    with pytest.raises(NeardupError, match=r"no such file|must hold an index"):
+        Index(location, must_exist=True)
+
+
+class TestMustExist:
+    def test_a_new_one_where_there_must_be_one(self, location):
+        with pytest.raises((IndexUnavailableError, IndexFormatError)):
+            Index(location, must_exist=True)
+        Index(location).close()
+        Index(location, must_exist=True).close()
+
+    def test_one_that_is_there_already(self, location):
+        Index(location, must_exist=False).close()
+        with pytest.raises(IndexUnavailableError, match="there is an index already"):
+            Index(location, must_exist=False)
+
+
+class TestFilesOfTheRecipe:
+    @pytest.fixture
+    def words(self, tmp_path):
+        path = tmp_path / "words.txt"
+        path.write_text("ferry\nmorning\n", "utf-8")
+        return path
+
+    def recipe(self, path):
+        return load_recipe("classic").replace(weigh={"stop_words": str(path)})
+
+    def test_a_file_that_changed(self, location, words):
+        with Index(location, recipe=self.recipe(words)) as index:
+            index.add("a", TEXT)
+            made = index.stats().recipe_id
+        words.write_text("ferry\nevening\n", "utf-8")
+        now = self.recipe(words).id
+        refused(location, IndexMismatchError, made, now)
+        words.write_text("ferry\nmorning\n", "utf-8")
+        with Index(location) as index:
+            assert index.add("b", TEXT).id == "a"
+
+    def test_a_file_that_is_gone(self, location, words):
+        Index(location, recipe=self.recipe(words)).close()
+        content = words.read_bytes()
+        words.unlink()
+        message = refused(location, IndexMismatchError, str(words), "Put it back")
+        assert "no such file" in message.lower()
+        words.write_bytes(content)
+        Index(location).close()
+
+    def test_another_working_folder(self, location, words, monkeypatch, tmp_path):
+        monkeypatch.chdir(words.parent)
+        Index(location, recipe=self.recipe(words.name)).close()
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        Index(location).close()
+
+
+#: What is no packed text.
+NO_TEXTS = (b"no zstd", zstandard.compress(b"\xff\xfe"), zstandard.compress(b"x" * 99)[:-3], b"")
+#: What is no packed background.
+NO_BACKGROUNDS = (b"no zstd", b"", zstandard.compress(b""), zstandard.compress(b"\xff" * 1000))
+
+
+class TestDamage:
+    @pytest.fixture
+    def filled(self, location):
+        with Index(location, background=[TEXT, OTHER]) as index:
+            index.add("a", TEXT)
+            index.add("b", OTHER)
+        return location
+
+    def test_another_schema(self, filled):
+        changed(filled, meta.update().where(meta.c.name == "schema").values(value=str(SCHEMA + 1)))
+        refused(filled, IndexFormatError, f"schema {SCHEMA}", SCHEMA + 1)
+        changed(filled, meta.update().where(meta.c.name == "schema").values(value=str(SCHEMA)))
+        Index(filled).close()
+
+    @pytest.mark.parametrize("data", NO_TEXTS, ids=range(4))
+    def test_a_text(self, filled, data):
+        changed(filled, texts.update().where(texts.c.number == 1).values(text=data))
+        with Index(filled) as index:
+            for call in (
+                lambda: index.get("a"),
+                lambda: list(index.documents()),
+                lambda: index.query(TEXT),
+                lambda: index.add("c", TEXT + " And more."),
+            ):
+                with pytest.raises(IndexFormatError, match="damaged") as told:
+                    call()
+                assert str(told.value).startswith(index.stats().location)
+            assert index.get("b").text == OTHER
+            assert index.query(OTHER)[0].id == "b"
+            assert len(index) == 2
+
+    def test_a_text_that_is_missing(self, filled):
+        changed(filled, texts.delete().where(texts.c.number == 1))
+        with Index(filled) as index:
+            with pytest.raises(IndexFormatError, match="must have the text of each document"):
+                index.add("c", TEXT + " And more.")
+            assert index.get("b").text == OTHER
+
+    @pytest.mark.parametrize("data", NO_BACKGROUNDS, ids=range(4))
+    def test_a_background(self, filled, data):
+        changed(filled, background.update().values(data=data))
+        for call in (lambda index: index.query(TEXT), lambda index: index.add("c", TEXT)):
+            with pytest.raises(IndexFormatError, match="damaged") as told, Index(filled) as index:
+                call(index)
+            assert "Restore" in str(told.value)
+
+    def test_a_background_that_is_missing(self, filled):
+        changed(filled, background.delete())
+        with pytest.raises(IndexFormatError, match="damaged"), Index(filled) as index:
+            index.query(TEXT)
+
+    @pytest.mark.parametrize("name", ["recipe", "settings"])
+    @pytest.mark.parametrize("value", ["", "{", "[1]", "{}", '{"x": 1}', None])
+    def test_settings(self, filled, name, value):
+        if value is None:
+            changed(filled, meta.delete().where(meta.c.name == name))
+        else:
+            changed(filled, meta.update().where(meta.c.name == name).values(value=value))
+        with pytest.raises((IndexFormatError, IndexMismatchError)) as told:
+            Index(filled)
+        assert str(told.value).startswith(filled.partition("@")[0][:10])
+
+
+class TestStoreOfSketches:
+    #: Letters that stand nowhere else.
+    SECRET = "Quokkas nibble zephyr-blown jackfruit beside the vermilion xylophone at dawn"
+
+    def values_of(self, location):
+        """All values of all tables."""
+        with Database.open(location, must_exist=True) as database, database.reading() as connection:
+            found = []
+            for table in sa.inspect(connection).get_table_names(
+                schema=None if database.dialect == "sqlite" else "neardup"
+            ):
+                prefix = "" if database.dialect == "sqlite" else "neardup."
+                rows = connection.exec_driver_sql(f"SELECT * FROM {prefix}{table}").all()
+                found += [value for row in rows for value in row]
+        return found
+
+    @pytest.mark.parametrize("name", ["general", "minhash", "characters"])
+    def test_no_text_is_stored(self, location, name, tmp_path):
+        with Index(location, recipe=name, store="sketch") as index:
+            index.add("a", self.SECRET)
+            index.add_many([{"id": "b", "text": self.SECRET + "!"}, {"id": "c", "text": OTHER}])
+            index.query(self.SECRET)
+            index.recount()
+            index.remove("a")
+            index.reconsider()
+            assert index.get("b").text is None
+            assert all(one.text is None for one in index.documents())
+        words = [word.encode() for word in self.SECRET.lower().split() if len(word) > 4]
+        words.append(OTHER[:6].encode())
+        for value in self.values_of(location):
+            stored = value if isinstance(value, bytes) else str(value).encode()
+            if b'"measure"' in stored or b"[normalize]" in stored:
+                continue
+            assert not [word for word in words if word in stored.lower()]
+        for path in tmp_path.rglob("*"):
+            if path.is_file():
+                content = path.read_bytes().lower()
+                assert b"quokkas" not in content
+                assert b"xylophone" not in content
+        check_sound(location)
+
+    def test_verdicts_are_estimates(self, location):
+        with Index(location, store="sketch") as index:
+            index.add("a", TEXT)
+            match = index.add("b", TEXT + " Bring a coat.")
+            assert (match.id, match.measure) == ("a", "sampled_resemblance")
+            assert index.stats().measure == "sampled_resemblance"
+            assert index.add("c", TEXT.upper()).identical
+
+
+class TestPlaces:
+    def test_two_schemas_of_one_database(self, database_url):
+        one, other = f"{database_url}?schema=one", f"{database_url}?schema=other"
+        with (
+            Index(one) as index,
+            Index(other, recipe="shingle") as another,
+            Index(database_url) as third,
+        ):
+            index.add("a", TEXT)
+            assert another.add("a", OTHER) is None
+            assert another.add("b", TEXT) is None
+            assert (len(index), len(another), len(third)) == (1, 2, 0)
+            assert third.query(TEXT) == []
+            another.remove("b")
+            assert "a" in index
+        assert verdicts(one) == verdicts(other) == {"a": None}
+        assert verdicts(database_url) == {}
+
+    def test_tables_of_others_are_left_alone(self, postgres, database_url):
+        with postgres.connect(name_in(database_url)) as connection:
+            connection.execute("CREATE TABLE public.documents (n int)")
+            connection.execute("INSERT INTO public.documents VALUES (7)")
+            with Index(database_url) as index:
+                index.add("a", TEXT)
+            assert connection.execute("SELECT n FROM public.documents").fetchall() == [(7,)]
+
+    def test_no_index(self, tmp_path):
+        path = tmp_path / "other.db"
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("CREATE TABLE t (n)")
+        content = path.read_bytes()
+        with pytest.raises(IndexFormatError, match="must hold an index"):
+            Index(path)
+        assert path.read_bytes() == content
+
+    @pytest.mark.parametrize("location", [None, 7, "", b"x.db", ["x.db"]])
+    def test_what_is_no_location(self, location):
+        with pytest.raises(ParameterError, match="'location'"):
+            Index(location)

@@ -1,0 +1,37 @@
+"""Collections that the tests of the index share, made of letters by a seed."""
+
+import random
+
+
+def letters(rng, length):
+    """A text in which nothing repeats but by chance."""
+    return "".join(chr(rng.randrange(0x4E00, 0x9000)) for _ in range(length))
+
+
+def edited(rng, text, times):
+    """The text with some letters replaced."""
+    for _ in range(times):
+        at = rng.randrange(len(text))
+        text = text[:at] + letters(rng, 1) + text[at + 1 :]
+    return text
+
+
+def families(seed, count, *, members=4, length=60):
+    """Texts of `count` families, mixed: members are some edits apart, families have nothing
+    in common but two forms that most begin with; with exact copies and texts too short."""
+    rng = random.Random(seed)
+    forms = [letters(rng, 40) for _ in range(2)]
+    made = []
+    for _ in range(count):
+        text = rng.choice([*forms, "", ""]) + letters(rng, length)
+        for _ in range(rng.randint(1, members)):
+            made.append(text)
+            text = edited(rng, text, rng.randint(0, 4))
+    made += ["", "", "。。。", "。。", "雨", "雨", "short", "Short"]
+    rng.shuffle(made)
+    return made
+
+
+def documents(texts):
+    """Records with ids that tell the position."""
+    return [{"id": f"d{at}", "text": text} for at, text in enumerate(texts)]
