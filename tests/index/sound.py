@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from neardup.index.database import Database
 from neardup.index.schema import counters, documents, keys, meta, texts
-from neardup.index.store import DROPPED, FREED, KEPT, STATES
+from neardup.index.schema import DROPPED, FREED, KEPT, STATES
 
 
 def check_sound(location):

@@ -77,6 +77,11 @@ impl Filing {
         self.inner.has_keys()
     }
 
+    /// Documents that close the list of a key; None if none is ever closed.
+    fn longest(&self) -> Option<usize> {
+        Some(self.inner.longest()).filter(|&longest| longest != usize::MAX)
+    }
+
     /// The keys by which one document of a corpus is looked up.
     fn keys_of(&self, corpus: &Corpus, document: u32) -> Vec<u64> {
         let mut keys = Vec::new();

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -11,9 +11,10 @@ import zstandard
 
 from neardup import _core
 from neardup.index.background import next_count, recount
-from neardup.index.decide import Decided, Entries
+from neardup.index.decide import Decided, NewEntries
 from neardup.index.results import Match
-from neardup.index.store import DROPPED, FREED, KEPT, NO_ENTRIES, NewDocuments, Session, stamp
+from neardup.index.schema import DROPPED, FREED, IDENTICAL, KEPT, SIMILAR
+from neardup.index.store import NO_ENTRIES, NewDocuments, Session, stamp
 from neardup.index.values import earlier
 from neardup.readers.batch import show
 
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BATCH",
-    "IDENTICAL",
-    "SIMILAR",
     "Adding",
     "Incoming",
     "Outcome",
@@ -38,9 +37,6 @@ __all__ = [
 
 #: Documents that one transaction adds, at most.
 BATCH = _core.MAX_BATCH
-
-#: Why a document was dropped, as it is stored.
-IDENTICAL, SIMILAR = 0, 1
 
 _LEVEL = 3
 
@@ -152,7 +148,11 @@ class Adding:
             if self._within is not None:
                 not_before = earlier(stamp(coming.at[0]), self._within)
             matches = self.store(session, counters, coming, ready, todo, not_before=not_before)
-            session.add_to_counters({"arrived": len(todo), "freed": -len(freed)})
+            session.add_to_counters({"arrived": len(todo) - len(freed), "freed": -len(freed)})
+            again = [row for row in todo if row in sorted_out.freed]
+            session.log(
+                "reconsidered", datetime.now(UTC), [(None, coming.ids[row], {}) for row in again]
+            )
             if is_due:
                 recount(session, handle.settings, workers=handle.workers)
             decided = dict(zip(todo, matches, strict=True))
@@ -198,6 +198,7 @@ class Adding:
             reason=[_reason(match) for match in matches],
         )
         packed = [ready.packed[row] for row in todo]
+        session.delete_entries(entries.replaced)
         session.insert(rows, packed, _columns(entries, numbers))
         kept = sum(match is None for match in matches)
         session.add_to_counters({"next": len(todo), "kept": kept, "dropped": len(todo) - kept})
@@ -207,12 +208,12 @@ class Adding:
         self, new: list[int], counters: dict[str, int], count: int
     ) -> tuple[list[int], int, bool]:
         """Return the new rows before the next count, where they end, and if it is due."""
-        if self._handle.settings.background != "own":
+        if self._handle.settings.background != "own" or not new:
             return new, count, False
         left = next_count(counters["counted_at"]) - counters["arrived"]
         if len(new) < left:
             return new, count, False
-        todo = new[: max(left, 1)]
+        todo = new[:left]
         return todo, todo[-1] + 1, True
 
     def _matches(self, coming: Incoming, decided: list[Decided | None]) -> list[Match | None]:
@@ -279,7 +280,7 @@ class _SortedOut:
     ) -> None:
         """Write down what became of the rows before `end`."""
         stored = [there for there in self.again.values() if not isinstance(there, int)]
-        known = stored_matches(session, stored, measure)
+        known = session.matches(stored, measure)
         for row in range(end):
             match = None
             there = self.again.get(row)
@@ -293,27 +294,6 @@ class _SortedOut:
             outcome.matches.append(match)
             outcome.is_there.append(row not in self.refused)
             outcome.refused.append(self.refused.get(row))
-
-
-def stored_matches(
-    session: Session, rows: Sequence[RowMapping], measure: str
-) -> dict[int, Match | None]:
-    """Return what stored documents repeat, by their numbers; None for kept ones."""
-    wanted = {row["kept_number"] for row in rows if row["state"] == DROPPED}
-    kept = session.kept(sorted(wanted), with_texts=False)
-    ids = {row["number"]: row["id"] for row in kept}
-    return {
-        row["number"]: Match(
-            ids[row["kept_number"]],
-            row["similarity"],
-            measure,
-            row["distance"],
-            row["reason"] == IDENTICAL,
-        )
-        if row["state"] == DROPPED
-        else None
-        for row in rows
-    }
 
 
 def _other_text(id: str) -> str:
@@ -336,10 +316,9 @@ def _kept_number(one: Decided | None, numbers_of: dict[int, int]) -> int | None:
     return one.kept[0] if one.kept is not None else numbers_of[one.kept_row or 0]
 
 
-def _columns(entries: Entries, numbers_of: dict[int, int]) -> dict[str, list[int]]:
+def _columns(entries: NewEntries, numbers_of: dict[int, int]) -> dict[str, list[int]]:
     return {
-        # Of 64 bits without a sign are made those with one.
-        "key": [key - (key >> 63 << 64) for key in entries.keys],
+        "key": entries.keys,
         "number": [numbers_of[row] for row in entries.rows],
         "share": entries.shares,
     }

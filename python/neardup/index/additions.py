@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.index.values import check_span
+from neardup.index.values import check_span, check_zone
 
 if TYPE_CHECKING:
     from neardup.collect import Progress
@@ -32,6 +32,7 @@ class Additions:
         source: str | None = None,
         extra: dict[str, Any] | None = None,
         within: timedelta | str | None = None,
+        at_zone: str | tzinfo | None = None,
     ) -> Match | None:
         """Add a document, and return the kept document that it repeats.
 
@@ -45,8 +46,8 @@ class Additions:
         title : str or None, default=None
             Stored; part of the sketch where the recipe weighs titles.
         at : datetime, str or None, default=None
-            Time of arrival; as text in ISO 8601, in UTC if it names no zone. Now by
-            default.
+            Time of arrival; as text in ISO 8601, or of the form ``2024-3-9 8:00:00``.
+            Now by default.
         source : str or None, default=None
             Where it comes from; stored.
         extra : dict or None, default=None
@@ -54,6 +55,9 @@ class Additions:
         within : timedelta, str or None, default=None
             Documents that arrived longer than this before `at`, such as ``14d``, are
             not looked at.
+        at_zone : str, tzinfo or None, default=None
+            The time zone of an `at` that names none, such as ``Asia/Shanghai``; UTC by
+            default.
 
         Returns
         -------
@@ -71,7 +75,8 @@ class Additions:
         from neardup.index.coming import one_document
 
         span = None if within is None else check_span(within, "within")
-        return one_document(self._handle, id, text, title, at, source, extra, span)
+        zone = check_zone(at_zone, "at_zone")
+        return one_document(self._handle, id, text, title, at, source, extra, span, zone)
 
     def add_many(
         self,
@@ -84,6 +89,7 @@ class Additions:
         source: str | None = None,
         extra: Sequence[str] = (),
         within: timedelta | str | None = None,
+        at_zone: str | tzinfo | None = None,
         title_from_first_line: bool = False,
         progress: Progress | None = None,
     ) -> Added:
@@ -101,6 +107,8 @@ class Additions:
             Further fields to be stored.
         within : timedelta, str or None, default=None
             As in :meth:`add`. It costs a transaction for each document.
+        at_zone : str, tzinfo or None, default=None
+            As in :meth:`add`. A value that is no time is a problem of its document.
         title_from_first_line : bool, default=False
             Take the first line of the text where there is no title field.
         progress : Progress or None, default=None
@@ -128,7 +136,7 @@ class Additions:
         from neardup.index.loading import add_batches
         from neardup.readers import open_table
 
-        fields = Fields.checked(text, id, title, at, source, extra, needs_ids=True)
+        fields = Fields.checked(text, id, title, at, source, extra, at_zone, needs_ids=True)
         source_of = open_table(
             data,
             text_field=fields.text,
@@ -157,7 +165,9 @@ class Additions:
         source: str | None = None,
         extra: Sequence[str] = (),
         within: timedelta | str | None = None,
+        at_zone: str | tzinfo | None = None,
         title_from_first_line: bool = False,
+        output_paths: Sequence[str | Path | None] = (),
         progress: Progress | None = None,
     ) -> Added:
         """Add the documents of files, in order.
@@ -170,8 +180,11 @@ class Additions:
             ``FILE:RECORD``.
         format : str or None, default=None
             Format of the inputs, by default told from their names and contents.
-        text, id, title, at, source, extra, within, title_from_first_line, progress
+        text, id, title, at, source, extra, within, at_zone, title_from_first_line, progress
             As in :meth:`add_many`.
+        output_paths : sequence of str, Path or None, default=()
+            Files that the caller is going to write; None and ``-`` are standard output.
+            They must be neither inputs nor files of the index.
 
         Returns
         -------
@@ -180,7 +193,9 @@ class Additions:
         Raises
         ------
         InputError
-            If a file cannot be read.
+            If a file cannot be read, or is one of `output_paths` too.
+        OutputError
+            If one of `output_paths` is a file of the index.
         IndexUnavailableError
             As in :meth:`add_many`: to add the same files again goes on where it ended.
         """
@@ -190,7 +205,8 @@ class Additions:
         from neardup.index.loading import add_batches
         from neardup.readers import open_sources
 
-        fields = Fields.checked(text, id, title, at, source, extra)
+        fields = Fields.checked(text, id, title, at, source, extra, at_zone)
+        self._handle.database.refuse_outputs(output_paths)
         sources = open_sources(
             inputs,
             format=format,
@@ -198,6 +214,7 @@ class Additions:
             id_field=fields.id,
             title_field=fields.title,
             extra_fields=fields.extras,
+            output_paths=output_paths,
         )
         added = add_batches(
             self._handle,

@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from neardup.collect import readable
 from neardup.exceptions import InputError
-from neardup.index.adding import IDENTICAL, Incoming, sketched, stored_matches
+from neardup.index.adding import Incoming, sketched
 from neardup.index.results import Cluster, Document, Event, Explanation, Match, Stats
-from neardup.index.store import KEPT, STATES, Session, moment, stamp
+from neardup.index.schema import KEPT, STATES
+from neardup.index.store import Session, match_of, moment, stamp
 from neardup.index.values import earlier
 from neardup.readers import Batch
 from neardup.resources import compiled
@@ -42,11 +43,11 @@ def query(
     with handle.reading() as session:
         decider = handle.decider(session)
         not_before = None if within is None else earlier(stamp(at), within)
-        keeper, rows = decider.among(session, corpus, not_before=not_before)
-        found = keeper.similar(corpus, 0)
+        among = decider.among(session, corpus, not_before=not_before)
+        found = among.keeper.similar(corpus, 0)
     measure = handle.rule.measure
     return [
-        Match(rows[document - 1]["id"], similarity, measure, distance, identical)
+        Match(among.stored[document - 1]["id"], similarity, measure, distance, identical)
         for document, similarity, distance, identical in found[:k]
     ]
 
@@ -60,7 +61,7 @@ def get(handle: Handle, id: str) -> Document | None:
 
 def _documents(handle: Handle, session: Session, rows: Sequence[RowMapping]) -> list[Document]:
     """Return rows as documents; texts are fetched where the rows have none."""
-    repeats = stored_matches(session, rows, handle.rule.measure)
+    repeats = session.matches(rows, handle.rule.measure)
     documents = []
     for row in rows:
         if "text" in row:
@@ -114,13 +115,7 @@ def _dropped(
     ids = {row["number"]: row["id"] for row in kept}
     found: dict[int, list[tuple[str, Match]]] = {number: [] for number in ids}
     for row in session.dropped_for(list(ids)):
-        match = Match(
-            ids[row["kept_number"]],
-            row["similarity"],
-            handle.rule.measure,
-            row["distance"],
-            row["reason"] == IDENTICAL,
-        )
+        match = match_of(row, ids[row["kept_number"]], handle.rule.measure)
         found[row["kept_number"]].append((row["id"], match))
     return {number: tuple(dropped) for number, dropped in found.items()}
 

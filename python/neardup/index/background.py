@@ -3,9 +3,12 @@
 A batch knows its whole collection before it decides. An index does not know what
 will come, so it counts what it has, at moments that depend on nothing but how many
 documents have arrived: after the first 1,000, whenever that number has doubled, and
-from 200,000 on after every 200,000. It counts the newest 40,000 documents: forms
-come and go, and the count takes about a second however large the index is. Decisions
-made before stand.
+from 32,000 on after every 20,000. It counts the newest 20,000 documents: forms come
+and go, and the count takes about a second however large the index is. Decisions made
+before stand.
+
+A form that begins between two counts is unknown until the second. To count twice as
+often would learn it twice as soon, and take a tenth of the time of a bulk load.
 """
 
 from __future__ import annotations
@@ -30,10 +33,10 @@ if TYPE_CHECKING:
 __all__ = ["NEWEST", "counted_from", "next_count", "recount"]
 
 #: Documents that are counted, at most.
-NEWEST = 40_000
+NEWEST = 20_000
 
 #: Documents after which it is counted for the first time, and the most between two.
-_FIRST, _MOST = 1_000, 200_000
+_FIRST, _MOST = 1_000, 20_000
 
 _TOGETHER = 1024
 
@@ -43,8 +46,8 @@ def next_count(counted_at: int) -> int:
 
     Examples
     --------
-    >>> [next_count(at) for at in (0, 1_000, 2_000, 200_000, 400_000)]
-    [1000, 2000, 4000, 400000, 600000]
+    >>> [next_count(at) for at in (0, 1_000, 2_000, 16_000, 32_000, 52_000)]
+    [1000, 2000, 4000, 32000, 52000, 72000]
     """
     return max(_FIRST, counted_at + min(counted_at, _MOST))
 

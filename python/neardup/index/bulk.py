@@ -97,10 +97,10 @@ def joined(
 
 
 def run_compiled(
-    connection: Connection, statement: str, values: Sequence[Any]
+    connection: Connection, statement: str, values: Sequence[Any], **more: Any
 ) -> CursorResult[Any]:
-    """Run a compiled statement with the parameter ``values``."""
-    parameters = values_of(connection.dialect.name, values)
+    """Run a compiled statement with the parameter ``values``, and others after it."""
+    parameters = {**values_of(connection.dialect.name, values), **more}
     if connection.dialect.positional:
         return connection.exec_driver_sql(statement, tuple(parameters.values()))
     return connection.exec_driver_sql(statement, parameters)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ from neardup.index.values import (
     NUL,
     check_id,
     check_time,
+    check_zone,
     id_fault,
     json_of,
     plain_text,
@@ -26,14 +27,14 @@ from neardup.index.values import (
 )
 from neardup.parameters import bad, check_field, check_string
 from neardup.readers import Batch, Problem
-from neardup.readers.batch import show
+from neardup.readers.batch import Run, place_of, show
 from neardup.readers.fields import DEFAULT_ID, as_id
 from neardup.resources import compiled
 
 if TYPE_CHECKING:
     from neardup.index.handle import Handle
 
-__all__ = ["Fields", "Reading", "Step", "checked_title", "one_document"]
+__all__ = ["Fields", "Reading", "Step", "checked_title", "given_text", "one_document"]
 
 
 class Source(Protocol):
@@ -54,6 +55,8 @@ class Fields:
     at: str | None
     source: str | None
     more: tuple[str, ...]
+    #: Where times are meant that name no zone.
+    zone: tzinfo
     #: Whether a document without an id of its own is refused.
     needs_ids: bool = False
 
@@ -66,6 +69,7 @@ class Fields:
         at: Any,
         source: Any,
         extra: Any,
+        at_zone: Any,
         *,
         needs_ids: bool = False,
     ) -> Fields:
@@ -79,6 +83,7 @@ class Fields:
             check_field(at, "at"),
             check_field(source, "source"),
             tuple(check_string(name, "extra") for name in extra),
+            check_zone(at_zone, "at_zone"),
             needs_ids,
         )
 
@@ -104,18 +109,19 @@ def one_document(
     source: Any,
     extra: Any,
     within: timedelta | None,
+    zone: tzinfo,
 ) -> Match | None:
     """Check a document of a caller, add it, and return what it repeats."""
     if extra is not None and not isinstance(extra, dict):
         raise bad("extra", "a dict or None", extra)
-    moment = datetime.now(UTC) if at is None else check_time(at, "at")
-    batch = Batch(0, pa.array([checked_text(text, "text")], pa.large_string()), [check_id(id)])
+    moment = datetime.now(UTC) if at is None else check_time(at, "at", zone)
+    batch = Batch(0, pa.array([given_text(text, "text")], pa.large_string()), [check_id(id)])
     recipe = handle.settings.recipe
     texts, units, problems = readable(batch, recipe, compiled(recipe))
     if problems:
         raise InputError(f"The document '{show(id)}' cannot be added. {problems[0]}")
     if source is not None:
-        source = plain_text(checked_text(source, "source"))
+        source = plain_text(given_text(source, "source"))
     try:
         further = json_of(extra)
     except (TypeError, RecursionError) as error:
@@ -139,9 +145,14 @@ def one_document(
     return outcome.matches[0]
 
 
+def given_text(value: Any, name: str) -> str:
+    """Return a text of a caller, if it is one that can be stored."""
+    return checked_text(check_string(value, name), name)
+
+
 def checked_title(title: Any) -> str | None:
     """Return a title as it is stored, None for none."""
-    return None if title is None else plain_text(checked_text(title, "title"))
+    return None if title is None else plain_text(given_text(title, "title"))
 
 
 @dataclass
@@ -151,10 +162,14 @@ class Step:
     coming: Incoming
     ready: Prepared
     problems: list[Problem]
-    #: How the source names each row, and the position of the first.
-    names: list[str]
-    first: int
+    #: Where the rows of the batch come from, and which of them is the first one here.
+    runs: list[Run]
+    begin: int
     bytes_read: int
+
+    def place(self, row: int) -> tuple[str, int | None]:
+        """Return source and record of a row."""
+        return place_of(self.runs, self.begin + row)
 
 
 class Reading:
@@ -179,8 +194,8 @@ class Reading:
                     coming=part,
                     ready=prepared(self._handle, part),
                     problems=problems if begin == 0 else [],
-                    names=batch.ids[begin : begin + self._together],
-                    first=batch.first + begin,
+                    runs=batch.runs,
+                    begin=begin,
                     bytes_read=batch.bytes_read if begin == 0 else 0,
                 )
 
@@ -194,7 +209,12 @@ class Reading:
             titles = pc.replace_substring(titles, pattern=NUL, replacement=plain_text(NUL))
         checking = _Checking(batch)
         self._check_ids(checking)
-        moments = checking.column(self._fields.at, time_fault, lambda at: check_time(at, "at"))
+        zone = self._fields.zone
+        moments = checking.column(
+            self._fields.at,
+            lambda at: time_fault(at, zone),
+            lambda at: check_time(at, "at", zone),
+        )
         sources = checking.column(self._fields.source, _text_fault, plain_text)
         extras = checking.extras(self._fields.more)
         now = datetime.now(UTC)
@@ -288,8 +308,7 @@ class _Checking:
         """Return the reasons, in the order of the rows."""
         return [
             Problem(
-                show(self.batch.ids[row]),
-                self.batch.first + row + 1,
+                *place_of(self.batch.runs, row),
                 field,
                 reason,
                 None if found is None else show(found),

@@ -49,7 +49,8 @@ class Copies:
         Raises
         ------
         OutputError
-            If an output exists, or cannot be written. Then none is left behind.
+            If an output exists, cannot be written, or is a file of the index itself. Then
+            none is left behind.
 
         Notes
         -----
@@ -59,6 +60,7 @@ class Copies:
         from neardup.index.export import exported
         from neardup.writers import OutputSet
 
+        self._handle.database.refuse_outputs([kept, decisions])
         with OutputSet() as outputs:
             first = outputs.open(kept, force=force)
             second = None if decisions is None else outputs.open(decisions, force=force)
@@ -81,7 +83,7 @@ class Copies:
         Raises
         ------
         OutputError
-            If the output exists, or cannot be written.
+            If the output exists, cannot be written, or is a file of the index itself.
 
         Notes
         -----
@@ -94,6 +96,7 @@ class Copies:
         from neardup.index.dump import dumped
         from neardup.writers import OutputSet
 
+        self._handle.database.refuse_outputs([output])
         with OutputSet() as outputs:
             opened = outputs.open_text(output, force=force)
             with closing(dumped(self._handle.database, progress or Progress())) as parts:

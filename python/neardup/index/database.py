@@ -21,14 +21,15 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.exceptions import (
     IndexFormatError,
     IndexUnavailableError,
+    OutputError,
     ParameterError,
 )
 from neardup.index.failures import Moment, explained
@@ -36,6 +37,7 @@ from neardup.index.failures import Moment, explained
 # SQLAlchemy is imported by `schema`, which explains where it is missing, or later.
 from neardup.index.schema import METADATA, SCHEMA, meta
 from neardup.parameters import bad
+from neardup.readers.streams import printable
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -46,6 +48,9 @@ __all__ = ["Database"]
 
 #: Tables that every version of the schema has.
 _LANDMARKS = {"meta", "documents"}
+
+#: Seconds of waiting that are worth a word.
+_LONG_WAIT = 2.0
 
 _OPEN: weakref.WeakSet[Database] = weakref.WeakSet()
 
@@ -70,7 +75,7 @@ class Database:
     >>> from neardup.index.schema import counters
     >>> folder = tempfile.TemporaryDirectory()
     >>> with Database.open(f"{folder.name}/news.db", must_exist=False) as database:
-    ...     database.create_tables()
+    ...     _ = database.create_tables()
     ...     with database.writing() as connection:
     ...         _ = connection.execute(counters.insert().values(name="next", value=1))
     ...     with database.reading() as connection:
@@ -89,6 +94,8 @@ class Database:
         self._turn = threading.Lock()
         self._in_use: set[object] = set()
         self._closed = False
+        #: Is called, from another thread, when a turn to write takes long to come.
+        self.on_wait: Callable[[], None] | None = None
         _OPEN.add(self)
 
     @classmethod
@@ -145,6 +152,31 @@ class Database:
             f"{self.location}: must hold an index. Got an empty database instead."
             f" {self._place.elsewhere} Or create one, in a shell with: neardup index create"
         )
+
+    def refuse_outputs(self, paths: Iterable[str | os.PathLike[str] | None]) -> None:
+        """Raise if one of the paths is a file of this index.
+
+        Parameters
+        ----------
+        paths : iterable of str, Path or None
+            Where a caller is going to write; None and ``-`` are standard output.
+
+        Raises
+        ------
+        OutputError
+            It names the path, and the index is untouched.
+        """
+        own = {os.path.realpath(path) for path in self._place.files()}
+        identities = {_identity(path) for path in own} - {None}
+        for path in paths:
+            if path is None or os.fspath(path) == "-":
+                continue
+            # Never opened: to close a file takes away the locks that this process has on it.
+            if os.path.realpath(path) in own or _identity(path) in identities:
+                raise OutputError(
+                    f"{printable(os.fspath(path))}: must not be written, since it is a file of the"
+                    f" index {self.location}. Choose another name."
+                )
 
     def exists(self) -> bool:
         """Return whether an index is there; False for an empty file, schema or nothing.
@@ -246,8 +278,24 @@ class Database:
         IndexFormatError
             The file or a table is damaged.
         """
-        with self._my_turn(), self._transaction(Moment.WRITING) as connection:
-            yield connection
+        with ExitStack() as waiting:
+            waiting.enter_context(self._telling_of_wait())
+            with self._my_turn(), self._transaction(Moment.WRITING) as connection:
+                waiting.close()
+                yield connection
+
+    @contextmanager
+    def _telling_of_wait(self) -> Iterator[None]:
+        if self.on_wait is None:
+            yield
+            return
+        timer = threading.Timer(_LONG_WAIT, self.on_wait)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     @contextmanager
     def _my_turn(self) -> Iterator[None]:
@@ -370,6 +418,14 @@ class Database:
         self._engine.dispose(close=False)
         if self._in_use:
             self._place.abandon()
+
+
+def _identity(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _place(location: str | Path) -> Place:

@@ -9,6 +9,7 @@ document by document, as it does in memory.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,14 +18,17 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _core
+from neardup.index.store import EVER, signed
 from neardup.resources import compiled
 
 if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
+
     from neardup.index.settings import Settings
-    from neardup.index.store import Session
+    from neardup.index.store import Entries, Session
     from neardup.plan import Rule
 
-__all__ = ["Decided", "Decider"]
+__all__ = ["Among", "Decided", "Decider", "NewEntries", "empty_corpus"]
 
 
 @dataclass(frozen=True)
@@ -51,12 +55,23 @@ class Decided:
 
 
 @dataclass(frozen=True)
-class Entries:
-    """What is to be stored in the table of keys; rows are those of the batch."""
+class NewEntries:
+    """What is to be stored in the table of keys.
+
+    Parameters
+    ----------
+    keys, rows, shares : list of int
+        Keys are signed; rows are those of the batch.
+    replaced : dict of str to list of int
+        By ``key`` and ``number`` what is to be deleted: in a full list, a new entry
+        takes the place of the oldest that is outside of the window, so that none stays
+        closed by what has long passed.
+    """
 
     keys: list[int]
     rows: list[int]
     shares: list[int]
+    replaced: dict[str, list[int]]
 
 
 class Decider:
@@ -79,7 +94,7 @@ class Decider:
 
     def among(
         self, session: Session, corpus: _core.Corpus, *, not_before: int | None = None
-    ) -> tuple[_core.Keeper, list[Any]]:
+    ) -> Among:
         """Return a keeper for the documents of a corpus, and the stored ones it knows.
 
         Those are restored behind the batch. A stored document that arrived before
@@ -87,17 +102,27 @@ class Decider:
         """
         if self.background is not None:
             corpus.set_background(self.background)
+        since = EVER if not_before is None else not_before
+        entries = passed = None
         if self.scanned is not None:
             offsets, numbers = self.scanned.near(session, corpus)
             stored = _core.Stored.given(self.filing, offsets, numbers)
         else:
             looked_up = self.filing.looked_up(corpus, self.rule)
-            stored = _core.Stored(self.filing, *session.entries(looked_up))
+            if not_before is None:
+                entries = session.entries(looked_up)
+            else:
+                entries, passed = session.entries_since(looked_up, not_before)
+            stored = _core.Stored(
+                self.filing,
+                entries.keys.view(np.uint64),
+                entries.numbers.view(np.uint64),
+                entries.shares.astype(np.uint16),
+            )
         wanted = set(stored.candidates(corpus).tolist())
-        wanted.update(session.kept_with(sorted(set(corpus.identities()))))
-        rows: list[Any] = session.kept(sorted(wanted), with_texts=self._keeps_texts)
-        if not_before is not None:
-            rows = [row for row in rows if row["at"] >= not_before]
+        identities = sorted(set(corpus.identities()))
+        wanted.update(session.kept_with(identities, not_before=since))
+        rows = session.kept(sorted(wanted), with_texts=self._keeps_texts, not_before=since)
         texts: list[str | None] = [None] * len(rows)
         if self._keeps_texts:
             texts = [session.unpacked(row["text"]) for row in rows]
@@ -108,7 +133,8 @@ class Decider:
             [row["sketch"] for row in rows],
         )
         numbers = [row["number"] for row in rows]
-        return _core.Keeper.among(corpus, self.rule, stored, numbers), rows
+        keeper = _core.Keeper.among(corpus, self.rule, stored, numbers)
+        return Among(keeper, rows, entries, passed)
 
     def decide(
         self,
@@ -117,13 +143,13 @@ class Decider:
         todo: Sequence[int],
         *,
         not_before: int | None = None,
-    ) -> tuple[list[Decided | None], Entries]:
+    ) -> tuple[list[Decided | None], NewEntries]:
         """Decide some rows of a batch, in this order; None for those that are kept."""
         if not todo:
-            return [], Entries([], [], [])
+            return [], NewEntries([], [], [], {"key": [], "number": []})
         batch = len(corpus)
-        keeper, stored = self.among(session, corpus, not_before=not_before)
-        columns = keeper.decide(corpus, np.array(todo, np.uint32))
+        among = self.among(session, corpus, not_before=not_before)
+        columns = among.keeper.decide(corpus, np.array(todo, np.uint32))
         decided: list[Decided | None] = []
         for kept, similarity, distance, identical in zip(
             *(column.tolist() for column in columns), strict=True
@@ -131,7 +157,7 @@ class Decider:
             if kept < 0:
                 decided.append(None)
                 continue
-            row = stored[kept - batch] if kept >= batch else None
+            row = among.stored[kept - batch] if kept >= batch else None
             decided.append(
                 Decided(
                     kept=None if row is None else (row["number"], row["id"]),
@@ -141,8 +167,36 @@ class Decider:
                     identical=identical,
                 )
             )
-        keys, rows, shares = keeper.new_entries()
-        return decided, Entries(keys, rows, shares)
+        keys, rows, shares = among.keeper.new_entries()
+        stored_keys = [signed(key) for key in keys]
+        replaced = among.oldest_passed(stored_keys, self.filing.longest())
+        return decided, NewEntries(stored_keys, rows, shares, replaced)
+
+
+@dataclass(frozen=True)
+class Among:
+    """A keeper, the stored documents that it knows, and entries outside of the window."""
+
+    keeper: _core.Keeper
+    stored: list[RowMapping]
+    entries: Entries | None
+    passed: Entries | None
+
+    def oldest_passed(self, keys: Sequence[int], longest: int | None) -> dict[str, list[int]]:
+        """Return for each key whose list is full its oldest entry outside of the window."""
+        found: dict[str, list[int]] = {"key": [], "number": []}
+        if self.entries is None or self.passed is None or longest is None:
+            return found
+        lengths = Counter(self.entries.keys.tolist()) + Counter(self.passed.keys.tolist())
+        oldest: dict[int, int] = {}
+        pairs = zip(self.passed.keys.tolist(), self.passed.numbers.tolist(), strict=True)
+        for key, number in pairs:
+            oldest[key] = min(number, oldest.get(key, number))
+        for key in dict.fromkeys(keys):
+            if key in oldest and lengths[key] >= longest:
+                found["key"].append(key)
+                found["number"].append(oldest[key])
+        return found
 
 
 class Scanned:

@@ -10,10 +10,9 @@ import orjson
 import pyarrow as pa
 from sqlalchemy import select
 
-from neardup.index.adding import IDENTICAL
 from neardup.index.dump import fetched
-from neardup.index.schema import documents, texts
-from neardup.index.store import DROPPED, KEPT, Session, moment
+from neardup.index.schema import DROPPED, IDENTICAL, KEPT, documents, texts
+from neardup.index.store import Session, moment
 from neardup.writers.cells import jsonl_bytes, plain_text
 from neardup.writers.rows import REMOVED, write_rows
 

@@ -80,7 +80,9 @@ class Index(Additions, Questions, Removals, Copies):
     -----
     One rule, that of :func:`neardup.dedup`: a document is dropped if and only if it is
     verified similar to one before it that is kept. With the same `background` (and the
-    same bands), the same documents are kept however they come in. Decisions are made one after the
+    same bands), the same documents are kept however they come in. A recipe that weighs
+    words by how many documents of a collection have them (`improved`, `keywords`) takes
+    the bundled table instead, unless it names one. Decisions are made one after the
     other, so of two similar documents that two processes add at once one is kept. What a
     method has returned is on the disk. An addition looks some tens of keys up: its
     cost grows with the logarithm of the number of documents.
@@ -190,6 +192,10 @@ class Index(Additions, Questions, Removals, Copies):
 
         load(location, source, progress or Progress())
         return cls(location, must_exist=True, workers=check_workers(workers))
+
+    def __repr__(self) -> str:
+        """Return class and location, without a password."""
+        return f"{type(self).__name__}({self._handle.location!r})"
 
     def recount(self) -> int:
         """Count anew what the newest texts have in common, and return their number.

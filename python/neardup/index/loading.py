@@ -62,7 +62,7 @@ def add_batches(
             refused = enumerate(outcome.refused[begin:])
             tell(
                 [
-                    Problem(step.names[at], step.first + at + 1, fields.id_name, reason, None)
+                    Problem(*step.place(at), fields.id_name, reason, None)
                     for at, reason in refused
                     if reason is not None
                 ]

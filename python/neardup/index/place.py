@@ -7,6 +7,7 @@ begins, and how upkeep is done.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
@@ -35,6 +36,10 @@ class Place(ABC):
     @abstractmethod
     def engine(self) -> Engine:
         """Return a new pool of connections; none is opened yet."""
+
+    def files(self) -> list[Path]:
+        """Return the files that nobody else may write; none on a server."""
+        return []
 
     @abstractmethod
     def is_there(self) -> bool:

@@ -44,6 +44,13 @@ _SETTINGS = text(
 
 
 def _url(location: str) -> tuple[URL, str]:
+    if location.count("@") > 1:
+        # Where the password ends is a guess, and a wrong one would show the rest of it as
+        # the host.
+        raise ParameterError(
+            "The address of a PostgreSQL database must have one @, before the host. Got several"
+            " instead. Write an @ of the user, the password or an option as %40."
+        )
     try:
         url = make_url(location)
     except (ArgumentError, ValueError):

@@ -61,13 +61,12 @@ class Questions:
         ['a1']
         >>> folder.cleanup()
         """
-        from neardup.given import checked_text
         from neardup.index import asking
-        from neardup.index.coming import checked_title
+        from neardup.index.coming import checked_title, given_text
 
         return asking.query(
             self._handle,
-            checked_text(text, "text"),
+            given_text(text, "text"),
             check_whole(k, "k", 1),
             title=checked_title(title),
             at=_moment(at),
@@ -126,7 +125,7 @@ class Questions:
         Document
         """
         from neardup.index import asking
-        from neardup.index.store import STATES
+        from neardup.index.schema import STATES
 
         if state is not None and state not in STATES:
             raise bad("state", f"one of {', '.join(STATES)} or None", state)

@@ -49,12 +49,13 @@ class Removals:
         return removed
 
     def reconsider(self, ids: Sequence[str] | None = None) -> list[tuple[str, Match | None]]:
-        """Decide documents again that were dropped for one that is gone.
+        """Decide documents again, by what is known to be common now.
 
         Parameters
         ----------
         ids : sequence of str or None, default=None
-            Only those; ids of others are passed over.
+            Dropped or freed documents; ids of kept ones and of none are passed over.
+            None means all freed ones: those dropped for a document that is gone.
 
         Returns
         -------

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from neardup.index.adding import Adding, Incoming, Prepared
 from neardup.index.results import Match, Removed
-from neardup.index.store import FREED, KEPT, NO_ENTRIES, STATES, Session, moment
+from neardup.index.schema import FREED, KEPT, STATES
+from neardup.index.store import NO_ENTRIES, Session, moment, signed
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["expire", "reconsider", "remove"]
 
-#: Documents that one transaction removes or decides again.
-_TOGETHER = 500
+#: Documents that one transaction removes, and decides again: those with their texts.
+_TOGETHER, _WITH_TEXTS = 500, 100
 
 #: Ids that a result lists.
 _LISTED = 10_000
@@ -71,7 +72,7 @@ def _take_out(
         corpus = _restored(handle, kept)
         for at, row in enumerate(kept):
             # All that it may be filed under, whatever was frequent then.
-            found = [key - (key >> 63 << 64) for key in filing.keys_of(corpus, at)]
+            found = [signed(key) for key in filing.keys_of(corpus, at)]
             entries["key"] += found
             entries["number"] += [row["number"]] * len(found)
     numbers = [row["number"] for row in rows]
@@ -108,25 +109,28 @@ def _restored(handle: Handle, rows: Sequence[RowMapping]) -> _core.Corpus:
 
 
 def reconsider(handle: Handle, ids: Sequence[str] | None) -> list[tuple[str, Match | None]]:
-    """Decide freed documents again, in the order of arrival, as if they came now."""
+    """Decide what is not kept again, in the order of arrival, as if it came now."""
     adding = Adding(handle)
     decided: list[tuple[str, Match | None]] = []
-    while True:
+    with handle.reading() as session:
+        numbers = session.numbers_not_kept(ids)
+    for begin in range(0, len(numbers), _WITH_TEXTS):
         with handle.writing() as session:
-            rows = session.freed(ids, _TOGETHER)
-            if not rows:
-                return decided
+            # Without those that somebody else has decided or removed meanwhile.
+            rows = session.not_kept(numbers[begin : begin + _WITH_TEXTS])
             coming, ready = _again(handle, session, rows)
             session.delete([row["number"] for row in rows], NO_ENTRIES)
             todo = list(range(len(rows)))
             matches = adding.store(session, session.counters(), coming, ready, todo)
-            session.add_to_counters({"freed": -len(rows)})
+            freed = sum(row["state"] == FREED for row in rows)
+            session.add_to_counters({"freed": -freed, "dropped": freed - len(rows)})
             happened = [
                 (None, id, {} if match is None else {"repeats": match.id})
                 for id, match in zip(coming.ids, matches, strict=True)
             ]
             session.log("reconsidered", datetime.now(UTC), happened)
         decided += zip(coming.ids, matches, strict=True)
+    return decided
 
 
 def _again(

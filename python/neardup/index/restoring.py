@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = ["load"]
 
-#: Rows inserted together.
-_TOGETHER = 200
+#: Rows inserted together, and bytes of texts and sketches: a server takes only so much.
+_TOGETHER, _BYTES = 200, 8 << 20
 
 _CHUNK = 1 << 20
 _LEVEL = 3
@@ -173,11 +173,13 @@ class _Waiting:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._rows: dict[str, tuple[Table, list[dict[str, Any]]]] = {}
+        self._bytes = 0
 
     def add(self, table: Table, row: dict[str, Any]) -> None:
         _, rows = self._rows.setdefault(table.name, (table, []))
         rows.append(row)
-        if len(rows) >= _TOGETHER:
+        self._bytes += sum(len(value) for value in row.values() if isinstance(value, bytes))
+        if len(rows) >= _TOGETHER or self._bytes >= _BYTES:
             self.flush()
 
     def flush(self) -> None:
@@ -185,6 +187,7 @@ class _Waiting:
             columns = {name: [row[name] for row in rows] for name in rows[0]}
             insert_rows(self._connection, table, columns)
         self._rows.clear()
+        self._bytes = 0
 
 
 #: For a number of the schema the most that it holds; a smaller kind is listed first.

@@ -34,8 +34,14 @@ except ImportError as missing:
     ) from missing
 
 __all__ = [
+    "DROPPED",
+    "FREED",
+    "IDENTICAL",
+    "KEPT",
     "METADATA",
     "SCHEMA",
+    "SIMILAR",
+    "STATES",
     "background",
     "counters",
     "documents",
@@ -47,6 +53,13 @@ __all__ = [
 
 #: Version of the tables below. It is raised with every change of them.
 SCHEMA = 1
+
+#: What a document can be: kept; dropped for a kept one; dropped for one that is gone.
+STATES = ("kept", "dropped", "freed")
+KEPT, DROPPED, FREED = range(3)
+
+#: Why a document was dropped: its text is the kept one's, or similar enough.
+IDENTICAL, SIMILAR = range(2)
 
 METADATA = MetaData()
 
@@ -80,8 +93,7 @@ background = Table(
     Column("data", LargeBinary, nullable=False),
 )
 
-#: One row a document. `state` is 0 kept, 1 dropped, 2 freed: dropped, and the
-#: document that it was dropped for has gone. `at` is microseconds since 1970, UTC.
+#: One row a document. `at` is microseconds since 1970, UTC.
 documents = Table(
     "documents",
     METADATA,
@@ -100,8 +112,8 @@ documents = Table(
     Column("distance", Integer),
     Column("reason", SmallInteger),
 )
-_is_kept = documents.c.state == 0
-_is_freed = documents.c.state == 2
+_is_kept = documents.c.state == KEPT
+_is_freed = documents.c.state == FREED
 _is_dropped = documents.c.kept_number.is_not(None)
 Index("documents_id", documents.c.id, unique=True)
 Index("documents_identity", documents.c.identity, sqlite_where=_is_kept, postgresql_where=_is_kept)
@@ -144,5 +156,4 @@ events = Table(
     Column("id", _TEXT),
     Column("details", _TEXT),
 )
-Index("events_document", events.c.document)
 Index("events_id", events.c.id)

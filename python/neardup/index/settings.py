@@ -124,8 +124,8 @@ def new_settings(
         return dataclasses.replace(settings, background=background)
     if has_background:
         raise ParameterError(
-            "The 'background' parameter must be left out: with the recipe"
-            f" '{chosen.name}' nothing depends on what a collection has in common."
+            f"The 'background' parameter must be left out: an index with the recipe '{chosen.name}'"
+            " does not look at what a collection has in common."
         )
     return settings
 

@@ -71,6 +71,12 @@ class SQLiteFile(Place):
             hide_parameters=True,
         )
 
+    def files(self) -> list[Path]:
+        """Return the file and those that SQLite keeps beside it, there or not."""
+        # SQLite follows a link and puts them beside its target.
+        path = Path(os.path.realpath(self.path))
+        return [Path(f"{path}{suffix}") for suffix in ("", "-wal", "-shm", "-journal")]
+
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
             # The name of a file can be anything, even what SQLite has another meaning for.

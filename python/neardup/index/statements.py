@@ -7,28 +7,32 @@ each addition needs are built here, and run as the text that they compile to.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, bindparam, literal_column, select, update
+from sqlalchemy import BigInteger, and_, bindparam, literal_column, select, update
 
 from neardup.index.bulk import joined, values_table
-from neardup.index.schema import counters, documents, keys, texts
+from neardup.index.schema import KEPT, counters, documents, keys, texts
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Dialect, Executable
 
 __all__ = ["Statements", "statements"]
 
-#: The state of kept documents, see `neardup.index.store`.
-_KEPT: ColumnElement[int] = literal_column("0")
+#: Not a parameter: only so are indexes on kept documents used.
+_KEPT: ColumnElement[int] = literal_column(str(KEPT))
+
+
+#: By the name of the kind of database: the text is the same for all of one kind.
+_COMPILED: dict[str, Statements] = {}
 
 
 @dataclass(frozen=True)
 class Statements:
-    """SQL as text; each takes one parameter, a list in the form of `values_of`.
+    """SQL as text; each takes a list in the form of `values_of`.
 
-    ``change_counter`` takes two, ``change`` and ``name``.
+    Those of kept documents take ``not_before`` after it, a stamp; ``change_counter``
+    takes ``change`` and ``of``, the name.
     """
 
     counters: str
@@ -37,23 +41,28 @@ class Statements:
     kept: str
     kept_with_texts: str
     entries: str
+    #: With the arrival of each document.
+    dated_entries: str
     #: Only for PostgreSQL; SQLite has no lists of bytes.
     kept_with: str
 
 
 def statements(connection: Connection) -> Statements:
     """Return the statements for the database of a connection."""
-    return _statements(connection.dialect)
+    found = _COMPILED.get(connection.dialect.name)
+    if found is None:
+        found = _COMPILED[connection.dialect.name] = _statements(connection.dialect)
+    return found
 
 
-@lru_cache(maxsize=8)
 def _statements(dialect: Dialect) -> Statements:
     def text(statement: Any) -> str:
         return str(statement.compile(dialect=dialect))
 
     number = documents.c.number
     given = values_table(dialect.name)
-    is_wanted = and_(number == given.c.value, documents.c.state == _KEPT)
+    arrived = documents.c.at >= bindparam("not_before", type_=BigInteger())
+    is_wanted = and_(number == given.c.value, documents.c.state == _KEPT, arrived)
     kept = joined(dialect.name, given, documents, is_wanted, list(documents.c))
     with_texts = joined(
         dialect.name,
@@ -66,7 +75,16 @@ def _statements(dialect: Dialect) -> Statements:
     ids = values_table(dialect.name, "text")
     by_ids = joined(dialect.name, ids, documents, documents.c.id == ids.c.value, list(documents.c))
     columns = [keys.c.key, keys.c.number, keys.c.share]
-    entries = joined(dialect.name, given, keys, keys.c.key == given.c.value, columns)
+    has_key = keys.c.key == given.c.value
+    entries = joined(dialect.name, given, keys, has_key, columns)
+    dated = joined(
+        dialect.name,
+        given,
+        keys,
+        has_key,
+        [*columns, documents.c.at],
+        beside=(documents, number == keys.c.number),
+    )
     change: Executable = (
         update(counters)
         .where(counters.c.name == bindparam("of"))
@@ -75,7 +93,7 @@ def _statements(dialect: Dialect) -> Statements:
     kept_with = ""
     if dialect.name != "sqlite":
         identities = values_table(dialect.name, "bytes")
-        same = and_(documents.c.identity == identities.c.value, documents.c.state == _KEPT)
+        same = and_(documents.c.identity == identities.c.value, documents.c.state == _KEPT, arrived)
         kept_with = text(joined(dialect.name, identities, documents, same, [number]))
     return Statements(
         counters=text(select(counters)),
@@ -84,5 +102,6 @@ def _statements(dialect: Dialect) -> Statements:
         kept=text(kept),
         kept_with_texts=text(with_texts),
         entries=text(entries),
+        dated_entries=text(dated),
         kept_with=kept_with,
     )

@@ -1,4 +1,4 @@
-"""Rows in and out: every statement of an index stands here.
+"""Rows in and out: the statements of all that an index does with its documents.
 
 A `Session` is one transaction. It knows the tables and nothing of how decisions
 are made. Numbers of documents ascend in the order in which they were decided.
@@ -21,7 +21,20 @@ from sqlalchemy import and_, bindparam, delete, func, select, update
 
 from neardup.exceptions import IndexFormatError, IndexUnavailableError
 from neardup.index.bulk import insert_rows, run_compiled, values_of, values_table
-from neardup.index.schema import background, counters, documents, events, keys, meta, texts
+from neardup.index.results import Match
+from neardup.index.schema import (
+    DROPPED,
+    FREED,
+    IDENTICAL,
+    KEPT,
+    background,
+    counters,
+    documents,
+    events,
+    keys,
+    meta,
+    texts,
+)
 from neardup.index.statements import statements
 from neardup.index.values import id_fault
 
@@ -30,33 +43,38 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, RowMapping
 
 __all__ = [
-    "DROPPED",
-    "FREED",
-    "KEPT",
+    "EVER",
     "NO_ENTRIES",
-    "STATES",
     "NewDocuments",
     "Session",
+    "match_of",
     "moment",
+    "signed",
     "stamp",
 ]
-
-KEPT, DROPPED, FREED = 0, 1, 2
 
 #: A counter that counts nothing: see `Session.identity`.
 IDENTITY = "identity"
 
-#: Names of the states, by their numbers.
-STATES = ("kept", "dropped", "freed")
-
 #: Documents read or removed at a time where there may be many.
 _TOGETHER = 1000
+
+#: The same where texts come with them, which may be long.
+_TEXTS = 100
 
 #: Nothing to delete from the table of keys.
 NO_ENTRIES: dict[str, list[int]] = {"key": [], "number": []}
 
+#: A stamp before all others.
+EVER = -(2**62)
+
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 _LEVEL = 3
+
+
+def signed(key: int) -> int:
+    """Return a key of 64 bits without a sign as the number of the same bits that is stored."""
+    return key - (key >> 63 << 64)
 
 
 def stamp(at: datetime) -> int:
@@ -67,6 +85,15 @@ def stamp(at: datetime) -> int:
 def moment(at: int) -> datetime:
     """Return the time of a stamp, in UTC."""
     return _START + timedelta(microseconds=at)
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Rows of the table of keys, by column; keys are signed, as they are stored."""
+
+    keys: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    shares: NDArray[np.int64]
 
 
 @dataclass
@@ -87,6 +114,11 @@ class NewDocuments:
     similarity: list[float | None]
     distance: list[int | None]
     reason: list[int | None]
+
+
+def match_of(row: RowMapping, kept_id: str, measure: str) -> Match:
+    """Return what the row of a dropped document says of the kept one."""
+    return Match(kept_id, row["similarity"], measure, row["distance"], row["reason"] == IDENTICAL)
 
 
 class Session:
@@ -185,21 +217,35 @@ class Session:
         found = run_compiled(self._connection, self._compiled.by_ids, ids)
         return {row["id"]: row for row in found.mappings()}
 
-    def kept(self, numbers: Sequence[int], *, with_texts: bool) -> list[RowMapping]:
+    def matches(self, rows: Sequence[RowMapping], measure: str) -> dict[int, Match | None]:
+        """Return what some documents repeat, by their numbers; None for kept and freed ones."""
+        dropped = [row for row in rows if row["state"] == DROPPED]
+        wanted = sorted({row["kept_number"] for row in dropped})
+        ids = {row["number"]: row["id"] for row in self.kept(wanted, with_texts=False)}
+        found: dict[int, Match | None] = {row["number"]: None for row in rows}
+        for row in dropped:
+            found[row["number"]] = match_of(row, ids[row["kept_number"]], measure)
+        return found
+
+    def kept(
+        self, numbers: Sequence[int], *, with_texts: bool, not_before: int = EVER
+    ) -> list[RowMapping]:
         """Return those documents that are kept, by number; texts are packed."""
         if not numbers:
             return []
         compiled = self._compiled
         statement = compiled.kept_with_texts if with_texts else compiled.kept
-        found = list(run_compiled(self._connection, statement, numbers).mappings())
+        rows = run_compiled(self._connection, statement, numbers, not_before=not_before)
+        found = list(rows.mappings())
         found.sort(key=itemgetter("number"))
         return found
 
-    def kept_with(self, identities: Sequence[bytes]) -> list[int]:
+    def kept_with(self, identities: Sequence[bytes], *, not_before: int = EVER) -> list[int]:
         """Return the numbers of kept documents with these identities."""
         if self._dialect != "sqlite":
-            found = run_compiled(self._connection, self._compiled.kept_with, identities)
-            return list(found.scalars())
+            statement = self._compiled.kept_with
+            rows = run_compiled(self._connection, statement, identities, not_before=not_before)
+            return list(rows.scalars())
         numbers: list[int] = []
         for begin in range(0, len(identities), _TOGETHER):
             some = tuple(identities[begin : begin + _TOGETHER])
@@ -207,8 +253,10 @@ class Session:
             # The index knows the kept ones only if the condition stands here as there.
             statement = (
                 f"SELECT number FROM documents WHERE identity IN ({marks}) AND state = {KEPT}"
+                " AND at >= ?"
             )
-            numbers.extend(self._connection.exec_driver_sql(statement, some).scalars())
+            found = self._connection.exec_driver_sql(statement, (*some, not_before))
+            numbers.extend(found.scalars())
         return numbers
 
     def text(self, number: int) -> str | None:
@@ -228,13 +276,13 @@ class Session:
         if packed is None:
             raise IndexFormatError(
                 f"{self._location}: must have the text of each document. Got none of one of them"
-                " instead. Restore a back-up."
+                " instead. Restore a backup."
             )
         try:
             return self._unpacker.decompress(packed).decode()
         except (zstandard.ZstdError, UnicodeDecodeError) as error:
             raise IndexFormatError(
-                f"{self._location}: a stored text is damaged: {error}. Restore a back-up."
+                f"{self._location}: a stored text is damaged: {error}. Restore a backup."
             ) from error
 
     def insert(
@@ -254,11 +302,6 @@ class Session:
         insert_rows(self._connection, texts, columns)
         insert_rows(self._connection, keys, entries)
 
-    def change(self, number: int, **values: Any) -> None:
-        """Set columns of a document."""
-        statement = update(documents).where(documents.c.number == number).values(**values)
-        self._connection.execute(statement)
-
     def delete(self, numbers: Sequence[int], entries: dict[str, list[int]]) -> None:
         """Delete documents with their texts, and entries of the table of keys."""
         if not numbers:
@@ -268,13 +311,7 @@ class Session:
             chosen = select(values_table(self._dialect).c.value)
             statement = delete(table).where(table.c.number.in_(chosen))
             self._connection.execute(statement, given)
-        if entries["key"]:
-            statement = delete(keys).where(
-                keys.c.key == bindparam("key_"), keys.c.number == bindparam("number_")
-            )
-            pairs = zip(entries["key"], entries["number"], strict=True)
-            rows = [{"key_": key, "number_": number} for key, number in pairs]
-            self._connection.execute(statement, rows)
+        self.delete_entries(entries)
 
     def free(self, numbers: Sequence[int]) -> list[tuple[int, str, int]]:
         """Free the documents that were dropped for some; return number, id, and for whom."""
@@ -299,8 +336,11 @@ class Session:
     def dropped_for(self, numbers: Sequence[int]) -> list[RowMapping]:
         """Return the documents dropped for some, in the order of arrival."""
         chosen = select(values_table(self._dialect).c.value)
-        query = select(documents).where(documents.c.kept_number.in_(chosen))
-        query = query.where(documents.c.state == DROPPED).order_by(documents.c.number)
+        columns = documents.c
+        query = select(
+            columns.id, columns.kept_number, columns.similarity, columns.distance, columns.reason
+        ).where(columns.kept_number.in_(chosen), columns.state == DROPPED)
+        query = query.order_by(columns.number)
         given = values_of(self._dialect, numbers)
         return list(self._connection.execute(query, given).mappings())
 
@@ -311,7 +351,6 @@ class Session:
         state: int | None = None,
         with_texts: bool = False,
         clusters_only: bool = False,
-        limit: int = _TOGETHER,
     ) -> list[RowMapping]:
         """Return the documents with the next numbers."""
         columns: list[Any] = [documents]
@@ -329,7 +368,7 @@ class Session:
                 .where(other.c.kept_number == documents.c.number, other.c.state == DROPPED)
                 .exists()
             )
-        query = query.order_by(documents.c.number).limit(limit)
+        query = query.order_by(documents.c.number).limit(_TEXTS if with_texts else _TOGETHER)
         return list(self._connection.execute(query).mappings())
 
     def newest_texts(self, limit: int) -> Iterator[str]:
@@ -341,7 +380,8 @@ class Session:
             .order_by(documents.c.number.desc())
             .limit(limit)
         )
-        for (packed,) in self._connection.execute(query):
+        rows = self._connection.execute(query, execution_options={"yield_per": _TEXTS})
+        for (packed,) in rows:
             yield self.unpacked(packed)
 
     def newest_sketches(self, limit: int) -> list[RowMapping]:
@@ -361,22 +401,40 @@ class Session:
 
     # Keys
 
-    def entries(
-        self, looked_up: NDArray[np.uint64]
-    ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint16]]:
-        """Return the entries under some keys: keys, numbers and shares."""
-        values = looked_up.view(np.int64).tolist()
-        result = run_compiled(self._connection, self._compiled.entries, values)
+    def entries(self, looked_up: NDArray[np.uint64]) -> Entries:
+        """Return the entries under some keys."""
+        return Entries(*self._entries(self._compiled.entries, looked_up, 3))
+
+    def entries_since(
+        self, looked_up: NDArray[np.uint64], not_before: int
+    ) -> tuple[Entries, Entries]:
+        """Return the entries of documents that arrived since a moment, and the older ones."""
+        *columns, at = self._entries(self._compiled.dated_entries, looked_up, 4)
+        is_since = at >= not_before
+        return (
+            Entries(*(column[is_since] for column in columns)),
+            Entries(*(column[~is_since] for column in columns)),
+        )
+
+    def _entries(
+        self, statement: str, looked_up: NDArray[np.uint64], width: int
+    ) -> list[NDArray[np.int64]]:
+        result = run_compiled(self._connection, statement, looked_up.view(np.int64).tolist())
         # Some ten thousand rows: the driver's own tuples, without names.
         rows = result.cursor.fetchall() if result.cursor is not None else []
-        flat = np.fromiter(chain.from_iterable(rows), np.int64, 3 * len(rows))
+        flat = np.fromiter(chain.from_iterable(rows), np.int64, width * len(rows))
         result.close()
-        key, number, share = flat.reshape(-1, 3).T
-        return (
-            np.ascontiguousarray(key).view(np.uint64),
-            np.ascontiguousarray(number).view(np.uint64),
-            share.astype(np.uint16),
-        )
+        return [np.ascontiguousarray(column) for column in flat.reshape(-1, width).T]
+
+    def delete_entries(self, entries: Mapping[str, Sequence[int]]) -> None:
+        """Delete entries given by ``key`` and ``number``."""
+        if entries["key"]:
+            statement = delete(keys).where(
+                keys.c.key == bindparam("key_"), keys.c.number == bindparam("number_")
+            )
+            pairs = zip(entries["key"], entries["number"], strict=True)
+            rows = [{"key_": key, "number_": number} for key, number in pairs]
+            self._connection.execute(statement, rows)
 
     def fingerprints(self, after: int, least: int) -> list[tuple[int, bytes]]:
         """Return number and sketch of the kept documents with later numbers and enough features."""
@@ -388,21 +446,29 @@ class Session:
 
     # Events
 
-    def freed(self, ids: Sequence[str] | None, limit: int) -> list[RowMapping]:
-        """Return freed documents with their texts, those with some ids or any."""
+    def numbers_not_kept(self, ids: Sequence[str] | None) -> list[int]:
+        """Return the numbers of freed documents, or of what is not kept of some."""
+        query = select(documents.c.number).order_by(documents.c.number)
+        if ids is None:
+            found = self._connection.execute(query.where(documents.c.state == FREED))
+        else:
+            chosen = select(values_table(self._dialect, "text").c.value)
+            is_meant = and_(documents.c.id.in_(chosen), documents.c.state != KEPT)
+            sound = [id for id in ids if id_fault(id) is None]
+            given = values_of(self._dialect, sound)
+            found = self._connection.execute(query.where(is_meant), given)
+        return list(found.scalars())
+
+    def not_kept(self, numbers: Sequence[int]) -> list[RowMapping]:
+        """Return those of some documents that are not kept, with their texts, by number."""
+        chosen = select(values_table(self._dialect).c.value)
         query = (
             select(documents, texts.c.text)
             .select_from(documents.outerjoin(texts, texts.c.number == documents.c.number))
-            .where(documents.c.state == FREED)
+            .where(documents.c.number.in_(chosen), documents.c.state != KEPT)
             .order_by(documents.c.number)
-            .limit(limit)
         )
-        given: dict[str, Any] = {}
-        if ids is not None:
-            ids = [id for id in ids if id_fault(id) is None]
-            chosen = select(values_table(self._dialect, "text").c.value)
-            query = query.where(documents.c.id.in_(chosen))
-            given = values_of(self._dialect, ids)
+        given = values_of(self._dialect, numbers)
         return list(self._connection.execute(query, given).mappings())
 
     def log(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from neardup.exceptions import ParameterError
 from neardup.parameters import bad, check_string
@@ -15,6 +16,7 @@ __all__ = [
     "check_id",
     "check_span",
     "check_time",
+    "check_zone",
     "earlier",
     "id_fault",
     "json_of",
@@ -27,12 +29,21 @@ MAX_ID_BYTES = 2000
 #: What text of PostgreSQL cannot hold, and what stands for it.
 NUL, _FOR_NUL = "\0", "\N{REPLACEMENT CHARACTER}"
 
+# As people and older programs write times: the year first, and one-digit numbers. An
+# order that differs from country to country is not guessed at.
+_LOOSE_TIME = re.compile(
+    r"(\d{4})([-/])(\d{1,2})\2(\d{1,2})"
+    r"(?:[T ]\s*(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6})\d*)?)?)?"
+    r"(?:\s*(Z|[+-]\d{2}:?\d{2}))?",
+    re.ASCII,
+)
+#: Seconds or milliseconds since 1970, or digits whose parts nobody can tell.
+_ALL_DIGITS = re.compile(r"\d{9,}", re.ASCII)
+_TIME = "a time such as 2024-03-09T08:00:00+08:00 or 2024-3-9 8:00"
+
 _SPAN = re.compile(r"(\d{1,9})\s*([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _MICROSECOND = timedelta(microseconds=1)
-
-#: No document arrived before: the year 1 is later.
-_EARLIEST = -(2**62)
 
 
 def id_fault(id: str) -> str | None:
@@ -82,29 +93,72 @@ def json_of(extra: dict[str, Any] | None) -> str | None:
     return orjson.dumps(extra, default=str).decode() if extra else None
 
 
-def check_time(value: Any, name: str) -> datetime:
-    """A moment: a datetime, a date or ISO 8601 text; in UTC if no zone is named.
+def check_zone(value: Any, name: str) -> tzinfo:
+    """The time zone of times that name none: a name such as ``Asia/Shanghai``, or a tzinfo.
+
+    Examples
+    --------
+    >>> check_zone("Asia/Shanghai", "at_zone").key
+    'Asia/Shanghai'
+    """
+    if value is None:
+        return UTC
+    if isinstance(value, tzinfo):
+        return value
+    try:
+        return ZoneInfo(check_string(value, name))
+    except (LookupError, ValueError, OSError):
+        # A folder of the zones' files is no zone either.
+        raise bad(name, "the name of a time zone, such as Asia/Shanghai or UTC", value) from None
+
+
+def check_time(value: Any, name: str, zone: tzinfo = UTC) -> datetime:
+    """A moment: a datetime, a date or text; in `zone` if it names none.
+
+    Text is ISO 8601, or of the form ``2024-3-9 8:00:00``. Of an hour that a zone has
+    twice the first one is meant.
 
     Examples
     --------
     >>> check_time("2024-03-09T08:00:00+08:00", "at").isoformat()
     '2024-03-09T00:00:00+00:00'
+    >>> check_time("2024/3/9 8:00", "at").isoformat()
+    '2024-03-09T08:00:00+00:00'
     """
+    given = value
     if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value.strip())
-        except ValueError:
-            raise bad(name, "a time such as 2024-03-09T08:00:00+08:00", value) from None
+        value = _time_of(value.strip())
+        if value is None:
+            raise bad(name, _TIME, given)
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day)
     if not isinstance(value, datetime):
-        raise bad(name, "a datetime or a time as ISO 8601 text", value)
-    moment = value.replace(tzinfo=UTC) if value.tzinfo is None else value
+        raise bad(name, f"a datetime, or as text {_TIME}", value)
     try:
+        moment = value.replace(tzinfo=zone) if value.tzinfo is None else value
         return moment.astimezone(UTC)
     except (OverflowError, ValueError):
         # Also for what is called a time and is none, as pandas has it.
         raise bad(name, "a time between the years 1 and 9999 in UTC", value) from None
+
+
+def _time_of(text: str) -> datetime | None:
+    if _ALL_DIGITS.fullmatch(text):
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        found = _LOOSE_TIME.fullmatch(text)
+    if found is None:
+        return None
+    year, _, month, day, hour, minute, second, fraction, zone = found.groups()
+    day_text = f"{year}-{month:0>2}-{day:0>2}"
+    time_text = f"{hour or '':0>2}:{minute or '':0>2}:{second or '':0>2}.{fraction or '':0<6}"
+    try:
+        # What is out of bounds is found as in any other time.
+        return datetime.fromisoformat(f"{day_text}T{time_text}{zone or ''}")
+    except ValueError:
+        return None
 
 
 def check_span(value: Any, name: str) -> timedelta:
@@ -116,6 +170,7 @@ def check_span(value: Any, name: str) -> timedelta:
     14
     """
     expected = "a timedelta or a span such as 90m, 36h, 14d or 2w"
+    given = value
     if isinstance(value, str):
         found = _SPAN.fullmatch(value.strip())
         if found is None:
@@ -127,19 +182,21 @@ def check_span(value: Any, name: str) -> timedelta:
     if not isinstance(value, timedelta):
         raise bad(name, expected, value)
     if value <= timedelta(0):
-        raise bad(name, "a span longer than nothing", value)
+        raise bad(name, "a span longer than nothing", given)
     return value
 
 
 def earlier(stamp: int, span: timedelta) -> int:
     """Return the stamp that is so much earlier; bounded, as the database's numbers are."""
-    return max(stamp - span // _MICROSECOND, _EARLIEST)
+    return max(stamp - span // _MICROSECOND, -(2**62))
 
 
-def time_fault(value: Any) -> str | None:
+def time_fault(value: Any, zone: tzinfo = UTC) -> str | None:
     """Return why a value of a record is no time, as a sentence with "must"."""
     try:
-        check_time(value, "at")
+        check_time(value, "at", zone)
     except ParameterError:
-        return "must be a time such as 2024-03-09T08:00:00+08:00"
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return f"must be {_TIME}; of a number nobody can tell the unit"
+        return f"must be {_TIME}"
     return None

@@ -1,0 +1,240 @@
+"""What an index makes of times, zones, addresses and outputs as people write them."""
+
+import os
+import zoneinfo
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup.exceptions import InputError, OutputError, ParameterError
+from neardup.index.values import check_span, check_time, check_zone, time_fault
+from neardup.readers import open_sources, open_table
+from neardup.readers.batch import place_of
+
+A = "The mill by the river was sold to a family who want to grind flour in it again."
+
+
+@pytest.fixture
+def index(tmp_path):
+    with neardup.Index(tmp_path / "n.db", must_exist=False) as index:
+        yield index
+
+
+# times
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("2020-3-30 23:37:00", "2020-03-30T23:37:00"),
+        ("2020/3/30", "2020-03-30T00:00:00"),
+        ("2020/03/30 7:05", "2020-03-30T07:05:00"),
+        (" 2020-3-5T7:5:1.5 ", "2020-03-05T07:05:01.500000"),
+        ("2020-3-30 7:00 +08:00", "2020-03-29T23:00:00"),
+        ("2020-3-30 7:00Z", "2020-03-30T07:00:00"),
+        ("20200330", "2020-03-30T00:00:00"),
+    ],
+)
+def test_times_that_are_read(given, meant):
+    assert check_time(given, "at").isoformat() == f"{meant}+00:00"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "3/4/2020",
+        "30.3.2020",
+        "20-3-30",
+        "2020-3/30",
+        "2020-13-1",
+        "2020-2-30",
+        "2020-3-30 24:01",
+        "2020-3-30 7",
+        "1584000000",
+        "1711112312359",
+        "２０２０-3-30",
+        "yesterday",
+        "",
+    ],
+)
+def test_times_that_are_not_guessed_at(given):
+    assert time_fault(given) == "must be a time such as 2024-03-09T08:00:00+08:00 or 2024-3-9 8:00"
+    with pytest.raises(ParameterError, match="'at' parameter must be a time such as"):
+        check_time(given, "at")
+
+
+@pytest.mark.parametrize("given", [1_584_000_000, 1.5e9])
+def test_a_number_is_no_time(given):
+    assert str(time_fault(given)).endswith("; of a number nobody can tell the unit")
+
+
+def test_a_zone_for_times_without_one(index):
+    rows = [
+        {"id": "a", "text": A, "at": "2020-3-30 7:00"},
+        {"id": "b", "text": "Another text.", "at": "2020-03-30T07:00Z"},
+        {"id": "c", "text": "One more text.", "at": datetime(2020, 3, 30, 7)},
+    ]
+    index.add_many(rows, at="at", at_zone="Asia/Shanghai")
+    index.add("d", "The last text.", at="2020-3-30 7:00", at_zone=zoneinfo.ZoneInfo("Asia/Tokyo"))
+    times = {one.id: one.at for one in index.documents()}
+    in_china = datetime(2020, 3, 29, 23, tzinfo=UTC)
+    assert times == {
+        "a": in_china,
+        "b": datetime(2020, 3, 30, 7, tzinfo=UTC),
+        "c": in_china,
+        "d": datetime(2020, 3, 29, 22, tzinfo=UTC),
+    }
+
+
+@pytest.mark.parametrize("zone", ["Asia/Nowhere", "", "Asia", "../passwd", "a\0b", 8])
+def test_a_wrong_zone(index, zone):
+    for call in (
+        lambda: index.add("a", A, at_zone=zone),
+        lambda: index.add_many([{"id": "a", "text": A}], at_zone=zone),
+        lambda: index.add_files(["nosuch"], at_zone=zone),
+    ):
+        with pytest.raises(ParameterError, match="'at_zone' parameter must be the name of a time"):
+            call()
+    assert len(index) == 0
+
+
+def test_a_zone_may_be_a_tzinfo():
+    zone = timezone(timedelta(hours=3))
+    assert check_zone(zone, "at_zone") is zone
+    assert check_zone(None, "at_zone") is UTC
+
+
+def test_a_span_is_shown_as_it_was_given():
+    with pytest.raises(ParameterError, match=r"longer than nothing\. Got '0d' instead\."):
+        check_span("0d", "older_than")
+
+
+# where a problem is
+
+
+def test_rows_know_their_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f'{{"text": "text {number}"}}\n' for number in range(7)]
+    Path("a.jsonl").write_text("".join(lines[:4]) + "\n" + lines[4])
+    Path("b.csv").write_text("text\nfirst\nsecond\n")
+    Path("c").mkdir()
+    for name in ("x.txt", "y.txt"):
+        Path("c", name).write_text(name)
+    pa.parquet.write_table(pa.table({"text": ["p", "q"]}), "d.parquet")
+    expected = [("a.jsonl", number) for number in range(1, 6)]
+    expected += [("b.csv", 1), ("b.csv", 2), ("c/x.txt", 1), ("c/y.txt", 1)]
+    expected += [("d.parquet", 1), ("d.parquet", 2)]
+    sources = open_sources(["a.jsonl", "b.csv", "c", "d.parquet"])
+    for size, records in ((4 << 20, 8192), (1, 8192), (1 << 20, 1), (1 << 20, 3)):
+        batches = sources.batches(batch_bytes=size, batch_records=records)
+        places = [place_of(batch.runs, row) for batch in batches for row in range(len(batch))]
+        assert places == expected
+    assert place_of([], 0) == ("input", None)
+
+
+def test_rows_of_tables_know_their_positions():
+    data = open_table([{"text": str(number)} for number in range(5000)])
+    places = [place_of(b.runs, row) for b in data.batches() for row in range(len(b))]
+    assert places == [("input", number) for number in range(1, 5001)]
+
+
+def test_problems_begin_with_file_and_record(index, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    good = '{"id": "%s", "text": "text %s", "date": "2020-03-09"}\n'
+    Path("p1.jsonl").write_text("".join(good % (f"a{n}", n) for n in range(3)))
+    Path("p2.jsonl").write_text(
+        "".join(good % (f"b{n}", f"other {n}") for n in range(5))
+        + '{"id": "", "text": "no id", "date": "2020-03-09"}\n'
+        + '{"id": "b9", "text": "no time", "date": 1584000000}\n'
+        + good % ("a1", "that is another one")
+    )
+    added = index.add_files(["p1.jsonl", "p2.jsonl"], at="date")
+    starts = [str(problem).partition(": must")[0] for problem in added.problems]
+    assert starts == [
+        "p2.jsonl: record 6, field 'id'",
+        "p2.jsonl: record 7, field 'date'",
+        "p2.jsonl: record 8, field 'id'",
+    ]
+
+
+def test_problems_of_tables_have_the_position(index):
+    rows = [{"id": "a", "text": A}, {"id": "", "text": A}, {"id": "a", "text": "Another."}]
+    starts = [str(one).partition(": must")[0] for one in index.add_many(rows).problems]
+    assert starts == ["input: record 2, field 'id'", "input: record 3, field 'id'"]
+
+
+# outputs that are something else already
+
+
+def test_no_file_of_the_index_is_overwritten(index, tmp_path):
+    index.add("a", A)
+    os.symlink(tmp_path / "n.db", tmp_path / "link.jsonl")
+    os.link(tmp_path / "n.db", tmp_path / "same.jsonl")
+    names = ["n.db", "n.db-wal", "n.db-shm", "n.db-journal", "link.jsonl", "same.jsonl"]
+    for name in names:
+        for call in (
+            lambda to: index.dump(to, force=True),
+            lambda to: index.export(to, force=True),
+            lambda to: index.export(tmp_path / "k.jsonl", decisions=to, force=True),
+            lambda to: index.add_files([tmp_path / "nosuch"], output_paths=[to]),
+        ):
+            with pytest.raises(OutputError, match="since it is a file of the index"):
+                call(tmp_path / name)
+    assert index.check() == []
+    assert "a" in index
+    assert not (tmp_path / "k.jsonl").exists()
+
+
+def test_an_index_behind_a_link(tmp_path):
+    (tmp_path / "real").mkdir()
+    os.symlink(tmp_path / "real" / "n.db", tmp_path / "link.db")
+    neardup.Index(tmp_path / "real" / "n.db").close()
+    with neardup.Index(tmp_path / "link.db", must_exist=True) as index:
+        for name in ("link.db", "real/n.db", "real/n.db-wal"):
+            with pytest.raises(OutputError):
+                index.dump(tmp_path / name, force=True)
+
+
+def test_inputs_are_no_outputs(index, tmp_path):
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"id": "a", "text": "A text."}\n')
+    with pytest.raises(InputError, match="must not be read and written in one run"):
+        index.add_files([source], output_paths=[source])
+    assert len(index) == 0
+
+
+# addresses
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://u:sec@ret@127.0.0.1:1/db",
+        "postgresql://u@sec:ret@127.0.0.1:1/db",
+        "postgresql://u:sec/@ret@127.0.0.1:1/db",
+        "postgres://u:pw@127.0.0.1:1/db?user=sec@ret",
+    ],
+)
+def test_nothing_is_shown_of_an_ambiguous_address(address):
+    pytest.importorskip("psycopg")
+    with pytest.raises(ParameterError) as caught:
+        neardup.Index(address)
+    assert "Write an @ of the user, the password or an option as %40." in str(caught.value)
+    for part in ("sec", "ret", "127"):
+        assert part not in str(caught.value)
+
+
+# the class itself
+
+
+def test_repr(index, tmp_path):
+    assert repr(index) == f"Index({str(tmp_path / 'n.db')!r})"
+
+
+@pytest.mark.parametrize("text", [None, 7, b"bytes"])
+def test_what_is_no_text(index, text):
+    with pytest.raises(ParameterError, match=r"The 'text' parameter must be text\. Got "):
+        index.add("z", text)
