@@ -32,9 +32,9 @@ class Watched:
         self.recounts = []
         kept, recount = Session.kept, adding.recount
 
-        def counted(session, numbers, *, with_texts):
+        def counted(session, numbers, **others):
             self.fetched += len(numbers)
-            return kept(session, numbers, with_texts=with_texts)
+            return kept(session, numbers, **others)
 
         def timed(session, settings, *, workers):
             begun = time.perf_counter()
