@@ -5,8 +5,18 @@ from collections import Counter
 from sqlalchemy import select
 
 from neardup.index.database import Database
-from neardup.index.schema import counters, documents, keys, meta, texts
-from neardup.index.schema import DROPPED, FREED, KEPT, STATES
+from neardup.index.schema import (
+    DROPPED,
+    FREED,
+    KEPT,
+    STATES,
+    all_keys,
+    counters,
+    documents,
+    meta,
+    recent_keys,
+    texts,
+)
 
 
 def check_sound(location):
@@ -19,7 +29,8 @@ def check_sound(location):
         counted = {row.name: row.value for row in rows(counters.select())}
         found = rows(documents.select().order_by(documents.c.number))
         with_text = sorted(row.number for row in rows(select(texts.c.number)))
-        entries = rows(keys.select())
+        entries = rows(select(all_keys))
+        recent = len(rows(select(recent_keys)))
         settings = {row.name: row.value for row in rows(meta.select())}["settings"]
         assert database.check() == []
     by_number = {row.number: row for row in found}
@@ -43,6 +54,9 @@ def check_sound(location):
             assert row.kept_number not in by_number
     is_of_text = '"store": "text"' in settings
     assert with_text == (sorted(by_number) if is_of_text else [])
+    assert len({(entry.key, entry.number) for entry in entries}) == len(entries)
+    # Removal does not count them: it may have been fewer.
+    assert recent <= counted["recent"]
     for entry in entries:
         assert by_number[entry.number].state == KEPT
         assert entry.share >= 0
@@ -59,6 +73,6 @@ def verdicts(location):
 def entries_of(location):
     """Return the table of keys with ids for numbers, sorted."""
     with Database.open(location, must_exist=True) as database, database.reading() as connection:
-        columns = (keys.c.key, documents.c.id, keys.c.share)
-        joined = keys.join(documents, documents.c.number == keys.c.number)
+        columns = (all_keys.c.key, documents.c.id, all_keys.c.share)
+        joined = all_keys.join(documents, documents.c.number == all_keys.c.number)
         return sorted(map(tuple, connection.execute(select(*columns).select_from(joined))))

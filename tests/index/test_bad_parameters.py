@@ -14,6 +14,7 @@ _ID = (None, 7, b"bytes", ["x"])
 _TITLE = (7, b"bytes", "\ud800")
 _TIME = ("soon", 7, b"2024-01-01", "")
 _SPAN = ("soon", 7, "0d", "-1d", "")
+_ZONE = (7, "", "Nowhere/At/All", b"UTC")
 _FIELD = (7, ["text"])
 _FIELDS = {
     "text": _FIELD,
@@ -23,6 +24,7 @@ _FIELDS = {
     "source": _FIELD,
     "extra": ("x", 7, [7], None),
     "within": _SPAN,
+    "at_zone": _ZONE,
     "title_from_first_line": (1, "yes", None),
     "progress": (),
 }
@@ -40,12 +42,18 @@ METHODS = {
             "source": _TITLE,
             "extra": ("x", 7, [1], {"x": "\ud800"}),
             "within": _SPAN,
+            "at_zone": _ZONE,
         },
     ),
     "add_many": ({"data": MANY}, {"data": (None, 7, "text", {"text": "x"})} | _FIELDS),
     "add_files": (
         {"inputs": ["/dev/null"], "format": "jsonl"},
-        {"inputs": ([], ["no-such-inputs.jsonl"]), "format": ("xml", 7)} | _FIELDS,
+        {
+            "inputs": ([], ["no-such-inputs.jsonl"]),
+            "format": ("xml", 7),
+            "output_paths": ("x", 7, [7], None),
+        }
+        | _FIELDS,
     ),
     "query": (
         {"text": TEXT},

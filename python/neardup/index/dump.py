@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from sqlalchemy import LargeBinary, select
 
-from neardup.index.schema import SCHEMA, background, documents, events, keys, texts
+from neardup.index.schema import SCHEMA, all_keys, background, documents, events, texts
 from neardup.index.store import Session
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _parts(
         counts["documents"] += len(rows)
         progress.advance(len(rows))
         yield b"".join(lines)
-    query = select(keys).order_by(keys.c.key, keys.c.number)
+    query = select(all_keys).order_by(all_keys.c.key, all_keys.c.number)
     for rows in fetched(connection, query, _KEYS):
         counts["keys"] += len(rows)
         columns = {name: [row[name] for row in rows] for name in KEY_COLUMNS}

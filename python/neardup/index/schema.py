@@ -26,6 +26,8 @@ try:
         SmallInteger,
         Table,
         Text,
+        select,
+        union_all,
     )
     from sqlalchemy.dialects import postgresql
 except ImportError as missing:
@@ -42,12 +44,14 @@ __all__ = [
     "SCHEMA",
     "SIMILAR",
     "STATES",
+    "all_keys",
     "background",
     "counters",
     "documents",
     "events",
     "keys",
     "meta",
+    "recent_keys",
     "texts",
 ]
 
@@ -144,6 +148,19 @@ keys = Table(
     Column("share", SmallInteger, nullable=False),
     sqlite_with_rowid=False,
 )
+
+#: The same of the latest documents, in SQLite: see `neardup.index.store`.
+recent_keys = Table(
+    "recent_keys",
+    METADATA,
+    Column("key", BigInteger, primary_key=True, autoincrement=False),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("share", SmallInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+#: Both together, to be selected from.
+all_keys = union_all(select(keys), select(recent_keys)).subquery("all_keys")
 
 #: What happened to documents after they were added. Rows are never removed.
 events = Table(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -41,6 +42,20 @@ _PRAGMAS = (
     "wal_autocheckpoint = 16000",
     f"journal_size_limit = {64 << 20}",  # bytes
 )
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that gives its lock back when it is closed.
+
+    SQLite keeps the transaction of a closed connection, and its lock, while a cursor is
+    left; and after Ctrl-C the traceback holds one.
+    """
+
+    def close(self) -> None:
+        with suppress(sqlite3.Error):
+            if self.in_transaction:
+                self.rollback()
+        super().close()
 
 
 class SQLiteFile(Place):
@@ -85,6 +100,7 @@ class SQLiteFile(Place):
             timeout=self.lock_seconds,
             isolation_level=None,  # transactions begin where `begin` says so
             check_same_thread=False,  # the pool gives a connection to one thread at a time
+            factory=_Connection,
         )
         try:
             for pragma in _PRAGMAS:

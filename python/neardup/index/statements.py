@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, and_, bindparam, literal_column, select, update
+from sqlalchemy import BigInteger, and_, bindparam, literal_column, select, union_all, update
 
 from neardup.index.bulk import joined, values_table
-from neardup.index.schema import KEPT, counters, documents, keys, texts
+from neardup.index.schema import KEPT, counters, documents, keys, recent_keys, texts
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Dialect, Executable
+    from sqlalchemy.sql.selectable import FromClause
 
 __all__ = ["Statements", "statements"]
 
@@ -74,17 +75,8 @@ def _statements(dialect: Dialect) -> Statements:
     )
     ids = values_table(dialect.name, "text")
     by_ids = joined(dialect.name, ids, documents, documents.c.id == ids.c.value, list(documents.c))
-    columns = [keys.c.key, keys.c.number, keys.c.share]
-    has_key = keys.c.key == given.c.value
-    entries = joined(dialect.name, given, keys, has_key, columns)
-    dated = joined(
-        dialect.name,
-        given,
-        keys,
-        has_key,
-        [*columns, documents.c.at],
-        beside=(documents, number == keys.c.number),
-    )
+    entries = _entries(dialect.name, dated=False)
+    dated = _entries(dialect.name, dated=True)
     change: Executable = (
         update(counters)
         .where(counters.c.name == bindparam("of"))
@@ -105,3 +97,23 @@ def _statements(dialect: Dialect) -> Statements:
         dated_entries=text(dated),
         kept_with=kept_with,
     )
+
+
+def _entries(dialect: str, *, dated: bool) -> Any:
+    """Return the statement for entries of the keys given, with the arrivals of documents or not."""
+    given: FromClause = values_table(dialect)
+    tables = [keys]
+    if dialect == "sqlite":
+        # Named once, so that a long list is read once for both tables.
+        given = select(given.c.value).cte("given")
+        tables = [keys, recent_keys]
+    parts = []
+    for table in tables:
+        columns: list[Any] = [table.c.key, table.c.number, table.c.share]
+        beside = None
+        if dated:
+            columns.append(documents.c.at)
+            beside = (documents, documents.c.number == table.c.number)
+        has_key = table.c.key == given.c.value
+        parts.append(joined(dialect, given, table, has_key, columns, beside=beside))
+    return parts[0] if len(parts) == 1 else union_all(*parts)

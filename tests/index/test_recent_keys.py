@@ -1,0 +1,58 @@
+"""New keys in SQLite: first in a small table, then in order in the large one."""
+
+from sqlalchemy import select
+from tests.index.sound import check_sound, entries_of, verdicts
+
+import neardup
+from neardup.index import store
+from neardup.index.database import Database
+from neardup.index.schema import keys, recent_keys
+
+
+def records(count):
+    """Half of them are copies with an ending of their own."""
+    words = [f"word{number}" for number in range(400)]
+    made = []
+    for number in range(count):
+        first = number // 2 * 7
+        text = " ".join(words[(first + at * at) % 400] for at in range(40))
+        made.append({"id": f"d{number}", "text": f"{text} ending {number % 2}"})
+    return made
+
+
+def sizes(location):
+    with Database.open(location, must_exist=True) as database, database.reading() as connection:
+        return [len(connection.execute(select(table)).all()) for table in (keys, recent_keys)]
+
+
+def test_where_keys_stand_changes_nothing(tmp_path, monkeypatch):
+    found = {}
+    for most in (1, 60, 500_000):
+        monkeypatch.setattr(store, "MOST_RECENT", most)
+        place = str(tmp_path / f"{most}.db")
+        with neardup.Index(place, workers=1) as index:
+            index.add_many(records(20))
+            for record in records(60)[20:]:
+                index.add(**record)
+            removed = index.remove("d0"), index.remove("d30")
+            assert [one.freed for one in removed] == [("d1",), ("d31",)]
+            index.reconsider()
+        check_sound(place)
+        found[most] = verdicts(place), entries_of(place)
+        large, small = sizes(place)
+        assert (large == 0, small == 0) == (most == 500_000, most == 1)
+        assert most != 60 or 0 < small < 60
+    assert found[1] == found[60] == found[500_000]
+
+
+def test_a_dump_does_not_tell_where_they_stood(tmp_path, monkeypatch):
+    dumps = []
+    for most in (1, 500_000):
+        monkeypatch.setattr(store, "MOST_RECENT", most)
+        with neardup.Index(tmp_path / f"{most}.db", workers=1) as index:
+            index.add_many([{**record, "at": "2024-01-01"} for record in records(30)], at="at")
+            index.dump(tmp_path / f"{most}.jsonl")
+        lines = (tmp_path / f"{most}.jsonl").read_bytes().splitlines()
+        # The first line has the moment of making.
+        dumps.append(lines[1:-1])
+    assert dumps[0] == dumps[1]
