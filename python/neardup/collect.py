@@ -166,6 +166,7 @@ def _without_too_long(batch: Batch) -> tuple[pa.LargeStringArray, list[Problem]]
 
     from neardup._core import MAX_TEXT_BYTES
     from neardup.readers import Problem
+    from neardup.readers.batch import place_of
 
     sizes: Any = pc.binary_length(batch.texts)
     longest = pc.max(sizes).as_py()
@@ -174,8 +175,7 @@ def _without_too_long(batch: Batch) -> tuple[pa.LargeStringArray, list[Problem]]
     over = pc.fill_null(pc.greater(sizes, pa.scalar(MAX_TEXT_BYTES)), False)
     problems = [
         Problem(
-            batch.ids[at],
-            batch.first + at + 1,
+            *place_of(batch.runs, at),
             None,
             f"must have a text of at most {MAX_TEXT_BYTES >> 20} MiB",
             f"{sizes[at].as_py() / 2**20:,.0f} MiB",
@@ -192,7 +192,7 @@ def _segmented(
     import pyarrow as pa
 
     from neardup.readers import Problem
-    from neardup.readers.batch import show
+    from neardup.readers.batch import place_of, show
 
     segmenter = load_segmenter(name)
     units: list[str | None] = []
@@ -203,11 +203,10 @@ def _segmented(
             try:
                 encoded = encoded_units(segmenter, core.normalize(text))
             except InputError as error:
-                place = batch.first + at + 1
                 reason = "must be a text that the segmenter takes"
                 cause = error.__cause__
                 found = show(f"{type(cause).__name__}: {cause}")
-                problems.append(Problem(batch.ids[at], place, None, reason, found))
+                problems.append(Problem(*place_of(batch.runs, at), None, reason, found))
         units.append(encoded)
     return pa.array(units, pa.large_string()), problems
 

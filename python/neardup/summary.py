@@ -70,11 +70,6 @@ class Summary:
         **settings: Any,
     ) -> str:
         """Return the run as JSON: counts, settings, recipe, plan, versions."""
-        import numpy
-        import pyarrow
-
-        import neardup
-
         return json.dumps(
             {
                 "summary": dataclasses.asdict(self),
@@ -83,17 +78,27 @@ class Summary:
                 "plan": dataclasses.asdict(plan),
                 "problems": [str(problem) for problem in problems],
                 "notes": notes,
-                "versions": {
-                    "neardup": neardup.__version__,
-                    "python": platform.python_version(),
-                    "numpy": numpy.__version__,
-                    "pyarrow": pyarrow.__version__,
-                    "platform": platform.platform(),
-                },
+                "versions": versions(),
             },
             ensure_ascii=False,
             indent=2,
         )
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what a run's results may depend on."""
+    import numpy
+    import pyarrow
+
+    import neardup
+
+    return {
+        "neardup": neardup.__version__,
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "pyarrow": pyarrow.__version__,
+        "platform": platform.platform(),
+    }
 
 
 class Clock:

@@ -11,6 +11,8 @@ import pytest
 from tests.cli.conftest import LINES, A, B, environment
 from tests.conftest import ROOT
 
+from neardup.index.database import Database
+
 ARTICLES = ROOT / "examples" / "articles.jsonl"
 FIELDS = ("--at-field", "date", "--source-field", "source", "--extra-field", "date")
 
@@ -100,7 +102,7 @@ def test_add(run):
     assert found.out == ""
     said = table(found.err)
     assert said["read"] == said["new"] == "31"
-    assert said["kept"] == "25"
+    assert said["kept"] == "25  already there or new"
     assert said["dropped"] == "6  content(5) >= 0.45"
     removed = records(Path("removed.jsonl").read_text("utf-8"))
     assert {row["id"]: row["kept_id"] for row in removed}["bridge-repost"] == "bridge"
@@ -203,6 +205,86 @@ def test_after_an_interrupt_the_same_command_goes_on(run, here, files, number):
     assert "60,000" in found.err
 
 
+def test_the_report_of_add(run, index):
+    rows = [{"id": f"p{at}", "text": "text", "date": "spring"} for at in range(150)]
+    Path("bad.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("empty.jsonl").touch()
+    words = [ARTICLES, "bad.jsonl", "empty.jsonl", "--at-field", "date", "--within", "14d"]
+    found = run("index", "add", index, *words, "--report", "report.json", code=2)
+    assert found.err.count("bad.jsonl: record ") == 100
+    assert "neardup: and 51 more problems of this kind; --report lists them.\n" in found.err
+    report = json.loads(Path("report.json").read_text("utf-8"))
+    counts = report["summary"]
+    assert (counts["read"], counts["refused"], counts["new"]) == (181, 150, 0)
+    assert counts["already"] + counts["new"] == counts["kept"] + counts["dropped"] == 31
+    assert counts["problems"] == len(report["problems"]) == 151
+    assert report["problems"][149].startswith("bad.jsonl: record 150, field 'date': must be a time")
+    assert report["problems"][150] == "empty.jsonl: no records."
+    assert report["settings"]["within"] == "14d"
+    assert report["settings"]["inputs"] == [str(ARTICLES), "bad.jsonl", "empty.jsonl"]
+    assert report["index"]["documents"] == 31
+    assert "neardup" in report["versions"]
+
+
+def test_no_report_is_promised_where_there_is_none(run):
+    Path("bad.jsonl").write_text("oops\n" * 101)
+    found = run("index", "create", "n.db", "-b", "bad.jsonl", code=2)
+    assert "and 1 more problems of this kind.\n" in found.err
+
+
+def test_times_without_a_zone(run):
+    run("index", "create", "n.db", "-q")
+    line = json.dumps({"id": "a", "text": A, "date": "2020-3-30 23:37:00"})
+    words = ["--at-field", "date", "--at-zone"]
+    said = run("index", "add", "n.db", "-", *words, "Shanghai", stdin=line.encode(), code=2).err
+    assert "'at_zone' parameter must be the name of a time zone" in said
+    run("index", "add", "n.db", "-", *words, "Asia/Shanghai", "-q", stdin=line.encode())
+    assert "arrived 2020-03-30 15:37:00 UTC" in run("index", "explain", "n.db", "a").out
+
+
+def test_what_is_read_is_not_overwritten(run, index, files):
+    before = Path("in.jsonl").read_bytes()
+    for option in ("--removed", "--report"):
+        found = run("index", "add", index, "in.jsonl", option, "in.jsonl", "-f", code=2)
+        assert "in.jsonl: must not be read and written in one run" in found.err
+    assert Path("in.jsonl").read_bytes() == before
+    assert json.loads(run("index", "stats", index, "--json").out)["documents"] == 31
+    assert files() == ["in.jsonl", index]
+
+
+@pytest.mark.parametrize("name", ["n.db", "n.db-wal", "n.db-shm", "link.jsonl"])
+def test_the_index_is_not_overwritten(run, index, name):
+    os.symlink(index, "link.jsonl")
+    for words in (
+        ["export", index, "--whole", "-o", name],
+        ["export", index, "-o", name],
+        ["export", index, "--decisions", name],
+        ["clusters", index, "-o", name],
+        ["add", index, "in.jsonl", "--report", name],
+        ["add", index, "in.jsonl", "--removed", name],
+    ):
+        found = run("index", *words, "--force", code=2)
+        assert f"{name}: must not be written, since it is a file of the index n.db" in found.err
+        assert found.out == ""
+    assert run("index", "check", index).err == "no damage found\n"
+
+
+def test_a_writer_that_waits_says_so_once(index):
+    holder = Database.open(index, must_exist=True)
+    with holder.writing():
+        process = subprocess.Popen(
+            [sys.executable, "-m", "neardup", "index", "add", index, "in.jsonl"],
+            stderr=subprocess.PIPE,
+            env=environment(),
+        )
+        first = process.stderr.readline().decode()
+    rest = process.communicate(timeout=60)[1].decode()
+    holder.close()
+    assert first == "neardup: note: waiting for another writer.\n"
+    assert "waiting" not in rest
+    assert process.returncode == 0, rest
+
+
 # query, explain, clusters, stats
 
 
@@ -223,7 +305,15 @@ def test_query(run, index):
     assert match["id"] == first["id"]
     assert match["similarity"] > 0.8
     assert not match["identical"]
-    assert run("index", "query", index, text, "--within", "1d").out == ""
+    window = ["--within", "1d", "--at"]
+    assert run("index", "query", index, text, *window, first["date"]).out.startswith("same text")
+    found = run("index", "query", index, text, *window, "2031-1-1 8:00")
+    assert found.out == ""
+    assert found.err == (
+        "neardup: nothing that is kept in the 1d before 2031-01-01 08:00:00 UTC is similar"
+        " enough.\n"
+    )
+    assert "in the 1d before 20" in run("index", "query", index, text, "--within", "1d").err
 
 
 def test_query_without_an_answer(run, index):
@@ -241,6 +331,8 @@ def test_query_without_an_answer(run, index):
         (["text", "--file", "in.jsonl"], "Give one text"),
         (["text", "-k", "0"], "'k' parameter must be a whole number of at least 1"),
         (["text", "--within", "-3d"], "'within' parameter must be"),
+        (["text", "--at", "2025-03-09"], "says where --within ends"),
+        (["text", "--within", "3d", "--at", "spring"], "'at' parameter must be a time such as"),
         (["--file", "nosuch.txt"], "nosuch.txt: cannot be read"),
         (["--file", "gb.txt"], "Name the encoding"),
     ],
@@ -260,6 +352,51 @@ def test_explain(run, index):
     assert found["document"]["state"] == "kept"
     assert [row["id"] for row in found["dropped"]] == ["bridge-repost", "bridge-agency"]
     assert "nothing is known of a document 'x'" in run("index", "explain", index, "x", code=2).err
+
+
+def test_explain_without_words(run):
+    run("index", "create", "n.db", "-q")
+    lines = '{"id": "a", "text": ""}\n{"id": "b", "text": " "}\n'
+    run("index", "add", "n.db", "-", "-q", stdin=lines.encode())
+    for id in "ab":
+        assert "" not in run("index", "explain", "n.db", id).out.splitlines()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["stats"],
+        ["stats", "--json"],
+        ["query", A],
+        ["explain", "a"],
+        ["clusters"],
+        ["export"],
+        ["export", "--whole"],
+        ["remove", "a"],
+        ["reconsider"],
+        ["reconsider", "c"],
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_a_full_disk_behind_standard_output(run, words):
+    run("index", "create", "n.db", "-q")
+    run("index", "add", "n.db", "in.jsonl", "-q")
+    if words == ["reconsider"]:
+        run("index", "remove", "n.db", "a")
+    with open("/dev/full", "wb") as full:
+        found = subprocess.run(
+            [sys.executable, "-m", "neardup", "index", words[0], "n.db", *words[1:]],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            env=environment(),
+        )
+    text = found.stderr.decode()
+    assert found.returncode == 2, text
+    assert "Traceback" not in text
+    assert "cannot be written: No space left on device" in text
+    assert text.count("No space left") == 1
 
 
 def test_clusters(run, index):
@@ -292,8 +429,13 @@ def test_remove_and_reconsider(run, index):
     assert "freed: what it repeated is gone" in run("index", "explain", index, "bridge-agency").out
     gone = run("index", "explain", index, "bridge").out
     assert gone.startswith("bridge is not in the index any more.\n")
-    found = run("index", "reconsider", index, "bridge-repost", "ferry", "nosuch")
+    found = run("index", "reconsider", index, "bridge-repost", "ferry", "nosuch", code=2)
     assert found.out == "bridge-repost kept\n"
+    assert found.err == (
+        "neardup: note: 'ferry' is kept; passed over.\n"
+        f"neardup: {index}: there is no document 'nosuch'.\n"
+        "1 decided again: 1 kept, 0 dropped\n"
+    )
     found = run("index", "reconsider", index)
     assert found.out.startswith("bridge-agency repeats bridge-repost: content(5) 0.9")
     assert found.err == "1 decided again: 0 kept, 1 dropped\n"
@@ -328,6 +470,7 @@ def test_expire(run, index):
         (["--before", "2025-01-01", "--older-than", "3d"], "Give one of"),
         (["--before", "spring"], "'before' parameter must be a time such as"),
         (["--older-than", "90"], "'older_than' parameter must be"),
+        (["--older-than", "0d"], "Got '0d' instead"),
     ],
 )
 def test_what_expire_refuses(run, index, words, said):

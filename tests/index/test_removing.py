@@ -10,7 +10,7 @@ from tests.index.written import documents, families, letters
 
 from neardup import Index, InputError, load_recipe
 from neardup.index.database import Database
-from neardup.index.schema import keys
+from neardup.index.schema import all_keys
 
 BASE = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
 OTHER = "The orchard on the hill lost half of its pears to the hail that came in June."
@@ -88,7 +88,7 @@ class TestRemove:
             assert all(index.query(one["text"]) == [] for one in many)
             assert index.add_many(many).new == len(many)
         with Database.open(location, must_exist=True) as database, database.reading() as connection:
-            count = connection.execute(select(func.count()).select_from(keys)).scalar_one()
+            count = connection.execute(select(func.count()).select_from(all_keys)).scalar_one()
         assert (count > 0) == (name != "characters")
 
 

@@ -77,7 +77,7 @@ def run(
     from neardup.cli.watch import Watch, print_summary
     from neardup.dedup import dedup_files
 
-    with Watch(quiet=quiet) as watch:
+    with Watch(quiet=quiet, has_report=True) as watch:
         result = dedup_files(
             inputs,
             output,

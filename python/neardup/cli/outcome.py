@@ -25,17 +25,27 @@ def reported(run: Callable[..., None]) -> Callable[..., None]:
             run(*arguments, **options)
             sys.stdout.flush()
         except BrokenPipeError:
-            # Whoever read the output has seen enough. Python would complain
-            # once more when it flushes at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            # Whoever read the output has seen enough.
+            _discard_output()
         except NeardupError as error:
             _fail(str(error))
+        except OSError as error:
+            # Files are met where they are opened, so what is left is what is printed.
+            if error.filename is not None:
+                raise
+            _discard_output()
+            _fail(f"standard output: cannot be written: {error.strerror or error}.")
         except KeyboardInterrupt:
             _fail("interrupted; no output was left half-written.")
         except MemoryError:
             _fail("out of memory; no output was left half-written.")
 
     return wrapped
+
+
+def _discard_output() -> None:
+    # Python would complain once more when it flushes at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(line: str) -> None:

@@ -45,7 +45,7 @@ def run(
     from neardup.cli.watch import Watch, print_summary
     from neardup.pairs import pairs_files
 
-    with Watch(quiet=quiet) as watch:
+    with Watch(quiet=quiet, has_report=True) as watch:
         result = pairs_files(
             inputs,
             output,

@@ -6,7 +6,7 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from neardup.collect import Progress
+from neardup.collect import REMEMBERED, Progress
 
 if TYPE_CHECKING:
     from neardup.readers import Problem
@@ -19,14 +19,18 @@ _PRINTED = 100
 class Watch(Progress):
     """Progress on a terminal, and problems on standard error, one line each.
 
-    Use as a context manager: leaving it takes the bars away.
+    Use as a context manager: leaving it takes the bars away. `has_report` says whether
+    the command has an option ``--report``.
     """
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, *, quiet: bool, has_report: bool = False) -> None:
         self._bars: Any = None
         self._task: Any = None
         self._size = 0
         self.problems = 0
+        #: The first of them as lines, for a report.
+        self.lines: list[str] = []
+        self._has_report = has_report
         #: Documents of the stage that are through.
         self.done = 0
         self._quiet = quiet
@@ -59,7 +63,8 @@ class Watch(Progress):
             self._bars.stop()
         unsaid = self.problems - _PRINTED
         if unsaid > 0 and error is None:
-            self._say(f"neardup: and {unsaid:,} more problems of this kind; --report lists them.")
+            where = "; --report lists them" if self._has_report else ""
+            self._say(f"neardup: and {unsaid:,} more problems of this kind{where}.")
 
     def stage(self, name: str, documents: int | None) -> None:
         """Begin a bar for a stage."""
@@ -88,6 +93,8 @@ class Watch(Progress):
     def problem(self, problem: Problem | str) -> None:
         """Print a problem; after a hundred of them, only count."""
         self.problems += 1
+        if self._has_report and len(self.lines) < REMEMBERED:
+            self.lines.append(str(problem))
         if self.problems <= _PRINTED:
             self._say(f"neardup: {problem}")
 

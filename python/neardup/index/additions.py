@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.index.values import check_span, check_zone
+from neardup.parameters import bad, check_path
 
 if TYPE_CHECKING:
     from neardup.collect import Progress
@@ -206,7 +207,10 @@ class Additions:
         from neardup.readers import open_sources
 
         fields = Fields.checked(text, id, title, at, source, extra, at_zone)
-        self._handle.database.refuse_outputs(output_paths)
+        if isinstance(output_paths, str) or not isinstance(output_paths, Sequence):
+            raise bad("output_paths", "a list of paths", output_paths)
+        outputs = [None if one is None else check_path(one, "output_paths") for one in output_paths]
+        self._handle.database.refuse_outputs(outputs)
         sources = open_sources(
             inputs,
             format=format,
@@ -214,7 +218,7 @@ class Additions:
             id_field=fields.id,
             title_field=fields.title,
             extra_fields=fields.extras,
-            output_paths=output_paths,
+            output_paths=outputs,
         )
         added = add_batches(
             self._handle,

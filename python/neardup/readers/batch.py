@@ -1,7 +1,9 @@
 """What a reader hands on: batches of texts, and the problems met on the way."""
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -14,6 +16,8 @@ __all__ = [
     "Batch",
     "Piece",
     "Problem",
+    "Run",
+    "place_of",
     "regroup",
     "show",
 ]
@@ -98,6 +102,25 @@ class Problem:
         return " ".join(sentences)
 
 
+Run = tuple[int, str, int]
+"""Rows that follow each other in one source: the first row, the source, its record."""
+
+
+def place_of(runs: Sequence[Run], row: int) -> tuple[str, int | None]:
+    """Return where a row comes from: its source, and the number of its record there.
+
+    Examples
+    --------
+    >>> place_of([(0, "a.jsonl", 7), (3, "b.jsonl", 1)], 4)
+    ('b.jsonl', 2)
+    """
+    at = bisect_right(runs, row, key=itemgetter(0)) - 1
+    if at < 0:
+        return "input", None
+    begin, source, record = runs[at]
+    return source, record + row - begin
+
+
 @dataclass(slots=True)
 class Batch:
     """Some consecutive records of the input.
@@ -120,6 +143,9 @@ class Batch:
         Those met in these records, in input order.
     bytes_read : int
         Uncompressed bytes of input behind this batch.
+    runs : list of Run
+        Which rows come from where, by the first row of each run; see `place_of`.
+        None for what was in no source.
     """
 
     first: int
@@ -129,6 +155,7 @@ class Batch:
     extra: dict[str, list[Any]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     bytes_read: int = 0
+    runs: list[Run] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -149,6 +176,7 @@ class Piece:
     extra: dict[str, list[Any]]
     problems: list[tuple[int, Problem]]
     bytes_read: int
+    runs: list[Run] = field(default_factory=list)
 
     def cut(self, begin: int, end: int) -> "Piece":
         """Return records ``begin:end``; bytes are shared out by records."""
@@ -161,7 +189,15 @@ class Piece:
             {name: values[begin:end] for name, values in self.extra.items()},
             [(i - begin, p) for i, p in self.problems if begin <= i < end],
             share,
+            _cut_runs(self.runs, begin, end),
         )
+
+
+def _cut_runs(runs: list[Run], begin: int, end: int) -> list[Run]:
+    """Return the runs of the rows ``begin:end``, as those of a piece of its own."""
+    source, record = place_of(runs, begin)
+    first = [] if record is None else [(0, source, record)]
+    return first + [(at - begin, name, number) for at, name, number in runs if begin < at < end]
 
 
 def regroup(pieces: Iterable[Piece], max_bytes: int, max_records: int) -> Iterator[Batch]:
@@ -220,4 +256,14 @@ def _join(pieces: list[Piece], first: int) -> Batch:
         extra={name: [v for p in pieces for v in p.extra[name]] for name in names},
         problems=[problem for p in pieces for _, problem in p.problems],
         bytes_read=sum(p.bytes_read for p in pieces),
+        runs=_joined_runs(pieces),
     )
+
+
+def _joined_runs(pieces: list[Piece]) -> list[Run]:
+    runs: list[Run] = []
+    done = 0
+    for piece in pieces:
+        runs += [(done + at, source, record) for at, source, record in piece.runs]
+        done += len(piece.ids)
+    return runs

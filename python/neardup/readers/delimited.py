@@ -157,6 +157,7 @@ class Delimited:
                 if row.reason is not None
             ],
             sum(len(row.raw) for row in rows),
+            [(0, self.name, done + 1)],
         )
 
     def _problem(self, row: _Row, number: int) -> Problem:

@@ -197,6 +197,7 @@ class _Reading:
             {name: self._values(lines, records, name) for name in self.fields.extra},
             problems,
             sum(map(len, lines)) + len(lines),
+            [(0, self.source, self.done - len(records) + 1)],
         )
 
     @staticmethod

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from neardup.exceptions import InputError
-from neardup.readers.batch import CONVERT, Piece, Problem, show
+from neardup.readers.batch import CONVERT, Piece, Problem, Run, show
 from neardup.readers.fields import Fields
 from neardup.readers.formats import by_name
 from neardup.readers.source import Row, texts_array
@@ -86,11 +86,12 @@ class TextFiles:
         texts: list[str | None] = []
         ids: list[str] = []
         problems: list[tuple[int, Problem]] = []
+        runs: list[Run] = []
         held = 0
 
         def piece() -> Piece:
             extra: dict[str, list[object]] = {name: [None] * len(ids) for name in fields.extra}
-            return Piece(texts_array(texts), ids, None, extra, problems, held)
+            return Piece(texts_array(texts), ids, None, extra, problems, held, runs)
 
         for file in self.files:
             read, count = _read(file)
@@ -99,11 +100,12 @@ class TextFiles:
                 texts.append(None)
             else:
                 texts.append(read)
+            runs.append((len(ids), file.id if file.blob is None else file.blob.name, 1))
             ids.append(file.id)
             held += count
             if held >= size or len(ids) >= _FILES:
                 yield piece()
-                texts, ids, problems, held = [], [], [], 0
+                texts, ids, problems, runs, held = [], [], [], [], 0
         if ids:
             yield piece()
 

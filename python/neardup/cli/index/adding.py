@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,6 +33,16 @@ def add(
             show_default=False,
         ),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="FILE",
+            help="Write counts, settings, problems and versions as JSON.",
+            rich_help_panel="Output",
+            show_default=False,
+        ),
+    ] = None,
     within: io.Within = None,
     text_field: o.TextField = None,
     id_field: o.IdField = None,
@@ -39,8 +52,18 @@ def add(
         str | None,
         typer.Option(
             "--at-field",
-            help="Field of the time of arrival, in ISO 8601; in UTC if it names no zone. By "
-            "default all arrive now.",
+            help="Field of the time of arrival: ISO 8601, or as 2024-3-9 8:00:00. By default all "
+            "arrive now.",
+            rich_help_panel=_INPUT,
+            show_default=False,
+        ),
+    ] = None,
+    at_zone: Annotated[
+        str | None,
+        typer.Option(
+            "--at-zone",
+            metavar="ZONE",
+            help="Time zone of times that name none, such as Asia/Shanghai. By default UTC.",
             rich_help_panel=_INPUT,
             show_default=False,
         ),
@@ -77,12 +100,16 @@ def add(
     """
     from neardup.cli.watch import Watch
     from neardup.exceptions import IndexUnavailableError
+    from neardup.summary import Clock
     from neardup.writers import REMOVED, OutputSet, write_rows
 
-    with io.opened(location, workers=workers) as index, OutputSet() as outputs:
+    clock = Clock()
+    with io.opened(location, workers=workers, quiet=quiet) as index, OutputSet() as outputs:
+        io.check_outputs(index, removed, report)
         file = None if removed is None else outputs.open(removed, force=force)
+        report_file = None if report is None else outputs.open_text(report, force=force)
         stop: str | None = None
-        with Watch(quiet=quiet) as watch:
+        with Watch(quiet=quiet, has_report=True) as watch:
             try:
                 added = index.add_files(
                     inputs,
@@ -94,7 +121,9 @@ def add(
                     source=source_field,
                     extra=extra_field or (),
                     within=within,
+                    at_zone=at_zone,
                     title_from_first_line=title_from_first_line,
+                    output_paths=(removed, report),
                     progress=watch,
                 )
             except KeyboardInterrupt:
@@ -107,6 +136,24 @@ def add(
             raise typer.Exit(2)
         if file is not None:
             write_rows(file, added.removed, REMOVED)
+        if report_file is not None:
+            settings = {
+                "inputs": inputs,
+                "removed": removed,
+                "format": format,
+                "text_field": text_field,
+                "id_field": id_field,
+                "title_field": title_field,
+                "title_from_first_line": title_from_first_line,
+                "at_field": at_field,
+                "at_zone": at_zone,
+                "source_field": source_field,
+                "extra_field": extra_field or [],
+                "within": within,
+                "workers": workers,
+            }
+            text = _report(index, added, watch.lines, settings, clock.seconds())
+            report_file.write(text.encode() + b"\n")
         if not quiet:
             _summary(index, added)
     if added.problem_count:
@@ -121,19 +168,58 @@ def _so_far(done: int) -> str:
     return f"The first {done:,} records are stored; the same command goes on from there."
 
 
+def _counts(added: Added) -> dict[str, int]:
+    """Return what became of the records: refused ones, and kept or dropped ones, are all."""
+    read = len(added.keep)
+    return {
+        "read": read,
+        "refused": read - added.new - added.already,
+        "already": added.already,
+        "new": added.new,
+        "kept": int(added.keep.sum()),
+        "dropped": added.removed.num_rows,
+        "problems": added.problem_count,
+    }
+
+
+def _report(
+    index: Index, added: Added, problems: list[str], settings: dict[str, Any], seconds: float
+) -> str:
+    from neardup.summary import peak_memory, versions
+
+    costs = {"seconds": seconds, "peak_memory": peak_memory()}
+    return json.dumps(
+        {
+            "summary": {"task": "index add", **_counts(added), **costs},
+            "settings": settings,
+            "index": dataclasses.asdict(index.stats()),
+            "problems": problems,
+            "versions": versions(),
+        },
+        ensure_ascii=False,
+        indent=2,
+        default=_as_text,
+    )
+
+
+def _as_text(value: Any) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
 def _summary(index: Index, added: Added) -> None:
     from neardup.cli.index import show
 
     stats = index.stats()
     rule = show.rule_words(stats.measure, stats.threshold, stats.max_distance)
-    read, kept, dropped = len(added.keep), int(added.keep.sum()), added.removed.num_rows
+    counts = _counts(added)
+    # Already there and new are together as many as kept and dropped.
     rows = [
-        ("read", read, ""),
-        ("refused", read - added.new - added.already, ""),
-        ("already there", added.already, ""),
-        ("new", added.new, ""),
-        ("kept", kept, ""),
-        ("dropped", dropped, rule),
+        ("read", counts["read"], ""),
+        ("refused", counts["refused"], ""),
+        ("already there", counts["already"], ""),
+        ("new", counts["new"], ""),
+        ("kept", counts["kept"], "already there or new"),
+        ("dropped", counts["dropped"], rule),
         ("in the index", stats.documents, f"{stats.kept:,} of them kept"),
     ]
     for name, count, note in rows:

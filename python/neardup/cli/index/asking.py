@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -51,6 +52,17 @@ def query(
     ] = "utf-8",
     k: Annotated[int, typer.Option("-k", help="The most answers.", rich_help_panel="Output")] = 10,
     within: io.Within = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at",
+            metavar="TIME",
+            help="The moment that --within ends at, such as 2024-03-09T08:00:00+08:00; now by "
+            "default.",
+            rich_help_panel="Candidates to cluster",
+            show_default=False,
+        ),
+    ] = None,
     json: io.Json = False,
 ) -> None:
     """Print the kept documents that a text repeats, the most similar first.
@@ -60,14 +72,19 @@ def query(
     from neardup.cli.compare import read_text
     from neardup.cli.index import show
     from neardup.exceptions import ParameterError
+    from neardup.index.values import check_time
 
+    if at is not None and within is None:
+        raise ParameterError("The option --at says where --within ends. Give both, or neither.")
     if (text is None) == (file is None):
         raise ParameterError("Give one text: TEXT, - for standard input, or --file FILE.")
     asked = text
     if file is not None or text == "-":
         asked = read_text(file or "-", encoding)
     with io.opened(location) as index:
-        matches = index.query(asked or "", k, title=title, within=within)
+        # Taken here, so that the message names the moment that was looked back from.
+        end = datetime.now(UTC) if at is None else check_time(at, "at")
+        matches = index.query(asked or "", k, title=title, at=end, within=within)
         for match in matches:
             if json:
                 show.as_json(match)
@@ -78,7 +95,10 @@ def query(
             line = f"{how:<10}  {show.plain(match.id)}  {show.beginning(index.get(match.id))}"
             typer.echo(line.rstrip())
         if not matches and not json:
-            typer.echo("neardup: nothing that is kept is similar enough.", err=True)
+            window = ""
+            if within is not None:
+                window = f" in the {show.plain(within)} before {show.time_words(end)}"
+            typer.echo(f"neardup: nothing that is kept{window} is similar enough.", err=True)
 
 
 def explain(
@@ -123,7 +143,9 @@ def _lines(index: Index, id: str, found: Explanation) -> Iterator[str]:
         match = document.repeats
         if match is not None:
             yield f"  dropped: it {show.match_words(match)}"
-            yield f"    {show.beginning(index.get(match.id))}".rstrip()
+            kept = show.beginning(index.get(match.id))
+            if kept:
+                yield f"    {kept}"
             if found.threshold is not None and not match.identical:
                 yield f"  a duplicate has {found.measure} of {found.threshold:g} or more"
         elif document.state == "freed":
@@ -156,19 +178,24 @@ def clusters(
     """List the dropped documents, by the kept ones that they repeat."""
     from neardup.writers import REMOVED, open_output, write_rows
 
-    with io.opened(location) as index, open_output(output, force=force) as file:
-        rows = (
-            {
-                "id": id,
-                "kept_id": cluster.id,
-                "similarity": match.similarity,
-                "measure": match.measure,
-                "distance": match.distance,
-            }
-            for cluster in index.clusters()
-            for id, match in cluster.dropped
-        )
-        write_rows(file, rows, REMOVED)
+    with io.opened(location) as index:
+        io.check_outputs(index, output)
+        with open_output(output, force=force) as file:
+            write_rows(file, _dropped(index), REMOVED)
+
+
+def _dropped(index: Index) -> Iterator[dict[str, Any]]:
+    return (
+        {
+            "id": id,
+            "kept_id": cluster.id,
+            "similarity": match.similarity,
+            "measure": match.measure,
+            "distance": match.distance,
+        }
+        for cluster in index.clusters()
+        for id, match in cluster.dropped
+    )
 
 
 def stats(location: io.Location, json: io.Json = False) -> None:

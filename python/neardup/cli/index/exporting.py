@@ -56,7 +56,7 @@ def export(
 
     if whole and decisions is not None:
         raise ParameterError("The option --whole writes the decisions too. Leave --decisions out.")
-    with io.opened(location) as index, Watch(quiet=quiet) as watch:
+    with io.opened(location, quiet=quiet) as index, Watch(quiet=quiet) as watch:
         target = output or Path("-")
         if whole:
             index.dump(target, force=force, progress=watch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -42,11 +43,25 @@ Reconsider = Annotated[
 ]
 
 
-def opened(location: str, *, workers: int = 0) -> Index:
+def opened(location: str, *, workers: int = 0, quiet: bool = False) -> Index:
     """Open an index that is there; a name that is mistyped makes no new one."""
     from neardup import Index
 
-    return Index(location, must_exist=True, workers=workers)
+    index = Index(location, must_exist=True, workers=workers)
+    if not quiet:
+        database = index._handle.database
+
+        def say_once() -> None:
+            database.on_wait = None
+            typer.echo("neardup: note: waiting for another writer.", err=True)
+
+        database.on_wait = say_once
+    return index
+
+
+def check_outputs(index: Index, *paths: Path | None) -> None:
+    """Raise if a file of the index would be overwritten."""
+    index._handle.database.refuse_outputs(paths)
 
 
 @contextmanager

@@ -93,16 +93,35 @@ def reconsider(
     ids: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[ID...]", help="Only these; by default all that are freed.", show_default=False
+            metavar="[ID...]",
+            help="Only these, freed or dropped; by default all that are freed.",
+            show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Decide freed documents again, as if they came now.
+    """Decide documents again, as if they came now: all that are freed, or those named.
 
-    One line for each: its id, and what it repeats or that it is kept.
+    One line for each: its id, and what it repeats or that it is kept. A document
+    that is kept already is passed over.
     """
+    from neardup.readers.batch import show as shown
+
     with io.opened(location) as index:
-        _decide_again(index, ids)
+        if not ids:
+            _decide_again(index, None)
+            return
+        known = {id: index.get(id) for id in dict.fromkeys(ids)}
+        for id, document in known.items():
+            if document is None:
+                where = index.stats().location
+                typer.echo(f"neardup: {where}: there is no document '{shown(id)}'.", err=True)
+            elif document.state == "kept":
+                typer.echo(f"neardup: note: '{shown(id)}' is kept; passed over.", err=True)
+        again = [id for id, found in known.items() if found and found.state != "kept"]
+        if again:
+            _decide_again(index, again)
+    if None in known.values():
+        raise typer.Exit(2)
 
 
 def _say(index: Index, removed: int, freed: list[str], count: int, *, reconsider: bool) -> None:
