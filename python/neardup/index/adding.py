@@ -10,7 +10,7 @@ import pyarrow as pa
 import zstandard
 
 from neardup import _core
-from neardup.index.background import next_count, recount
+from neardup.index.background import burst_end, next_count, recount
 from neardup.index.decide import Decided, NewEntries
 from neardup.index.results import Match
 from neardup.index.schema import DROPPED, FREED, IDENTICAL, KEPT, SIMILAR
@@ -142,19 +142,30 @@ class Adding:
             counters = session.counters()
             sorted_out = _SortedOut.of(session, coming, corpus)
             todo, end, is_due = self._until_count(sorted_out.new, counters, len(coming))
-            freed = [sorted_out.freed[row]["number"] for row in todo if row in sorted_out.freed]
-            session.delete(freed, NO_ENTRIES)
             not_before = None
             if self._within is not None:
                 not_before = earlier(stamp(coming.at[0]), self._within)
-            matches = self.store(session, counters, coming, ready, todo, not_before=not_before)
-            session.add_to_counters({"arrived": len(todo) - len(freed), "freed": -len(freed)})
-            again = [row for row in todo if row in sorted_out.freed]
-            session.log(
-                "reconsidered", datetime.now(UTC), [(None, coming.ids[row], {}) for row in again]
+            decider = handle.decider(session, counters["background"])
+            found, entries = decider.decide(session, corpus, todo, not_before=not_before)
+            until = self._until_burst(counters, found)
+            if until is not None:
+                todo, found = todo[:until], found[:until]
+                end, entries = todo[-1] + 1, entries.of_rows(set(todo))
+            freed = {row: sorted_out.freed[row] for row in todo if row in sorted_out.freed}
+            session.delete([there["number"] for there in freed.values()], NO_ENTRIES)
+            matches = self._write(session, counters, coming, ready, todo, found, entries)
+            alike = sum(match is not None and not match.identical for match in matches)
+            session.add_to_counters(
+                {"arrived": len(todo) - len(freed), "freed": -len(freed), "similar": alike}
             )
-            if is_due:
+            happened: list[tuple[int | None, str | None, dict[str, Any]]] = [
+                (None, coming.ids[row], {}) for row in freed
+            ]
+            session.log("reconsidered", datetime.now(UTC), happened)
+            if is_due or until is not None:
                 recount(session, handle.settings, workers=handle.workers)
+                bursts = -counters["bursts"] if until is None else 1
+                session.add_to_counters({"similar": -counters["similar"] - alike, "bursts": bursts})
             decided = dict(zip(todo, matches, strict=True))
             sorted_out.tell(session, handle.rule.measure, end, decided, part)
         outcome.matches += part.matches
@@ -170,15 +181,25 @@ class Adding:
         coming: Incoming,
         ready: Prepared,
         todo: list[int],
-        *,
-        not_before: int | None = None,
     ) -> list[Match | None]:
         """Decide some rows and store them, with new numbers."""
-        handle, corpus = self._handle, ready.corpus
-        decider = handle.decider(session, counters["background"])
+        decider = self._handle.decider(session, counters["background"])
+        found, entries = decider.decide(session, ready.corpus, todo)
+        return self._write(session, counters, coming, ready, todo, found, entries)
+
+    def _write(
+        self,
+        session: Session,
+        counters: dict[str, int],
+        coming: Incoming,
+        ready: Prepared,
+        todo: list[int],
+        decided: list[Decided | None],
+        entries: NewEntries,
+    ) -> list[Match | None]:
+        corpus = ready.corpus
         identities, sketches = corpus.identities(), corpus.sketches()
         features = corpus.features().tolist()
-        decided, entries = decider.decide(session, corpus, todo, not_before=not_before)
         matches = self._matches(coming, decided)
         numbers = {row: counters["next"] + at for at, row in enumerate(todo)}
         rows = NewDocuments(
@@ -215,6 +236,12 @@ class Adding:
             return new, count, False
         todo = new[:left]
         return todo, todo[-1] + 1, True
+
+    def _until_burst(self, counters: dict[str, int], found: Sequence[Decided | None]) -> int | None:
+        """Return after how many new documents it is counted because of a burst of drops."""
+        if self._handle.settings.background != "own" or not self._handle.rule.common:
+            return None
+        return burst_end(counters, [one is not None and not one.identical for one in found])
 
     def _matches(self, coming: Incoming, decided: list[Decided | None]) -> list[Match | None]:
         measure = self._handle.rule.measure

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +72,19 @@ class NewEntries:
     rows: list[int]
     shares: list[int]
     replaced: dict[str, list[int]]
+
+    def of_rows(self, rows: Container[int]) -> NewEntries:
+        """Return what belongs to some rows."""
+        kept = [at for at, row in enumerate(self.rows) if row in rows]
+        keys = {self.keys[at] for at in kept}
+        pairs = zip(self.replaced["key"], self.replaced["number"], strict=True)
+        replaced = [pair for pair in pairs if pair[0] in keys]
+        return NewEntries(
+            [self.keys[at] for at in kept],
+            [self.rows[at] for at in kept],
+            [self.shares[at] for at in kept],
+            {"key": [key for key, _ in replaced], "number": [number for _, number in replaced]},
+        )
 
 
 class Decider:

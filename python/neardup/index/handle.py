@@ -33,7 +33,17 @@ if TYPE_CHECKING:
 
 __all__ = ["COUNTERS", "Handle", "make", "open_index"]
 
-COUNTERS = ("next", "kept", "dropped", "freed", "arrived", "counted_at", "background")
+COUNTERS = (
+    "next",
+    "kept",
+    "dropped",
+    "freed",
+    "arrived",
+    "counted_at",
+    "background",
+    "similar",
+    "bursts",
+)
 
 
 _OPEN: weakref.WeakSet[Handle] = weakref.WeakSet()
