@@ -6,7 +6,8 @@
 ``index``       the public class; its methods in ``additions``, ``questions``,
                 ``removals`` and ``copies``; all else is behind it
 ``handle``      an open index: database, settings, what is ready
-``coming``      what callers and readers hand in
+``results``     what is answered
+``coming``      what callers and readers hand in; ``loading`` of collections
 ``adding``      a batch decided and stored in one transaction
 ``decide``      the rule among the documents of the store
 ``asking``      queries, explanations, clusters, sizes
@@ -20,7 +21,8 @@
 ``store``       every SQL statement but those of the three before; the most
                 frequent compiled in ``statements``, lists in ``bulk``
 ``schema``      the tables
-``database``    connections, transactions, failures
+``database``    connections and transactions; the two kinds in ``sqlite`` and
+                ``postgresql`` behind ``place``, their errors in ``failures``
 ==============  ======================================================
 """
 
