@@ -37,6 +37,9 @@ type VerifiedPairs<'py> = (
     Bound<'py, PyArray1<i32>>,
 );
 
+/// Document, similarity, distance, identical text.
+type Similar = (u32, f64, Option<u32>, bool);
+
 /// The documents of one run, and the threads that work on them.
 #[pyclass(module = "neardup._core")]
 pub struct Corpus {
@@ -308,7 +311,7 @@ impl Keeper {
         py: Python<'_>,
         corpus: &Corpus,
         document: u32,
-    ) -> PyResult<Vec<(u32, f64, Option<u32>, bool)>> {
+    ) -> PyResult<Vec<Similar>> {
         let found = py
             .detach(|| {
                 let inner = &mut self.inner;

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use super::Banding;
 use super::layout::{Layout, Table, all_bits};
 use super::postings::{Frequent, Share, choose};
-use super::shelf::{LONGEST_OF_ALL, LONGEST_OF_KEPT, Search};
+use super::search::{LONGEST_OF_ALL, LONGEST_OF_KEPT, Search};
 use super::sketches::Sketches;
 use crate::error::Result;
 

@@ -364,7 +364,13 @@ mod tests {
         let keys: Vec<u32> = (0..40).collect();
         let mut chosen = Vec::new();
         // Every other key is common, the larger the rarer.
-        let count = |at: usize| Some(if at % 2 == 0 { 100 - at as u32 } else { 0 });
+        let count = |at: usize| {
+            Some(if at.is_multiple_of(2) {
+                100 - at as u32
+            } else {
+                0
+            })
+        };
         choose(&keys, 0.5, count, &mut chosen);
         let (common, rare): (Vec<_>, Vec<_>) = chosen.iter().partition(|(_, s)| s.is_common);
         let positions = |of: Vec<(usize, Share)>| of.iter().map(|(at, _)| *at).collect::<Vec<_>>();

@@ -13,48 +13,19 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::Banding;
 use super::filed::Filed;
 use super::fingerprints::Fingerprints;
 use super::keyed::{self, Keyed, Use};
 use super::keys::Keys;
 use super::plan::Scheme;
 use super::postings::{self, Postings};
+use super::search::{Found, LONGEST_OF_ALL, Search};
 use super::sketches::Sketches;
 use super::stored::{NewEntry, Stored};
 use crate::error::{Error, Result};
 
 /// Documents that one task looks up.
 const TASK: usize = 64;
-
-/// Kept documents that close a list of keys: what more have in common is form.
-pub const LONGEST_OF_KEPT: u32 = 32;
-
-/// Documents that close a list of bands, and any list where all are filed.
-pub const LONGEST_OF_ALL: u32 = 1000;
-
-/// How candidates are found; each suits one kind of sketch.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Search {
-    /// Fingerprints within so many bits, inclusive. Exact.
-    Near {
-        /// The largest distance.
-        max_distance: u32,
-    },
-    /// Signatures that agree on a band.
-    Bands(Banding),
-    /// Samples that share keys which few documents have.
-    Postings {
-        /// The similarity that is looked for.
-        threshold: f64,
-    },
-    /// Samples that share one of the keys that a resemblance of `threshold`
-    /// needs. Exact, by the samples.
-    Prefix {
-        /// The smallest resemblance.
-        threshold: f64,
-    },
-}
 
 /// Documents filed for look-up.
 #[derive(Debug)]
@@ -87,31 +58,6 @@ enum Kind {
 /// long as what is filed, too long to be made anew for each task.
 #[derive(Debug)]
 struct Pool<T>(Mutex<Vec<T>>);
-
-/// For each document that was looked up, the places of those that may be similar.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    /// Where each document's list begins, and at last where the last one ends.
-    pub offsets: Vec<usize>,
-    /// Places in the order of filing, ascending inside each list.
-    pub places: Vec<u32>,
-}
-
-impl Found {
-    /// Keeps the pairs of one of the `documents`, which were looked up, and a place
-    /// that `is_wanted`.
-    pub fn retain(&mut self, documents: &[u32], is_wanted: impl Fn(u32, u32) -> bool) {
-        let all = std::mem::take(&mut self.places);
-        let mut end = 0;
-        for (&document, bound) in documents.iter().zip(&mut self.offsets[1..]) {
-            let begin = std::mem::replace(&mut end, *bound);
-            let places = all[begin..end].iter().copied();
-            self.places
-                .extend(places.filter(|&place| is_wanted(document, place)));
-            *bound = self.places.len();
-        }
-    }
-}
 
 impl Shelf {
     /// Nothing filed yet. `longest` documents close a list of keys.

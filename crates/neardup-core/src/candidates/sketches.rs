@@ -126,7 +126,7 @@ impl Sketches {
                 signatures.values.extend(values(bytes));
             }
             Sketches::Samples(samples) => {
-                if bytes.len() < 4 || bytes.len() % 4 != 0 {
+                if bytes.len() < 4 || !bytes.len().is_multiple_of(4) {
                     return wrong("four bytes and four for each key".to_owned());
                 }
                 let mut values = values(bytes);

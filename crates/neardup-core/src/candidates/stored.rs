@@ -18,7 +18,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::filing::Filing;
 use super::postings::Share;
-use super::shelf::Found;
+use super::search::Found;
 use super::sketches::Sketches;
 
 /// A document in the list of a key.
