@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import random
 
 import pytest
 from tests.index.sound import check_sound, entries_of, verdicts
@@ -56,6 +57,19 @@ def test_the_burst_ends_where_one_by_one_ends_it(tmp_path):
         check_sound(place)
         found.append((verdicts(place), entries_of(place), recounted(place)))
     assert found[0] == found[1] == found[2]
+
+
+def test_without_bursts_it_is_counted_when_it_is_due(tmp_path):
+    rng = random.Random(3)
+    texts = ["".join(chr(0x4E00 + rng.randrange(9000)) for _ in range(60)) for _ in range(2100)]
+    records = [{"id": str(at), "text": text} for at, text in enumerate(texts)]
+    for size in (700, 2100):
+        place = str(tmp_path / f"{size}.db")
+        with Index(place) as index:
+            for begin in range(0, len(records), size):
+                assert index.add_many(records[begin : begin + size]).keep.all()
+            assert index.stats().background_texts == 2000
+        assert [json.loads(one)["arrived"] for one in recounted(place)] == [1000, 2000]
 
 
 def test_there_is_no_burst_where_nothing_is_common(tmp_path):

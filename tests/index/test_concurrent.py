@@ -57,7 +57,7 @@ def test_eight_processes(options, new_place):
         assert pairs(kept, recipe="shingle", threshold=0.4).table.num_rows == 0
     else:
         with Index(place) as index:
-            assert index.stats().background_texts > 800
+            assert index.stats().background_texts > 300
 
 
 def twins(count):

@@ -205,6 +205,10 @@ def counted(tmp_path_factory):
         return in_batches(index, MANY, len(MANY))
 
 
+#: When `MANY` is counted: it is dropped in bursts, before a count is due by number.
+BURSTS = [493, 949, 1579]
+
+
 def counts(place):
     """What the index says of its counts."""
     with Database.open(place, must_exist=True) as database, database.reading() as connection:
@@ -224,7 +228,7 @@ def test_own_background_is_counted_alike_however_documents_come(new_place, size,
         read = index.stats().background_texts
     assert found.keep == counted.keep[: len(many)]
     assert found.removed == counted.removed[: len(found.removed)]
-    moments = [1000, 2000][: len(many) // 1000]
+    moments = [moment for moment in BURSTS if moment <= len(many)]
     features = {id: row.features for id, row in check_sound(place).items()}
     with_features = [sum(features[one["id"]] > 0 for one in many[:n]) for n in moments]
     told = counts(place)
@@ -251,7 +255,7 @@ def test_own_background_does_not_count_again_what_is_there(tmp_path, counted):
             added = index.add_many(before + some)
             assert (added.already, added.new) == (len(before), len(some))
             assert added.keep[len(before) :].tolist() == counted.keep[begin : begin + 333]
-    assert [one["arrived"] for one in counts(place)] == [1000, 2000]
+    assert [one["arrived"] for one in counts(place)] == BURSTS
 
 
 def read_first(path, count):
