@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +11,11 @@ from pathlib import Path
 import pytest
 import zstandard
 from hypothesis import HealthCheck, settings
+
+# A shell that starts a job in the background lets it ignore Ctrl-C, and so do all the
+# programs that the tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[1]
 
