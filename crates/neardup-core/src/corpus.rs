@@ -118,7 +118,7 @@ impl Corpus {
                 .needs_document_frequencies()
                 .then(DocumentFrequencies::default),
             digest: None,
-            keeps_texts: keeps_texts || recipe.needs_document_frequencies() || shingle.is_some(),
+            keeps_texts: keeps_texts || recipe.needs_document_frequencies(),
             counted: shingle.map(|k| Counted {
                 k,
                 texts: HashSet::new(),
@@ -228,7 +228,7 @@ impl Corpus {
         for text in documents.iter().filter_map(|document| document.text) {
             check_length(text)?;
         }
-        let (recipe, keeps_texts) = (&self.recipe, self.keeps_texts);
+        let recipe = &self.recipe;
         let counting = self.counted.as_ref().map(|counted| Counting {
             k: counted.k,
             level: counted.commonness.level(),
@@ -241,10 +241,9 @@ impl Corpus {
                 .map_init(
                     Default::default,
                     |(scratch, room): &mut (Scratch, Room), document| {
-                        let mut made =
-                            Sketched::new(recipe, document, keeps_texts, |units, sketch| {
-                                recipe.sketch(units, document.title, scratch, sketch)
-                            });
+                        let mut made = Sketched::new(recipe, document, |units, sketch| {
+                            recipe.sketch(units, document.title, scratch, sketch)
+                        });
                         if let Some(counting) = &counting {
                             made.counted = counting.of(&made, scratch, room);
                         }
@@ -260,10 +259,9 @@ impl Corpus {
                         |(scratch, room): &mut (Scratch, Room), part| {
                             let mut counts = DocumentFrequencies::default();
                             let made = part.iter().map(|document| {
-                                let mut made =
-                                    Sketched::new(recipe, document, keeps_texts, |units, _| {
-                                        recipe.count(units, scratch, &mut counts)
-                                    });
+                                let mut made = Sketched::new(recipe, document, |units, _| {
+                                    recipe.count(units, scratch, &mut counts)
+                                });
                                 if let Some(counting) = &counting {
                                     made.counted = counting.of(&made, scratch, room);
                                 }
@@ -289,8 +287,9 @@ impl Corpus {
         for (document, sketched) in documents.iter().zip(&made) {
             let title = document.title.filter(|_| again && self.recipe.uses_title());
             let units = document.units.filter(|_| again);
+            let text = if self.keeps_texts { &sketched.text } else { "" };
             self.texts
-                .push(&sketched.text, title.unwrap_or(""), units.unwrap_or(""))?;
+                .push(text, title.unwrap_or(""), units.unwrap_or(""))?;
             self.identity.push(sketched.identity);
             self.features.push(sketched.features);
             self.sketches.push(&sketched.sketch)?;
@@ -427,7 +426,6 @@ impl Sketched {
     fn new(
         recipe: &Recipe,
         document: &Document<'_>,
-        keeps_text: bool,
         sketch: impl FnOnce(&str, &mut Sketch) -> usize,
     ) -> Self {
         let mut made = Sketched {
@@ -451,9 +449,6 @@ impl Sketched {
             0 => xxh3_128_with_seed(text.as_bytes(), 1),
             _ => xxh3_128(made.text.as_bytes()),
         };
-        if !keeps_text {
-            made.text = String::new();
-        }
         made
     }
 }

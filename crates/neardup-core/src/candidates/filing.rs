@@ -19,6 +19,7 @@ would be spoiled. Then all must be compared ([`Filing::has_keys`]).
 use std::sync::Arc;
 
 use super::Banding;
+use super::keys::prefix_length;
 use super::layout::{Layout, Table, all_bits};
 use super::postings::{Frequent, Share, choose};
 use super::search::{LONGEST_OF_ALL, LONGEST_OF_KEPT, Search};
@@ -113,9 +114,7 @@ impl Filing {
             }
             (Kind::Prefix { threshold }, Sketches::Samples(samples)) => {
                 let all = samples.of(document);
-                // Rounding must not shorten the prefix.
-                let needed = (threshold * all.len() as f64 - 1e-9).ceil().max(1.0) as usize;
-                let prefix = (all.len() + 1).saturating_sub(needed).min(all.len());
+                let prefix = prefix_length(all.len(), *threshold);
                 keys.extend(all[..prefix].iter().copied().map(u64::from));
             }
             _ => {}

@@ -101,18 +101,10 @@ impl Keys {
     }
 
     /// The numbers of those of a document's keys that a resemblance of
-    /// `threshold` cannot do without.
-    ///
-    /// Of a set of n keys, a similar enough set has at least `threshold * n`. So
-    /// it has one of any n - ceil(threshold * n) + 1 of them, and the rarest bring
-    /// the fewest documents (Chaudhuri, Ganti and Kaushik, ICDE 2006; Bayardo, Ma
-    /// and Srikant, WWW 2007).
+    /// `threshold` cannot do without: the rarest, which bring the fewest documents.
     pub fn prefix(&self, document: usize, threshold: f64) -> &[u32] {
-        let size = self.size(document);
         let shared = self.shared(document);
-        // Rounding must not shorten the prefix.
-        let needed = (threshold * size as f64 - 1e-9).ceil().max(1.0) as usize;
-        let length = size + 1 - needed.min(size);
+        let length = prefix_length(self.size(document), threshold);
         // The single ones are the rarest, and come to an end nowhere.
         let single = self.single(document);
         &shared[..length.saturating_sub(single).min(shared.len())]
@@ -186,6 +178,17 @@ impl Numbering {
             lengths: runs.into_iter().map(|(length, _)| length).collect(),
         })
     }
+}
+
+/// How many keys of a set of `size` a resemblance of `threshold` cannot do without.
+///
+/// A similar enough set has at least `threshold * size` of them, so it has one of any
+/// size - ceil(threshold * size) + 1 (Chaudhuri, Ganti and Kaushik, ICDE 2006;
+/// Bayardo, Ma and Srikant, WWW 2007).
+pub(super) fn prefix_length(size: usize, threshold: f64) -> usize {
+    // Rounding must not shorten the prefix.
+    let needed = (threshold * size as f64 - 1e-9).ceil().max(1.0) as usize;
+    (size + 1 - needed.min(size)).min(size)
 }
 
 /// Sorts the part of each document.
