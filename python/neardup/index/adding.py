@@ -7,14 +7,13 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import zstandard
 
 from neardup import _core
 from neardup.index.background import burst_end, next_count, recount
 from neardup.index.decide import Decided, NewEntries
 from neardup.index.results import Match
 from neardup.index.schema import DROPPED, FREED, IDENTICAL, KEPT, SIMILAR
-from neardup.index.store import NO_ENTRIES, NewDocuments, Session, stamp
+from neardup.index.store import NewDocuments, Session, packer, stamp
 from neardup.index.values import earlier
 from neardup.readers.batch import show
 
@@ -37,8 +36,6 @@ __all__ = [
 
 #: Documents that one transaction adds, at most.
 BATCH = _core.MAX_BATCH
-
-_LEVEL = 3
 
 
 @dataclass
@@ -89,20 +86,31 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What needs no look at the store: sketches and normalized texts, and packed texts."""
+    """What needs no look at the store: a corpus of the batch, and columns to be stored."""
 
     corpus: _core.Corpus
     packed: list[bytes | None]
+    identities: list[bytes]
+    sketches: list[bytes]
+    #: -1 for what cannot be read.
+    features: list[int]
+
+    @classmethod
+    def of(cls, corpus: _core.Corpus, packed: list[bytes | None]) -> Prepared:
+        """Return a batch with what its corpus says of the documents."""
+        return cls(
+            corpus, packed, corpus.identities(), corpus.sketches(), corpus.features().tolist()
+        )
 
 
 def prepared(handle: Handle, coming: Incoming) -> Prepared:
     """Sketch and pack a batch."""
     packed: list[bytes | None] = [None] * len(coming)
     if handle.settings.store == "text":
-        pack = zstandard.ZstdCompressor(level=_LEVEL).compress
+        pack = packer()
         texts: list[Any] = coming.texts.cast(pa.large_binary()).to_pylist()
         packed = [None if text is None else pack(text) for text in texts]
-    return Prepared(sketched(handle, coming), packed)
+    return Prepared.of(sketched(handle, coming), packed)
 
 
 def sketched(handle: Handle, coming: Incoming) -> _core.Corpus:
@@ -135,24 +143,24 @@ class Adding:
 
     def _transaction(self, coming: Incoming, ready: Prepared, outcome: Outcome) -> int:
         """Store the first rows of a batch, and return how many."""
-        handle, corpus = self._handle, ready.corpus
+        handle = self._handle
         # Nothing that was said of rows of a transaction that fails is to stay.
         part = Outcome()
         with handle.writing() as session:
             counters = session.counters()
-            sorted_out = _SortedOut.of(session, coming, corpus)
+            sorted_out = _SortedOut.of(session, coming, ready)
             todo, end, is_due = self._until_count(sorted_out.new, counters, len(coming))
             not_before = None
             if self._within is not None:
                 not_before = earlier(stamp(coming.at[0]), self._within)
             decider = handle.decider(session, counters["background"])
-            found, entries = decider.decide(session, corpus, todo, not_before=not_before)
+            found, entries = decider.decide(session, ready.corpus, todo, not_before=not_before)
             until = self._until_burst(counters, found)
             if until is not None:
                 todo, found = todo[:until], found[:until]
                 end, entries = todo[-1] + 1, entries.of_rows(set(todo))
             freed = {row: sorted_out.freed[row] for row in todo if row in sorted_out.freed}
-            session.delete([there["number"] for there in freed.values()], NO_ENTRIES)
+            session.delete([there["number"] for there in freed.values()])
             matches = self._write(session, counters, coming, ready, todo, found, entries)
             alike = sum(match is not None and not match.identical for match in matches)
             session.add_to_counters(
@@ -197,9 +205,6 @@ class Adding:
         decided: list[Decided | None],
         entries: NewEntries,
     ) -> list[Match | None]:
-        corpus = ready.corpus
-        identities, sketches = corpus.identities(), corpus.sketches()
-        features = corpus.features().tolist()
         matches = self._matches(coming, decided)
         numbers = {row: counters["next"] + at for at, row in enumerate(todo)}
         rows = NewDocuments(
@@ -210,9 +215,9 @@ class Adding:
             source=[coming.sources[row] for row in todo],
             title=[_cell(coming.titles, row) for row in todo],
             extra=[coming.extras[row] for row in todo],
-            identity=[identities[row] for row in todo],
-            features=[features[row] for row in todo],
-            sketch=[sketches[row] for row in todo],
+            identity=[ready.identities[row] for row in todo],
+            features=[ready.features[row] for row in todo],
+            sketch=[ready.sketches[row] for row in todo],
             kept_number=[_kept_number(one, numbers) for one in decided],
             similarity=[None if match is None else match.similarity for match in matches],
             distance=[None if match is None else match.distance for match in matches],
@@ -267,13 +272,13 @@ class _SortedOut:
     refused: dict[int, str | None]
 
     @classmethod
-    def of(cls, session: Session, coming: Incoming, corpus: _core.Corpus) -> _SortedOut:
+    def of(cls, session: Session, coming: Incoming, ready: Prepared) -> _SortedOut:
         stored = session.by_ids(coming.ids)
-        identities, features = corpus.identities(), corpus.features().tolist()
+        identities = ready.identities
         sorted_out = cls([], {}, {}, {})
         rows: dict[str, int] = {}
         for row, id in enumerate(coming.ids):
-            if features[row] < 0:
+            if ready.features[row] < 0:
                 # The reader has said why.
                 sorted_out.refused[row] = None
                 continue

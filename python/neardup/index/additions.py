@@ -138,21 +138,9 @@ class Additions:
         from neardup.readers import open_table
 
         fields = Fields.checked(text, id, title, at, source, extra, at_zone, needs_ids=True)
-        source_of = open_table(
-            data,
-            text_field=fields.text,
-            id_field=fields.id,
-            title_field=fields.title,
-            extra_fields=fields.extras,
-        )
-        return add_batches(
-            self._handle,
-            source_of,
-            fields,
-            within=None if within is None else check_span(within, "within"),
-            title_from_first_line=title_from_first_line,
-            progress=progress,
-        )
+        rows = open_table(data, **fields.read())
+        span = None if within is None else check_span(within, "within")
+        return add_batches(self._handle, rows, fields, span, title_from_first_line, progress)
 
     def add_files(
         self,
@@ -211,23 +199,9 @@ class Additions:
             raise bad("output_paths", "a list of paths", output_paths)
         outputs = [None if one is None else check_path(one, "output_paths") for one in output_paths]
         self._handle.database.refuse_outputs(outputs)
-        sources = open_sources(
-            inputs,
-            format=format,
-            text_field=fields.text,
-            id_field=fields.id,
-            title_field=fields.title,
-            extra_fields=fields.extras,
-            output_paths=outputs,
-        )
-        added = add_batches(
-            self._handle,
-            sources,
-            fields,
-            within=None if within is None else check_span(within, "within"),
-            title_from_first_line=title_from_first_line,
-            progress=progress,
-        )
+        sources = open_sources(inputs, format=format, output_paths=outputs, **fields.read())
+        span = None if within is None else check_span(within, "within")
+        added = add_batches(self._handle, sources, fields, span, title_from_first_line, progress)
         notes = sources.notes
         if progress is not None:
             for note in notes:

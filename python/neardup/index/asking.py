@@ -3,42 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import pyarrow as pa
-
-from neardup.collect import readable
-from neardup.exceptions import InputError
-from neardup.index.adding import Incoming, sketched
+from neardup.index.adding import sketched
+from neardup.index.coming import alone
 from neardup.index.results import Cluster, Document, Event, Explanation, Match, Stats
 from neardup.index.schema import KEPT, STATES
 from neardup.index.store import Session, match_of, moment, stamp
 from neardup.index.values import earlier
-from neardup.readers import Batch
-from neardup.resources import compiled
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
     from neardup.index.handle import Handle
 
-__all__ = ["clusters", "explain", "get", "pages", "query", "stats"]
+T = TypeVar("T")
+
+__all__ = ["clusters", "documents", "explain", "get", "query", "stats"]
 
 
 def query(
     handle: Handle, text: str, k: int, *, title: str | None, at: datetime, within: timedelta | None
 ) -> list[Match]:
     """Return the kept documents that a text repeats, the most similar first."""
-    batch = Batch(0, pa.array([text], pa.large_string()), ["text"])
-    texts, units, problems = readable(
-        batch, handle.settings.recipe, compiled(handle.settings.recipe)
-    )
-    if problems:
-        raise InputError(f"The text cannot be looked up. {problems[0]}")
-    titles = pa.array([title], pa.large_string())
-    coming = Incoming([""], texts, units, titles, [at], [None], [None])
+    coming = alone(handle, text, title, at)
     corpus = sketched(handle, coming)
     with handle.reading() as session:
         decider = handle.decider(session)
@@ -121,32 +111,39 @@ def _dropped(
 
 
 def clusters(handle: Handle) -> Iterator[Cluster]:
-    """Give the kept documents for which others were dropped, in the order of arrival.
+    """Give the kept documents for which others were dropped, in the order of decisions."""
 
-    Page by page, each as the index is when it is read.
-    """
+    def read(session: Session, rows: Sequence[RowMapping]) -> list[Cluster]:
+        dropped = _dropped(handle, session, rows)
+        return [Cluster(row["id"], dropped[row["number"]]) for row in rows]
+
+    return _paged(handle, read, state=KEPT, clusters_only=True)
+
+
+def documents(handle: Handle, *, state: int | None = None) -> Iterator[Document]:
+    """Give documents in the order of decisions."""
+
+    def read(session: Session, rows: Sequence[RowMapping]) -> list[Document]:
+        return _documents(handle, session, rows)
+
+    return _paged(handle, read, state=state, with_texts=True)
+
+
+def _paged(
+    handle: Handle,
+    read: Callable[[Session, Sequence[RowMapping]], list[T]],
+    **which: Any,
+) -> Iterator[T]:
+    """Give what is read page by page, each as the index is at that moment."""
     after = 0
     while True:
         with handle.reading() as session:
-            rows = session.page(after, state=KEPT, clusters_only=True)
-            dropped = _dropped(handle, session, rows)
+            rows = session.page(after, **which)
+            found = read(session, rows)
         if not rows:
             return
         after = rows[-1]["number"]
-        yield from (Cluster(row["id"], dropped[row["number"]]) for row in rows)
-
-
-def pages(handle: Handle, *, state: int | None = None) -> Iterator[list[Document]]:
-    """Give documents in the order of arrival, some at a time."""
-    after = 0
-    while True:
-        with handle.reading() as session:
-            rows = session.page(after, state=state, with_texts=True)
-            documents = _documents(handle, session, rows)
-        if not rows:
-            return
-        after = rows[-1]["number"]
-        yield documents
+        yield from found
 
 
 def stats(handle: Handle) -> Stats:

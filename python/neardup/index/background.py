@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from neardup.collect import Progress, collect, readable
+from neardup.index.store import restore
 from neardup.readers import Batch
 from neardup.resources import compiled
 
@@ -124,13 +125,7 @@ def recount(session: Session, settings: Settings, *, workers: int) -> int:
             texts, units, _ = readable(batch, settings.recipe, core)
             corpus.push(texts, titles=None, units=units)
     else:
-        rows = session.newest_sketches(NEWEST)
-        corpus.restore(
-            pa.nulls(len(rows), pa.large_string()),
-            [row["identity"] for row in rows],
-            [row["features"] for row in rows],
-            [row["sketch"] for row in rows],
-        )
+        restore(corpus, session.newest_sketches(NEWEST))
     corpus.finish()
     found = _core.Background(corpus)
     version, now = counters["background"] + 1, datetime.now(UTC)

@@ -34,7 +34,7 @@ from neardup.resources import compiled
 if TYPE_CHECKING:
     from neardup.index.handle import Handle
 
-__all__ = ["Fields", "Reading", "Step", "checked_title", "given_text", "one_document"]
+__all__ = ["Fields", "Reading", "Step", "alone", "checked_title", "given_text", "one_document"]
 
 
 class Source(Protocol):
@@ -92,12 +92,16 @@ class Fields:
         """The field of the id."""
         return self.id or DEFAULT_ID
 
-    @property
-    def extras(self) -> tuple[str, ...]:
-        """All fields that are read beside text, id and title, each once."""
+    def read(self) -> dict[str, Any]:
+        """Return what a reader is told of the fields."""
         named = [name for name in (self.at, self.source) if name is not None]
         ids = [self.id_name] if self.needs_ids else []
-        return tuple(dict.fromkeys([*ids, *named, *self.more]))
+        return {
+            "text_field": self.text,
+            "id_field": self.id,
+            "title_field": self.title,
+            "extra_fields": tuple(dict.fromkeys([*ids, *named, *self.more])),
+        }
 
 
 def one_document(
@@ -115,26 +119,14 @@ def one_document(
     if extra is not None and not isinstance(extra, dict):
         raise bad("extra", "a dict or None", extra)
     moment = datetime.now(UTC) if at is None else check_time(at, "at", zone)
-    batch = Batch(0, pa.array([given_text(text, "text")], pa.large_string()), [check_id(id)])
-    recipe = handle.settings.recipe
-    texts, units, problems = readable(batch, recipe, compiled(recipe))
-    if problems:
-        raise InputError(f"The document '{show(id)}' cannot be added. {problems[0]}")
     if source is not None:
         source = plain_text(given_text(source, "source"))
     try:
         further = json_of(extra)
     except (TypeError, RecursionError) as error:
         raise InputError(f"extra: expected fields that JSON holds, found {error}.") from None
-    coming = Incoming(
-        ids=batch.ids,
-        texts=texts,
-        units=units,
-        titles=pa.array([checked_title(title)], pa.large_string()),
-        at=[moment],
-        sources=[source],
-        extras=[further],
-    )
+    coming = alone(handle, given_text(text, "text"), checked_title(title), moment, id=check_id(id))
+    coming.sources, coming.extras = [source], [further]
     outcome = Outcome()
     Adding(handle, within=within).add(coming, None, outcome)
     if outcome.refused[0] is not None:
@@ -143,6 +135,17 @@ def one_document(
             " choose another id."
         )
     return outcome.matches[0]
+
+
+def alone(handle: Handle, text: str, title: str | None, at: datetime, *, id: str = "") -> Incoming:
+    """Return one text, if it can be sketched."""
+    recipe = handle.settings.recipe
+    batch = Batch(0, pa.array([text], pa.large_string()), [id])
+    texts, units, problems = readable(batch, recipe, compiled(recipe))
+    if problems:
+        raise InputError(str(problems[0]))
+    titles = pa.array([title], pa.large_string())
+    return Incoming([id], texts, units, titles, [at], [None], [None])
 
 
 def given_text(value: Any, name: str) -> str:

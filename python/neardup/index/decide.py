@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _core
-from neardup.index.store import EVER, signed
+from neardup.index.store import EVER, restore, signed
 from neardup.resources import compiled
 
 if TYPE_CHECKING:
@@ -139,12 +139,7 @@ class Decider:
         texts: list[str | None] = [None] * len(rows)
         if self._keeps_texts:
             texts = [session.unpacked(row["text"]) for row in rows]
-        corpus.restore(
-            pa.array(texts, pa.large_string()),
-            [row["identity"] for row in rows],
-            [row["features"] for row in rows],
-            [row["sketch"] for row in rows],
-        )
+        restore(corpus, rows, pa.array(texts, pa.large_string()))
         numbers = [row["number"] for row in rows]
         keeper = _core.Keeper.among(corpus, self.rule, stored, numbers)
         return Among(keeper, rows, entries, passed)

@@ -28,7 +28,6 @@ def add_batches(
     handle: Handle,
     source: Source,
     fields: Fields,
-    *,
     within: timedelta | None,
     title_from_first_line: bool,
     progress: Progress | None,

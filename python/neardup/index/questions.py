@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from neardup.index.values import check_span, check_time
@@ -130,7 +129,7 @@ class Questions:
         if state is not None and state not in STATES:
             raise bad("state", f"one of {', '.join(STATES)} or None", state)
         wanted = None if state is None else STATES.index(state)
-        return chain.from_iterable(asking.pages(self._handle, state=wanted))
+        return asking.documents(self._handle, state=wanted)
 
     def stats(self) -> Stats:
         """Return sizes and settings."""

@@ -93,8 +93,10 @@ class Removals:
         from neardup.index import removing
         from neardup.index.store import stamp
 
-        if (before is None) == (older_than is None):
+        if before is None and older_than is None:
             raise bad("before", "given, or else 'older_than'", before)
+        if before is not None and older_than is not None:
+            raise bad("before", "left out where 'older_than' is given", before)
         if before is not None:
             moment = stamp(check_time(before, "before"))
         else:

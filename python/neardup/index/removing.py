@@ -11,12 +11,11 @@ import pyarrow as pa
 from neardup.index.adding import Adding, Incoming, Prepared
 from neardup.index.results import Match, Removed
 from neardup.index.schema import FREED, KEPT, STATES
-from neardup.index.store import NO_ENTRIES, Session, moment, signed
+from neardup.index.store import Session, moment, restore, signed
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
-    from neardup import _core
     from neardup.index.handle import Handle
 
 __all__ = ["expire", "reconsider", "remove"]
@@ -69,7 +68,8 @@ def _take_out(
     filing = handle.decider(session).filing
     entries: dict[str, list[int]] = {"key": [], "number": []}
     if kept and filing.has_keys():
-        corpus = _restored(handle, kept)
+        corpus = handle.origin.emptied(keeps_texts=False)
+        restore(corpus, kept)
         for at, row in enumerate(kept):
             # All that it may be filed under, whatever was frequent then.
             found = [signed(key) for key in filing.keys_of(corpus, at)]
@@ -78,7 +78,8 @@ def _take_out(
     numbers = [row["number"] for row in rows]
     gone = set(numbers)
     freed = [one for one in session.free([row["number"] for row in kept]) if one[0] not in gone]
-    session.delete(numbers, entries)
+    session.delete(numbers)
+    session.delete_entries(entries)
     now = datetime.now(UTC)
     ids = {row["number"]: row["id"] for row in rows}
     if action == "removed":
@@ -96,18 +97,6 @@ def _take_out(
     return [id for _, id, _ in freed]
 
 
-def _restored(handle: Handle, rows: Sequence[RowMapping]) -> _core.Corpus:
-    """Return a corpus of stored documents, without their texts."""
-    corpus = handle.origin.emptied(keeps_texts=False)
-    corpus.restore(
-        pa.nulls(len(rows), pa.large_string()),
-        [row["identity"] for row in rows],
-        [row["features"] for row in rows],
-        [row["sketch"] for row in rows],
-    )
-    return corpus
-
-
 def reconsider(handle: Handle, ids: Sequence[str] | None) -> list[tuple[str, Match | None]]:
     """Decide what is not kept again, in the order of arrival, as if it came now."""
     adding = Adding(handle)
@@ -119,7 +108,7 @@ def reconsider(handle: Handle, ids: Sequence[str] | None) -> list[tuple[str, Mat
             # Without those that somebody else has decided or removed meanwhile.
             rows = session.not_kept(numbers[begin : begin + _WITH_TEXTS])
             coming, ready = _again(handle, session, rows)
-            session.delete([row["number"] for row in rows], NO_ENTRIES)
+            session.delete([row["number"] for row in rows])
             todo = list(range(len(rows)))
             matches = adding.store(session, session.counters(), coming, ready, todo)
             freed = sum(row["state"] == FREED for row in rows)
@@ -151,10 +140,5 @@ def _again(
         extras=[row["extra"] for row in rows],
     )
     corpus = handle.origin.emptied(keeps_texts=handle.rule.keeps_texts)
-    corpus.restore(
-        texts,
-        [row["identity"] for row in rows],
-        [row["features"] for row in rows],
-        [row["sketch"] for row in rows],
-    )
-    return coming, Prepared(corpus, [row["text"] for row in rows])
+    restore(corpus, rows, texts)
+    return coming, Prepared.of(corpus, [row["text"] for row in rows])

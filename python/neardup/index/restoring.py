@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
-import zstandard
 from sqlalchemy import BigInteger, Double, Integer, LargeBinary, SmallInteger
 from sqlalchemy.exc import DataError, IntegrityError
 
@@ -30,7 +29,7 @@ from neardup.index.dump import FORMAT, KEY_COLUMNS, KIND, stored_columns
 from neardup.index.handle import COUNTERS
 from neardup.index.schema import SCHEMA, background, counters, documents, events, keys, meta, texts
 from neardup.index.settings import Settings
-from neardup.index.store import Session
+from neardup.index.store import Session, packer
 from neardup.readers.formats import Format, by_content, by_name
 from neardup.readers.streams import Blob, StreamDamaged, line_blocks
 
@@ -45,7 +44,6 @@ __all__ = ["load"]
 _TOGETHER, _BYTES = 200, 8 << 20
 
 _CHUNK = 1 << 20
-_LEVEL = 3
 
 
 def load(location: str | Path, source: str | Path, progress: Progress) -> None:
@@ -132,7 +130,7 @@ def _fill(
 
 
 def _fill_tables(connection: Connection, reading: _Reading, progress: Progress) -> None:
-    packer = zstandard.ZstdCompressor(level=_LEVEL)
+    pack = packer()
     known: dict[int, dict[str, Any]] = {}
     counters_seen = False
     waiting = _Waiting(connection)
@@ -143,9 +141,7 @@ def _fill_tables(connection: Connection, reading: _Reading, progress: Progress) 
             if text is not None:
                 if not isinstance(text, str):
                     raise reading.wrong("a document with a 'text' that is no text")
-                waiting.add(
-                    texts, {"number": row["number"], "text": packer.compress(text.encode())}
-                )
+                waiting.add(texts, {"number": row["number"], "text": pack(text.encode())})
             waiting.add(documents, row)
             progress.advance(1)
         elif kind == "keys":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -16,6 +16,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pyarrow as pa
 import zstandard
 from sqlalchemy import and_, bindparam, delete, func, select, update
 
@@ -43,13 +44,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sqlalchemy import Connection, RowMapping
 
+    from neardup import _core
+
 __all__ = [
     "EVER",
-    "NO_ENTRIES",
     "NewDocuments",
     "Session",
     "match_of",
     "moment",
+    "packer",
+    "restore",
     "signed",
     "stamp",
 ]
@@ -70,9 +74,6 @@ _TOGETHER = 1000
 
 #: The same where texts come with them, which may be long.
 _TEXTS = 100
-
-#: Nothing to delete from the table of keys.
-NO_ENTRIES: dict[str, list[int]] = {"key": [], "number": []}
 
 #: A stamp before all others.
 EVER = -(2**62)
@@ -123,6 +124,23 @@ class NewDocuments:
     similarity: list[float | None]
     distance: list[int | None]
     reason: list[int | None]
+
+
+def packer() -> Callable[[bytes], bytes]:
+    """Return what packs texts and backgrounds for the database; for one thread."""
+    return zstandard.ZstdCompressor(level=_LEVEL).compress
+
+
+def restore(
+    corpus: _core.Corpus, rows: Sequence[RowMapping], texts: pa.LargeStringArray | None = None
+) -> None:
+    """Add stored documents to a corpus, with the sketches that they have."""
+    corpus.restore(
+        pa.nulls(len(rows), pa.large_string()) if texts is None else texts,
+        [row["identity"] for row in rows],
+        [row["features"] for row in rows],
+        [row["sketch"] for row in rows],
+    )
 
 
 def match_of(row: RowMapping, kept_id: str, measure: str) -> Match:
@@ -214,8 +232,7 @@ class Session:
     def set_background(self, version: int, data: bytes, at: datetime) -> None:
         """Store a background in the place of all others."""
         self._connection.execute(delete(background))
-        packed = zstandard.compress(data, _LEVEL)
-        row = {"version": version, "at": stamp(at), "data": packed}
+        row = {"version": version, "at": stamp(at), "data": packer()(data)}
         self._connection.execute(background.insert(), row)
 
     # Documents
@@ -327,8 +344,8 @@ class Session:
             change = -self._recent
         self.add_to_counters({RECENT: change})
 
-    def delete(self, numbers: Sequence[int], entries: dict[str, list[int]]) -> None:
-        """Delete documents with their texts, and entries of the table of keys."""
+    def delete(self, numbers: Sequence[int]) -> None:
+        """Delete documents with their texts; their keys are left."""
         if not numbers:
             return
         given = values_of(self._dialect, numbers)
@@ -336,7 +353,6 @@ class Session:
             chosen = select(values_table(self._dialect).c.value)
             statement = delete(table).where(table.c.number.in_(chosen))
             self._connection.execute(statement, given)
-        self.delete_entries(entries)
 
     def free(self, numbers: Sequence[int]) -> list[tuple[int, str, int]]:
         """Free the documents that were dropped for some; return number, id, and for whom."""
@@ -415,6 +431,31 @@ class Session:
         query = query.order_by(documents.c.number.desc()).limit(limit)
         return list(self._connection.execute(query).mappings())
 
+    def numbers_not_kept(self, ids: Sequence[str] | None) -> list[int]:
+        """Return the numbers of freed documents, or of what is not kept of some."""
+        query = select(documents.c.number).order_by(documents.c.number)
+        if ids is None:
+            found = self._connection.execute(query.where(documents.c.state == FREED))
+        else:
+            chosen = select(values_table(self._dialect, "text").c.value)
+            is_meant = and_(documents.c.id.in_(chosen), documents.c.state != KEPT)
+            sound = [id for id in ids if id_fault(id) is None]
+            given = values_of(self._dialect, sound)
+            found = self._connection.execute(query.where(is_meant), given)
+        return list(found.scalars())
+
+    def not_kept(self, numbers: Sequence[int]) -> list[RowMapping]:
+        """Return those of some documents that are not kept, with their texts, by number."""
+        chosen = select(values_table(self._dialect).c.value)
+        query = (
+            select(documents, texts.c.text)
+            .select_from(documents.outerjoin(texts, texts.c.number == documents.c.number))
+            .where(documents.c.number.in_(chosen), documents.c.state != KEPT)
+            .order_by(documents.c.number)
+        )
+        given = values_of(self._dialect, numbers)
+        return list(self._connection.execute(query, given).mappings())
+
     def arrivals(self) -> tuple[int | None, int | None]:
         """Return when the first and the last document arrived."""
         # Two questions, which an index answers each by one look.
@@ -472,31 +513,6 @@ class Session:
         return [(number, sketch) for number, sketch in rows]
 
     # Events
-
-    def numbers_not_kept(self, ids: Sequence[str] | None) -> list[int]:
-        """Return the numbers of freed documents, or of what is not kept of some."""
-        query = select(documents.c.number).order_by(documents.c.number)
-        if ids is None:
-            found = self._connection.execute(query.where(documents.c.state == FREED))
-        else:
-            chosen = select(values_table(self._dialect, "text").c.value)
-            is_meant = and_(documents.c.id.in_(chosen), documents.c.state != KEPT)
-            sound = [id for id in ids if id_fault(id) is None]
-            given = values_of(self._dialect, sound)
-            found = self._connection.execute(query.where(is_meant), given)
-        return list(found.scalars())
-
-    def not_kept(self, numbers: Sequence[int]) -> list[RowMapping]:
-        """Return those of some documents that are not kept, with their texts, by number."""
-        chosen = select(values_table(self._dialect).c.value)
-        query = (
-            select(documents, texts.c.text)
-            .select_from(documents.outerjoin(texts, texts.c.number == documents.c.number))
-            .where(documents.c.number.in_(chosen), documents.c.state != KEPT)
-            .order_by(documents.c.number)
-        )
-        given = values_of(self._dialect, numbers)
-        return list(self._connection.execute(query, given).mappings())
 
     def log(
         self,
