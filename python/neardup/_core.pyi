@@ -6,21 +6,29 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+_Piece = tuple[int, int, int, int]
+
 __all__ = [
+    "EXACT_EDITS",
     "MAX_BATCH",
     "MAX_TEXT_BYTES",
+    "Aligner",
     "Background",
     "Corpus",
     "Filing",
     "FingerprintIndex",
     "Keeper",
+    "Library",
     "PairSearch",
+    "Paper",
     "Recipe",
     "Rule",
     "Stored",
     "__version__",
     "banding",
     "content",
+    "edit_similarity",
+    "guess_encoding",
     "near_pairs",
     "overlap",
     "plan",
@@ -30,6 +38,7 @@ __all__ = [
 ]
 
 __version__: str
+EXACT_EDITS: int
 MAX_BATCH: int
 MAX_TEXT_BYTES: int
 
@@ -172,3 +181,24 @@ def overlap(a: str, b: str, *, shingle: int) -> tuple[int, int, int]: ...
 def content(
     a: str, b: str, *, shingle: int, counted: list[str], entries: int
 ) -> dict[str, Any]: ...
+def guess_encoding(data: bytes) -> str: ...
+
+@final
+class Aligner:
+    def __new__(cls, *, variants: str, standards: str) -> Aligner: ...
+    def paper(self, text: str) -> Paper: ...
+    def sketches(self, texts: Any, *, workers: int) -> list[bytes]: ...
+    def passages(
+        self, paper: Paper, sources: Any, *, least: int, workers: int
+    ) -> list[list[tuple[_Piece, float, list[_Piece]]]]: ...
+
+@final
+class Paper: ...
+
+@final
+class Library:
+    def __new__(cls, sketches: Sequence[bytes], *, workers: int) -> Library: ...
+    def __len__(self) -> int: ...
+    def sources(self, paper: Paper, *, least: int, limit: int) -> list[tuple[int, int]]: ...
+
+def edit_similarity(a: str, b: str) -> float: ...

@@ -11,10 +11,13 @@ A collection goes through eight stages, and each has one module of its name:
 7. [`cluster`]: verified pairs to which document stands for which.
 8. keep: what is left, and the reason for each that is not; see [`cluster`].
 
+Beside them stands [`align`]: which stretches of one text stand in another, and where.
+
 The first four, with their settings, are a [`recipe::Recipe`]. This crate knows
 nothing of Python, of files or of formats: it takes slices and yields vectors.
 */
 
+pub mod align;
 pub mod background;
 pub mod candidates;
 pub mod cluster;

@@ -6,9 +6,11 @@ can take long releases the interpreter lock and runs on a pool of the wanted
 number of threads.
 */
 
+mod align;
 mod arrays;
 mod candidates;
 mod corpus;
+mod encoding;
 mod errors;
 mod recipe;
 mod rule;
@@ -21,11 +23,15 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use crate::align::{Aligner, Library, Paper, edit_similarity};
+    #[pymodule_export]
     use crate::candidates::{
         FingerprintIndex, banding, near_pairs, plan, predicted_recall, radius, s_curve,
     };
     #[pymodule_export]
     use crate::corpus::{Corpus, Keeper, PairSearch};
+    #[pymodule_export]
+    use crate::encoding::guess_encoding;
     #[pymodule_export]
     use crate::recipe::Recipe;
     #[pymodule_export]
@@ -39,6 +45,7 @@ mod _core {
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         use pyo3::types::PyModuleMethods;
         module.add("MAX_TEXT_BYTES", neardup_core::normalize::MAX_TEXT_BYTES)?;
+        module.add("EXACT_EDITS", neardup_core::align::EXACT_EDITS)?;
         module.add("MAX_BATCH", neardup_core::cluster::CHUNK)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

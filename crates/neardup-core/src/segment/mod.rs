@@ -29,6 +29,11 @@ use crate::error::{Error, Result};
 use script::Scripts;
 use words::Words;
 
+/// Whether a letter or mark belongs to a script that is written without spaces between words.
+pub(crate) fn is_dense(c: char) -> bool {
+    Scripts::get().is_dense(c)
+}
+
 /// What a unit is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -85,6 +85,12 @@ impl Scripts {
         }))
     }
 
+    /// Whether a letter or mark belongs to a script without spaces between words.
+    #[inline]
+    pub(super) fn is_dense(self, c: char) -> bool {
+        self.of(c) == DENSELY
+    }
+
     #[inline]
     fn of(self, c: char) -> u8 {
         if matches!(c, '\u{4E00}'..='\u{9FFF}') {

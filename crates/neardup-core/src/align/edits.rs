@@ -1,0 +1,199 @@
+//! How much of a text edits leave as it was.
+
+use rapidfuzz::distance::levenshtein;
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::Result;
+use crate::normalize::check_length;
+
+/// Two texts are compared exactly if the product of their lengths is at most this.
+pub const EXACT_EDITS: usize = 40_000_000_000;
+
+/// Characters that two longer texts must have in common in a row to be held fast there.
+const ANCHOR: usize = 32;
+
+/// The least number of insertions, deletions and substitutions that make one of the other.
+pub(super) fn distance(a: &[char], b: &[char]) -> usize {
+    match (a.is_empty(), b.is_empty()) {
+        (true, _) => b.len(),
+        (_, true) => a.len(),
+        _ => levenshtein::distance(a.iter().copied(), b.iter().copied()),
+    }
+}
+
+/// The edit similarity of two texts without their white space: 1 - edits / longer length.
+///
+/// 1 for two texts of nothing but white space. Exact as long as the product of their lengths is at
+/// most [`EXACT_EDITS`] (Myers, *A fast bit-vector algorithm for approximate string
+/// matching*, 1999; O(n d / 64) for n characters and d edits). Beyond, the texts are held fast where
+/// they have long stretches in common, and what lies between is compared: the
+/// true similarity may be higher.
+///
+/// # Errors
+///
+/// If a text is longer than the stages handle.
+///
+/// # Examples
+///
+/// ```
+/// use neardup_core::align::edit_similarity;
+///
+/// assert_eq!(edit_similarity("春 江潮水", "春江湖水")?, 0.75);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
+pub fn edit_similarity(a: &str, b: &str) -> Result<f64> {
+    check_length(a)?;
+    check_length(b)?;
+    let [first, second] =
+        [a, b].map(|text| -> Vec<char> { text.chars().filter(|c| !c.is_whitespace()).collect() });
+    let longer = first.len().max(second.len());
+    if longer == 0 {
+        return Ok(1.0);
+    }
+    let begin = first
+        .iter()
+        .zip(&second)
+        .take_while(|(x, y)| x == y)
+        .count();
+    let (x, y) = (&first[begin..], &second[begin..]);
+    let end = x
+        .iter()
+        .rev()
+        .zip(y.iter().rev())
+        .take_while(|(x, y)| x == y)
+        .count();
+    let (x, y) = (&x[..x.len() - end], &y[..y.len() - end]);
+    let edits = match x.len().checked_mul(y.len()) {
+        Some(product) if product <= EXACT_EDITS => distance(x, y),
+        _ => held_fast(x, y),
+    };
+    Ok(1.0 - edits as f64 / longer as f64)
+}
+
+/// The edits between two long texts that keep their longest stretches in common.
+fn held_fast(a: &[char], b: &[char]) -> usize {
+    let (mut x, mut y, mut edits) = (0, 0, 0);
+    let stretches = increasing(&anchors(a, b)).into_iter();
+    let stretches = stretches.map(|(here, there)| (here, there, ANCHOR));
+    for (here, there, length) in stretches.chain([(a.len(), b.len(), 0)]) {
+        if here < x || there < y {
+            // It overlaps the one before.
+            continue;
+        }
+        let (left, right) = (&a[x..here], &b[y..there]);
+        edits += match left.len().checked_mul(right.len()) {
+            Some(product) if product <= EXACT_EDITS => distance(left, right),
+            _ => left.len().max(right.len()),
+        };
+        (x, y) = (here + length, there + length);
+    }
+    edits
+}
+
+/// Where the stretches of [`ANCHOR`] characters that stand once in both texts stand, in the order of `a`.
+fn anchors(a: &[char], b: &[char]) -> Vec<(usize, usize)> {
+    let [once_here, once_there] = [a, b].map(once);
+    let mut found: Vec<(usize, usize)> = once_here
+        .into_iter()
+        .filter_map(|(hash, here)| Some((here?, (*once_there.get(&hash)?)?)))
+        .filter(|&(here, there)| a[here..here + ANCHOR] == b[there..there + ANCHOR])
+        .collect();
+    found.sort_unstable();
+    found
+}
+
+/// Where each stretch of [`ANCHOR`] characters stands; None where it stands twice.
+fn once(text: &[char]) -> FxHashMap<u64, Option<usize>> {
+    let mut places = FxHashMap::default();
+    let mut bytes = Vec::with_capacity(4 * ANCHOR);
+    for (at, stretch) in text.windows(ANCHOR).enumerate() {
+        bytes.clear();
+        bytes.extend(stretch.iter().flat_map(|&c| u32::from(c).to_le_bytes()));
+        places
+            .entry(xxh3_64(&bytes))
+            .and_modify(|place| *place = None)
+            .or_insert(Some(at));
+    }
+    places
+}
+
+/// The longest run of anchors that go forward in both texts: O(n log n), as patience sorting finds it.
+fn increasing(anchors: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    // The last anchor of the best run of each length, and what comes before each anchor.
+    let mut tops: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(anchors.len());
+    for (at, &(_, there)) in anchors.iter().enumerate() {
+        let place = tops.partition_point(|&top| anchors[top].1 < there);
+        before.push(place.checked_sub(1).map(|under| tops[under]));
+        match tops.get_mut(place) {
+            Some(top) => *top = at,
+            None => tops.push(at),
+        }
+    }
+    let mut run = Vec::new();
+    let mut next = tops.last().copied();
+    while let Some(at) = next {
+        run.push(anchors[at]);
+        next = before[at];
+    }
+    run.reverse();
+    run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn similarities() {
+        // (one, other, similarity)
+        let table = [
+            ("", "", 1.0),
+            (" \n", "\u{3000}", 1.0),
+            ("", "春", 0.0),
+            ("春江", "春江", 1.0),
+            ("春江潮水", "春潮水江", 0.5),
+            ("ab cd", "abcd", 1.0),
+            ("春江潮水连海平", "春江潮水", 4.0 / 7.0),
+        ];
+        for (a, b, expected) in table {
+            assert_eq!(edit_similarity(a, b).unwrap(), expected, "{a} {b}");
+            assert_eq!(edit_similarity(b, a).unwrap(), expected, "{b} {a}");
+        }
+    }
+
+    /// Characters that look random and are not.
+    fn noise(length: u32, seed: u32) -> Vec<char> {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            char::from_u32(0x4E00 + (state >> 16) % 3000).unwrap_or('一')
+        };
+        (0..length).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn texts_held_fast_are_judged_as_exactly() {
+        let text = noise(3000, 1);
+        let mut other = text.clone();
+        other.splice(700..720, noise(35, 2));
+        other.splice(2000..2000, noise(11, 3));
+        other.remove(100);
+        assert_eq!(held_fast(&text, &other), distance(&text, &other));
+        assert_eq!(
+            held_fast(&text, &noise(2000, 4)),
+            distance(&text, &noise(2000, 4))
+        );
+    }
+
+    #[test]
+    fn what_was_moved_is_held_fast_once() {
+        let (first, second) = (noise(500, 1), noise(900, 2));
+        let (one, other) = (
+            [&first[..], &second].concat(),
+            [&second[..], &first].concat(),
+        );
+        assert_eq!(held_fast(&one, &other), 1000);
+    }
+}

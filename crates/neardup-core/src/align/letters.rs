@@ -1,0 +1,144 @@
+//! The letters and digits of a text, and where each stands in it.
+
+use rustc_hash::FxHashMap;
+
+use super::shingles::winnowed;
+use crate::error::{Error, Result};
+use crate::normalize::{Normalizer, Settings, Whitespace, check_length};
+use crate::segment::is_dense;
+
+/// What a letter of a script without spaces between words weighs: a Chinese
+/// character says about as much as two letters of an alphabet.
+pub(super) const DENSE: u32 = 2;
+
+/// Makes texts comparable letter by letter.
+///
+/// # Examples
+///
+/// ```
+/// use neardup_core::align::{Aligner, Paper};
+///
+/// let aligner = Aligner::new("國學", "国学")?;
+/// let paper = Paper::new(aligner.letters("他说：“國家的圖書館，在湖邊。”")?);
+/// let passages = paper.passages(&aligner.letters("国家的圖書館在湖邊")?, 6);
+/// assert_eq!((passages[0].begin, passages[0].end), (4, 14));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Aligner {
+    normalizer: Normalizer,
+    variants: FxHashMap<char, char>,
+}
+
+impl Aligner {
+    /// Takes each character of `from` for the one at its place in `to`.
+    ///
+    /// # Errors
+    ///
+    /// If they differ in length.
+    pub fn new(from: &str, to: &str) -> Result<Self> {
+        let (all, others) = (from.chars().count(), to.chars().count());
+        if all != others {
+            return Err(Error::parameter(
+                "to",
+                format!("as many characters as 'from' has, {all}"),
+                others,
+            ));
+        }
+        Ok(Aligner {
+            normalizer: Normalizer::new(Settings {
+                nfkc: true,
+                lowercase: true,
+                whitespace: Whitespace::Keep,
+                strip_markup: false,
+                drop_invisible: true,
+            }),
+            variants: from.chars().zip(to.chars()).collect(),
+        })
+    }
+
+    /// The letters of `text`.
+    ///
+    /// # Errors
+    ///
+    /// If it is longer than the stages handle.
+    pub fn letters(&self, text: &str) -> Result<Letters> {
+        check_length(text)?;
+        let mapped = self.normalizer.normalize_mapped(text);
+        let mut letters = Letters {
+            chars: Vec::with_capacity(mapped.spans.len()),
+            spans: Vec::with_capacity(mapped.spans.len()),
+            depths: Vec::with_capacity(mapped.spans.len() + 1),
+        };
+        let mut depth = 0;
+        letters.depths.push(depth);
+        for (c, &span) in mapped.text.chars().zip(&mapped.spans) {
+            if !c.is_alphanumeric() {
+                continue;
+            }
+            let c = self.variants.get(&c).copied().unwrap_or(c);
+            depth += if is_dense(c) { DENSE } else { 1 };
+            letters.chars.push(c);
+            letters.spans.push(span);
+            letters.depths.push(depth);
+        }
+        Ok(letters)
+    }
+
+    /// The winnowed shingles of `text`, ascending: what a [`super::Library`] knows of it.
+    ///
+    /// # Errors
+    ///
+    /// If it is longer than the stages handle.
+    pub fn sketch(&self, text: &str) -> Result<Vec<u32>> {
+        Ok(winnowed(&self.letters(text)?))
+    }
+}
+
+/// The letters and digits of a text.
+#[derive(Clone, Debug)]
+pub struct Letters {
+    pub(super) chars: Vec<char>,
+    /// Where each stands in the original, half-open, in code points.
+    spans: Vec<(u32, u32)>,
+    /// The weight of all letters before each, and of all.
+    depths: Vec<u32>,
+}
+
+impl Letters {
+    /// Number of letters.
+    pub fn len(&self) -> usize {
+        self.chars.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.chars.is_empty()
+    }
+
+    /// What the letters `begin..end` weigh.
+    pub(super) fn weight(&self, begin: usize, end: usize) -> u32 {
+        self.depths[end] - self.depths[begin]
+    }
+
+    /// The first place to which the letters from `begin` weigh at least `weight`,
+    /// if they do at all.
+    #[inline]
+    pub(super) fn end_of(&self, begin: usize, weight: u32) -> Option<usize> {
+        let wanted = self.depths[begin] + weight;
+        // Weights are 1 or 2, so the place is near.
+        let mut end = begin + (weight / DENSE) as usize;
+        while *self.depths.get(end)? < wanted {
+            end += 1;
+        }
+        Some(end)
+    }
+
+    /// The span of the original that the letters `begin..end` stand in.
+    pub(super) fn span(&self, begin: usize, end: usize) -> (u32, u32) {
+        match begin < end {
+            true => (self.spans[begin].0, self.spans[end - 1].1),
+            false => (0, 0),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The text that is checked, prepared to be held against many sources.
+
+use rustc_hash::FxHashMap;
+
+use super::letters::Letters;
+use super::passages::{Passage, passages};
+use super::shingles::hashes;
+
+/// A shingle is followed up in the first so many places of the paper.
+const MOST_PLACES: usize = 16;
+
+/// A paper: its letters, and where each of its shingles stands.
+#[derive(Clone, Debug)]
+pub struct Paper {
+    letters: Letters,
+    hashes: Vec<u64>,
+    /// The first places of each shingle, ascending.
+    places: FxHashMap<u64, Vec<u32>>,
+}
+
+impl Paper {
+    /// Prepares a paper: O(n).
+    pub fn new(letters: Letters) -> Self {
+        let hashes = hashes(&letters);
+        let mut places: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
+        for (at, &hash) in hashes.iter().enumerate() {
+            let found = places.entry(hash).or_default();
+            if found.len() < MOST_PLACES {
+                found.push(at as u32);
+            }
+        }
+        Paper {
+            letters,
+            hashes,
+            places,
+        }
+    }
+
+    /// The stretches of the paper that stand in `source`, in the order of the paper.
+    ///
+    /// A passage has at least so many Chinese characters in common with the source, or twice as
+    /// many letters of an alphabet. O(n + m) for texts of n and m letters.
+    pub fn passages(&self, source: &Letters, least: u32) -> Vec<Passage> {
+        passages(self, source, least)
+    }
+
+    pub(super) fn letters(&self) -> &Letters {
+        &self.letters
+    }
+
+    /// The shingle at each letter.
+    pub(super) fn hashes(&self) -> &[u64] {
+        &self.hashes
+    }
+
+    /// Where a shingle stands: the first places.
+    pub(super) fn places(&self, hash: u64) -> &[u32] {
+        self.places.get(&hash).map_or(&[], Vec::as_slice)
+    }
+
+    /// Each shingle with the first place where it stands.
+    pub(super) fn first_places(&self) -> impl Iterator<Item = (u64, u32)> {
+        self.places.iter().map(|(&hash, places)| (hash, places[0]))
+    }
+}

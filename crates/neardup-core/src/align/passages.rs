@@ -1,0 +1,264 @@
+//! Passages: pieces that belong together.
+
+use std::cmp::Reverse;
+
+use super::chains::{Chain, chains, score};
+use super::edits::distance;
+use super::ends::continued;
+use super::letters::{DENSE, Letters};
+use super::paper::Paper;
+use super::runs::{Run, runs};
+
+/// A chain that scores less is chance, whatever stands beside it: eight Chinese characters.
+const LEAST_PIECE: u32 = 8 * DENSE;
+
+/// Pieces of one passage are at most so far apart in the paper: 30 Chinese characters.
+const NEAR: u32 = 30 * DENSE;
+
+/// And so far in the source, since sentences may have been moved: 300 Chinese characters, and as
+/// much more than [`NEAR`] as the shorter of them is worth so many times. Few characters alone
+/// must not make half a page of the source part of a passage.
+const NEAR_IN_SOURCE: u32 = 300 * DENSE;
+const MOVED: u32 = 16;
+
+/// A piece may join one of so many passages that were begun last.
+const LATEST: usize = 8;
+
+/// A stretch of the paper and the stretch of the source that it repeats: half-open
+/// spans of the original texts, in code points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Where it begins in the paper.
+    pub begin: u32,
+    /// Where it ends in the paper.
+    pub end: u32,
+    /// Where it begins in the source.
+    pub source_begin: u32,
+    /// Where it ends in the source.
+    pub source_end: u32,
+}
+
+/// A part of the paper that stands in the source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Passage {
+    /// Where it begins in the paper, in code points.
+    pub begin: u32,
+    /// Where it ends in the paper.
+    pub end: u32,
+    /// Where it begins in the source, in code points.
+    pub source_begin: u32,
+    /// Where it ends in the source.
+    pub source_end: u32,
+    /// Share of the longer side's letters that no edit touches.
+    pub similarity: f64,
+    /// What it is made of, in the order of the paper.
+    pub pieces: Vec<Piece>,
+}
+
+/// The passages that a paper and a source have in common, in the order of the paper.
+pub(super) fn passages(paper: &Paper, source: &Letters, least: u32) -> Vec<Passage> {
+    let letters = paper.letters();
+    let found = chains(letters, source, &runs(paper, source));
+    let mut drafts = Drafts {
+        paper: letters,
+        source,
+        all: Vec::new(),
+    };
+    for draft in best(letters, source, found) {
+        drafts.take(draft);
+    }
+    let mut passages: Vec<Passage> = drafts
+        .all
+        .iter()
+        .filter(|draft| draft.score >= least.saturating_mul(DENSE))
+        .map(|draft| draft.passage(letters, source))
+        .collect();
+    passages.sort_by_key(|one| (one.begin, one.end, one.source_begin));
+    passages
+}
+
+/// A piece, in letters.
+#[derive(Clone, Debug)]
+struct Stretch {
+    begin: usize,
+    end: usize,
+    source_begin: usize,
+    source_end: usize,
+    score: u32,
+    edits: usize,
+}
+
+/// Chains with their ends found, in the order of the paper; without what better ones
+/// have of the paper.
+fn best(paper: &Letters, source: &Letters, chains: Vec<Chain>) -> Vec<Stretch> {
+    let mut taken = vec![false; paper.len()];
+    let mut found = Vec::new();
+    for chain in chains {
+        if chain.score < LEAST_PIECE {
+            // The best come first.
+            break;
+        }
+        // A chain may run on from its own sentence into one that another has whole.
+        let is_free = |run: &Run| {
+            let place = run.paper..run.paper_end();
+            2 * taken[place].iter().filter(|taken| **taken).count() <= run.length
+        };
+        let free: Vec<Run> = chain
+            .runs
+            .iter()
+            .filter(|run| is_free(run))
+            .copied()
+            .collect();
+        let score = match free.len() == chain.runs.len() {
+            true => chain.score,
+            false => score(paper, source, &free),
+        };
+        if score >= LEAST_PIECE {
+            let stretch = stretched(paper, source, &Chain { runs: free, score });
+            taken[stretch.begin..stretch.end].fill(true);
+            found.push(stretch);
+        }
+    }
+    found.sort_by_key(|one| (one.begin, Reverse(one.end), one.source_begin));
+    found
+}
+
+fn stretched(paper: &Letters, source: &Letters, chain: &Chain) -> Stretch {
+    let (first, last) = (chain.runs[0], chain.runs[chain.runs.len() - 1]);
+    let (a, b) = (&paper.chars, &source.chars);
+    let (before, source_before) = continued(
+        |at| first.paper.checked_sub(at + 1).map(|at| a[at]),
+        |at| first.source.checked_sub(at + 1).map(|at| b[at]),
+    );
+    let (after, source_after) = continued(
+        |at| a.get(last.paper_end() + at).copied(),
+        |at| b.get(last.source_end() + at).copied(),
+    );
+    let begin = (first.paper - before, first.source - source_before);
+    let end = (last.paper_end() + after, last.source_end() + source_after);
+    let mut edits = 0;
+    let mut done = begin;
+    let upto = chain.runs.iter().map(|run| (run.paper, run.source));
+    for (at, (here, there)) in upto.chain([end]).enumerate() {
+        edits += distance(&a[done.0..here], &b[done.1..there]);
+        if let Some(run) = chain.runs.get(at) {
+            done = (run.paper_end(), run.source_end());
+        }
+    }
+    Stretch {
+        begin: begin.0,
+        end: end.0,
+        source_begin: begin.1,
+        source_end: end.1,
+        score: chain.score,
+        edits,
+    }
+}
+
+struct Drafts<'a> {
+    paper: &'a Letters,
+    source: &'a Letters,
+    all: Vec<Draft>,
+}
+
+impl Drafts<'_> {
+    /// Adds a piece to the passage that it belongs to, or begins one.
+    fn take(&mut self, piece: Stretch) {
+        let (paper, source) = (self.paper, self.source);
+        let from = self.all.len().saturating_sub(LATEST);
+        let near = self.all[from..].iter_mut().rev().find(|draft| {
+            let gap = weight_between(paper, draft.end, piece.begin);
+            let gap_in_source = weight_between(source, draft.source_end, piece.source_begin)
+                .max(weight_between(source, piece.source_end, draft.source_begin));
+            let reach = NEAR.saturating_add(MOVED.saturating_mul(draft.score.min(piece.score)));
+            gap <= NEAR && gap_in_source <= reach.min(NEAR_IN_SOURCE)
+        });
+        match near {
+            Some(draft) => {
+                draft.end = draft.end.max(piece.end);
+                draft.source_begin = draft.source_begin.min(piece.source_begin);
+                draft.source_end = draft.source_end.max(piece.source_end);
+                draft.score += piece.score;
+                draft.pieces.push(piece);
+            }
+            None => self.all.push(Draft {
+                end: piece.end,
+                source_begin: piece.source_begin,
+                source_end: piece.source_end,
+                score: piece.score,
+                pieces: vec![piece],
+            }),
+        }
+    }
+}
+
+/// What the letters between two places weigh; nothing if they overlap.
+fn weight_between(letters: &Letters, end: usize, begin: usize) -> u32 {
+    match end < begin {
+        true => letters.weight(end, begin),
+        false => 0,
+    }
+}
+
+struct Draft {
+    end: usize,
+    source_begin: usize,
+    source_end: usize,
+    score: u32,
+    /// In the order of the paper; there is one at least.
+    pieces: Vec<Stretch>,
+}
+
+impl Draft {
+    fn passage(&self, paper: &Letters, source: &Letters) -> Passage {
+        let begin = self.pieces[0].begin;
+        let (all, all_there) = (self.end - begin, self.source_end - self.source_begin);
+        let here = covered(self.pieces.iter().map(|one| (one.begin, one.end)));
+        let mut there: Vec<_> = self.pieces.iter().map(|one| one.source()).collect();
+        there.sort_unstable();
+        let beside = (all - here).max(all_there - covered(there.into_iter()));
+        let edits = beside + self.pieces.iter().map(|one| one.edits).sum::<usize>();
+        let longer = all.max(all_there);
+        let span = paper.span(begin, self.end);
+        let source_span = source.span(self.source_begin, self.source_end);
+        Passage {
+            begin: span.0,
+            end: span.1,
+            source_begin: source_span.0,
+            source_end: source_span.1,
+            similarity: 1.0 - edits.min(longer) as f64 / longer as f64,
+            pieces: self
+                .pieces
+                .iter()
+                .map(|one| one.piece(paper, source))
+                .collect(),
+        }
+    }
+}
+
+impl Stretch {
+    fn source(&self) -> (usize, usize) {
+        (self.source_begin, self.source_end)
+    }
+
+    fn piece(&self, paper: &Letters, source: &Letters) -> Piece {
+        let (begin, end) = paper.span(self.begin, self.end);
+        let (source_begin, source_end) = source.span(self.source_begin, self.source_end);
+        Piece {
+            begin,
+            end,
+            source_begin,
+            source_end,
+        }
+    }
+}
+
+/// How many letters some spans cover, which come in the order of their begins.
+fn covered(spans: impl Iterator<Item = (usize, usize)>) -> usize {
+    let (mut total, mut done) = (0, 0);
+    for (begin, end) in spans {
+        total += end.saturating_sub(begin.max(done));
+        done = done.max(end);
+    }
+    total
+}

@@ -1,0 +1,218 @@
+//! Passages: what is found, where it stands, and what it costs.
+
+use neardup_core::align::{Aligner, Library, MOST_OF_A_SHINGLE, Paper, Passage};
+
+/// Characters that look random and are not.
+fn noise(length: usize, seed: u32) -> String {
+    let mut state = seed.wrapping_mul(2_654_435_761).wrapping_add(1);
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        char::from_u32(0x4E00 + (state >> 12) % 6000).unwrap_or('一')
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+fn aligner() -> Aligner {
+    Aligner::new("國學門開", "国学门开").unwrap()
+}
+
+fn passages(paper: &str, source: &str, least: u32) -> Vec<Passage> {
+    let aligner = aligner();
+    let paper = Paper::new(aligner.letters(paper).unwrap());
+    paper.passages(&aligner.letters(source).unwrap(), least)
+}
+
+fn spans(found: &[Passage]) -> Vec<(u32, u32, u32, u32)> {
+    found
+        .iter()
+        .map(|one| (one.begin, one.end, one.source_begin, one.source_end))
+        .collect()
+}
+
+#[test]
+fn passages_stand_where_they_were_put() {
+    let copied = noise(120, 1);
+    // (name, paper, source, spans)
+    let table = [
+        (
+            "verbatim",
+            format!("{}{copied}{}", noise(300, 2), noise(50, 3)),
+            format!("{}{copied}{}", noise(77, 4), noise(400, 5)),
+            vec![(300, 420, 77, 197)],
+        ),
+        (
+            "the whole text",
+            copied.clone(),
+            copied.clone(),
+            vec![(0, 120, 0, 120)],
+        ),
+        ("nothing", noise(500, 6), noise(500, 7), vec![]),
+        ("no letters", "。，！ \n".repeat(20), copied.clone(), vec![]),
+        ("empty", String::new(), String::new(), vec![]),
+    ];
+    for (name, paper, source, expected) in table {
+        assert_eq!(spans(&passages(&paper, &source, 20)), expected, "{name}");
+    }
+}
+
+#[test]
+fn least_is_inclusive() {
+    let copied = noise(20, 1);
+    let (paper, source) = (
+        format!("{}{copied}{}", noise(90, 2), noise(90, 3)),
+        format!("{}{copied}{}", noise(40, 4), noise(40, 5)),
+    );
+    for (least, count) in [(19, 1), (20, 1), (21, 0)] {
+        assert_eq!(passages(&paper, &source, least).len(), count, "{least}");
+    }
+}
+
+#[test]
+fn an_alphabet_takes_twice_as_many_letters() {
+    let copied = "the ferry sails from the old pier at nine"; // 33 letters
+    let paper = format!("12345 67890 {copied} 24680 13579");
+    let source = format!("zzz qqq {copied} xxx jjj");
+    for (least, count) in [(16, 1), (17, 0)] {
+        assert_eq!(passages(&paper, &source, least).len(), count, "{least}");
+    }
+}
+
+#[test]
+fn writing_that_differs_only_in_form_is_the_same() {
+    let source = "国学门开，Ａｂｃ１２３在湖边的图书馆里有一间旧书房，人们每天早上来这里读书";
+    let paper = "「國學門開 ＡＢＣ\u{200B}123　在湖边的图书馆里，有一间旧书房\r\n人们，每天早上来这里读书」";
+    let found = passages(paper, source, 20);
+    assert_eq!(found.len(), 1);
+    let end = paper.chars().count() as u32 - 1;
+    assert_eq!((found[0].begin, found[0].end), (1, end));
+    assert_eq!(found[0].similarity, 1.0);
+}
+
+#[test]
+fn edits_and_gaps_are_bridged() {
+    let copied = noise(200, 1);
+    let mut edited: Vec<char> = copied.chars().collect();
+    for at in (7..190).step_by(13) {
+        edited[at] = '甲';
+    }
+    edited.remove(100);
+    let edited: String = edited.into_iter().collect();
+    let paper = format!("{}{edited}{}", noise(60, 2), noise(60, 3));
+    let found = passages(&paper, &copied, 20);
+    assert_eq!(spans(&found), [(60, 259, 0, 200)]);
+    // 15 substitutions and a deletion.
+    assert!((found[0].similarity - (1.0 - 16.0 / 200.0)).abs() < 0.011);
+}
+
+#[test]
+fn moved_sentences_are_one_passage_of_several_pieces() {
+    let sentences = [noise(40, 1), noise(35, 2), noise(50, 3)];
+    let source = format!("{}{}{}", sentences[0], sentences[1], sentences[2]);
+    let moved = format!("{}，{}，{}", sentences[2], sentences[0], sentences[1]);
+    let paper = format!("{}{moved}{}", noise(70, 4), noise(70, 5));
+    let found = passages(&paper, &source, 20);
+    assert_eq!(spans(&found), [(70, 197, 0, 125)]);
+    assert!(found[0].pieces.len() >= 2);
+    assert_eq!(found[0].similarity, 1.0);
+}
+
+#[test]
+fn what_is_far_apart_is_two_passages() {
+    let copied = [noise(60, 1), noise(60, 2)];
+    let source = format!("{}{}{}", copied[0], noise(500, 3), copied[1]);
+    let paper = format!("{}{}{}", copied[0], noise(40, 4), copied[1]);
+    assert_eq!(
+        spans(&passages(&paper, &source, 20)),
+        [(0, 60, 0, 60), (100, 160, 560, 620)]
+    );
+}
+
+#[test]
+fn a_piece_that_lost_its_beginning_hides_no_other() {
+    // The paper has the first sentence twice, once with another going on, and so two chains begin
+    // with the same runs of the source.
+    let (first, second, third) = (noise(30, 1), noise(60, 2), noise(56, 3));
+    let source = format!("{first}{second}{}{third}", noise(800, 4));
+    let paper = format!("{first}{second}{}{third}{}", noise(90, 5), &first[..60]);
+    let found = passages(&paper, &source, 20);
+    assert!(spans(&found).contains(&(180, 236, 890, 946)), "{found:?}");
+}
+
+#[test]
+fn a_text_that_repeats_itself_takes_linear_time() {
+    // Quadratic work would take minutes here.
+    for text in [
+        "一".repeat(300_000),
+        "春江潮水".repeat(75_000),
+        "ab".repeat(300_000),
+    ] {
+        let found = passages(&text, &text, 20);
+        let length = text.chars().count() as u32;
+        assert_eq!((found[0].begin, found[0].end), (0, length));
+    }
+}
+
+#[test]
+fn spans_reproduce_what_was_copied_whatever_stands_around() {
+    for seed in 0..40 {
+        let copied = noise(30 + 5 * seed as usize, 100 + seed);
+        let before = format!("<p>é{}&\u{1F600}\u{0}", noise(seed as usize, 200 + seed));
+        let paper = format!("{before}{copied}。{}", noise(50, 300 + seed));
+        let source = format!("{}。{copied}", noise(3 * seed as usize, 400 + seed));
+        let found = passages(&paper, &source, 20);
+        assert_eq!(found.len(), 1, "{seed}");
+        let part = |text: &str, begin: u32, end: u32| -> String {
+            let length = (end - begin) as usize;
+            text.chars().skip(begin as usize).take(length).collect()
+        };
+        assert_eq!(part(&paper, found[0].begin, found[0].end), copied);
+        let span = (found[0].source_begin, found[0].source_end);
+        assert_eq!(part(&source, span.0, span.1), copied);
+    }
+}
+
+#[test]
+fn one_paragraph_in_a_book_is_found() {
+    let aligner = aligner();
+    let paragraph = noise(150, 1);
+    let books: Vec<String> = (0..50)
+        .map(|book| {
+            let middle = if book == 17 { paragraph.as_str() } else { "" };
+            format!(
+                "{}{middle}{}",
+                noise(20_000, 1000 + book),
+                noise(9000, 2000 + book)
+            )
+        })
+        .collect();
+    let sketches: Vec<Vec<u32>> = books
+        .iter()
+        .map(|text| aligner.sketch(text).unwrap())
+        .collect();
+    let library = Library::new(&sketches);
+    let text = format!("{}{paragraph}{}", noise(30_000, 3), noise(30_000, 4));
+    let paper = Paper::new(aligner.letters(&text).unwrap());
+    let found = library.sources(&paper, 20, 10);
+    assert_eq!(found[0].0, 17);
+    assert!(found[0].1 > 20);
+    assert_eq!(library.len(), 50);
+}
+
+#[test]
+fn a_passage_that_many_have_brings_the_first_of_them() {
+    let aligner = aligner();
+    let text = noise(100, 1);
+    let sketch = aligner.sketch(&text).unwrap();
+    let library = Library::new(&vec![sketch; 3 * MOST_OF_A_SHINGLE]);
+    let paper = Paper::new(aligner.letters(&text).unwrap());
+    let found = library.sources(&paper, 20, 1000);
+    let documents: Vec<u32> = found.iter().map(|one| one.0).collect();
+    assert_eq!(documents, (0..MOST_OF_A_SHINGLE as u32).collect::<Vec<_>>());
+    assert_eq!(library.sources(&paper, 20, 5).len(), 5);
+}
+
+#[test]
+fn variants_of_other_lengths_are_refused() {
+    let error = Aligner::new("國", "国国").unwrap_err().to_string();
+    assert!(error.contains("'to'") && error.contains("1"), "{error}");
+}

@@ -1,0 +1,141 @@
+//! Which stretches of a paper stand in its sources.
+
+use neardup_core::align;
+use pyo3::prelude::*;
+use pyo3_arrow::PyArray;
+use rayon::prelude::*;
+
+use crate::arrays::{pool, strings};
+use crate::errors::raise;
+
+/// Begin and end in the paper, begin and end in the source.
+type Piece = (u32, u32, u32, u32);
+
+/// The span as a piece, the similarity, and the pieces.
+type Passage = (Piece, f64, Vec<Piece>);
+
+/// Makes texts comparable letter by letter.
+#[pyclass(frozen, module = "neardup._core")]
+pub struct Aligner {
+    inner: align::Aligner,
+}
+
+#[pymethods]
+impl Aligner {
+    #[new]
+    #[pyo3(signature = (*, variants, standards))]
+    fn new(variants: &str, standards: &str) -> PyResult<Self> {
+        let inner = align::Aligner::new(variants, standards).map_err(raise)?;
+        Ok(Aligner { inner })
+    }
+
+    fn paper(&self, py: Python<'_>, text: &str) -> PyResult<Paper> {
+        py.detach(|| self.inner.letters(text).map(align::Paper::new))
+            .map(|inner| Paper { inner })
+            .map_err(raise)
+    }
+
+    /// For each text its winnowed shingles, four bytes each, little-endian.
+    #[pyo3(signature = (texts, *, workers))]
+    fn sketches(&self, py: Python<'_>, texts: PyArray, workers: usize) -> PyResult<Vec<Vec<u8>>> {
+        let texts = strings(texts.array().as_ref())?;
+        let pool = pool(workers)?;
+        py.detach(|| {
+            pool.install(|| {
+                let sketch = |text: &Option<&str>| self.inner.sketch(text.unwrap_or_default());
+                let bytes = |sketch: Vec<u32>| sketch.into_iter().flat_map(u32::to_le_bytes);
+                let made = texts
+                    .par_iter()
+                    .map(|text| Ok(bytes(sketch(text)?).collect()));
+                made.collect::<neardup_core::Result<_>>()
+            })
+        })
+        .map_err(raise)
+    }
+
+    /// For each source the passages that the paper has in common with it.
+    #[pyo3(signature = (paper, sources, *, least, workers))]
+    fn passages(
+        &self,
+        py: Python<'_>,
+        paper: &Paper,
+        sources: PyArray,
+        least: u32,
+        workers: usize,
+    ) -> PyResult<Vec<Vec<Passage>>> {
+        let sources = strings(sources.array().as_ref())?;
+        let pool = pool(workers)?;
+        let of_one = |source: &Option<&str>| {
+            let letters = self.inner.letters(source.unwrap_or_default())?;
+            let found = paper.inner.passages(&letters, least);
+            Ok(found.iter().map(passage).collect())
+        };
+        let of_all = || sources.par_iter().map(of_one);
+        py.detach(|| pool.install(|| of_all().collect::<neardup_core::Result<_>>()))
+            .map_err(raise)
+    }
+}
+
+/// A paper that is held against many sources.
+#[pyclass(frozen, module = "neardup._core")]
+pub struct Paper {
+    inner: align::Paper,
+}
+
+/// Which of many documents are worth holding against a paper.
+#[pyclass(frozen, module = "neardup._core")]
+pub struct Library {
+    inner: align::Library,
+}
+
+#[pymethods]
+impl Library {
+    #[new]
+    #[pyo3(signature = (sketches, *, workers))]
+    fn new(py: Python<'_>, sketches: Vec<Vec<u8>>, workers: usize) -> PyResult<Self> {
+        let pool = pool(workers)?;
+        let inner = py.detach(|| {
+            let sketches: Vec<Vec<u32>> = sketches
+                .iter()
+                .map(|bytes| {
+                    let (shingles, _) = bytes.as_chunks();
+                    shingles
+                        .iter()
+                        .map(|&four| u32::from_le_bytes(four))
+                        .collect()
+                })
+                .collect();
+            pool.install(|| align::Library::new(&sketches))
+        });
+        Ok(Library { inner })
+    }
+
+    fn __len__(&self) -> usize {
+        self.inner.len()
+    }
+
+    /// Numbers of documents and how many shingles speak for each, the most first.
+    #[pyo3(signature = (paper, *, least, limit))]
+    fn sources(&self, py: Python<'_>, paper: &Paper, least: u32, limit: usize) -> Vec<(u32, u32)> {
+        py.detach(|| self.inner.sources(&paper.inner, least, limit))
+    }
+}
+
+/// 1 - edits / longer length, without white space.
+#[pyfunction]
+pub fn edit_similarity(py: Python<'_>, a: &str, b: &str) -> PyResult<f64> {
+    py.detach(|| align::edit_similarity(a, b)).map_err(raise)
+}
+
+fn passage(found: &align::Passage) -> Passage {
+    let span = (found.begin, found.end, found.source_begin, found.source_end);
+    (
+        span,
+        found.similarity,
+        found.pieces.iter().map(piece).collect(),
+    )
+}
+
+fn piece(found: &align::Piece) -> Piece {
+    (found.begin, found.end, found.source_begin, found.source_end)
+}
