@@ -76,7 +76,7 @@ class IndexUnavailableError(NeardupError, OSError):
 class IndexFormatError(NeardupError, ValueError):
     """What was opened is no index, one of another version, or a damaged one.
 
-    Example: ``news.db: must have schema 1. Got 2 instead, written by neardup
+    Example: ``news.db: must have schema 2. Got 3 instead, written by neardup
     0.9.0. Install that version, or export the index with it and import the
     export into a new index here.``
     """

@@ -1,6 +1,7 @@
 """Running the command: in this process where that is enough, else in one of its own."""
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -18,6 +19,9 @@ LINES = (
     f'{{"id": "c", "text": "{A}！"}}\n'
     f'{{"id": "d", "text": "{B}"}}\n'
 )
+
+ARTICLES = ROOT / "examples" / "articles.jsonl"
+FIELDS = ("--at-field", "date", "--source-field", "source", "--extra-field", "date")
 
 
 def environment():
@@ -106,3 +110,21 @@ def files(here):
         return sorted(str(p.relative_to(here)) for p in here.rglob("*") if p.is_file())
 
     return names
+
+
+@pytest.fixture
+def index(run):
+    """An index of the articles in examples, n.db in the working folder."""
+    run("index", "create", "n.db", "-q")
+    run("index", "add", "n.db", ARTICLES, *FIELDS, "-q")
+    return "n.db"
+
+
+def records(out):
+    """What is on each line of an output."""
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def table(text):
+    """The rows of a summary by their first word."""
+    return dict(line.strip().split(None, 1) for line in text.splitlines() if len(line.split()) > 1)

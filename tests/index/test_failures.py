@@ -100,7 +100,7 @@ class TestWhatIsThere:
         opened(database_url)
 
     @pytest.mark.parametrize(
-        ("found", "way"), [("2", "Upgrade neardup, or export"), ("0", "Go on with that version")]
+        ("found", "way"), [("3", "Upgrade neardup, or export"), ("0", "Go on with that version")]
     )
     def test_another_schema(self, found, way, location, opened):
         database = opened(location)
@@ -110,7 +110,7 @@ class TestWhatIsThere:
             connection.execute(meta.insert().values(name="neardup", value="0.9.0"))
         again = opened(location, tables=False, must_exist=True)
         message = refused(
-            IndexFormatError, "must have schema 1", database.location, again.check_schema
+            IndexFormatError, "must have schema 2", database.location, again.check_schema
         )
         assert f"Got {found} instead, written by neardup 0.9.0. {way}" in message
 

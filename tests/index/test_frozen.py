@@ -6,34 +6,47 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from tests.index.fixtures import make_index_v1 as v1
+from tests.index.fixtures import make_index as frozen
 from tests.index.sound import check_sound
 
 from neardup import Index
+from neardup.index import passages
+from neardup.papers import open_library
+from neardup.papers.library import made_by
+
+
+@pytest.fixture(params=frozen.VERSIONS)
+def version(request):
+    return request.param
 
 
 @pytest.fixture
-def copy(tmp_path):
-    return str(shutil.copy(v1.DATABASE, tmp_path / "index.db"))
+def database(version):
+    return frozen.files(version)[0]
 
 
-@pytest.fixture(scope="module")
-def recorded():
-    return json.loads(v1.ANSWERS.read_text("utf-8"))
+@pytest.fixture
+def copy(database, tmp_path):
+    return str(shutil.copy(database, tmp_path / "index.db"))
 
 
-def test_the_file_is_what_was_frozen():
-    assert v1.DATABASE.stat().st_size < 200_000
-    with closing(sqlite3.connect(f"{v1.DATABASE.as_uri()}?mode=ro", uri=True)) as connection:
+@pytest.fixture
+def recorded(version):
+    return json.loads(frozen.files(version)[1].read_text("utf-8"))
+
+
+def test_the_file_is_what_was_frozen(database, version):
+    assert database.stat().st_size < 200_000
+    with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
         found = dict(connection.execute("SELECT name, value FROM meta"))
-    assert found["schema"] == "1"
+    assert found["schema"] == str(version)
     assert found["neardup"] == "0.1.0"
 
 
 @pytest.mark.parametrize("part", ["documents", "clusters", "queries", "events", "stats"])
 def test_it_answers_as_then(copy, recorded, part):
     with Index(copy, must_exist=True) as index:
-        assert v1.answers(index)[part] == recorded[part]
+        assert frozen.answers(index)[part] == recorded[part]
 
 
 def test_it_has_something_of_everything(recorded):
@@ -47,14 +60,14 @@ def test_it_takes_more(copy, recorded):
     """What comes is decided by what is there, and what was freed decided again."""
     before = check_sound(copy)
     with Index(copy) as index:
-        again = [one for one in v1.records() if one["id"] in before]
+        again = [one for one in frozen.records() if one["id"] in before]
         states = {one["id"]: one["state"] for one in recorded["documents"]}
         added = index.add_many(again, at="day", source="from", extra=["n"])
         assert added.problem_count == 0
         assert added.already == sum(state != "freed" for state in states.values())
         assert index.stats().freed == 0
-        asked = [index.query(text, 1) for text in v1.QUERIES]
-        found = [index.add(f"new/{at}", text) for at, text in enumerate(v1.QUERIES)]
+        asked = [index.query(text, 1) for text in frozen.QUERIES]
+        found = [index.add(f"new/{at}", text) for at, text in enumerate(frozen.QUERIES)]
         assert [[one] if one else [] for one in found] == asked
         assert sum(one is not None for one in found) > 4
         index.expire(before="1970-01-01")
@@ -64,8 +77,19 @@ def test_it_takes_more(copy, recorded):
     assert {"new/0", "notice/5"} <= set(after)
 
 
-def test_nothing_of_it_depends_on_where_it_was_made(copy):
-    content = v1.DATABASE.read_bytes()
+def test_it_is_a_library(copy, version):
+    """Shingles that were stored are not made again, and what was added is."""
+    with Index(copy) as index:
+        handle = index._handle
+        # The table of variants is another package's, and may be another one here.
+        missing = passages.count_missing(handle, made_by())
+        assert missing in ((0, len(index)) if version > 1 else (len(index),))
+        assert len(open_library(index)) == len(index)
+        assert passages.count_missing(handle, made_by()) == 0
+
+
+def test_nothing_of_it_depends_on_where_it_was_made(copy, database):
+    content = database.read_bytes()
     assert b"make_index" not in content
     assert b"/home/" not in content
     Index(copy).close()

@@ -18,7 +18,8 @@
 ``dump``        a whole index as lines of JSON
 ``restoring``   an index made of such lines
 ``export``      the kept documents and the decisions as files of records
-``store``       every SQL statement but those of the three before; the most
+``passages``    what a paper check looks documents up by
+``store``       every SQL statement but those of the four before; the most
                 frequent compiled in ``statements``, lists in ``bulk``
 ``schema``      the tables
 ``database``    connections and transactions; the two kinds in ``sqlite`` and

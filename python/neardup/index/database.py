@@ -35,7 +35,7 @@ from neardup.exceptions import (
 from neardup.index.failures import Moment, explained
 
 # SQLAlchemy is imported by `schema`, which explains where it is missing, or later.
-from neardup.index.schema import METADATA, SCHEMA, meta
+from neardup.index.schema import METADATA, SCHEMA, UPGRADED, meta, upgrade
 from neardup.parameters import bad
 from neardup.readers.streams import printable
 
@@ -237,7 +237,7 @@ class Database:
         return True
 
     def check_schema(self) -> None:
-        """Raise if the tables are of another version than this neardup's.
+        """Bring the tables to the version of this neardup, or raise.
 
         Raises
         ------
@@ -248,6 +248,10 @@ class Database:
             found = self._version(connection)
             by = self._version(connection, "neardup")
         if found == str(SCHEMA):
+            return
+        if found in [str(version) for version in UPGRADED]:
+            with self.writing() as connection:
+                upgrade(connection)
             return
         newer = found is not None and found.isdecimal() and int(found) > SCHEMA
         written = f"neardup {by}" if by else f"{'a newer' if newer else 'another'} neardup"

@@ -27,7 +27,17 @@ from neardup.index.database import Database
 from neardup.index.decide import Decider
 from neardup.index.dump import FORMAT, KEY_COLUMNS, KIND, stored_columns
 from neardup.index.handle import COUNTERS
-from neardup.index.schema import SCHEMA, background, counters, documents, events, keys, meta, texts
+from neardup.index.schema import (
+    SCHEMA,
+    UPGRADED,
+    background,
+    counters,
+    documents,
+    events,
+    keys,
+    meta,
+    texts,
+)
 from neardup.index.settings import Settings
 from neardup.index.store import Session, packer
 from neardup.readers.formats import Format, by_content, by_name
@@ -235,10 +245,10 @@ class _Reading:
                 f"{self.name}: must begin with the first line of a whole index. Got something else"
                 " instead. Write one with: neardup index export LOCATION --whole"
             )
-        for name, known in (("format", FORMAT), ("schema", SCHEMA)):
-            if header.get(name) != known:
+        for name, known in (("format", (FORMAT,)), ("schema", (SCHEMA, *UPGRADED))):
+            if header.get(name) not in known:
                 raise IndexFormatError(
-                    f"{self.name}: must be an export with {name} {known}. Got"
+                    f"{self.name}: must be an export with {name} {known[0]}. Got"
                     f" {header.get(name)!r} instead. Use the neardup that wrote it, or a newer one."
                 )
         about = header.get("meta")

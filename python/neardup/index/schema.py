@@ -11,6 +11,8 @@ stand apart from it: most statements do not need them.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from neardup.exceptions import MissingDependencyError
 
 try:
@@ -28,12 +30,16 @@ try:
         Text,
         select,
         union_all,
+        update,
     )
     from sqlalchemy.dialects import postgresql
 except ImportError as missing:
     raise MissingDependencyError(
         "An index needs SQLAlchemy 2. Install it with: pip install 'neardup[index]'"
     ) from missing
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 __all__ = [
     "DROPPED",
@@ -44,6 +50,7 @@ __all__ = [
     "SCHEMA",
     "SIMILAR",
     "STATES",
+    "UPGRADED",
     "all_keys",
     "background",
     "counters",
@@ -51,12 +58,17 @@ __all__ = [
     "events",
     "keys",
     "meta",
+    "passages",
     "recent_keys",
     "texts",
+    "upgrade",
 ]
 
 #: Version of the tables below. It is raised with every change of them.
-SCHEMA = 1
+SCHEMA = 2
+
+#: The versions that are brought to this one when they are opened.
+UPGRADED = (1,)
 
 #: What a document can be: kept; dropped for a kept one; dropped for one that is gone.
 STATES = ("kept", "dropped", "freed")
@@ -162,6 +174,16 @@ recent_keys = Table(
 #: Both together, to be selected from.
 all_keys = union_all(select(keys), select(recent_keys)).subquery("all_keys")
 
+#: What a paper check looks documents up by: their winnowed shingles, made when they are first
+#: asked for. `made_by` says how, so that others are not taken for them.
+passages = Table(
+    "passages",
+    METADATA,
+    Column("number", _NUMBER, primary_key=True, autoincrement=False),
+    Column("made_by", _TEXT, nullable=False),
+    Column("shingles", LargeBinary, nullable=False),
+)
+
 #: What happened to documents after they were added. Rows are never removed.
 events = Table(
     "events",
@@ -174,3 +196,12 @@ events = Table(
     Column("details", _TEXT),
 )
 Index("events_id", events.c.id)
+
+
+def upgrade(connection: Connection) -> None:
+    """Bring the tables of an older version to this one, in a transaction that writes."""
+    query = select(meta.c.value).where(meta.c.name == "schema")
+    if connection.execute(query).scalar_one() == "1":
+        passages.create(connection)
+    statement = update(meta).where(meta.c.name == "schema").values(value=str(SCHEMA))
+    connection.execute(statement)

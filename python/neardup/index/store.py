@@ -34,6 +34,7 @@ from neardup.index.schema import (
     events,
     keys,
     meta,
+    passages,
     recent_keys,
     texts,
 )
@@ -345,11 +346,11 @@ class Session:
         self.add_to_counters({RECENT: change})
 
     def delete(self, numbers: Sequence[int]) -> None:
-        """Delete documents with their texts; their keys are left."""
+        """Delete documents with all but their keys."""
         if not numbers:
             return
         given = values_of(self._dialect, numbers)
-        for table in (documents, texts):
+        for table in (documents, texts, passages):
             chosen = select(values_table(self._dialect).c.value)
             statement = delete(table).where(table.c.number.in_(chosen))
             self._connection.execute(statement, given)

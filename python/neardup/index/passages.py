@@ -1,0 +1,93 @@
+"""What a paper check asks of an index: winnowed shingles, and texts by number.
+
+The shingles of a document are made when a check first needs them, and stored: a library is
+sketched once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from sqlalchemy import and_, delete, func, select
+
+from neardup.index.bulk import insert_rows, values_of, values_table
+from neardup.index.schema import documents, passages, texts
+from neardup.index.store import Session
+
+if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
+
+    from neardup.index.handle import Handle
+
+__all__ = ["count_missing", "make_missing", "stored", "texts_of"]
+
+#: Documents in one transaction that makes shingles: others wait for it.
+_TOGETHER = 500
+
+
+def count_missing(handle: Handle, made_by: str) -> int:
+    """Return how many documents with a text have no shingles that were made so."""
+    with handle.database.reading() as connection:
+        there = select(func.count()).select_from(texts)
+        made = select(func.count()).select_from(passages).where(passages.c.made_by == made_by)
+        found: int = connection.execute(there).scalar_one() - connection.execute(made).scalar_one()
+        return found
+
+
+def make_missing(
+    handle: Handle, made_by: str, sketch: Callable[[list[str]], list[bytes]]
+) -> Iterator[int]:
+    """Make and store the shingles of documents that have none; give how many, again and again."""
+    after = 0
+    is_made = and_(passages.c.number == texts.c.number, passages.c.made_by == made_by)
+    query = (
+        select(texts)
+        .select_from(texts.outerjoin(passages, is_made))
+        .where(passages.c.number.is_(None))
+        .order_by(texts.c.number)
+        .limit(_TOGETHER)
+    )
+    while True:
+        with handle.database.writing() as connection:
+            session = Session(connection, handle.location)
+            rows = connection.execute(query.where(texts.c.number > after)).all()
+            if not rows:
+                return
+            numbers = [row.number for row in rows]
+            made = sketch([session.unpacked(row.text) for row in rows])
+            dialect = connection.dialect.name
+            others = delete(passages).where(
+                passages.c.number.in_(select(values_table(dialect).c.value))
+            )
+            connection.execute(others, values_of(dialect, numbers))
+            columns: dict[str, Sequence[object]] = {
+                "number": numbers,
+                "made_by": [made_by] * len(numbers),
+                "shingles": made,
+            }
+            insert_rows(connection, passages, columns)
+        after = numbers[-1]
+        yield len(numbers)
+
+
+def stored(handle: Handle, made_by: str) -> tuple[list[int], list[bytes]]:
+    """Return the numbers of documents and their shingles, by number."""
+    query = select(passages.c.number, passages.c.shingles).where(passages.c.made_by == made_by)
+    with handle.database.reading() as connection:
+        rows = connection.execute(query.order_by(passages.c.number)).all()
+    return [row.number for row in rows], [row.shingles for row in rows]
+
+
+def texts_of(handle: Handle, numbers: Sequence[int]) -> dict[int, tuple[RowMapping, str]]:
+    """Return id and title of some documents with their texts, by number."""
+    with handle.database.reading() as connection:
+        session = Session(connection, handle.location)
+        dialect = connection.dialect.name
+        query = (
+            select(documents.c.number, documents.c.id, documents.c.title, texts.c.text)
+            .select_from(documents.join(texts, texts.c.number == documents.c.number))
+            .where(documents.c.number.in_(select(values_table(dialect).c.value)))
+        )
+        rows = connection.execute(query, values_of(dialect, numbers)).mappings()
+        return {row["number"]: (row, session.unpacked(row["text"])) for row in rows}

@@ -1,0 +1,242 @@
+"""``neardup index``: create and add, and what they say of wrong input."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import ARTICLES, LINES, A, environment, records, table
+
+from neardup.index.database import Database
+
+
+def test_create(run, files):
+    found = run("index", "create", "n.db", "--recipe", "news", "--expected", 500)
+    assert found.out == ""
+    assert "recipe         news-" in found.err
+    assert files() == ["in.jsonl", "n.db"]
+    stats = json.loads(run("index", "stats", "n.db", "--json").out)
+    assert stats["documents"] == 0
+    assert stats["background"] == "none"
+
+
+def test_create_with_settings(run):
+    words = ["--threshold", "0.7", "--store", "sketch", "--strip-markup", "-q"]
+    assert run("index", "create", "n.db", *words).err == ""
+    stats = json.loads(run("index", "stats", "n.db", "--json").out)
+    assert (stats["threshold"], stats["store"]) == (0.7, "sketch")
+    assert not stats["recipe_id"].startswith("general-3")
+
+
+def test_create_with_a_background(run):
+    Path("more.csv").write_text("text\n另外一段文字。\n", "utf-8")
+    run("index", "create", "n.db", "-b", ARTICLES, "--background", "more.csv")
+    stats = json.loads(run("index", "stats", "n.db", "--json").out)
+    assert stats["background"] == "given"
+    assert stats["background_texts"] > 25
+
+
+def test_bad_records_of_a_background_are_told(run):
+    Path("bad.jsonl").write_text(LINES + "oops\n", "utf-8")
+    found = run("index", "create", "n.db", "-b", "bad.jsonl", code=2)
+    assert "bad.jsonl: record 5: must be valid JSON" in found.err
+    run("index", "stats", "n.db")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--store", "nowhere"], "'store' parameter must be one of text, sketch"),
+        (["--threshold", "80"], "'threshold' parameter must be a number above 0"),
+        (["--expected", "0"], "'expected' parameter must be a whole number"),
+        (["--recipe", "nosuch"], "nosuch"),
+        (["--recipe", "news", "-b", "in.jsonl"], "'background' parameter must be left out"),
+        (["-b", "nosuch.jsonl"], "nosuch.jsonl: no such file"),
+        (["--from", "nosuch"], "nosuch: no such file"),
+        (["--from", "in.jsonl"], "must begin with the first line of a whole index"),
+        (["--from", "in.jsonl", "--recipe", "news"], "brings all settings with it"),
+    ],
+)
+def test_what_create_refuses_makes_nothing(run, files, words, said):
+    assert said in run("index", "create", "n.db", *words, code=2).err
+    assert files() == ["in.jsonl"]
+
+
+def test_an_index_that_is_there_is_left_alone(run, index):
+    before = Path(index).read_bytes()
+    assert "there is an index already" in run("index", "create", index, code=2).err
+    assert Path(index).read_bytes() == before
+
+
+def test_add(run):
+    run("index", "create", "n.db", "-q")
+    found = run("index", "add", "n.db", ARTICLES, "--removed", "removed.jsonl")
+    assert found.out == ""
+    said = table(found.err)
+    assert said["read"] == said["new"] == "31"
+    assert said["kept"] == "25  already there or new"
+    assert said["dropped"] == "6  content(5) >= 0.45"
+    removed = records(Path("removed.jsonl").read_text("utf-8"))
+    assert {row["id"]: row["kept_id"] for row in removed}["bridge-repost"] == "bridge"
+    assert list(removed[0]) == ["id", "kept_id", "similarity", "measure", "distance"]
+
+
+def test_again_it_passes_over_what_is_there(run, index):
+    first = run("index", "add", index, ARTICLES, "--removed", "first.jsonl")
+    again = run("index", "add", index, ARTICLES, "--removed", "again.jsonl")
+    assert table(again.err.replace("already there", "already")) == {
+        **table(first.err.replace("already there", "already")),
+        "already": "31",
+        "new": "0",
+    }
+    assert Path("first.jsonl").read_bytes() == Path("again.jsonl").read_bytes()
+
+
+def test_no_index_is_made_by_a_mistyped_name(run, files):
+    found = run("index", "add", "n.bd", "in.jsonl", code=2)
+    assert found.err.startswith("neardup: n.bd: no such file.")
+    assert "neardup index create n.bd" in found.err
+    assert files() == ["in.jsonl"]
+
+
+def test_add_from_standard_input(run):
+    run("index", "create", "n.db", "-q")
+    run("index", "add", "n.db", "-", "-q", stdin=LINES.encode())
+    assert [row["id"] for row in records(run("index", "clusters", "n.db").out)] == ["c", "d"]
+
+
+def test_duplicates_and_problems_in_the_exit_code(run):
+    run("index", "create", "n.db", "-q")
+    run("index", "add", "n.db", "in.jsonl", "--fail-on-duplicates", "-q", code=1)
+    run("index", "add", "n.db", "in.jsonl", "--fail-on-duplicates", "-q", code=1)
+    Path("bad.jsonl").write_text('{"id": "x", "text": 7}\n' + LINES, "utf-8")
+    found = run("index", "add", "n.db", "bad.jsonl", "--fail-on-duplicates", code=2)
+    assert "bad.jsonl: record 1, field 'text': must be text. Got 7 instead." in found.err
+    assert table(found.err)["refused"] == "1"
+    Path("empty.jsonl").touch()
+    assert "empty.jsonl: no records." in run("index", "add", "n.db", "empty.jsonl", code=2).err
+
+
+def test_another_text_under_an_id(run, index):
+    Path("other.jsonl").write_text('{"id": "bridge", "text": "另一段文字。"}\n', "utf-8")
+    found = run("index", "add", index, "other.jsonl", code=2)
+    assert "'bridge' is there with another text" in found.err
+
+
+def test_within(run):
+    run("index", "create", "n.db", "-q")
+    rows = [("a", "2024-03-01"), ("b", "2024-03-10"), ("c", "2024-03-12")]
+    lines = [json.dumps({"id": id, "text": A, "when": when}) for id, when in rows]
+    Path("w.jsonl").write_text("\n".join(lines), "utf-8")
+    run("index", "add", "n.db", "w.jsonl", "--at-field", "when", "--within", "7d", "-q")
+    found = records(run("index", "clusters", "n.db").out)
+    assert [(row["id"], row["kept_id"]) for row in found] == [("c", "b")]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["in.jsonl", "--within", "soon"], "'within' parameter must be a timedelta or a span"),
+        (["nosuch.jsonl"], "nosuch.jsonl: no such file"),
+        (["in.jsonl", "--removed", "in.jsonl"], "in.jsonl: exists already"),
+        (["in.jsonl", "--removed", "r.xyz"], "must have the extension"),
+    ],
+)
+def test_what_add_refuses_stores_nothing(run, words, said):
+    run("index", "create", "n.db", "-q")
+    assert said in run("index", "add", "n.db", *words, code=2).err
+    assert json.loads(run("index", "stats", "n.db", "--json").out)["documents"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_after_an_interrupt_the_same_command_goes_on(run, here, files, number):
+    with (here / "big.jsonl").open("w", encoding="utf-8") as lines:
+        for at in range(60_000):
+            text = "".join(chr(0x4E00 + (at * 7919 + i * i * 31) % 9000) for i in range(50))
+            lines.write(json.dumps({"id": f"d{at}", "text": text}, ensure_ascii=False) + "\n")
+    run("index", "create", "n.db", "-q")
+    words = ["index", "add", "n.db", "big.jsonl", "--removed", "removed.jsonl"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "neardup", *words], stderr=subprocess.PIPE, env=environment()
+    )
+    # The log beside the file grows with the first batch.
+    while not Path("n.db-wal").exists() or Path("n.db-wal").stat().st_size < 1 << 20:
+        assert process.poll() is None, "the run was over before it began"
+    process.send_signal(number)
+    errors = process.stderr.read().decode()
+    process.stderr.close()
+    assert process.wait(30) == 2
+    assert "Traceback" not in errors
+    assert errors.startswith("neardup: interrupted. ")
+    assert "removed.jsonl" not in files()
+    stored = json.loads(run("index", "stats", "n.db", "--json").out)["documents"]
+    assert 0 < stored < 60_000
+    found = run(*words)
+    assert f"{stored:,}" in found.err
+    assert "60,000" in found.err
+
+
+def test_the_report_of_add(run, index):
+    rows = [{"id": f"p{at}", "text": "text", "date": "spring"} for at in range(150)]
+    Path("bad.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("empty.jsonl").touch()
+    words = [ARTICLES, "bad.jsonl", "empty.jsonl", "--at-field", "date", "--within", "14d"]
+    found = run("index", "add", index, *words, "--report", "report.json", code=2)
+    assert found.err.count("bad.jsonl: record ") == 100
+    assert "neardup: and 51 more problems of this kind; --report lists them.\n" in found.err
+    report = json.loads(Path("report.json").read_text("utf-8"))
+    counts = report["summary"]
+    assert (counts["read"], counts["refused"], counts["new"]) == (181, 150, 0)
+    assert counts["already"] + counts["new"] == counts["kept"] + counts["dropped"] == 31
+    assert counts["problems"] == len(report["problems"]) == 151
+    assert report["problems"][149].startswith("bad.jsonl: record 150, field 'date': must be a time")
+    assert report["problems"][150] == "empty.jsonl: no records."
+    assert report["settings"]["within"] == "14d"
+    assert report["settings"]["inputs"] == [str(ARTICLES), "bad.jsonl", "empty.jsonl"]
+    assert report["index"]["documents"] == 31
+    assert "neardup" in report["versions"]
+
+
+def test_no_report_is_promised_where_there_is_none(run):
+    Path("bad.jsonl").write_text("oops\n" * 101)
+    found = run("index", "create", "n.db", "-b", "bad.jsonl", code=2)
+    assert "and 1 more problems of this kind.\n" in found.err
+
+
+def test_times_without_a_zone(run):
+    run("index", "create", "n.db", "-q")
+    line = json.dumps({"id": "a", "text": A, "date": "2020-3-30 23:37:00"})
+    words = ["--at-field", "date", "--at-zone"]
+    said = run("index", "add", "n.db", "-", *words, "Shanghai", stdin=line.encode(), code=2).err
+    assert "'at_zone' parameter must be the name of a time zone" in said
+    run("index", "add", "n.db", "-", *words, "Asia/Shanghai", "-q", stdin=line.encode())
+    assert "arrived 2020-03-30 15:37:00 UTC" in run("index", "explain", "n.db", "a").out
+
+
+def test_what_is_read_is_not_overwritten(run, index, files):
+    before = Path("in.jsonl").read_bytes()
+    for option in ("--removed", "--report"):
+        found = run("index", "add", index, "in.jsonl", option, "in.jsonl", "-f", code=2)
+        assert "in.jsonl: must not be read and written in one run" in found.err
+    assert Path("in.jsonl").read_bytes() == before
+    assert json.loads(run("index", "stats", index, "--json").out)["documents"] == 31
+    assert files() == ["in.jsonl", index]
+
+
+def test_a_writer_that_waits_says_so_once(index):
+    holder = Database.open(index, must_exist=True)
+    with holder.writing():
+        process = subprocess.Popen(
+            [sys.executable, "-m", "neardup", "index", "add", index, "in.jsonl"],
+            stderr=subprocess.PIPE,
+            env=environment(),
+        )
+        first = process.stderr.readline().decode()
+    rest = process.communicate(timeout=60)[1].decode()
+    holder.close()
+    assert first == "neardup: note: waiting for another writer.\n"
+    assert "waiting" not in rest
+    assert process.returncode == 0, rest

@@ -1,0 +1,123 @@
+"""``neardup index``: places without an index, and outputs that cannot be written."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import A, B, environment
+
+
+@pytest.mark.parametrize("name", ["n.db", "n.db-wal", "n.db-shm", "link.jsonl"])
+def test_the_index_is_not_overwritten(run, index, name):
+    os.symlink(index, "link.jsonl")
+    for words in (
+        ["export", index, "--whole", "-o", name],
+        ["export", index, "-o", name],
+        ["export", index, "--decisions", name],
+        ["clusters", index, "-o", name],
+        ["add", index, "in.jsonl", "--report", name],
+        ["add", index, "in.jsonl", "--removed", name],
+    ):
+        found = run("index", *words, "--force", code=2)
+        assert f"{name}: must not be written, since it is a file of the index n.db" in found.err
+        assert found.out == ""
+    assert run("index", "check", index).err == "no damage found\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["stats"],
+        ["stats", "--json"],
+        ["query", A],
+        ["explain", "a"],
+        ["clusters"],
+        ["export"],
+        ["export", "--whole"],
+        ["remove", "a"],
+        ["reconsider"],
+        ["reconsider", "c"],
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_a_full_disk_behind_standard_output(run, words):
+    run("index", "create", "n.db", "-q")
+    run("index", "add", "n.db", "in.jsonl", "-q")
+    if words == ["reconsider"]:
+        run("index", "remove", "n.db", "a")
+    with open("/dev/full", "wb") as full:
+        found = subprocess.run(
+            [sys.executable, "-m", "neardup", "index", words[0], "n.db", *words[1:]],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            env=environment(),
+        )
+    text = found.stderr.decode()
+    assert found.returncode == 2, text
+    assert "Traceback" not in text
+    assert "cannot be written: No space left on device" in text
+    assert text.count("No space left") == 1
+
+
+@pytest.mark.parametrize("words", [["export"], ["export", "--whole"], ["clusters"]])
+def test_a_closed_pipe_is_no_error(run, here, words):
+    run("index", "create", "n.db", "-q")
+    with (here / "many.jsonl").open("w", encoding="utf-8") as lines:
+        for at in range(3000):
+            text = A if words == ["clusters"] else f"{at} {A[at % 20 :]} {at * 7919}"
+            lines.write(json.dumps({"id": f"d{at}", "text": text}) + "\n")
+    run("index", "add", "n.db", "many.jsonl", "-q")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "neardup", "index", words[0], "n.db", *words[1:]],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+    process.stdout.read(1)
+    process.stdout.close()
+    errors = process.stderr.read().decode()
+    process.stderr.close()
+    assert process.wait(60) == 0, errors
+    assert errors == ""
+
+
+COMMANDS = {
+    "add": ["in.jsonl"],
+    "query": ["text"],
+    "explain": ["id"],
+    "clusters": [],
+    "stats": [],
+    "remove": ["id"],
+    "expire": ["--older-than", "3d"],
+    "reconsider": [],
+    "export": [],
+    "recount": [],
+    "compact": [],
+    "check": [],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_places_without_an_index(run, files, command):
+    Path("text.db").write_text(B * 100, "utf-8")
+    Path("empty.db").touch()
+    Path("folder").mkdir()
+    for place, said in (
+        ("nosuch.db", "no such file. Create an index first"),
+        ("text.db", "must be an index"),
+        ("empty.db", "must hold an index. Got an empty database"),
+        ("folder", "must be a file. Got a folder instead"),
+        ("mysql://host/db", "must be the path of a file, or begin with postgresql://"),
+        ("postgresql://u:secret@127.0.0.1:1/x", "cannot connect"),
+    ):
+        found = run("index", command, place, *COMMANDS[command], code=2)
+        assert said in found.err
+        assert found.err.count("\n") == 1
+        assert "secret" not in found.err
+        assert found.out == ""
+    assert files() == ["empty.db", "in.jsonl", "text.db"]
