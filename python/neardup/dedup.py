@@ -262,7 +262,7 @@ title_from_first_line, workers
         said: list[Problem | str] = [*sources.notes, *written.problems]
         for problem in said:
             run.progress.problem(problem)
-        for note in written.notes:
+        for note in [*sources.remarks, *written.notes]:
             run.progress.note(note)
         if removed_file is not None:
             write_rows(removed_file, result.removed, REMOVED)
@@ -283,7 +283,7 @@ title_from_first_line, workers
                 recipe_id=run.recipe_id,
                 plan=result.plan,
                 problems=[*result.problems, *sources.notes],
-                notes=written.notes,
+                notes=[*sources.remarks, *written.notes],
                 **settings,
             )
             report_file.write(text_of_report.encode() + b"\n")

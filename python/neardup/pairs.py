@@ -184,6 +184,8 @@ title_from_first_line, workers, force, progress
         result.summary.problems += len(sources.notes)
         for note in sources.notes:
             watched.problem(note)
+        for remark in sources.remarks:
+            watched.note(remark)
         write_rows(pairs_file, result.table, PAIRS)
         if report_file is not None:
             settings = {"inputs": [str(path) for path in inputs], "output": str(output)}
@@ -192,7 +194,7 @@ title_from_first_line, workers, force, progress
                 recipe_id=chosen.id,
                 plan=result.plan,
                 problems=[*result.problems, *sources.notes],
-                notes=[],
+                notes=sources.remarks,
                 **settings,
             )
             report_file.write(text_of_report.encode() + b"\n")

@@ -191,7 +191,8 @@ def test_compare_refuses_to_overwrite_an_input(run):
     [
         (["a.txt", "nosuch.txt"], "nosuch.txt: cannot be read: No such file"),
         (["a.txt", "folder"], "folder: cannot be read"),
-        (["a.txt", "gbk.txt"], "gbk.txt: not utf-8 at byte 0"),
+        (["a.txt", "gbk.txt", "--encoding", "utf-8"], "gbk.txt: not utf-8 at byte 0"),
+        (["a.txt", "cut.docx"], "cut.docx: must be a whole Word document"),
         (["a.txt", "a.txt", "--encoding", "klingon"], "'klingon'"),
         (["a.txt", "a.txt", "--encoding", "base64"], "'base64'"),
         (["a.txt", "a.txt", "nosuch/out.txt"], "nosuch"),
@@ -201,6 +202,7 @@ def test_compare_refuses_to_overwrite_an_input(run):
 def test_what_compare_refuses(run, arguments, words):
     Path("a.txt").write_text(A, "utf-8")
     Path("gbk.txt").write_text(A, "gbk")
+    Path("cut.docx").write_bytes(b"PK\x03\x04")
     Path("folder").mkdir()
     found = run("compare", *arguments, code=2)
     (line,) = errors(found)

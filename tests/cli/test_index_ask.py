@@ -53,7 +53,7 @@ def test_query_without_an_answer(run, index):
         (["text", "--at", "2025-03-09"], "says where --within ends"),
         (["text", "--within", "3d", "--at", "spring"], "'at' parameter must be a time such as"),
         (["--file", "nosuch.txt"], "nosuch.txt: cannot be read"),
-        (["--file", "gb.txt"], "Name the encoding"),
+        (["--file", "gb.txt", "--encoding", "utf-8"], "Name the encoding"),
     ],
 )
 def test_what_query_refuses(run, index, words, said):

@@ -29,6 +29,7 @@ def read_all(paths, batch_bytes=1 << 22, batch_records=8192, titles=None, **opti
         out["bytes"] += batch.bytes_read
     assert sources.records == len(out["ids"])
     out["notes"] = sources.notes
+    out["remarks"] = sources.remarks
     return out
 
 

@@ -10,6 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
+from tests.readers.making import column, docx, paragraph, pdf
+
+from neardup.readers import open_sources
 
 TEXTS = ["一只狐狸\n跳过", 'b, "quoted"', "", "\t tabs \U0001f98a", "a\0b", "e\u0301 אבג"]
 RECORDS = [{"id": f"d{i}", "title": f"t{i}", "text": t, "n": i} for i, t in enumerate(TEXTS)]
@@ -69,6 +72,34 @@ def test_folder(read, make):
     got = read("texts")
     assert got["ids"] == ["B.TXT", "a.txt", "a/b/c.txt.zst", "a/z.md.gz", "b.txt"]
     assert got["texts"] == got["ids"]
+
+
+def test_folder_of_all_formats(read, make):
+    text = "上周末我和两个朋友去郊外的湖边散步，天气很好。"
+    make("t/a.docx", docx(paragraph(text)))
+    make("t/b.pdf", pdf([column([text])]))
+    make("t/c.html", f"<!doctype html><html><body><p>{text}</p></body></html>")
+    make("t/d.md.gz", text)
+    make("t/e.txt", text.encode("big5", "ignore"))
+    make("t/f.txt", text.encode("utf-16"))
+    got = read("t")
+    assert got["ids"] == ["a.docx", "b.pdf", "c.html", "d.md.gz", "e.txt", "f.txt"]
+    assert got["texts"][:4] == [text] * 4
+    assert got["texts"][5] == text
+    assert got["problems"] == []
+    assert read("t/b.pdf")["texts"] == [text]
+
+
+def test_kept_files_are_written_as_they_were_read(make):
+    text = "上周末我和两个朋友\r\n去郊外的湖边\0散步，天气很好。"
+    make("t/a.txt", text.encode("gb18030"))
+    make("t/b.docx", docx(paragraph("另一篇。")))
+    sources = open_sources(["t"])
+    list(sources.batches())
+    (source,) = sources.sources
+    assert list(source.rows()) == [
+        [{"id": "a.txt", "text": text}, {"id": "b.docx", "text": "另一篇。"}]
+    ]
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])

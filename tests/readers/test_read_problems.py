@@ -238,14 +238,44 @@ def test_parquet_text_that_is_no_utf8(read, make):
     ]
 
 
-def test_text_file_that_is_no_utf8(read, make):
-    make("t/a.txt", "好".encode("gb18030"))
-    make("t/b.txt", "好")
+def test_text_file_in_another_encoding(read, make):
+    text = "上周末我和两个朋友去郊外的湖边散步，天气很好。"
+    make("t/a.txt", text.encode("gb18030"))
+    make("t/b.txt", text)
+    make("t/c.txt", text.encode("gb18030"))
+    make("t/d.txt", (text + "好").encode()[:-1])
     got = read("t")
-    assert got["texts"] == [None, "好"]
+    assert got["texts"] == [text] * 4
+    assert got["problems"] == []
+    assert got["notes"] == []
+    assert got["remarks"] == [
+        "t/a.txt and 1 more file: read as gb18030 (likely).",
+        "t/d.txt: the last 2 bytes were half a character and are left out.",
+    ]
+
+
+def test_text_file_that_is_no_text(read, make):
+    make("t/a.txt", bytes(100))
+    make("t/b.docx", b"PK\x03\x04 and no more")
+    make("t/c.pdf", b"%PDF-1.7")
+    make("t/d.txt", "好")
+    got = read("t")
+    assert got["texts"] == [None, None, None, "好"]
     assert [str(p) for p in got["problems"]] == [
-        "t/a.txt: record 1: must be valid UTF-8 (byte 1 is not). Got \\xba\\xc3 instead."
-        " Convert it first, for example: iconv -f gb18030 -t utf-8."
+        "t/a.txt: record 1: must be text, HTML, Word (.docx) or PDF."
+        " Got binary data: " + r"\x00" * 12 + " instead.",
+        "t/b.docx: record 1: must be a whole Word document (.docx). Got a damaged file instead."
+        " Download or copy it again; or let Word repair it.",
+        "t/c.pdf: record 1: must be a whole PDF. Got a damaged file instead."
+        " Open it in a PDF reader and print it into a new file.",
+    ]
+
+
+def test_files_of_a_folder_that_are_passed_over(read, make):
+    for name in ("a.txt", "b.csv", "c.CSV", "d.doc", "README", "~$d.docx", ".x.pdf"):
+        make(f"t/{name}", "x")
+    assert read("t")["remarks"] == [
+        "t: 4 files of other formats are passed over: 2 .csv, 1 .doc, 1 no extension."
     ]
 
 
@@ -283,15 +313,15 @@ REFUSED = [
         {},
         ParameterError,
         "a.xml: must have a known extension: .jsonl, .ndjson, .json, .parquet, .csv, .tsv, .txt,"
-        " .md (each also with .gz or .zst). Got '.xml' instead."
-        " Name the format with format= (--format).",
+        " .md, .markdown, .html, .htm, .docx, .pdf (each also with .gz or .zst)."
+        " Got '.xml' instead. Name the format with format= (--format).",
     ),
     (
         ["empty"],
         {},
         InputError,
-        "empty: must hold text files (.txt, .md, also .gz or .zst)."
-        " Got a folder without any instead.",
+        "empty: must hold text files (.txt, .md, .markdown, .html, .htm, .docx, .pdf, also .gz"
+        " or .zst). Got a folder without any instead.",
     ),
     (
         ["empty"],

@@ -17,8 +17,8 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT...",
-        help="Files (.jsonl .parquet .csv .tsv .txt .md, each also .gz or .zst), folders of "
-        "text files, or - for standard input.",
+        help="Files (.jsonl .parquet .csv .tsv .txt .md .html .docx .pdf, each also .gz or "
+        ".zst), folders of files of text, or - for standard input.",
         show_default=False,
     ),
 ]

@@ -206,4 +206,6 @@ class Additions:
         if progress is not None:
             for note in notes:
                 progress.problem(note)
+            for remark in sources.remarks:
+                progress.note(remark)
         return dataclasses.replace(added, problem_count=added.problem_count + len(notes))

@@ -26,12 +26,18 @@ _FORMAT_OF = {
     ".tsv": "tsv",
     ".txt": "text",
     ".md": "text",
+    ".markdown": "text",
+    ".html": "text",
+    ".htm": "text",
+    ".docx": "text",
+    ".pdf": "text",
 }
 _COMPRESSION_OF = {".gz": "gzip", ".zst": "zstd"}
 
 TEXT_EXTENSIONS = tuple(e for e, f in _FORMAT_OF.items() if f == "text")
 
 # First bytes.
+_PDF = b"%PDF-"
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 PARQUET = b"PAR1"
@@ -66,6 +72,8 @@ def by_content(head: bytes, named: Format) -> Format:
     """
     if head.startswith(PARQUET):
         return Format("parquet", None)
+    if head.startswith(_PDF) and named.format is None:
+        return Format("text", None)
     if head.startswith(_GZIP):
         return Format(named.format, "gzip")
     if head.startswith(_ZSTD) or (head[1:4] == b"\x2a\x4d\x18" and head[0] >> 4 == 5):

@@ -12,6 +12,7 @@ from neardup.readers.fields import Columns, Fields
 from neardup.readers.formats import Format, by_name, check_format, known
 from neardup.readers.jsonl import JsonLines
 from neardup.readers.parquet import Parquet
+from neardup.readers.remarks import Remarks
 from neardup.readers.source import Source
 from neardup.readers.streams import Blob, printable
 from neardup.readers.text_files import TextFiles
@@ -33,6 +34,10 @@ class Sources:
     notes : list of str
         What is worth telling and no error, such as a file without records;
         complete once `batches` was read to its end.
+    remarks : list of str
+        How files of text were read where that is worth telling, such as in
+        another encoding than UTF-8, in at most nine lines; they are no
+        problems. Complete once `batches` was read to its end.
     """
 
     def __init__(self, sources: list[Source], fields: Fields) -> None:
@@ -40,6 +45,7 @@ class Sources:
         self.fields = fields
         self.counts: list[int] | None = None
         self.notes: list[str] = []
+        self.remarks: list[str] = []
 
     @property
     def records(self) -> int | None:
@@ -87,6 +93,7 @@ class Sources:
     def _pieces(self, titles: bool, size: int) -> Iterator[Piece]:
         counts = []
         notes = []
+        remarks = Remarks()
         for source in self.sources:
             source.check_unchanged()
             count = 0
@@ -99,8 +106,11 @@ class Sources:
             counts.append(count)
             if not count and not problems:
                 notes.append(f"{source.name}: no records.")
+            if isinstance(source, TextFiles):
+                remarks.join(source.remarks)
         self.counts = counts
         self.notes = notes
+        self.remarks = remarks.lines()
 
 
 def open_sources(
@@ -118,7 +128,8 @@ def open_sources(
     Parameters
     ----------
     inputs : sequence of str or Path
-        Files, folders of text files, or ``-`` for standard input. What can be
+        Files, folders of files of text (plain, Markdown, HTML, .docx,
+        .pdf), or ``-`` for standard input. What can be
         read only once is copied to an unnamed temporary file first.
     format : {'jsonl', 'parquet', 'csv', 'tsv', 'text'}, optional
         Format of all files, by default told from each file's extension, and

@@ -45,11 +45,14 @@ def query(
         ),
     ] = None,
     encoding: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--encoding", help="Encoding of file or standard input.", rich_help_panel="Input"
+            "--encoding",
+            help="Encoding of file or standard input. By default detected.",
+            rich_help_panel="Input",
+            show_default=False,
         ),
-    ] = "utf-8",
+    ] = None,
     k: Annotated[int, typer.Option("-k", help="The most answers.", rich_help_panel="Output")] = 10,
     within: io.Within = None,
     at: Annotated[

@@ -1,0 +1,245 @@
+"""Word documents (.docx): what a reader of the printed document sees.
+
+Paragraphs, tables and text boxes in the order of the document, then footnotes
+and endnotes. Text that a tracked change deletes is left out, text that it
+inserts is in; hidden text, comments, page headers and footers are not.
+
+A .docx is a zip archive of XML. Before anything is unpacked its directory is
+checked for what it would unpack to, and the XML is parsed without entities.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+from neardup.readers.extracted import Limits, Paragraphs, missing, refuse
+
+__all__ = ["check_archive", "read_docx"]
+
+_MAX_MEMBERS = 20_000
+#: Archives beyond 16 MiB that unpack to more than this many times their size hold no writing.
+_MAX_RATIO = 200
+_SMALL = 16 << 20
+_XML_SHARE = 4
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+
+_SKIPPED = frozenset(
+    {
+        f"{_W}pPr",
+        f"{_W}rPr",
+        f"{_W}tblPr",
+        f"{_W}trPr",
+        f"{_W}tcPr",
+        f"{_W}sectPr",
+        # What a tracked change takes away.
+        f"{_W}del",
+        f"{_W}moveFrom",
+        f"{_W}delText",
+        # Instructions of fields, readings above characters, and what old versions show.
+        f"{_W}instrText",
+        f"{_W}rt",
+        f"{_MC}Fallback",
+    }
+)
+_HEADING = re.compile(r"(?:heading|标题|標題)\s*([1-9])$")
+_TITLES = ("title", "标题", "標題")
+
+
+def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[str, ...]]:
+    """Return the paragraphs of a Word document, and notes.
+
+    Raises
+    ------
+    UnreadableFileError
+        If it is too large unpacked, damaged, or no Word document.
+    MissingDependencyError
+        If python-docx is not installed.
+    """
+    try:
+        import docx
+    except ImportError as error:
+        raise missing("python-docx", "Word documents") from error
+    check_archive(data, name, limits)
+    try:
+        document = docx.Document(io.BytesIO(data))
+        body = document.element.body
+        styles = _levels(document)
+        notes = [root for kind in ("footnotes", "endnotes") for root in _notes(document, kind)]
+    except Exception as error:  # Whatever a parser says of a damaged file.
+        refuse(name, "must be a whole Word document (.docx)", _said(error), _RESAVE)
+    if body is None:
+        refuse(name, "must be a whole Word document (.docx)", "one without a body", _RESAVE)
+    reading = _Reading(styles)
+    reading.blocks(body)
+    for root in notes:
+        reading.notes(root)
+    said = []
+    if reading.hidden:
+        said.append(f"{reading.hidden} characters of hidden text are left out.")
+    return reading.paragraphs, tuple(said)
+
+
+_RESAVE = "Open it in Word or LibreOffice and save it again as .docx."
+
+
+def check_archive(data: bytes, name: str, limits: Limits) -> None:
+    """Refuse an archive that unpacks to too much, judged by its directory.
+
+    What the directory says is what is unpacked at most: `zipfile` stops there.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError) as error:
+        refuse(name, "must be a whole Word document (.docx)", _said(error), _RESAVE)
+    total = sum(member.file_size for member in members)
+    xml = sum(m.file_size for m in members if m.filename.lower().endswith((".xml", ".rels")))
+    if len(members) > _MAX_MEMBERS:
+        refuse(name, f"must have at most {_MAX_MEMBERS} parts", str(len(members)))
+    if total > limits.max_unpacked_bytes:
+        reason = f"must unpack to at most {limits.max_unpacked_bytes} bytes"
+        refuse(name, reason, str(total), "Raise max_unpacked_bytes if you trust it.")
+    if xml > limits.max_unpacked_bytes // _XML_SHARE:
+        reason = f"must unpack to at most {limits.max_unpacked_bytes // _XML_SHARE} bytes of XML"
+        refuse(name, reason, str(xml), "Raise max_unpacked_bytes if you trust it.")
+    if total > _SMALL and total > _MAX_RATIO * len(data):
+        reason = f"must unpack to at most {_MAX_RATIO} times its size"
+        refuse(name, reason, f"{total} bytes from {len(data)}", "It may be a zip bomb.")
+    if any(member.flag_bits & 1 for member in members):
+        refuse(name, "must be readable without a password", "an encrypted archive")
+
+
+def _said(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:60] or type(error).__name__
+
+
+def _levels(document: Any) -> dict[str, int]:
+    """Return the heading levels of the styles that have one, by the style's id."""
+    own: dict[str, int] = {}
+    base: dict[str, str] = {}
+    for style in document.styles.element.iterchildren(f"{_W}style"):
+        key = style.get(f"{_W}styleId")
+        if key is None:
+            continue
+        label = style.find(f"{_W}name")
+        name = "" if label is None else str(label.get(f"{_W}val", "")).strip().lower()
+        found = _HEADING.match(name)
+        outline = style.find(f"{_W}pPr/{_W}outlineLvl")
+        if found:
+            own[key] = int(found[1])
+        elif name in _TITLES:
+            own[key] = 1
+        elif outline is not None:
+            own[key] = _outline(outline)
+        based = style.find(f"{_W}basedOn")
+        if based is not None:
+            base[key] = based.get(f"{_W}val", "")
+    levels = {}
+    for key in {**own, **base}:
+        at, seen = key, {key}
+        while at not in own and at in base and base[at] not in seen:
+            at = base[at]
+            seen.add(at)
+        if own.get(at):
+            levels[key] = own[at]
+    return levels
+
+
+def _outline(element: Any) -> int:
+    value = str(element.get(f"{_W}val", ""))
+    # Level 9 is body text.
+    return int(value) + 1 if value in tuple("012345678") else 0
+
+
+def _notes(document: Any, kind: str) -> Iterator[Any]:
+    from docx.oxml.parser import parse_xml
+
+    for relation in document.part.rels.values():
+        if relation.reltype.endswith(f"/{kind}") and not relation.is_external:
+            yield parse_xml(relation.target_part.blob)
+
+
+class _Reading:
+    """One walk through a document's tree."""
+
+    def __init__(self, levels: dict[str, int]) -> None:
+        self.paragraphs = Paragraphs()
+        self.hidden = 0
+        self._levels = levels
+
+    def blocks(self, parent: Any) -> None:
+        """Add paragraphs and tables, whatever they are wrapped in."""
+        for child in parent.iterchildren():
+            if child.tag == f"{_W}p":
+                boxes: list[Any] = []
+                self.paragraphs.add(self._text(child, boxes), self._level(child))
+                for box in boxes:
+                    self.blocks(box)
+            elif child.tag == f"{_W}tbl":
+                self._table(child)
+            elif child.tag not in _SKIPPED:
+                self.blocks(child)
+
+    def notes(self, root: Any) -> None:
+        """Add footnotes or endnotes; separators are none."""
+        for note in root.iterchildren():
+            if isinstance(note.tag, str) and note.get(f"{_W}type") is None:
+                self.blocks(note)
+
+    def _table(self, table: Any) -> None:
+        """Add a table, a row a line; a cell of several paragraphs keeps them apart."""
+        for row in table.iter(f"{_W}tr"):
+            if next(row.iterancestors(f"{_W}tbl")) is not table:
+                continue
+            cells = []
+            for cell in row.iter(f"{_W}tc"):
+                if next(cell.iterancestors(f"{_W}tr")) is row:
+                    inside = _Reading({})
+                    inside.blocks(cell)
+                    self.hidden += inside.hidden
+                    cells.append(inside.paragraphs.text)
+            self.paragraphs.add("\t".join(cells).strip("\t"))
+
+    def _level(self, paragraph: Any) -> int:
+        outline = paragraph.find(f"{_W}pPr/{_W}outlineLvl")
+        if outline is not None:
+            return _outline(outline)
+        style = paragraph.find(f"{_W}pPr/{_W}pStyle")
+        return 0 if style is None else self._levels.get(style.get(f"{_W}val", ""), 0)
+
+    def _text(self, element: Any, boxes: list[Any]) -> str:
+        parts: list[str] = []
+        self._collect(element, parts, boxes)
+        return "".join(parts)
+
+    def _collect(self, element: Any, parts: list[str], boxes: list[Any]) -> None:
+        for child in element.iterchildren():
+            tag = child.tag
+            if not isinstance(tag, str) or tag in _SKIPPED:
+                continue
+            if tag in (f"{_W}t", f"{_M}t"):
+                parts.append(child.text or "")
+            elif tag in (f"{_W}br", f"{_W}cr"):
+                parts.append("\n")
+            elif tag in (f"{_W}tab", f"{_W}ptab"):
+                parts.append("\t")
+            elif tag == f"{_W}noBreakHyphen":
+                parts.append("-")
+            elif tag == f"{_W}txbxContent":
+                boxes.append(child)
+            elif tag == f"{_W}r" and _is_hidden(child):
+                self.hidden += sum(len(text.text or "") for text in child.iter(f"{_W}t"))
+            else:
+                self._collect(child, parts, boxes)
+
+
+def _is_hidden(run: Any) -> bool:
+    mark = run.find(f"{_W}rPr/{_W}vanish")
+    return mark is not None and mark.get(f"{_W}val", "true") not in ("0", "false", "off")

@@ -1,0 +1,297 @@
+"""One file to its text, whatever its format: plain text, Markdown, HTML, Word or PDF.
+
+What a file is its first bytes say, and its extension only where they do not.
+A file that no text can be had of is refused in one line that says what it is
+and what to do; no file raises anything else, and none is read in part
+unnoticed.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import zipfile
+from pathlib import Path
+
+from neardup.readers.batch import show
+from neardup.readers.encodings import Decoded, decode
+from neardup.readers.extracted import (
+    FileText,
+    Heading,
+    Limits,
+    Paragraphs,
+    UnreadableFileError,
+    plain,
+    refuse,
+)
+from neardup.readers.formats import by_name
+from neardup.readers.streams import Blob, StreamDamaged
+
+__all__ = [
+    "FileText",
+    "Heading",
+    "Limits",
+    "UnreadableFileError",
+    "contents",
+    "read_bytes",
+    "read_file",
+    "read_record",
+]
+
+_CHUNK = 1 << 20
+_MARKDOWN = (".md", ".markdown")
+_HTML = (".html", ".htm", ".xhtml")
+_ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$", re.M)
+_FENCE = re.compile(r"^ {0,3}(```|~~~)", re.M)
+_BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
+
+_SAVE_AS = "Open it in Word, WPS or LibreOffice and save it as .docx."
+#: What is no text, by its first bytes: what it is, and the way out.
+_OTHERS = (
+    (b"{\\rtf", "an RTF document", _SAVE_AS),
+    (b"\x89PNG", "a picture (PNG)", "Recognize the text first, for example with ocrmypdf."),
+    (b"\xff\xd8\xff", "a picture (JPEG)", "Recognize the text first, for example with ocrmypdf."),
+    (b"GIF8", "a picture (GIF)", ""),
+    (b"II*\0", "a picture (TIFF)", "Recognize the text first, for example with ocrmypdf."),
+    (b"MM\0*", "a picture (TIFF)", "Recognize the text first, for example with ocrmypdf."),
+    (b"\x1f\x8b", "compressed data (gzip)", "Unpack it first."),
+    (b"\x28\xb5\x2f\xfd", "compressed data (zstd)", "Unpack it first."),
+    (b"Rar!", "an archive (RAR)", "Unpack it, and name the files or their folder."),
+    (b"7z\xbc\xaf", "an archive (7z)", "Unpack it, and name the files or their folder."),
+    (b"SQLite format 3\0", "an SQLite database", ""),
+    (b"\x7fELF", "a program", ""),
+    (b"PAR1", "a Parquet file", "Name it as .parquet."),
+)
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_READABLE = "must be text, HTML, Word (.docx) or PDF"
+
+
+def read_file(path: str | Path, *, limits: Limits | None = None) -> FileText:
+    """Read the text of one file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A .txt, .md, .html, .docx or .pdf file; each may be compressed (.gz,
+        .zst).
+    limits : Limits, optional
+        By default ``Limits()``.
+
+    Returns
+    -------
+    FileText
+
+    Raises
+    ------
+    InputError
+        If there is no such file; as UnreadableFileError if no text can be had
+        of it, or if it is beyond the limits.
+    MissingDependencyError
+        If what reads the format is not installed.
+
+    Notes
+    -----
+    Memory is some ten times the file's size, for Word documents that of their
+    XML. Some 5 MB of text a second for HTML, 300 pages for PDF; the rest is
+    faster.
+
+    Examples
+    --------
+    >>> found = read_file("thesis.docx")  # doctest: +SKIP
+    >>> [found.text[h.begin : h.end] for h in found.headings]  # doctest: +SKIP
+    ['Introduction', 'Methods', 'Results']
+    """
+    blob = Blob(os.fspath(path))
+    compression = blob.format(by_name(blob.name)).compression
+    data = contents(blob, compression, limits or Limits())
+    return _written_plainly(read_record(data, blob.name, limits=limits))
+
+
+def contents(blob: Blob, compression: str | None, limits: Limits) -> bytes:
+    """Return the unpacked bytes of a file, refusing what is beyond the limits."""
+    most = limits.max_bytes if compression is None else limits.max_unpacked_bytes
+    chunks = []
+    held = 0
+    try:
+        for chunk in blob.chunks(compression, _CHUNK):
+            held += len(chunk)
+            if held > most:
+                reason = "must have" if compression is None else "must unpack to"
+                limit = "max_bytes" if compression is None else "max_unpacked_bytes"
+                refuse(blob.name, f"{reason} at most {most} bytes", "more", f"Raise {limit}.")
+            chunks.append(chunk)
+    except StreamDamaged as error:
+        refuse(blob.name, str(error), "a damaged file")
+    return b"".join(chunks)
+
+
+def read_bytes(data: bytes, name: str, *, limits: Limits | None = None) -> FileText:
+    """Read the text of a file that is in memory.
+
+    Parameters
+    ----------
+    data : bytes
+        As they stand in the file, not compressed.
+    name : str
+        What messages call it; its extension tells Markdown from plain text.
+    limits : Limits, optional
+        By default ``Limits()``.
+
+    Returns
+    -------
+    FileText
+
+    Raises
+    ------
+    UnreadableFileError
+        If no text can be had of it, or if it is beyond the limits.
+    MissingDependencyError
+        If what reads the format is not installed.
+
+    Examples
+    --------
+    >>> found = read_bytes("# 前言\\r\\n今天下雨。".encode(), "a.md")
+    >>> found.text, found.headings
+    ('# 前言\\n今天下雨。', (Heading(begin=2, end=4, level=1),))
+    """
+    most = (limits or Limits()).max_bytes
+    if len(data) > most:
+        refuse(name, f"must have at most {most} bytes", str(len(data)), "Raise max_bytes.")
+    return _written_plainly(read_record(data, name, limits=limits))
+
+
+def _written_plainly(found: FileText) -> FileText:
+    if found.format not in ("text", "markdown"):
+        return found
+    text = plain(found.text)
+    nuls = found.text.count("\0")
+    notes = found.notes
+    if nuls:
+        notes = (*notes, f"{nuls} NUL characters are left out.")
+    headings = _markdown_headings(text) if found.format == "markdown" else ()
+    return FileText(text, found.format, found.encoding, found.certainty, headings, (), notes)
+
+
+def read_record(data: bytes, name: str, *, limits: Limits | None = None) -> FileText:
+    """Read a file as a record of a collection: plain text as it stands.
+
+    Line ends and NULs of plain text and Markdown stay what they are, since a
+    kept record is written as it was read. All else is as in `read_bytes`.
+    """
+    bounds = limits or Limits()
+    if data[:1024].lstrip().startswith(b"%PDF-") or b"\n%PDF-" in data[:1024]:
+        from neardup.readers.pdf import read_pdf
+
+        return _extracted("pdf", *read_pdf(data, name, bounds))
+    if data.startswith(_ZIP):
+        return _archive(data, name, bounds)
+    _refuse_others(data, name)
+    return _text(data, name)
+
+
+def _extracted(format: str, found: Paragraphs, notes: tuple[str, ...]) -> FileText:
+    pages = tuple(min(page, len(found.text)) for page in found.pages)
+    return FileText(found.text, format, None, "certain", tuple(found.headings), pages, notes)
+
+
+def _archive(data: bytes, name: str, limits: Limits) -> FileText:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = set(archive.namelist())
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError):
+        # The directory stands at the end: it goes first where a file is cut short.
+        if by_name(name).compression is None and name.lower().endswith(".docx"):
+            remedy = "Download or copy it again; or let Word repair it."
+            refuse(name, "must be a whole Word document (.docx)", "a damaged file", remedy)
+        refuse(name, _READABLE, "a damaged archive (zip)")
+    if any(inside.startswith("word/") for inside in names):
+        from neardup.readers.docx import read_docx
+
+        return _extracted("docx", *read_docx(data, name, limits))
+    kinds = (
+        ("content.xml", "an OpenDocument file", _SAVE_AS),
+        ("xl/workbook.xml", "an Excel workbook", "Export it as .csv."),
+        ("ppt/presentation.xml", "a PowerPoint presentation", "Export it as .pdf."),
+        ("META-INF/container.xml", "an EPUB book", "Convert it to .html or .pdf."),
+    )
+    other = ("", "an archive (zip)", "Unpack it, and name the files or their folder.")
+    _, found, remedy = next((kind for kind in kinds if kind[0] in names), other)
+    return refuse(name, _READABLE, found, remedy)
+
+
+def _refuse_others(data: bytes, name: str) -> None:
+    if data.startswith(_OLE):
+        if _ENCRYPTED in data:
+            remedy = "Open it in Word and save it without a password."
+            refuse(name, "must be readable without a password", "an encrypted document", remedy)
+        refuse(name, _READABLE, "a document of Word before 2007 (.doc)", _SAVE_AS)
+    for begin, found, remedy in _OTHERS:
+        if data.startswith(begin):
+            refuse(name, _READABLE, found, remedy)
+
+
+def _text(data: bytes, name: str) -> FileText:
+    from neardup.readers.html import declared_encoding, is_html, read_html
+
+    lower = name.lower()
+    named_html = lower.endswith(_HTML)
+    marked_up = data[:1024].lstrip()[:1] == b"<"
+    declared = declared_encoding(data) if named_html or marked_up else None
+    found = decode(data, declared=declared)
+    # A mark of NUL after each character is damage that leaves the text readable.
+    odd = len(_BINARY.findall(found.text[:_CHUNK])) - found.text[:_CHUNK].count("\0")
+    if (odd > 8 and odd > 0.02 * len(found.text[:_CHUNK])) or _is_zeros(found.text):
+        refuse(name, _READABLE, f"binary data: {show(data[:12])}")
+    notes = _said(found, declared) + found.notes
+    if named_html or is_html(found.text):
+        paragraphs, more = read_html(found.text)
+        headings = tuple(paragraphs.headings)
+        text = paragraphs.text
+        notes += more
+        return FileText(text, "html", found.encoding, found.certainty, headings, (), notes)
+    format = "markdown" if lower.endswith(_MARKDOWN) else "text"
+    return FileText(found.text, format, found.encoding, found.certainty, (), (), notes)
+
+
+def _is_zeros(text: str) -> bool:
+    return len(text) > 8 and text.count("\0") > 0.6 * len(text)
+
+
+def _said(found: Decoded, declared: str | None) -> tuple[str, ...]:
+    if found.encoding == "utf-8" and found.certainty == "certain":
+        return ()
+    said = f"Read as {found.encoding} ({found.certainty})"
+    if declared is not None and not _same_family(declared, found.encoding):
+        said += f", though the file declares {declared}"
+    return (f"{said}.",)
+
+
+def _same_family(declared: str, encoding: str) -> bool:
+    families = (
+        ("gb2312", "gbk", "gb18030"),
+        ("big5", "big5-hkscs", "big5hkscs"),
+        ("shift_jis", "cp932"),
+        ("euc-kr", "cp949"),
+        ("iso-8859-1", "windows-1252", "cp1252"),
+        ("windows-1251", "cp1251"),
+    )
+    declared = declared.lower()
+    return declared == encoding or any(declared in f and encoding in f for f in families)
+
+
+def _markdown_headings(text: str) -> tuple[Heading, ...]:
+    """Return the headings that begin with ``#``, outside of fenced code."""
+    fences = [found.start() for found in _FENCE.finditer(text)]
+    code = list(zip(fences[::2], [*fences[1::2], len(text)], strict=False))
+    headings = []
+    at = 0
+    for found in _ATX.finditer(text):
+        while at < len(code) and code[at][1] < found.start():
+            at += 1
+        if at < len(code) and code[at][0] < found.start():
+            continue
+        headings.append(Heading(found.start(2), found.end(2), len(found[1])))
+    return tuple(headings)

@@ -1,0 +1,241 @@
+"""HTML pages: the text that a reader came for, without what stands around it.
+
+trafilatura tells the text of a page from menus, advertisements and footers.
+Between where that begins and ends all is taken; where it finds nothing, as on
+pages that are hardly any text, all that is shown. Nothing is fetched: links,
+frames and scripts are not followed.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from html import unescape
+
+from neardup.readers.extracted import Paragraphs, missing
+
+__all__ = ["declared_encoding", "is_html", "read_html"]
+
+_HTML = re.compile(
+    r"(?:\s|<!--.*?-->|<\?xml[^>]*>)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w-]{2,30})", re.I)
+_XML = re.compile(rb"^\s*<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([\w-]{2,30})", re.I)
+
+#: Finding the text takes a second for some megabytes; larger pages are taken whole.
+_LARGE = 8 << 20
+#: So deep a tree is an attack or an accident, and parsers recurse.
+_DEEP = 200
+
+_BLOCK_NAMES = """
+    address article aside blockquote body br caption center dd details dialog div dl dt fieldset
+    figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html legend li main nav ol
+    option p pre section summary table tbody tfoot thead title tr ul
+"""
+_UNCLOSED_NAMES = """
+    area base br col dd dt embed hr img input li link meta option p param source td th tr track wbr
+"""
+_HIDDEN_NAMES = "iframe math noscript object script select style svg template textarea"
+_BLOCKS = frozenset(_BLOCK_NAMES.split())
+_UNCLOSED = frozenset(_UNCLOSED_NAMES.split())
+_HIDDEN = frozenset(_HIDDEN_NAMES.split())
+_ASIDE = frozenset(("nav", "aside", "footer", "form", "title"))
+_HEADING = re.compile(r"h[1-6]$")
+_SPACE = re.compile(r"\s+")
+_WIDE = "\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
+_BETWEEN = re.compile(f"(?<=[{_WIDE}])[ \\t]*[\\r\\n]\\s*(?=[{_WIDE}])")
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)")
+#: Only after an equals sign a quote begins a value, which may hold a ``>``.
+_ATTRIBUTES = re.compile(r"""(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+>""")
+_LONG_NUMBER = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{7,});?")
+#: Paragraphs that begin with so many equal characters are one.
+_SAME = 20
+
+
+def is_html(text: str) -> bool:
+    """Say whether a text begins as a page does."""
+    return _HTML.match(text[:4096]) is not None
+
+
+def declared_encoding(data: bytes) -> str | None:
+    """Return the encoding that a page declares, which need not be true."""
+    found = _CHARSET.search(data[:4096]) or _XML.search(data[:4096])
+    return None if found is None else found[1].decode("ascii")
+
+
+def read_html(text: str) -> tuple[Paragraphs, tuple[str, ...]]:
+    """Return the paragraphs of a page, and notes.
+
+    Raises
+    ------
+    MissingDependencyError
+        If trafilatura is not installed.
+    """
+    try:
+        import trafilatura
+    except ImportError as error:
+        raise missing("trafilatura", "HTML") from error
+    text = text.replace("\0", "")
+    page = _Page(text)
+    main = ""
+    if page.parts and len(text) <= _LARGE and page.deepest <= _DEEP:
+        # Whatever a page does to it, what is shown can still be read.
+        with suppress(Exception):
+            found = trafilatura.bare_extraction(
+                text,
+                favor_recall=True,
+                include_comments=False,
+                include_tables=True,
+                with_metadata=False,
+            )
+            main = str(getattr(found, "text", None) or "")
+    out = Paragraphs()
+    for part in _main_part(page.parts, main):
+        out.add(part.text, part.level)
+    return out, ()
+
+
+def _main_part(shown: list[_Part], main: str) -> list[_Part]:
+    """Return what stands between the first and the last paragraph of the main text.
+
+    trafilatura leaves out headings, repeated paragraphs and short lines of the
+    text, too; of a text that is searched for copies nothing may be missing.
+    """
+    lines = {_SPACE.sub("", line) for line in main.splitlines()} - {""}
+    begins = {line[:_SAME] for line in lines if len(line) >= _SAME}
+    places = []
+    for at, part in enumerate(shown):
+        bare = _SPACE.sub("", part.text)
+        if not part.aside and (bare in lines or bare[:_SAME] in begins):
+            places.append(at)
+    if not places:
+        return shown
+    begin = places[0]
+    while begin and shown[begin - 1].level:
+        begin -= 1
+    return [part for part in shown[begin : places[-1] + 1] if not part.aside]
+
+
+def _line(text: str) -> str:
+    """Make white space what a browser shows; between Chinese characters a line end is nothing."""
+    return " ".join(_BETWEEN.sub("", text).split())
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    text: str
+    level: int
+    #: In an element that by its name is no part of the text.
+    aside: bool
+
+
+class _Page:
+    """All text of a page that a browser shows, by paragraphs.
+
+    Broken markup costs no more than itself, and any page linear time: the
+    parser of the standard library takes minutes for a megabyte of ``<!--``.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.parts: list[_Part] = []
+        self.deepest = 0
+        self._text = text
+        self._pieces: list[str] = []
+        self._level = self._aside = self._depth = 0
+        #: What is known not to come any more.
+        self._absent: set[str] = set()
+        self._quotes = True
+        self._read()
+
+    def _read(self) -> None:
+        text = self._text
+        at = 0
+        while (less := text.find("<", at)) >= 0:
+            self._pieces.append(_unescaped(text[at:less]))
+            at = self._markup(less)
+        self._pieces.append(_unescaped(text[at:]))
+        self._end()
+
+    def _markup(self, at: int) -> int:
+        """Read what begins with ``<``, and return where it ends."""
+        text = self._text
+        if text.startswith("<!--", at):
+            end = self._find("-->", at + 4)
+            return at + 4 if end < 0 else end + 3
+        if text.startswith(("<!", "<?"), at):
+            end = self._find(">", at)
+            return at + 2 if end < 0 else end + 1
+        tag = _TAG.match(text, at)
+        if tag is None:
+            self._pieces.append("<")
+            return at + 1
+        end = self._tag_end(tag.end())
+        if end < 0:
+            return tag.end()
+        name = tag[2].lower()
+        if tag[1]:
+            self._close(name)
+        else:
+            self._open(name)
+            if name in _HIDDEN and text[end - 2] != "/":
+                close = self._find(f"</{name}", end)
+                return end if close < 0 else close
+        return end
+
+    def _tag_end(self, at: int) -> int:
+        """Return where a tag ends; negative if it does not."""
+        if self._find(">", at) < 0:
+            return -1
+        if self._quotes:
+            found = _ATTRIBUTES.match(self._text, at)
+            if found is not None:
+                return found.end()
+            # The last tag's end is in quotes: no later tag is searched that far again.
+            self._quotes = False
+        return self._find(">", at) + 1 or -1
+
+    def _find(self, what: str, at: int) -> int:
+        if what in self._absent:
+            return -1
+        if what.startswith("</"):
+            match = re.compile(what, re.I).search(self._text, at)
+            found = -1 if match is None else match.start()
+        else:
+            found = self._text.find(what, at)
+        if found < 0:
+            self._absent.add(what)
+        return found
+
+    def _open(self, tag: str) -> None:
+        # Elements whose end tags are often left out say nothing about depth.
+        if tag not in _UNCLOSED:
+            self._depth += 1
+            self.deepest = max(self.deepest, self._depth)
+        if tag in _BLOCKS:
+            self._end()
+            self._aside += tag in _ASIDE
+            if _HEADING.match(tag):
+                self._level = int(tag[1])
+        elif tag in ("td", "th"):
+            self._pieces.append("\t")
+
+    def _close(self, tag: str) -> None:
+        if tag not in _UNCLOSED:
+            self._depth = max(0, self._depth - 1)
+        if tag in _BLOCKS:
+            self._end()
+            self._aside = max(0, self._aside - (tag in _ASIDE))
+
+    def _end(self) -> None:
+        cells = (_line(cell) for cell in "".join(self._pieces).split("\t"))
+        text = "\t".join(cell for cell in cells if cell)
+        if text:
+            self.parts.append(_Part(text, self._level, self._aside > 0))
+        self._pieces = []
+        self._level = 0
+
+
+def _unescaped(text: str) -> str:
+    """Put characters in the place of entities; numbers beyond all of them are none."""
+    return unescape(_LONG_NUMBER.sub("\ufffd", text)) if "&" in text else text

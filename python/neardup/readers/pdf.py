@@ -1,0 +1,165 @@
+"""PDF files: the lines of their text layer, page by page, with their places.
+
+What a line belongs to is for `pdf_layout` to say. Opened by pdfium, the
+library of Chromium, through pypdfium2.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import threading
+from typing import Any
+
+from neardup.readers.extracted import Limits, Paragraphs, missing, plain, refuse
+from neardup.readers.pdf_layout import Line, lay_out, without_running_lines
+
+__all__ = ["read_pdf"]
+
+# pdfium may run in one thread of a process at a time.
+_ALONE = threading.Lock()
+
+_ENDS = re.compile(r"\r\n|\r|\n")
+#: What pdfium writes for a hyphen at the end of a line, in its versions.
+_HYPHENS = "\x02\ufffe\u00ad"
+_NO_CHARACTER = re.compile("[\x00-\x01\x03-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
+#: Beyond this share of characters that nobody can name the text is none.
+_TOO_MANY = 0.3
+
+_OCR = "Recognize the text first, for example: ocrmypdf -l chi_sim in.pdf out.pdf"
+
+
+def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[str, ...]]:
+    """Return the paragraphs of a PDF, and notes.
+
+    Raises
+    ------
+    UnreadableFileError
+        If it needs a password, is damaged, has too many pages, or no text.
+    MissingDependencyError
+        If pypdfium2 is not installed.
+    """
+    try:
+        import pypdfium2
+    except ImportError as error:
+        raise missing("pypdfium2", "PDF files") from error
+    with _ALONE:
+        try:
+            document = pypdfium2.PdfDocument(data)
+        except pypdfium2.PdfiumError as error:
+            _refuse_unopened(name, str(error))
+        try:
+            count = len(document)
+            if count > limits.max_pages:
+                reason = f"must have at most {limits.max_pages} pages"
+                refuse(name, reason, str(count), "Raise max_pages, or split it.")
+            pages = [_lines(document, number) for number in range(count)]
+        finally:
+            document.close()
+    damaged = sum(page is None for page in pages)
+    read = [page or [] for page in pages]
+    if count == 0 or damaged == count:
+        refuse(name, "must be a whole PDF", "a damaged file", _REPAIR)
+    notes: list[str] = []
+    blank = sum(not page for page in read) - damaged
+    if blank + damaged == count:
+        found = "1 page of pictures" if count == 1 else f"{count} pages of pictures"
+        refuse(name, "must have a text layer", found, _OCR)
+    _check_characters(read, name, notes)
+    if damaged:
+        notes.append(f"{damaged} of {count} pages are damaged and could not be read.")
+    if blank:
+        notes.append(f"{blank} of {count} pages have no text; they may be pictures.")
+    kept, dropped = without_running_lines(read)
+    if dropped:
+        shown = ", ".join(f"'{line}'" for line in dropped[:3])
+        more = f" and {len(dropped) - 3} more" if len(dropped) > 3 else ""
+        notes.append(f"Lines that run through the pages are left out: {shown}{more}.")
+    return lay_out(kept), tuple(notes)
+
+
+_REPAIR = "Open it in a PDF reader and print it into a new file."
+
+
+def _refuse_unopened(name: str, said: str) -> None:
+    if "password" in said.lower():
+        remedy = "Save it without one first, for example: qpdf --decrypt in.pdf out.pdf"
+        refuse(name, "must be readable without a password", "an encrypted PDF", remedy)
+    if "security" in said.lower():
+        refuse(name, "must be encrypted in a way that pdfium knows", "another one", _REPAIR)
+    refuse(name, "must be a whole PDF", "a damaged file", _REPAIR)
+
+
+def _check_characters(pages: list[list[Line]], name: str, notes: list[str]) -> None:
+    """Refuse, or note, text of fonts that do not say what characters they show."""
+    total = unknown = 0
+    for page in pages:
+        for line in page:
+            total += len(line.text)
+            unknown += len(_NO_CHARACTER.findall(line.text))
+    if unknown > _TOO_MANY * total:
+        reason = "must have fonts that say which characters they show"
+        refuse(name, reason, f"{unknown} of {total} characters without a name", _OCR)
+    if unknown > 20 and unknown > 0.001 * total:
+        notes.append(f"{unknown} of {total} characters have no name in the file's fonts.")
+
+
+def _lines(document: Any, number: int) -> list[Line] | None:
+    """Return the lines of one page; None if it is damaged."""
+    import pypdfium2
+
+    try:
+        page = document[number]
+        try:
+            sheet = page.get_textpage()
+            try:
+                return _placed(sheet, sheet.get_text_range())
+            finally:
+                sheet.close()
+        finally:
+            page.close()
+    except pypdfium2.PdfiumError:
+        return None
+
+
+def _placed(sheet: Any, text: str) -> list[Line]:
+    import pypdfium2.raw as pdfium
+
+    box = pdfium.FS_RECTF()
+    x, y = ctypes.c_double(), ctypes.c_double()
+    matrix = pdfium.FS_MATRIX()
+
+    def place(unit: int) -> tuple[float, float, float, float] | None:
+        at = pdfium.FPDFText_GetCharIndexFromTextIndex(sheet, unit)
+        if (
+            at < 0
+            or not pdfium.FPDFText_GetLooseCharBox(sheet, at, ctypes.byref(box))
+            or not pdfium.FPDFText_GetCharOrigin(sheet, at, ctypes.byref(x), ctypes.byref(y))
+            or not pdfium.FPDFText_GetMatrix(sheet, at, ctypes.byref(matrix))
+        ):
+            return None
+        scale = abs(matrix.a * matrix.d - matrix.b * matrix.c) ** 0.5
+        return box.left, box.right, y.value, scale * pdfium.FPDFText_GetFontSize(sheet, at)
+
+    lines = []
+    unit = begin = 0
+    for end in [*_ENDS.finditer(text), None]:
+        stop = len(text) if end is None else end.start()
+        shown = text[begin:stop]
+        # pdfium counts in units of UTF-16.
+        length = len(shown.encode("utf-16-le", "surrogatepass")) // 2
+        if shown.strip():
+            lead = len(shown) - len(shown.lstrip())
+            trail = len(shown) - len(shown.rstrip(" \t" + _HYPHENS))
+            first, last = place(unit + lead), place(unit + length - trail - 1)
+            hyphen = "-" if shown[-1] in _HYPHENS else ""
+            kept = plain(shown.rstrip(_HYPHENS) + hyphen).strip()
+            if kept and first is not None and last is not None:
+                lines.append(Line(kept, first[0], last[1], first[2], first[3]))
+            elif kept:
+                # Of no size: it goes on in no other line.
+                lines.append(Line(kept, 0.0, 0.0, 0.0, 0.0))
+        if end is not None:
+            unit += length + len(end[0])
+            begin = end.end()
+    return lines

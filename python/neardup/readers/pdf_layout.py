@@ -1,0 +1,239 @@
+"""Lines with places to paragraphs: what belongs together, and what to leave out.
+
+A PDF knows no paragraphs. A line goes on in the next one if it reaches the
+right edge of its column and the next one begins at the left edge, in the same
+size and at the usual distance. Lines that stand at the top or bottom of many
+pages, but for their numbers, are no part of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise, takewhile
+from statistics import median
+
+from neardup.readers.extracted import Paragraphs
+
+__all__ = ["Line", "lay_out", "without_running_lines"]
+
+#: A line that runs through stands on so many pages at least, and on this share of them.
+_PAGES, _SHARE = 3, 0.4
+#: Lines at each end of a page that may be such.
+_OUTER = 3
+_SAME_HEIGHT = 6
+#: A heading is set in letters larger by this than the body's.
+_LARGER = 1.15
+_LONGEST_HEADING = 80
+
+_NUMBER = re.compile(r"[0-9０-９]+|\b[ivxlcIVXLC]+\b")
+_SPACE = re.compile(r"\s+")
+_WIDE = "\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef“”‘’…—"
+_CHINESE = re.compile(f"[{_WIDE}]")
+#: Paragraphs that hang: their first line stands left of the others.
+_MARKED = re.compile(r"\s*(?:[\[［【]\d+[\]］】]|[（(]?\d{1,3}[)）.、．]|[•·●▪◆-]\s)")
+_REFERENCE = re.compile(r"\s*[\[［]\d+[\]］]")
+_LEADERS = re.compile(r"(?:[.·…]\s?){4}|…{2}")
+_SENTENCE = "。！？；"
+_FINAL = "。！？!?.…”’」』）)：:"
+#: Opening marks, a word or one Chinese character, closing marks.
+_UNPARTED = re.compile(
+    rf"[（“‘《「『【〔(\[]*(?:[^\s{_WIDE}]+|\S)?[，。、；：？！”’》」』】〕）)\].,;:?!]*"
+)
+#: Letters set apart to fill a line are no words.
+_SPACED = re.compile(rf"[{_WIDE}](?: [{_WIDE}]){{3,}}")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a page; places and sizes are in points, upwards and to the right."""
+
+    text: str
+    left: float
+    right: float
+    #: Where the letters stand.
+    base: float
+    #: Of the first letter's font.
+    size: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    left: float
+    right: float
+    #: Whether its lines are set to end at the right edge.
+    flush: bool
+
+
+def without_running_lines(pages: list[list[Line]]) -> tuple[list[list[Line]], list[str]]:
+    """Drop page numbers, running heads and feet; return the pages and what was dropped."""
+    pattern_of: dict[int, tuple[str, int]] = {}
+    count: Counter[tuple[str, int]] = Counter()
+    for page in pages:
+        by_height = sorted(page, key=lambda line: -line.base)
+        outer = {id(line): line for line in [*by_height[:_OUTER], *by_height[-_OUTER:]]}
+        seen = set()
+        for key, line in outer.items():
+            shape = _NUMBER.sub("#", _SPACE.sub("", line.text))
+            pattern_of[key] = shape, round(line.base / _SAME_HEIGHT)
+            seen.add(pattern_of[key])
+        count.update(sorted(seen))
+    least = max(_PAGES, _SHARE * len(pages))
+    running = {
+        pattern
+        for pattern, pages_with in count.items()
+        if pages_with >= least and pattern[0][-1] not in _SENTENCE
+    }
+    dropped: dict[tuple[str, int], str] = {}
+    kept = []
+    for page in pages:
+        by_height = sorted(page, key=lambda line: -line.base)
+        away = set()
+        # Nothing of the text stands outside of a line that runs through.
+        for end in (by_height[:_OUTER], by_height[: -_OUTER - 1 : -1]):
+            for line in takewhile(lambda line: pattern_of[id(line)] in running, end):
+                away.add(id(line))
+                dropped.setdefault(pattern_of[id(line)], line.text[:40])
+        kept.append([line for line in page if id(line) not in away])
+    return kept, list(dropped.values())
+
+
+def lay_out(pages: list[list[Line]]) -> Paragraphs:
+    """Put lines together into paragraphs, and tell headings by their size."""
+    body, leading = _body(pages)
+    levels = _levels(pages, body)
+    out = Paragraphs()
+    parts: list[str] = []
+    size = 0.0
+    last: tuple[Line, _Column] | None = None
+    begins: list[int] = []
+
+    def end() -> None:
+        text = "".join(parts)
+        for begin in begins:
+            out.page(begin)
+        # A line of a table of contents is as large, but no heading.
+        is_heading = len(text) <= _LONGEST_HEADING and not _LEADERS.search(text)
+        out.add(text, levels.get(_step(size), 0) if is_heading else 0)
+        parts.clear()
+        begins.clear()
+
+    for page in pages:
+        fresh = True
+        for line, column in zip(page, _columns(page), strict=True):
+            if last and _goes_on(*last, line, column.left, leading, parts[0], fresh):
+                _glue(parts, line.text)
+            else:
+                end()
+                size = line.size
+            if fresh:
+                begins.append(sum(map(len, parts)))
+            fresh = False
+            parts.append(_SPACED.sub(_unspaced, line.text))
+            last = line, column
+        if fresh:
+            begins.append(sum(map(len, parts)))
+    end()
+    return out
+
+
+def _unspaced(found: re.Match[str]) -> str:
+    return found[0].replace(" ", "")
+
+
+def _body(pages: list[list[Line]]) -> tuple[float, float]:
+    """Return the height of the body's letters, and the distance of its lines."""
+    heights: Counter[float] = Counter()
+    distances = []
+    for page in pages:
+        for line in page:
+            heights[_step(line.size)] += len(line.text)
+        for above, below in pairwise(page):
+            if 0 < above.base - below.base < 4 * above.size:
+                distances.append(above.base - below.base)
+    most = max(heights.values(), default=0)
+    body = min((height for height, count in heights.items() if count == most), default=0.0)
+    return body, median(distances) if distances else 0.0
+
+
+def _step(height: float) -> float:
+    return round(2 * height) / 2
+
+
+def _levels(pages: list[list[Line]], body: float) -> dict[float, int]:
+    larger = {_step(line.size) for page in pages for line in page}
+    larger = {height for height in larger if body and height >= _LARGER * body}
+    return {height: level for level, height in enumerate(sorted(larger, reverse=True)[:6], 1)}
+
+
+def _columns(page: list[Line]) -> list[_Column]:
+    """Return each line's column: what follows downwards and overlaps sideways."""
+    columns: list[_Column] = []
+    begin = 0
+    for at, line in enumerate(page):
+        above = page[at - 1] if at else None
+        if above is not None and (
+            line.base > above.base + above.size
+            or line.left > above.right
+            or line.right < above.left
+        ):
+            columns += [_column(page[begin:at])] * (at - begin)
+            begin = at
+    return columns + [_column(page[begin:])] * (len(page) - begin)
+
+
+def _column(lines: list[Line]) -> _Column:
+    if not lines:
+        return _Column(0.0, 0.0, False)
+    # A single line that sticks out moves no edge, if there are many.
+    out = len(lines) // 20
+    left = sorted(line.left for line in lines)[out]
+    right = sorted(line.right for line in lines)[-1 - out]
+    flush = sum(right - line.right < 0.3 * line.size for line in lines)
+    return _Column(left, right, 2 * flush > len(lines) > 3)
+
+
+def _goes_on(
+    last: Line, of: _Column, line: Line, left: float, leading: float, begin: str, fresh: bool
+) -> bool:
+    """Say whether a paragraph whose last line is `last` goes on in `line`."""
+    size = last.size
+    if size <= 0 or line.size <= 0 or not 0.82 <= line.size / size <= 1.22:
+        return False
+    distance = last.base - line.base
+    if not fresh and distance > 1.45 * max(leading, size):
+        return False
+    # What did not fit leaves room for less than itself.
+    room = of.right - last.right
+    if room > _width(line.text) * size:
+        return False
+    if of.flush and room > 0.5 * size and last.text[-1] in _SENTENCE:
+        return False
+    if _REFERENCE.match(line.text) and _REFERENCE.match(begin):
+        return False
+    indented = line.left - left > 1.2 * size
+    if indented and not _MARKED.match(begin) and line.left - last.left > -0.5 * size:
+        return abs(line.left - last.left) < 0.5 * size and last.text[-1] not in _FINAL
+    return not (fresh and last.text[-1] in "。！？!?" and line.left - left > 0.8 * size)
+
+
+def _width(text: str) -> float:
+    """Return the width of what no line end may part at the beginning, in letters' heights.
+
+    A Chinese character with the marks around it, or a word. Latin letters are
+    taken as wider than they mostly are.
+    """
+    word = _UNPARTED.match(text)
+    assert word is not None
+    wide = len(_CHINESE.findall(word[0]))
+    return 1.2 + wide + 0.6 * (len(word[0]) - wide)
+
+
+def _glue(parts: list[str], after: str) -> None:
+    """Make the end of a line fit what follows it."""
+    before = parts[-1]
+    if len(before) > 1 and before[-1] in "-\u2010" and before[-2].isalpha() and after[0].islower():
+        parts[-1] = before[:-1]
+    elif not (_CHINESE.match(before[-1]) or _CHINESE.match(after[0])):
+        parts.append(" ")

@@ -1,0 +1,51 @@
+"""What is worth telling about files that were read, in a few lines for any number of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["Remarks"]
+
+_SHOWN = 8
+
+
+class Remarks:
+    """Notes on files, grouped: one line for all files of which the same is to be said.
+
+    Examples
+    --------
+    >>> remarks = Remarks()
+    >>> for name in ("a.txt", "b.txt", "c.txt"):
+    ...     remarks.add(name, ["Read as gb18030 (likely)."])
+    >>> remarks.lines()
+    ['a.txt and 2 more files: read as gb18030 (likely).']
+    """
+
+    def __init__(self) -> None:
+        self._first: dict[str, str] = {}
+        self._count: dict[str, int] = {}
+
+    def add(self, name: str, notes: Iterable[str]) -> None:
+        """Add the notes on a file."""
+        for note in notes:
+            self._first.setdefault(note, name)
+            self._count[note] = self._count.get(note, 0) + 1
+
+    def join(self, other: Remarks) -> None:
+        """Add all of another one's."""
+        for note, name in other._first.items():
+            self._first.setdefault(note, name)
+            self._count[note] = self._count.get(note, 0) + other._count[note]
+
+    def lines(self) -> list[str]:
+        """Return at most nine lines, in the order in which their first files were read."""
+        lines = []
+        for note, name in list(self._first.items())[:_SHOWN]:
+            more = self._count[note] - 1
+            files = "1 more file" if more == 1 else f"{more} more files"
+            said = note[:1].lower() + note[1:]
+            lines.append(f"{name} and {files}: {said}" if more else f"{name}: {said}")
+        rest = list(self._count.values())[_SHOWN:]
+        if rest:
+            lines.append(f"There are {sum(rest)} more notes on files; `neardup.readers` has them.")
+        return lines

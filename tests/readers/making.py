@@ -1,0 +1,145 @@
+"""Documents for tests, made here: PDF pages of placed lines, Word documents of XML."""
+
+import io
+import random
+import unicodedata
+import zipfile
+from xml.sax.saxutils import escape
+
+from neardup.readers import UnreadableFileError
+
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+#: A font that is not embedded, with half the width for ASCII.
+_FONT = """<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /UniGB-UCS2-H
+/DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /STSong-Light
+/CIDSystemInfo << /Registry (Adobe) /Ordering (GB1) /Supplement 4 >>
+/DW 1000 /W [1 95 500]
+/FontDescriptor << /Type /FontDescriptor /FontName /STSong-Light /Flags 4
+/FontBBox [-25 -254 1000 880] /ItalicAngle 0 /Ascent 880 /Descent -120 /CapHeight 880
+/StemV 93 >> >>] >>"""
+
+
+def pdf(pages):
+    """Make a PDF; a page is a list of lines (x, y, size, text) in points."""
+    objects = ["<< /Type /Catalog /Pages 2 0 R >>", "", _FONT]
+    kids = []
+    for lines in pages:
+        shown = "".join(
+            f"BT /F1 {size} Tf 1 0 0 1 {x} {y} Tm <{text.encode('utf-16-be').hex()}> Tj ET\n"
+            for x, y, size, text in lines
+        )
+        objects.append(f"<< /Length {len(shown)} >>\nstream\n{shown}endstream")
+        objects.append(
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842]"
+            f" /Resources << /Font << /F1 3 0 R >> >> /Contents {len(objects)} 0 R >>"
+        )
+        kids.append(f"{len(objects)} 0 R")
+    objects[1] = f"<< /Type /Pages /Count {len(kids)} /Kids [{' '.join(kids)}] >>"
+    out = b"%PDF-1.4\n"
+    places = []
+    for number, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += f"{number} 0 obj\n{body}\nendobj\n".encode()
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    count = len(objects) + 1
+    end = f"xref\n0 {count}\n0000000000 65535 f \n{table}trailer << /Size {count} /Root 1 0 R >>\n"
+    return out + f"{end}startxref\n{len(out)}\n%%EOF\n".encode()
+
+
+def column(texts, *, x=90, top=760, size=12, wide=20, indent=2, leading=18):
+    """Set paragraphs in lines of so many letters, as a typesetter does."""
+    lines = []
+    y = top
+    for text in texts:
+        rest, begin = text, indent
+        while rest:
+            room = wide - begin
+            lines.append((x + begin * size, y, size, rest[:room]))
+            rest, begin = rest[room:], 0
+            y -= leading
+    return lines
+
+
+def paragraph(text, style=None):
+    """Return the XML of a paragraph of one run."""
+    properties = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
+    return f"<w:p>{properties}{run(text)}</w:p>"
+
+
+def run(text, properties=""):
+    """Return the XML of a run."""
+    return f'<w:r>{properties}<w:t xml:space="preserve">{escape(text)}</w:t></w:r>'
+
+
+def docx(body, *, footnotes=None, styles="", members=()):
+    """Make a Word document of the XML of its body."""
+    kinds = {"styles": f'<w:styles xmlns:w="{WORD}">{styles}</w:styles>'}
+    if footnotes is not None:
+        kinds["footnotes"] = f'<w:footnotes xmlns:w="{WORD}">{footnotes}</w:footnotes>'
+    types = "application/vnd.openxmlformats-officedocument.wordprocessingml"
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        overrides = "".join(
+            f'<Override PartName="/word/{kind}.xml" ContentType="{types}.{kind}+xml"/>'
+            for kind in kinds
+        )
+        archive.writestr(
+            "[Content_Types].xml",
+            '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+            '<Default Extension="rels"'
+            ' ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+            '<Override PartName="/word/document.xml"'
+            f' ContentType="{types}.document.main+xml"/>{overrides}</Types>',
+        )
+        archive.writestr("_rels/.rels", _relations({"officeDocument": "word/document.xml"}))
+        archive.writestr(
+            "word/_rels/document.xml.rels", _relations({kind: f"{kind}.xml" for kind in kinds})
+        )
+        archive.writestr(
+            "word/document.xml",
+            f'<w:document xmlns:w="{WORD}" xmlns:mc='
+            '"http://schemas.openxmlformats.org/markup-compatibility/2006">'
+            f"<w:body>{body}</w:body></w:document>",
+        )
+        for kind, xml in kinds.items():
+            archive.writestr(f"word/{kind}.xml", xml)
+        for name, data in members:
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def _relations(targets):
+    return (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        + "".join(
+            f'<Relationship Id="r{i}" Type="{RELATIONS}/{kind}" Target="{target}"/>'
+            for i, (kind, target) in enumerate(targets.items())
+        )
+        + "</Relationships>"
+    )
+
+
+def check_damaged(data, read):
+    """Read a file cut short and with bytes changed: text, or an error of one line."""
+    chosen = random.Random(7)
+    cut = [data[: len(data) * part // 20] for part in range(20)]
+    changed = []
+    for _ in range(40):
+        wrong = bytearray(data)
+        for _ in range(chosen.choice((1, 4, 40))):
+            wrong[chosen.randrange(len(wrong))] = chosen.randrange(256)
+        changed.append(bytes(wrong))
+    read_at_all = 0
+    for damaged in cut + changed:
+        try:
+            found = read(damaged)
+        except UnreadableFileError as error:
+            said = str(error)
+            if not said.isprintable() or ": must " not in said:
+                raise AssertionError(said) from error
+        else:
+            read_at_all += 1
+            assert not any(unicodedata.category(c) == "Cc" for c in set(found.text) - {"\n", "\t"})
+    assert read_at_all < len(cut + changed)

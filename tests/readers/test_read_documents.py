@@ -1,0 +1,364 @@
+"""Word, PDF, HTML and Markdown: the text that a reader sees, and where its parts begin."""
+
+import random
+import sys
+import zipfile
+from io import BytesIO
+
+import pytest
+from tests.readers import making
+from tests.readers.making import column, docx, paragraph, pdf, run
+
+from neardup.exceptions import InputError, MissingDependencyError, ParameterError
+from neardup.readers import Limits, UnreadableFileError, open_sources, read_bytes, read_file
+
+LONG = "本研究于每周六清晨在城北的三个湖泊边记录水鸟的种类与数量，并与前人的记录作比较。"
+OTHER = "结果表明，野鸭的数量在秋季明显增加，而白鹭则在夏末最多，湖面大小与种类数有关。"
+
+
+def headings(found):
+    return [(found.text[h.begin : h.end], h.level) for h in found.headings]
+
+
+# Word
+
+
+def test_docx_in_order_with_tables_and_headings():
+    styles = (
+        '<w:style w:styleId="1"><w:name w:val="heading 1"/></w:style>'
+        '<w:style w:styleId="a"><w:name w:val="标题 2"/></w:style>'
+        '<w:style w:styleId="b"><w:name w:val="mine"/><w:basedOn w:val="a"/></w:style>'
+        '<w:style w:styleId="c"><w:name w:val="loop"/><w:basedOn w:val="c"/></w:style>'
+    )
+    cell = "<w:tc><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:tc>"
+    table = f"<w:tbl><w:tr>{cell.format('甲')}{cell.format('乙')}</w:tr></w:tbl>"
+    body = (
+        paragraph("绪论", "1")
+        + paragraph(LONG, "c")
+        + paragraph("方法", "b")
+        + table
+        + paragraph("")
+        + f"<w:sdt><w:sdtContent>{paragraph(OTHER)}</w:sdtContent></w:sdt>"
+    )
+    found = read_bytes(docx(body, styles=styles), "a.docx")
+    assert found.text == "\n".join(["绪论", LONG, "方法", "甲\t乙", OTHER])
+    assert headings(found) == [("绪论", 1), ("方法", 2)]
+    assert (found.format, found.encoding, found.pages) == ("docx", None, ())
+
+
+def test_docx_nested_tables_are_read_once():
+    inner = f"<w:tbl><w:tr><w:tc>{paragraph('里')}</w:tc></w:tr></w:tbl>"
+    row = f"<w:tr><w:tc>{paragraph('外')}{inner}</w:tc><w:tc>{paragraph('右')}</w:tc></w:tr>"
+    found = read_bytes(docx(f"<w:tbl>{row}</w:tbl>"), "a.docx")
+    assert found.text == "外\n里\t右"
+
+
+def test_docx_footnotes_come_last():
+    separator = f'<w:footnote w:type="separator" w:id="0">{paragraph("---")}</w:footnote>'
+    note = f'<w:footnote w:id="2">{paragraph("见前文。")}</w:footnote>'
+    body = f'<w:p>{run("正文")}<w:r><w:footnoteReference w:id="2"/></w:r>{run("继续。")}</w:p>'
+    found = read_bytes(docx(body, footnotes=separator + note), "a.docx")
+    assert found.text == "正文继续。\n见前文。"
+
+
+def test_docx_tracked_changes_fields_and_hidden_text():
+    body = (
+        "<w:p>"
+        + run("今天")
+        + f"<w:del><w:r><w:delText>大</w:delText></w:r></w:del><w:ins>{run('下')}</w:ins>"
+        + f"<w:moveFrom>{run('雪')}</w:moveFrom><w:moveTo>{run('雨')}</w:moveTo>"
+        + "<w:r><w:instrText>PAGE</w:instrText></w:r>"
+        + run("藏起来", "<w:rPr><w:vanish/></w:rPr>")
+        + run("，", '<w:rPr><w:vanish w:val="0"/></w:rPr>')
+        + "<w:r><w:tab/><w:t>带伞</w:t><w:noBreakHyphen/><w:br/><w:t>吧</w:t></w:r>"
+        + "</w:p>"
+    )
+    found = read_bytes(docx(body), "a.docx")
+    assert found.text == "今天下雨，\t带伞-\n吧"
+    assert found.notes == ("3 characters of hidden text are left out.",)
+
+
+def test_docx_text_box_is_read_once():
+    box = "<w:pict><w:txbxContent>" + paragraph("框里") + "</w:txbxContent></w:pict>"
+    both = f"<mc:AlternateContent><mc:Choice>{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback>"
+    body = f"<w:p>{run('前')}<w:r>{both}</mc:AlternateContent></w:r>{run('后')}</w:p>"
+    assert read_bytes(docx(body), "a.docx").text == "前后\n框里"
+
+
+def test_docx_bombs_are_refused():
+    zeros = bytes(40 << 20)
+    bomb = docx(paragraph("x"), members=[("word/media/a.png", zeros)])
+    with pytest.raises(UnreadableFileError, match="must unpack to at most 200 times its size"):
+        read_bytes(bomb, "a.docx")
+    large = docx(paragraph("x"), members=[("word/media/a.png", zeros[:2000])])
+    with pytest.raises(UnreadableFileError, match="must unpack to at most 1000 bytes"):
+        read_bytes(large, "a.docx", limits=Limits(max_unpacked_bytes=1000))
+    with pytest.raises(UnreadableFileError, match="at most 1000 bytes of XML"):
+        read_bytes(large, "a.docx", limits=Limits(max_unpacked_bytes=4000))
+    many = docx(paragraph("x"), members=[(f"m/{i}", b"") for i in range(20_001)])
+    with pytest.raises(UnreadableFileError, match="must have at most 20000 parts"):
+        read_bytes(many, "a.docx")
+
+
+def test_docx_size_that_lies_is_refused():
+    whole = docx(paragraph("字" * 5000))
+    at = whole.rfind(b"word/document.xml") - 46
+    assert whole[at : at + 4] == b"PK\x01\x02"
+    lying = whole[: at + 24] + (100).to_bytes(4, "little") + whole[at + 28 :]
+    with pytest.raises(UnreadableFileError, match="must be a whole Word document"):
+        read_bytes(lying, "a.docx")
+
+
+def test_docx_entities_are_not_followed(tmp_path):
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret")
+    body = docx(paragraph("PLACE"))
+    out = BytesIO()
+    with zipfile.ZipFile(BytesIO(body)) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name == "word/document.xml":
+                entity = f'<!DOCTYPE d [<!ENTITY e SYSTEM "{secret.as_uri()}">]>'
+                data = entity.encode() + data.replace(b"PLACE", b"a&e;b")
+            new.writestr(name, data)
+    assert "secret" not in read_bytes(out.getvalue(), "a.docx").text
+
+
+def test_docx_without_a_body():
+    with pytest.raises(UnreadableFileError, match="must be a whole Word document"):
+        read_bytes(docx("").replace(b"PK\x05\x06", b"PK\x05\x07"), "a.docx")
+
+
+# PDF
+
+
+def test_pdf_paragraphs_are_whole():
+    texts = [f"{LONG}{OTHER}", "短句。", f"{OTHER}{LONG}{LONG}", "完。"]
+    found = read_bytes(pdf([column(texts)]), "a.pdf")
+    assert found.text == "\n".join(texts)
+    assert found.pages == (0,)
+
+
+def test_pdf_without_indents():
+    texts = [LONG + OTHER, "短句。", OTHER + LONG]
+    assert read_bytes(pdf([column(texts, indent=0)]), "a.pdf").text == "\n".join(texts)
+
+
+def test_pdf_columns():
+    left = column([LONG, OTHER + LONG], x=60, wide=18)
+    right = column([OTHER, LONG + LONG], x=320, wide=18)
+    assert read_bytes(pdf([left + right]), "a.pdf").text == "\n".join(
+        [LONG, OTHER + LONG, OTHER, LONG + LONG]
+    )
+
+
+def test_pdf_paragraph_across_pages_and_running_lines():
+    # No two lines alike: those would run through the pages.
+    lines = column(["".join(chr(0x4E00 + 7 * i) for i in range(500))])
+    pages = []
+    for number in range(4):
+        part = [
+            (x, 760 - 18 * i, size, text)
+            for i, (x, _, size, text) in enumerate(lines[6 * number : 6 * number + 6])
+        ]
+        pages.append([(200, 800, 9, "某某大学学位论文"), *part, (290, 40, 9, f"- {number + 1} -")])
+    found = read_bytes(pdf(pages), "a.pdf")
+    assert found.text == "".join(line[3] for line in lines[:24])
+    widths = [sum(len(line[3]) for line in lines[: 6 * number]) for number in range(4)]
+    assert found.pages == tuple(widths)
+    assert found.notes == (
+        "Lines that run through the pages are left out: '某某大学学位论文', '- 1 -'.",
+    )
+
+
+def test_pdf_latin_words_are_joined():
+    lines = ["The observations were inde-", "pendently corroborated by the", "neighbours."]
+    page = [(90, 700 - 18 * i, 12, text) for i, text in enumerate(lines)]
+    assert read_bytes(pdf([page]), "a.pdf").text == (
+        "The observations were independently corroborated by the neighbours."
+    )
+
+
+def test_pdf_headings_by_size():
+    page = [(90, 820, 18, "城市湖泊"), (90, 790, 15, "第一章 方法"), *column([LONG + OTHER])]
+    found = read_bytes(pdf([page]), "a.pdf")
+    assert headings(found) == [("城市湖泊", 1), ("第一章 方法", 2)]
+
+
+def test_pdf_references_stand_alone():
+    texts = [f"[{i}] 王小明。湖泊水鸟群落结构的季节变化与其成因，观察学报。" for i in range(1, 4)]
+    page = []
+    for i, text in enumerate(texts):
+        page += [(90, 760 - 40 * i, 12, text[:24]), (114, 742 - 40 * i, 12, text[24:])]
+    assert read_bytes(pdf([page]), "a.pdf").text.splitlines() == texts
+
+
+def test_pdf_pages_of_pictures():
+    with pytest.raises(UnreadableFileError) as caught:
+        read_bytes(pdf([[], []]), "a.pdf")
+    assert str(caught.value) == (
+        "a.pdf: must have a text layer. Got 2 pages of pictures instead."
+        " Recognize the text first, for example: ocrmypdf -l chi_sim in.pdf out.pdf"
+    )
+    found = read_bytes(pdf([[], column([LONG])]), "a.pdf")
+    assert found.notes == ("1 of 2 pages have no text; they may be pictures.",)
+    assert found.pages == (0, 0)
+
+
+def test_pdf_too_many_pages():
+    with pytest.raises(UnreadableFileError, match=r"at most 2 pages. Got 3 instead"):
+        read_bytes(pdf([column([LONG])] * 3), "a.pdf", limits=Limits(max_pages=2))
+
+
+# HTML and Markdown
+
+
+def page(body, head=""):
+    return f"<!doctype html><html><head>{head}</head><body>{body}</body></html>".encode()
+
+
+def test_html_main_text():
+    body = (
+        "<nav><a href='/'>首页</a> <a>登录</a></nav>"
+        f"<article><h1>湖泊 &amp; 水鸟</h1><p>{LONG}</p><h2>结果</h2><p>{OTHER}</p><p>短。</p>"
+        f"<table><tr><td>甲</td><td>乙</td></tr></table><p>{LONG}</p><p>{OTHER}</p></article>"
+        "<footer>版权所有</footer><script>var a = '<p>脚本</p>';</script>"
+    )
+    found = read_bytes(page(body, "<title>题</title><style>p{}</style>"), "a.html")
+    assert found.text == "\n".join(
+        ["湖泊 & 水鸟", LONG, "结果", OTHER, "短。", "甲\t乙", LONG, OTHER]
+    )
+    assert headings(found) == [("湖泊 & 水鸟", 1), ("结果", 2)]
+
+
+def test_html_line_ends_in_chinese_and_english():
+    found = read_bytes(page("<p>今天\n  下雨。</p><p>Rain\n today.</p><p>第一章 雨</p>"), "a.htm")
+    assert found.text == "今天下雨。\nRain today.\n第一章 雨"
+
+
+def test_html_with_bad_quotes():
+    body = f"""<p class="a"">{LONG}</p><p class=it's>{OTHER}</p><p title="a > b">短。</p>"""
+    assert read_bytes(page(body), "a.html").text == f"{LONG}\n{OTHER}\n短。"
+    assert read_bytes(page(f'<p>{LONG}</p><p a="x>{OTHER}</p>'), "a.html").text.startswith(LONG)
+
+
+def test_html_by_its_first_bytes():
+    data = page(f"<p>{LONG}</p>").decode().encode("utf-16")
+    found = read_bytes(data, "a.txt")
+    assert (found.format, found.encoding, found.text) == ("html", "utf-16-le", LONG)
+
+
+HOSTILE = ["<", "<!--", "<![CDATA[", "<a x='", '<a "', "<script>", "</p", "&#x", "&#9999999999;"]
+HOSTILE += [
+    "<a b='",
+    '<a b="',
+    '<a b=">"',
+    "<b>",
+    "<title>",
+    "<p><td>",
+    "<!",
+    "<?",
+    "<SCRIPT></script>",
+    "<SCRIPT></Script",
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_html_hostile_pages_take_linear_time(piece):
+    data = f"<html><p>{piece * 60_000}{LONG}"
+    assert read_bytes(data.encode(), "a.html").format == "html"
+
+
+def test_markdown_headings():
+    text = "# 一\r\n正文\r\n```\r\n# 代码\r\n```\r\n## 二 ##\n #七\n\n### 三"
+    found = read_bytes(text.encode(), "a.md")
+    assert found.text == text.replace("\r\n", "\n")
+    assert headings(found) == [("一", 1), ("二", 2), ("三", 3)]
+    assert read_bytes(text.encode(), "a.txt").headings == ()
+
+
+# What is refused
+
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
+
+
+def archive(*names):
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w") as file:
+        for name in names:
+            file.writestr(name, "x")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (OLE, "Got a document of Word before 2007 (.doc) instead. Open it in Word, WPS"),
+        (OLE + "EncryptedPackage".encode("utf-16-le"), "must be readable without a password"),
+        (b"{\\rtf1 x}", "Got an RTF document instead"),
+        (b"\x1f\x8b\x08\0", "Got compressed data (gzip) instead"),
+        (b"\x89PNG\r\n\x1a\n", "Got a picture (PNG) instead"),
+        (archive("a.txt"), "Got an archive (zip) instead. Unpack it"),
+        (archive("content.xml"), "Got an OpenDocument file instead"),
+        (archive("xl/workbook.xml"), "Got an Excel workbook instead"),
+        (archive("word/other.xml"), "must be a whole Word document (.docx)"),
+        (archive("a.txt")[:-8], "must be a whole Word document (.docx)"),
+        (b"%PDF-1.4 and no more", "must be a whole PDF. Got a damaged file instead"),
+        (bytes(5000), "Got binary data"),
+        (random.Random(1).randbytes(5000), "Got binary data"),
+    ],
+)
+def test_what_is_no_text(data, said):
+    with pytest.raises(InputError) as caught:
+        read_bytes(data, "a.docx")
+    assert str(caught.value).startswith("a.docx: must be ")
+    assert said in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+def test_damage():
+    for data, name in (
+        (docx(paragraph(LONG) * 20), "a.docx"),
+        (pdf([column([LONG * 5])] * 2), "a.pdf"),
+    ):
+        making.check_damaged(data, lambda data, name=name: read_bytes(data, name))
+
+
+def test_limits(make):
+    name = make("a.txt", "天气" * 1000)
+    with pytest.raises(UnreadableFileError, match=r"a.txt: must have at most 99 bytes. Got more"):
+        read_file(name, limits=Limits(max_bytes=99))
+    with pytest.raises(UnreadableFileError, match="at most 99 bytes"):
+        read_bytes(("天气" * 1000).encode(), "a.txt", limits=Limits(max_bytes=99))
+    packed = make("b.txt.gz", bytes(1 << 20))
+    with pytest.raises(UnreadableFileError, match="must unpack to at most 9999 bytes"):
+        read_file(packed, limits=Limits(max_unpacked_bytes=9999))
+    with pytest.raises(ParameterError, match="'max_pages' parameter must be a whole number"):
+        Limits(max_pages=0)
+
+
+@pytest.mark.parametrize(
+    ("package", "name"), [("docx", "a.docx"), ("pypdfium2", "a.pdf"), ("trafilatura", "a.html")]
+)
+def test_what_is_not_installed(make, monkeypatch, package, name):
+    make(name, {"a.docx": docx(paragraph("x")), "a.pdf": pdf([[]])}.get(name, page("x")))
+    monkeypatch.setitem(sys.modules, package, None)
+    line = r"Install it with: pip install 'neardup\[papers\]'"
+    with pytest.raises(MissingDependencyError, match=line):
+        read_file(name)
+    with pytest.raises(MissingDependencyError, match=line):
+        list(open_sources([name]).batches())
+
+
+def test_a_file_that_is_not_there():
+    with pytest.raises(InputError, match=r"^nowhere.pdf: no such file or directory\.$"):
+        read_file("nowhere.pdf")
+
+
+def test_compressed_and_misnamed(make):
+    for suffix in (".gz", ".zst"):
+        name = make(f"a.docx{suffix}", docx(paragraph(LONG)))
+        assert read_file(name).text == LONG
+    assert read_file(make("b.txt", pdf([column([LONG])]))).format == "pdf"
+    assert read_file(make("c.pdf", docx(paragraph(LONG)))).format == "docx"
+    assert read_file(make("d.docx", "天气很好。")).format == "text"
