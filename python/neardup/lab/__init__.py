@@ -3,7 +3,9 @@
 `EditModel` makes near-duplicates as re-posts and editors do; `published` runs
 the published comparison of methods on a collection of your own;
 `evaluate_pairs` says which measure and threshold fit pairs that you labelled;
-the metrics serve any result. Figures need the extra: ``pip install 'neardup[lab]'``.
+`plant` puts passages of texts into others, and `passage_scores` says how many
+of them were found; the metrics serve any result. Figures need the extra:
+``pip install 'neardup[lab]'``.
 """
 
 from neardup.lab.bootstrap import bootstrap_interval
@@ -18,16 +20,22 @@ from neardup.lab.edit_model import EditedCopy, EditModel
 from neardup.lab.labelled import PairsEvaluation, evaluate_pairs
 from neardup.lab.methods import METHODS, Method
 from neardup.lab.metrics import Scores, average_precision, pair_scores, precision_recall_curve
+from neardup.lab.plagdet import Case, PassageScores, passage_scores
+from neardup.lab.planted import KINDS, Planted, exchange_words, plant
 from neardup.lab.published import PublishedResult, published
 
 __all__ = [
+    "KINDS",
     "METHODS",
     "BCubed",
+    "Case",
     "EditModel",
     "EditedCopy",
     "KeptScores",
     "Method",
     "PairsEvaluation",
+    "PassageScores",
+    "Planted",
     "PublishedResult",
     "Scores",
     "adjusted_rand_index",
@@ -35,8 +43,11 @@ __all__ = [
     "b_cubed",
     "bootstrap_interval",
     "evaluate_pairs",
+    "exchange_words",
     "kept_scores",
     "pair_scores",
+    "passage_scores",
+    "plant",
     "precision_recall_curve",
     "published",
 ]

@@ -1,0 +1,144 @@
+"""A thesis against a library of ten thousand documents: seconds and memory.
+
+Prints a table and writes results/thesis.json. The library is an index of news articles
+and laws; the thesis is other news, with passages of the library put in. Each check runs
+in a process of its own. It needs the corpora beside the repository.
+"""
+
+import json
+import random
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import machine
+import neardup
+from accuracy_collections import MissingError, read
+from accuracy_table import table
+from neardup.papers import open_library
+
+HERE = Path(__file__).resolve().parent
+INPUTS, RESULT = HERE / ".inputs" / "thesis", HERE / "results" / "thesis.json"
+SEED = 20261120
+
+#: Documents of the library, of each collection.
+NEWS, LAWS = 7000, 3000
+#: Characters of the thesis: some hundred pages; and of each passage that is put in.
+THESIS, PASSAGE = 100_000, 400
+#: How often the check is run.
+RUNS = 5
+
+
+def main():
+    """Measure, print, and return the exit code."""
+    if sys.argv[1:]:
+        print(json.dumps(one_run()))
+        return 0
+    try:
+        made = make_inputs()
+    except MissingError as error:
+        print(error, file=sys.stderr)
+        return 2
+    # The first opening sketches what the index holds.
+    first = timed(lambda: open_library(INPUTS / "library.db").close())
+    runs = [run_apart() for _ in range(RUNS)]
+    result = {
+        "machine": machine.facts(),
+        "documents": NEWS + LAWS,
+        "characters_of_library": made["library"],
+        "characters_of_thesis": made["thesis"],
+        "seconds_to_make_the_index": made["seconds"],
+        "seconds_to_sketch_it": first,
+        "runs": runs,
+    }
+    RESULT.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    rows = [
+        [name, f"{statistics.median(run[name] for run in runs):.2f}"]
+        for name in ("open", "check", "page", "whole")
+    ]
+    memory = max(run["peak_memory"] for run in runs) / 1e6
+    print(f"{made['thesis']:,} characters against {NEWS + LAWS:,} documents of together")
+    print(f"{made['library']:,} characters; sketched once in {first:.1f} s.\n")
+    print(table(["step", "seconds"], rows))
+    print(f"\npeak memory {memory:,.0f} MB; copied {runs[0]['rate']:.2%},", end=" ")
+    print(f"{runs[0]['passages']} passages of {runs[0]['sources']} sources")
+    return 0
+
+
+def make_inputs():
+    """Make the index and the thesis; say how large they are."""
+    news, laws = read("chinanews.jsonl.zst"), read("laws.jsonl.zst")
+    library = [*news[:NEWS], *laws[:LAWS]]
+    rng = random.Random(SEED)
+    parts = []
+    while sum(map(len, parts)) < THESIS:
+        parts.append(rng.choice(news[NEWS + LAWS :])["text"])
+        if rng.random() < 0.4:
+            text = rng.choice(library)["text"]
+            begin = rng.randrange(max(1, len(text) - PASSAGE))
+            parts.append(text[begin : begin + PASSAGE])
+    INPUTS.mkdir(parents=True, exist_ok=True)
+    thesis = "\n\n".join(parts)
+    (INPUTS / "thesis.txt").write_text(thesis, "utf-8")
+    for old in INPUTS.glob("library.db*"):
+        old.unlink()
+    records = [{"id": one["id"], "title": one.get("title"), "text": one["text"]} for one in library]
+    begun = time.perf_counter()
+    with neardup.Index(INPUTS / "library.db") as index:
+        index.add_many(records)
+    seconds = time.perf_counter() - begun
+    return {
+        "library": sum(len(one["text"]) for one in library),
+        "thesis": len(thesis),
+        "seconds": seconds,
+    }
+
+
+def run_apart():
+    """Run a check in a process of its own."""
+    begun = time.perf_counter()
+    command = [sys.executable, str(HERE / "thesis.py"), "run"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=HERE)
+    return {**json.loads(done.stdout), "whole": time.perf_counter() - begun}
+
+
+def one_run():
+    """Check the thesis, and say what each step took."""
+    begun = time.perf_counter()
+    library = open_library(INPUTS / "library.db")
+    opened = time.perf_counter()
+    report = neardup.check(INPUTS / "thesis.txt", library)
+    checked = time.perf_counter()
+    page = report.to_html()
+    return {
+        "open": opened - begun,
+        "check": checked - opened,
+        "page": time.perf_counter() - checked,
+        "page_bytes": len(page.encode()),
+        "peak_memory": peak_memory(),
+        "rate": report.rates.total,
+        "passages": len(report.passages),
+        "sources": len(report.sources),
+    }
+
+
+def peak_memory():
+    """Return the most bytes that this process had in memory.
+
+    `getrusage` would count what the parent had when it forked.
+    """
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024
+
+
+def timed(work):
+    """Return the seconds that something takes."""
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
+
+
+if __name__ == "__main__":
+    sys.exit(main())
