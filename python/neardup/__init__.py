@@ -34,6 +34,8 @@ from neardup.idf import DocumentFrequencies, count_idf, load_idf
 from neardup.index import Index
 from neardup.near import CandidatePairs, FingerprintIndex, near_pairs
 from neardup.pairs import PairsResult, pairs, pairs_files
+from neardup.papers.check import check
+from neardup.papers.results import Report
 from neardup.plan import Plan, plan
 from neardup.recipe import Recipe, load_recipe
 from neardup.sketch import (
@@ -65,8 +67,10 @@ __all__ = [
     "ParameterError",
     "Plan",
     "Recipe",
+    "Report",
     "SketchMismatchError",
     "__version__",
+    "check",
     "compare",
     "count_idf",
     "dedup",

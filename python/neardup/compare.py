@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.given import checked_text, prepared
+from neardup.parameters import check_flag
 from neardup.plan import measure_name
 from neardup.recipe import Recipe, load_recipe
 from neardup.resources import compiled
 
 if TYPE_CHECKING:
     from neardup import _core
+    from neardup.papers.align import SharedPassage
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,9 @@ class Comparison:
     contradict : bool
         Whether more numbers differ than edits explain. By ``content(k)`` such
         texts are no duplicates, however similar.
+    edit_similarity : float
+        1 - edits / longer length, in [0, 1]: insertions, deletions and substitutions
+        of single characters; white space does not count.
     distance : int or None
         Differing bits of the fingerprints; None where a text has none.
     bits : int or None
@@ -50,6 +55,9 @@ class Comparison:
         Characters in a shingle.
     recipe_id : str
         Id of the recipe.
+    passages : tuple of SharedPassage or None
+        The stretches of the first text that stand in the second, in its order; None
+        where they were not asked for.
     """
 
     similarity: float
@@ -61,10 +69,12 @@ class Comparison:
     numbers_agree: int
     numbers_differ: int
     contradict: bool
+    edit_similarity: float
     distance: int | None
     bits: int | None
     shingle: int
     recipe_id: str
+    passages: tuple[SharedPassage, ...] | None = None
 
 
 def compare(
@@ -74,6 +84,7 @@ def compare(
     title_a: str | None = None,
     title_b: str | None = None,
     recipe: str | Path | Recipe = "general",
+    passages: bool = False,
 ) -> Comparison:
     """Compare two texts.
 
@@ -85,6 +96,8 @@ def compare(
     recipe : str, Path or Recipe, default="general"
         See :func:`neardup.load_recipe`. A recipe that counts document
         frequencies in the corpus uses the bundled table here.
+    passages : bool, default=False
+        Whether to look for the passages that the texts have in common.
 
     Returns
     -------
@@ -97,16 +110,24 @@ def compare(
     ParameterError
         If there is no such recipe.
 
+    See Also
+    --------
+    check : which parts of a paper stand in a library.
+
     Notes
     -----
     Resemblance and containment are those of Broder [1]_, over the sets of
     character shingles of the normalized texts: exact, O(n log n). Two texts
     alone do not tell which of their shingles are a form that many others share:
-    ``content(k)`` then is the resemblance, and the numbers still have their say.
+    ``content(k)`` then is the resemblance, and the numbers still have their say. The edit
+    similarity is exact [2]_ as long as the product of both lengths is at most 4 * 10^10;
+    for longer texts the true one may be higher. Passages: see :func:`neardup.papers.align`.
 
     References
     ----------
     .. [1] Broder. On the resemblance and containment of documents. 1997.
+    .. [2] Myers. A fast bit-vector algorithm for approximate string matching based on
+       dynamic programming. Journal of the ACM, 1999.
 
     Examples
     --------
@@ -118,11 +139,14 @@ def compare(
     >>> found = neardup.compare(a, b, recipe="characters")
     >>> found.measure, found.similarity
     ('resemblance(5)', 0.875)
+    >>> round(found.edit_similarity, 3)
+    0.917
     """
     import pyarrow as pa
 
     from neardup import _core
 
+    check_flag(passages, "passages")
     chosen = load_recipe(recipe).for_single_texts()
     core = compiled(chosen)
     corpus = _core.Corpus(core, keeps_texts=True, shingle=None, workers=1)
@@ -138,10 +162,15 @@ def compare(
         units=None if units is None else pa.array(units, pa.large_string()),
     )
     corpus.finish()
-    return _comparison(corpus, chosen)
+    found = _comparison(corpus, chosen, _core.edit_similarity(a, b))
+    if passages:
+        from neardup.papers.align import align
+
+        found = replace(found, passages=tuple(align(a, b)))
+    return found
 
 
-def _comparison(corpus: _core.Corpus, recipe: Recipe) -> Comparison:
+def _comparison(corpus: _core.Corpus, recipe: Recipe, edit_similarity: float) -> Comparison:
     decide, sketch = recipe.decide, recipe.sketch
     found = corpus.evidence(0, 1, shingle=decide.shingle)
     features = corpus.features().tolist()
@@ -180,6 +209,7 @@ def _comparison(corpus: _core.Corpus, recipe: Recipe) -> Comparison:
         numbers_agree=found["agree"],
         numbers_differ=found["differ"],
         contradict=found["contradicts"],
+        edit_similarity=edit_similarity,
         distance=distance,
         bits=sketch.bits if sketch.kind == "simhash" else None,
         shingle=decide.shingle,

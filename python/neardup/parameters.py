@@ -8,7 +8,7 @@ from __future__ import annotations
 import numbers
 import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,3 +92,15 @@ def check_path(value: Any, name: str) -> Path:
     if not isinstance(value, (str, os.PathLike)):
         raise bad(name, "a path", value)
     return Path(value)
+
+
+def paths_of(value: Any, name: str, expected: str = "a path or a list of paths") -> list[str]:
+    """One or more paths, as a list."""
+    if isinstance(value, (str, os.PathLike)):
+        return [os.fspath(value)]
+    if isinstance(value, (bytes, dict)) or not isinstance(value, Iterable):
+        raise bad(name, expected, value)
+    paths = list(value)
+    if not paths or not all(isinstance(path, (str, os.PathLike)) for path in paths):
+        raise bad(name, f"{expected}, at least one", paths)
+    return [os.fspath(path) for path in paths]

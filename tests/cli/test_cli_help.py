@@ -25,6 +25,7 @@ COMMANDS = sorted(COMMAND)
 
 def test_the_commands():
     assert COMMANDS == [
+        "check",
         "compare",
         "dedup",
         "evaluate pairs",

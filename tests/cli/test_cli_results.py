@@ -101,7 +101,7 @@ def test_compare_says_what_decides(run, other, numbers, verdict):
     assert "distance" not in said
 
 
-@pytest.mark.parametrize(("b", "expected"), [(A, "1.00\n"), (B, "0.00\n"), ("", "0.00\n")])
+@pytest.mark.parametrize(("b", "expected"), [(A, "1.00\n"), (B, "0.06\n"), ("", "0.00\n")])
 def test_compare_writes_two_decimals(run, b, expected):
     Path("a.txt").write_text(A, "utf-8")
     Path("b.txt").write_text(b, "utf-8")
@@ -116,6 +116,14 @@ def test_compare_reads_encodings(run, encoding):
     run("compare", "a.txt", "b.txt", "out.txt", "--encoding", encoding)
     # Five of six letters, and no text: a byte too many or too few would show.
     assert Path("out.txt").read_text("ascii") == "0.83\n"
+
+
+def test_compare_detects_format_and_encoding(run):
+    Path("a.txt").write_bytes(A.encode("gb18030"))
+    Path("b.html").write_text(f"<!doctype html><p>{A}</p>", "utf-8")
+    found = run("compare", "a.txt", "b.html", "out.txt")
+    assert Path("out.txt").read_text("ascii") == "1.00\n"
+    assert found.err == "neardup: a.txt: read as gb18030 (likely).\n"
 
 
 def test_plan(run):

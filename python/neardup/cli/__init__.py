@@ -13,7 +13,18 @@ from typing import Annotated
 
 import typer
 
-from neardup.cli import compare, dedup, evaluate, fingerprint, idf, index, pairs, plan, recipes
+from neardup.cli import (
+    check,
+    compare,
+    dedup,
+    evaluate,
+    fingerprint,
+    idf,
+    index,
+    pairs,
+    plan,
+    recipes,
+)
 from neardup.cli.outcome import reported
 
 app = typer.Typer(
@@ -24,7 +35,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (dedup, pairs, compare, fingerprint, plan, recipes, idf):
+for _command in (dedup, pairs, compare, check, fingerprint, plan, recipes, idf):
     app.command(name=_command.NAME, no_args_is_help=_command.NEEDS_ARGUMENTS)(
         reported(_command.run)
     )

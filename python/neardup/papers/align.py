@@ -1,0 +1,116 @@
+"""Which stretches of one text stand in another, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from neardup.given import checked_text
+from neardup.papers.results import Piece
+from neardup.parameters import check_whole
+
+if TYPE_CHECKING:
+    from neardup import _core
+
+__all__ = ["LEAST", "SharedPassage", "align", "aligner", "check_least"]
+
+#: Chinese characters that a passage has at least in common with its source.
+LEAST = 20
+
+#: The bounds of that: a shingle has five, and nobody calls a copied page nothing.
+SHORTEST, LONGEST = 5, 10_000
+
+
+@dataclass(frozen=True)
+class SharedPassage:
+    """A stretch of one text that stands in another.
+
+    Parameters
+    ----------
+    begin, end : int
+        Half-open span of the first text, in code points.
+    source_begin, source_end : int
+        Half-open span of the second text, in code points.
+    similarity : float
+        Share of the longer of the two stretches that no edit touches, in [0, 1];
+        letters and digits only.
+    pieces : tuple of Piece
+        What the passage is made of, in the order of the first text. More than one
+        where sentences were moved, or text was put in between.
+    """
+
+    begin: int
+    end: int
+    source_begin: int
+    source_end: int
+    similarity: float
+    pieces: tuple[Piece, ...]
+
+
+def align(text: str, source: str, *, least: int = LEAST) -> list[SharedPassage]:
+    """Find the stretches of a text that stand in another.
+
+    Parameters
+    ----------
+    text, source : str
+    least : int, default=20
+        Chinese characters that a passage has at least in common with the source, less
+        half of those that are edited between them, 5 to 10,000; of an alphabet twice as
+        many letters.
+
+    Returns
+    -------
+    list of SharedPassage
+        In the order of `text`. They may overlap, their pieces by less than half.
+
+    Raises
+    ------
+    InputError
+        If a text is none, has a lone surrogate, or is longer than 256 MiB.
+    ParameterError
+        If `least` is out of bounds.
+
+    Notes
+    -----
+    Compared are letters and digits: white space, punctuation, case, full-width and
+    half-width forms make no difference, and traditional and simplified characters
+    make none where `opencc` is installed. Seeds are shingles of five Chinese characters or
+    ten letters; they are chained over edits and gaps of at most 40 Chinese characters, and
+    pieces that are close in `text` and within 300 Chinese characters in `source` are one
+    passage, in whatever order. O(n + m) for texts of n and m characters.
+
+    Examples
+    --------
+    >>> text = "前言如下。渡口的新渡轮下周一试航，票价与旧船相同，老人与孩子免费乘坐。"
+    >>> source = "渡口的新渡轮下周一试航，票价和旧船相同，老人与孩子免费乘坐"
+    >>> found, = align(text, source)
+    >>> text[found.begin : found.end] == text[5:-1], found.source_begin
+    (True, 0)
+    """
+    import pyarrow as pa
+
+    check_least(least)
+    core, _ = aligner()
+    paper = core.paper(checked_text(text, "text"))
+    sources = pa.array([checked_text(source, "source")], pa.large_string())
+    (found,) = core.passages(paper, sources, least=least, workers=1)
+    return [
+        SharedPassage(*span, similarity, tuple(Piece(*piece) for piece in pieces))
+        for span, similarity, pieces in found
+    ]
+
+
+def check_least(value: Any) -> int:
+    """The least that a passage has in common with its source, in Chinese characters."""
+    return check_whole(value, "least", SHORTEST, LONGEST)
+
+
+@lru_cache(maxsize=1)
+def aligner() -> tuple[_core.Aligner, str | None]:
+    """Return the core's aligner, and whose table of variants it uses."""
+    from neardup import _core
+    from neardup.papers.variants import variants
+
+    traditional, simplified, table = variants()
+    return _core.Aligner(variants=traditional, standards=simplified), table

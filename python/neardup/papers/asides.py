@@ -1,0 +1,106 @@
+"""What is set aside of a paper: quotations, references, tables of contents."""
+
+from __future__ import annotations
+
+from neardup.papers.contents import contents
+from neardup.papers.lines import Line, layout, lines
+from neardup.papers.quotations import quotations
+from neardup.papers.references import references
+from neardup.papers.results import Aside
+from neardup.parameters import check_string
+
+__all__ = ["asides", "lists"]
+
+Span = tuple[int, int]
+
+
+def asides(text: str) -> list[Aside]:
+    """Find the parts of a paper that are not its author's words, by their form.
+
+    Parameters
+    ----------
+    text : str
+        The paper's text.
+
+    Returns
+    -------
+    list of Aside
+        In the order of the text; they do not overlap. Each has one of these kinds:
+
+        ``'quotation'``
+            From an opening mark to its closing one, both included: “…”, „…“, «…»,
+            「…」, 『…』, straight ones, and ‘…’. It has at least 10 Chinese characters
+            or kana, or 25 letters and digits of other scripts, or a mixture that
+            amounts to as much; in ‘…’ twice as many. What is shorter is a term. It has
+            at most 2,000 code points and does not go beyond a blank line; straight
+            marks do not go beyond the end of a line where lines are paragraphs. Of
+            nested quotations the outermost counts. Block quotes of markdown (``>``)
+            are quotations by the same bounds. Titles in 《…》 are none.
+        ``'references'``
+            A list of references with its heading, to the next heading or the end, or
+            to the last work if 1,000 code points follow without another one. If no
+            heading says so: works numbered [1], [2], [3] and on at the end.
+        ``'contents'``
+            A table of contents, or a list of figures or tables, with its heading.
+
+    Raises
+    ------
+    ParameterError
+        If `text` is not text.
+
+    Notes
+    -----
+    What is found is a guess by form and errs on both sides; no word of the text is
+    understood. Linear in the length of the text. In a table or a list of references
+    no quotations are looked for.
+
+    Examples
+    --------
+    >>> text = "他写道：“河水涨到第三级石阶，渡口便停了。”\\n\\n参考文献\\n[1] 王岚. 渡口志[M]."
+    >>> for aside in asides(text):
+    ...     print(aside.kind, text[aside.begin : aside.end].splitlines())
+    quotation ['“河水涨到第三级石阶，渡口便停了。”']
+    references ['参考文献', '[1] 王岚. 渡口志[M].']
+    """
+    found = list(lines(check_string(text, "text")))
+    tables, works = lists(found)
+    found_asides = [Aside(*span, "contents") for span in tables]
+    found_asides += [Aside(*span, "references") for span in works]
+    found_asides.sort(key=lambda aside: aside.begin)
+    taken = [(aside.begin, aside.end) for aside in found_asides]
+    quoted = _apart_from(quotations(text, found, layout(found)), taken)
+    found_asides += [Aside(*span, "quotation") for span in quoted]
+    return sorted(found_asides, key=lambda aside: aside.begin)
+
+
+def lists(found: list[Line]) -> tuple[list[Span], list[Span]]:
+    """Find the tables of contents and the lists of references.
+
+    Parameters
+    ----------
+    found : list of Line
+        The lines of a text.
+
+    Returns
+    -------
+    tuple of two lists of tuple of int
+        Half-open spans of the text in code points; no two of them overlap.
+    """
+    tables = [(found[a].begin, found[b - 1].end) for a, b in contents(found)]
+    rest = _apart_from([(line.begin, line.end) for line in found], tables)
+    kept = {begin for begin, _ in rest}
+    outside = [line for line in found if line.begin in kept]
+    works = [(outside[a].begin, outside[b - 1].end) for a, b in references(outside)]
+    return tables, _apart_from(works, tables)
+
+
+def _apart_from(spans: list[Span], taken: list[Span]) -> list[Span]:
+    """Return the spans that overlap none of the others; both lists are in order."""
+    apart = []
+    at = 0
+    for begin, end in spans:
+        while at < len(taken) and taken[at][1] <= begin:
+            at += 1
+        if at == len(taken) or taken[at][0] >= end:
+            apart.append((begin, end))
+    return apart

@@ -1,0 +1,174 @@
+"""Many papers against one library, or against each other."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup.collect import Progress
+from neardup.exceptions import InputError
+from neardup.papers.align import LEAST, check_least
+from neardup.papers.check import Checking, opened, read_paper, texts_of
+from neardup.papers.library import joined, open_library
+from neardup.papers.results import Report
+from neardup.parameters import bad, check_flag, check_workers, paths_of
+
+if TYPE_CHECKING:
+    from neardup.index import Index
+    from neardup.papers.library import Library
+
+__all__ = ["Checked", "check_files", "papers_in"]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What became of one paper.
+
+    Parameters
+    ----------
+    paper : str
+        Its path, as given or found.
+    report : Report or None
+        None where it could not be read.
+    problem : str or None
+        Why it could not be read.
+    """
+
+    paper: str
+    report: Report | None
+    problem: str | None
+
+
+def check_files(
+    papers: Sequence[str | Path],
+    library: str | Path | Sequence[str | Path] | Index | Library | None = None,
+    *,
+    among: bool = False,
+    exclude: Sequence[str | Path] = (),
+    least: int = LEAST,
+    workers: int = 0,
+    progress: Progress | None = None,
+) -> Iterator[Checked]:
+    """Hold many papers against a library, or against each other.
+
+    Parameters
+    ----------
+    papers : list of str or Path
+        Files, and folders of files.
+    library : str, Path, list of str or Path, Index, Library or None, default=None
+        See :func:`neardup.papers.open_library`. It is opened once for all.
+    among : bool, default=False
+        Whether each paper is held against all others, too.
+    exclude, least, workers, progress
+        As of :func:`neardup.check`.
+
+    Yields
+    ------
+    Checked
+        In the order of the papers; those of a folder by name. One that cannot be read does
+        not stop the others.
+
+    Raises
+    ------
+    ParameterError
+        If there is nothing to hold the papers against.
+    InputError
+        If a folder or the library is missing.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> for name in ("a.txt", "b.txt"):
+    ...     text = "渡口的新渡轮下周一试航，票价与旧船相同，老人与孩子免费乘坐。"
+    ...     _ = pathlib.Path(folder.name, name).write_text(text)
+    >>> for checked in check_files([folder.name], among=True):
+    ...     checked.report.rates.total > 0.9
+    True
+    True
+    >>> folder.cleanup()
+    """
+    workers = check_workers(workers)
+    check_least(least)
+    progress = progress or Progress()
+    paths = papers_in(papers)
+    if not check_flag(among, "among") and library is None:
+        raise bad("library", "given, unless papers are held against each other (among)", library)
+    excluded = texts_of(exclude)
+    names = _names_of(paths)
+    with _held_against(paths, library, among, workers, progress) as against:
+        checking = Checking(against, excluded, least, workers)
+        progress.stage("papers", len(paths))
+        for path in paths:
+            try:
+                read, _ = read_paper(path, "papers")
+            except InputError as error:
+                progress.problem(str(error))
+                yield Checked(path, None, str(error))
+            else:
+                skip = against.positions_of(path)
+                if not among and len(skip) == against.readable:
+                    skip.clear()
+                yield Checked(path, checking.report(read, names[path], skip), None)
+            progress.advance(1)
+
+
+@contextmanager
+def _held_against(
+    paths: list[str],
+    library: str | Path | Sequence[str | Path] | Index | Library | None,
+    among: bool,
+    workers: int,
+    progress: Progress,
+) -> Iterator[Library]:
+    with ExitStack() as stack:
+        libraries = []
+        if library is not None:
+            libraries.append(stack.enter_context(opened(library, workers, progress)))
+        if among:
+            # What cannot be read is told where the papers themselves are.
+            there = [path for path in paths if os.path.exists(path)] or paths
+            of_papers = open_library(there, workers=workers, progress=_Silent(progress))
+            of_papers.name = "papers"
+            libraries.append(stack.enter_context(of_papers))
+        yield joined(libraries)
+
+
+class _Silent(Progress):
+    """Passes on how far a run is, and no problems."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def stage(self, name: str, documents: int | None) -> None:
+        self._progress.stage(name, documents)
+
+    def advance(self, documents: int, size: int = 0) -> None:
+        self._progress.advance(documents, size)
+
+
+def papers_in(papers: Sequence[str | Path]) -> list[str]:
+    """Return the files among some paths and in the folders among them, each once."""
+    from neardup.readers.text_files import files_below
+
+    found: dict[str, None] = {}
+    for paper in paths_of(papers, "papers"):
+        if os.path.isdir(paper):
+            inside = [os.path.join(paper, name) for name in files_below(paper)[0]]
+            if not inside:
+                raise InputError(f"{paper}: must hold papers. Got a folder without any instead.")
+            found.update(dict.fromkeys(inside))
+        else:
+            found[paper] = None
+    return list(found)
+
+
+def _names_of(paths: Sequence[str]) -> dict[str, str]:
+    """Return what each paper is called: its file's name, or its path where two have one name."""
+    counts = Counter(os.path.basename(path) for path in paths)
+    return {path: name if counts[name := os.path.basename(path)] == 1 else path for path in paths}

@@ -1,0 +1,361 @@
+"""Hold a paper against a library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup.collect import Progress
+from neardup.papers.align import LEAST, aligner, check_least
+from neardup.papers.results import Aside, Passage, Piece, Rates, Report, Section, Source
+from neardup.parameters import bad, check_workers
+
+if TYPE_CHECKING:
+    from neardup import _core
+    from neardup.index import Index
+    from neardup.papers.library import Library, LibraryDocument
+    from neardup.papers.rates import Marks
+    from neardup.readers.files import FileText
+
+__all__ = ["check"]
+
+#: Documents of the library that are held against a paper, at most.
+CANDIDATES = 1000
+
+#: Sources that a report lists in any case; of more, those that have something of their own.
+LISTED = 50
+
+#: Sources that a report lists at most.
+MOST_LISTED = 200
+
+#: Sources whose whole text is compared with the whole paper.
+COMPARED = 5
+
+#: What a report shows of a source before and behind a passage, in code points.
+CONTEXT = 60
+
+#: Texts of candidates that are aligned together.
+_TOGETHER = 64
+
+
+def check(
+    paper: str | Path | FileText,
+    library: str | Path | Sequence[str | Path] | Index | Library,
+    *,
+    name: str | None = None,
+    exclude: Sequence[str | Path | FileText] = (),
+    least: int = LEAST,
+    workers: int = 0,
+    progress: Progress | None = None,
+) -> Report:
+    """Find which parts of a paper stand elsewhere.
+
+    Parameters
+    ----------
+    paper : str, Path or FileText
+        A file (.txt in any common encoding, .md, .pdf, .docx, .html), or what
+        :func:`neardup.readers.read_file` or :func:`neardup.readers.read_bytes` made of one.
+    library : str, Path, list of str or Path, Index or Library
+        What it is held against: see :func:`neardup.papers.open_library`. The paper's
+        own file in it is left out, unless it is all there is.
+    name : str or None, default=None
+        What the report calls the paper; the file's name by default.
+    exclude : list of str, Path or FileText, default=()
+        Files whose text is no copy wherever the paper has it: a form, the author's
+        own earlier work. What stands in them counts nowhere.
+    least : int, default=20
+        Chinese characters that a passage has at least in common with its source, at least
+        5; of an alphabet twice as many letters.
+    workers : int, default=0
+        Threads; 0 means one for each processor. Changes no result.
+    progress : Progress or None, default=None
+        Is told what is done.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    InputError
+        If a file is missing, or cannot be read as what it is.
+    ParameterError
+        If a parameter is out of bounds.
+    MissingDependencyError
+        If a part that reads a format is not installed.
+
+    See Also
+    --------
+    neardup.papers.check_files : many papers against one library, or each other.
+    compare : how similar two texts are.
+
+    Notes
+    -----
+    Documents of the library that share winnowed shingles with a stretch of the paper are
+    candidates, at most 1,000 of them; with each, the paper is aligned
+    (:func:`neardup.papers.align`). A character is copied if it stands in a passage of
+    any source, and all rates are shares of the characters that count, so passages
+    that overlap count once. Linear in the paper and its candidates.
+
+    References
+    ----------
+    .. [1] Schleimer, Wilkerson, Aiken. Winnowing: local algorithms for document
+       fingerprinting. SIGMOD 2003.
+
+    Examples
+    --------
+    >>> import neardup, pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> source, paper = (pathlib.Path(folder.name, name) for name in ("a.txt", "b.txt"))
+    >>> copied = "渡口的新渡轮下周一试航，票价与旧船相同，老人与孩子免费乘坐。"
+    >>> _ = source.write_text("据港务局消息，" + copied)
+    >>> _ = paper.write_text("本文研究渡轮。" + copied)
+    >>> report = neardup.check(paper, library=source)
+    >>> round(report.rates.total, 2), report.sources[0].id == str(source)
+    (0.82, True)
+    >>> found = report.passages[0]
+    >>> report.text[found.begin : found.end] == copied[:-1]
+    True
+    >>> folder.cleanup()
+    """
+    workers = check_workers(workers)
+    check_least(least)
+    if name is not None and not isinstance(name, str):
+        raise bad("name", "text or None", name)
+    read, own_name = read_paper(paper, "paper")
+    excluded = texts_of(exclude)
+    progress = progress or Progress()
+    with opened(library, workers, progress) as found:
+        own = found.positions_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
+        skip = own if len(own) < found.readable else set()
+        checking = Checking(found, excluded, least, workers)
+        return checking.report(read, name or own_name, skip)
+
+
+@contextmanager
+def opened(
+    library: str | Path | Sequence[str | Path] | Index | Library, workers: int, progress: Progress
+) -> Iterator[Library]:
+    """Give an open library; one that was opened here is closed."""
+    from neardup.papers.library import open_library
+
+    found = open_library(library, workers=workers, progress=progress)
+    try:
+        yield found
+    finally:
+        if found is not library:
+            found.close()
+
+
+def texts_of(exclude: Sequence[str | Path | FileText]) -> list[str]:
+    """Return the texts of files that are to be excluded."""
+    expected = "a list of paths, or of what neardup.readers.read_file returned"
+    if isinstance(exclude, (str, bytes, dict)) or not isinstance(exclude, Sequence):
+        raise bad("exclude", expected, exclude)
+    return [read_paper(one, "exclude")[0].text for one in exclude]
+
+
+def read_paper(paper: str | Path | FileText, parameter: str) -> tuple[FileText, str]:
+    """Return the text of a file, and what it is called."""
+    from neardup.readers.files import FileText, read_file
+
+    if isinstance(paper, FileText):
+        return paper, "paper"
+    if not isinstance(paper, (str, os.PathLike)):
+        raise bad(parameter, "a path, or what neardup.readers.read_file returned", paper)
+    return read_file(paper), os.path.basename(paper)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A document of which the paper has something: passages, spans, characters that count."""
+
+    document: LibraryDocument
+    passages: list[Passage]
+    spans: list[tuple[int, int]]
+    characters: int
+
+
+@dataclass(frozen=True)
+class Checking:
+    """Papers held against one library, all in the same way."""
+
+    library: Library
+    excluded: Sequence[str]
+    least: int
+    workers: int
+
+    def report(self, paper: FileText, name: str, skip: Iterable[int] = ()) -> Report:
+        """Hold one paper against the library, but for documents at some positions."""
+        from neardup.papers.rates import Marks
+        from neardup.papers.structure import asides, sections
+
+        text = paper.text
+        core, table = aligner()
+        prepared = core.paper(text)
+        set_aside = sorted([*asides(text), *self._given(core, prepared)], key=_place)
+        marks = Marks(text, set_aside)
+        own = set(skip)
+        found = self._sources(core, prepared, marks, own)
+        listed = _listed(found, marks)
+        sources, passages = self._listing(text, listed, marks)
+        notes = [*paper.notes, *self.library.notes]
+        if own:
+            notes.append("The paper's own file is in the library and was left out.")
+        if len(found) > len(listed):
+            notes.append(
+                f"{len(found) - len(listed):,} more sources are not listed; what they have counts."
+            )
+        outside = marks.copied & ~marks.set_aside
+        copied = int(marks.copied.sum())
+        return Report(
+            paper=name,
+            text=text,
+            characters=marks.total,
+            copied=copied,
+            rates=Rates(
+                total=marks.rate(copied),
+                without_quotations=marks.rate(int(outside.sum())),
+                largest_source=max((source.rate for source in sources), default=0.0),
+            ),
+            similarity=max(
+                (one.similarity for one in sources if one.similarity is not None), default=None
+            ),
+            sources=sources,
+            sections=tuple(
+                _section(part.title, part.level, part.begin, part.end, marks)
+                for part in sections(text, paper.headings)
+            ),
+            passages=passages,
+            asides=tuple(set_aside),
+            pages=tuple(paper.pages),
+            library=self.library.name,
+            library_documents=self.library.readable,
+            settings={
+                "least": self.least,
+                "candidates": CANDIDATES,
+                "variants": table or "none",
+                "excluded_files": len(self.excluded),
+            },
+            notes=tuple(notes),
+        )
+
+    def _given(self, core: _core.Aligner, paper: _core.Paper) -> list[Aside]:
+        """Return what stands in the texts that were given to be excluded."""
+        import pyarrow as pa
+
+        texts = pa.array(self.excluded, pa.large_string())
+        found = core.passages(paper, texts, least=self.least, workers=self.workers)
+        return [
+            Aside(begin, end, "given")
+            for of_one in found
+            for _, _, pieces in of_one
+            for begin, end, _, _ in pieces
+        ]
+
+    def _sources(
+        self, core: _core.Aligner, paper: _core.Paper, marks: Marks, skip: set[int]
+    ) -> list[_Found]:
+        """Align the paper with candidates; return those that have something, most first."""
+        import pyarrow as pa
+
+        limit = CANDIDATES + len(skip)
+        candidates = self.library.candidates(paper, least=self.least, limit=limit)
+        positions = [position for position, _ in candidates if position not in skip][:CANDIDATES]
+        found = []
+        for begin in range(0, len(positions), _TOGETHER):
+            documents = list(self.library.documents(positions[begin : begin + _TOGETHER]))
+            texts = pa.array([one.text for one in documents], pa.large_string())
+            aligned = core.passages(paper, texts, least=self.least, workers=self.workers)
+            for document, of_one in zip(documents, aligned, strict=True):
+                passages = [_passage(document, *one, marks) for one in of_one]
+                passages = [one for one in passages if one.characters]
+                if passages:
+                    spans = [(piece.begin, piece.end) for one in passages for piece in one.pieces]
+                    found.append(_Found(document, passages, spans, marks.add(spans)))
+        found.sort(key=lambda one: (-one.characters, one.document.position))
+        return found
+
+    def _listing(
+        self, text: str, listed: list[_Found], marks: Marks
+    ) -> tuple[tuple[Source, ...], tuple[Passage, ...]]:
+        """Return sources and passages as a report has them."""
+        from neardup import _core
+
+        sources, passages = [], []
+        for at, one in enumerate(listed):
+            similarity = None
+            if at < COMPARED:
+                similarity = _core.edit_similarity(text, one.document.text)
+            sources.append(
+                Source(
+                    id=one.document.id,
+                    title=one.document.title,
+                    characters=one.characters,
+                    rate=marks.rate(one.characters),
+                    only_here=int((marks.of(one.spans) & (marks.sources == 1)).sum()),
+                    similarity=similarity,
+                    length=len(one.document.text),
+                )
+            )
+            passages += [replace(passage, source=at) for passage in one.passages]
+        passages.sort(key=lambda one: (one.begin, -one.end, one.source))
+        return tuple(sources), tuple(passages)
+
+
+def _place(aside: Aside) -> tuple[int, int]:
+    return aside.begin, aside.end
+
+
+def _listed(found: list[_Found], marks: Marks) -> list[_Found]:
+    """Return the sources that a report lists: the largest, and all that add something to them."""
+    listed = found[:LISTED]
+    covered = marks.of(span for one in listed for span in one.spans)
+    for one in found[LISTED:]:
+        if len(listed) == MOST_LISTED:
+            break
+        own = marks.of(one.spans)
+        if (own & ~covered).any():
+            listed.append(one)
+            covered |= own
+    return listed
+
+
+def _passage(
+    document: LibraryDocument,
+    span: tuple[int, int, int, int],
+    similarity: float,
+    pieces: list[tuple[int, int, int, int]],
+    marks: Marks,
+) -> Passage:
+    from neardup.papers.rates import marked
+
+    begin, end, source_begin, source_end = span
+    shown = max(0, source_begin - CONTEXT)
+    text = document.text
+    counted = marks.counts[begin:end] & marked(
+        end - begin, ((piece[0] - begin, piece[1] - begin) for piece in pieces)
+    )
+    return Passage(
+        begin=begin,
+        end=end,
+        source=document.position,
+        source_begin=source_begin,
+        source_end=source_end,
+        similarity=similarity,
+        characters=int(counted.sum()),
+        pieces=tuple(Piece(*piece) for piece in pieces),
+        source_text=text[shown : source_end + CONTEXT],
+        source_text_begin=shown,
+    )
+
+
+def _section(title: str, level: int, begin: int, end: int, marks: Marks) -> Section:
+    characters = int(marks.counts[begin:end].sum())
+    copied = int(marks.copied[begin:end].sum())
+    rate = copied / characters if characters else 0.0
+    return Section(title, level, begin, end, characters, copied, rate)

@@ -1,0 +1,244 @@
+"""What a heading looks like, one line by itself."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from neardup.papers.lines import wide
+
+__all__ = ["Form", "bare_words", "form", "is_entry"]
+
+#: Columns that a heading may have, inclusive; a Chinese character takes two.
+_COLUMNS = 100
+
+_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+_SPELLED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+_HAN_NUMBER = "[0-9０-９零〇一二两三四五六七八九十百]{1,5}"
+_MARKDOWN = re.compile(r"(#{1,6})[ \t\u3000]+(.*[^#\s])[#\s]*$")
+_CHAPTER = re.compile(
+    rf"第[ \u3000]?({_HAN_NUMBER})[ \u3000]?(部分|[编篇部章节])(?=([\s:：.、]*))(.*)$"
+)
+#: What goes on after 第三章 in a sentence that speaks of the chapter.
+_SPEAKS = re.compile("[的中里和与及至到将对从是为则在以所主介首分给讨论述规]")
+_HAN = re.compile(r"([一二三四五六七八九十]{1,3})[、.．][ \u3000\t]*(\S.*)$")
+_HAN_BRACKETS = re.compile(r"[（(]([一二三四五六七八九十]{1,3})[)）][、.．]?[ \u3000\t]*(\S.*)$")
+_DECIMAL = re.compile(r"(\d{1,2}(?:[.．]\d{1,2}){0,3})([.．、]?[ \u3000\t]*)(\S.*)$")
+_CHAPTER_ENGLISH = re.compile(
+    rf"(chapter|part)\s+(\d{{1,3}}|[ivxlc]{{1,7}}|{'|'.join(_SPELLED)})\b[\s.:：—–-]*(.*)$", re.I
+)
+_ROMAN_HEADING = re.compile(r"([IVXL]{1,6})\.\s+([A-Z].*)$")
+_APPENDIX = re.compile(
+    r"附[ \u3000]*录[ \u3000]*(?:[A-Za-z]|\d{1,2}|[一二三四五六七八九十]{1,2})?(?:[\s:：.、]+.*)?$"
+    r"|(?:Appendix|APPENDIX)(?:\s+[A-Z0-9]{1,3})?(?:[\s.:：—–-]+[^a-z].*)?$"
+)
+#: An abstract often begins on the line that names it.
+_ABSTRACT = re.compile(
+    r"[【\[［]?((?:中文|英文|内容)?摘[ \u3000]*要|Abstract|ABSTRACT)[ \u3000]*[】\]］:：—]"
+)
+_WORDS = re.compile(
+    "(?:中文|英文|内容)?摘要|(?:图|表|插图|图表|附表)?目[录次]|引言|前言|绪论|导论|导言|序言|序|绪言"
+    "|(?:全文)?(?:结论|总结|小结|结语|结束语|余论)(?:[与和及](?:展望|建议|讨论|启示))?|讨论|后记"
+    "|致谢|谢辞|鸣谢|注释|尾注|附件|附表|附图|(?:作者|个人)(?:简介|简历)|简历"
+    "|(?:主要|部分|本文)?(?:参考|引用|征引)(?:文献|书目|资料)(?:目录|列表|一览)?|注释[与和]参考文献"
+    "|(?:攻读|在学|在读).{0,12}期间.{0,24}"
+    "|(?:论文|学位论文)?(?:原创性|独创性|诚信)(?:声明|承诺书?)|版权使用授权书"
+)
+_WORDS_ENGLISH = re.compile(
+    "abstract|(?:table of )?contents|list of (?:figures|tables)|introduction|preface|foreword"
+    "|background|related work|literature review|methods?|methodology|materials and methods"
+    "|results|discussion|results and discussion|conclusions?|summary|conclusions? and future work"
+    "|acknowledge?ments?|notes|references?(?: and notes)?|references cited|literature cited"
+    "|bibliography|works cited|about the authors?|curriculum vitae|declaration"
+)
+_BRACKETS = "【】[]［］()（）*_#<> \t\u3000\u00a0"
+
+#: What follows a quantity: 2.1亿元, 3.5倍, 12 March; but 2.1分析 is a heading.
+_UNITS = re.compile(
+    "[年月号秒亿万千百块米厘毫克吨斤倍件篇台辆岁℃°%％‰～~×+=<>/-]|公[里斤顷]"
+    "|日(?!常)|时(?![间代空期])|分(?![析类布别层组工配解段])|个(?![人性体案])|元(?![数分素])"
+    "|成(?![果本就长因立])|人(?![工民类文际才口力机])|名(?!词)|位(?!置)|次(?![级序要])|条(?![件例])|度(?!量)"
+)
+_UNITS_APART = re.compile(
+    "[亿万℃°%％‰～~×+=<>/-]|(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*\\b"
+)
+_TITLE_BEGINS = re.compile('[A-Z\u3400-\u9fff\uf900-\ufaff“"‘《「『〈（(【]')
+_HAS_HAN = re.compile("[\u3400-\u9fff]")
+_SENTENCE = re.compile("[。；;]")
+
+#: Dots, a tab or some spaces between a title and the number of its page.
+_PAGE = r"[-–(（]?\s*(\d{1,4}|[ivxlc]{1,7}|[IVXLC]{1,7})\s*[-–)）]?$"
+_DOTTED = re.compile(r"(?:[.．·•‥⋯_]\s?){3,}\s*" + _PAGE + r"|[…⋯]+[.…⋯\s]*" + _PAGE)
+_SPACED = re.compile(r"(?:\t|[ \u3000\u00a0]{3})\s*" + _PAGE)
+_CLOSE = re.compile(r"[ \u3000]" + _PAGE)
+_LETTER = re.compile(r"[^\W\d_]")
+_ENTRY_LENGTH = 160
+
+
+class Form(NamedTuple):
+    """A line that could be a heading.
+
+    Parameters
+    ----------
+    style : {'markdown', 'word', 'part', 'chapter', 'section', 'han', 'brackets',
+             'decimal', 'listed', 'roman'}
+        How it is numbered; ``'word'`` is a heading that is known by its words.
+    numbers : tuple of int
+        Its number, or those of 1.2.3; the depth for markdown; empty for words.
+    title : str
+    """
+
+    style: str
+    numbers: tuple[int, ...]
+    title: str
+
+
+def is_entry(text: str, *, how: str = "dotted") -> bool:
+    """Tell whether a line is one of a table of contents.
+
+    Parameters
+    ----------
+    text : str
+        The line without white space around it.
+    how : {'dotted', 'spaced', 'close'}
+        What must stand before the page's number: three dots; a tab or three spaces
+        will do; or any space.
+    """
+    if len(text) > _ENTRY_LENGTH:
+        return False
+    found = _DOTTED.search(text)
+    if found is None and how != "dotted":
+        found = _SPACED.search(text)
+    if found is None and how == "close":
+        found = _CLOSE.search(text)
+    return found is not None and _LETTER.search(text, 0, found.start()) is not None
+
+
+def bare_words(text: str) -> str:
+    """Return a line's words without number, emphasis, brackets, colon, and spaces in Chinese."""
+    if wide(text) > _COLUMNS:
+        return ""
+    words = text.strip(_BRACKETS)
+    numbered = _form_numbered(words)
+    if numbered is not None and numbered.title != words:
+        words = numbered.title
+    words = words.strip(_BRACKETS + ":：")
+    return "".join(words.split()) if _HAS_HAN.search(words) else " ".join(words.split())
+
+
+def form(text: str) -> Form | None:
+    """Return what kind of heading a line could be, or None.
+
+    Parameters
+    ----------
+    text : str
+        The line without white space around it.
+
+    Examples
+    --------
+    >>> form("2.1 数据来源")
+    Form(style='decimal', numbers=(2, 1), title='数据来源')
+    >>> form("2.1亿元用于修路") is None
+    True
+    """
+    abstract = _ABSTRACT.match(text)
+    if abstract is not None:
+        return Form("word", (), "".join(abstract[1].split()))
+    if len(text) > _COLUMNS or wide(text) > _COLUMNS or is_entry(text, how="spaced"):
+        return None
+    marked = _MARKDOWN.match(text)
+    if marked is not None:
+        return Form("markdown", (len(marked[1]),), marked[2].strip("*_ "))
+    text = text.strip("*_ ")
+    words = text.strip(_BRACKETS + ":：")
+    joined = "".join(words.split()) if _HAS_HAN.search(words) else " ".join(words.split())
+    known = _WORDS.fullmatch(joined) is not None
+    if known or (joined[:1].isupper() and _WORDS_ENGLISH.fullmatch(joined.lower())):
+        return Form("word", (), joined)
+    if _SENTENCE.search(text) or text.endswith(tuple("，,、：:.．")):
+        return None
+    if _APPENDIX.match(text):
+        return Form("word", (), " ".join(text.split()))
+    return _form_numbered(text)
+
+
+def _form_numbered(text: str) -> Form | None:
+    return _chapter(text) or _chapter_english(text) or _listed(text) or _decimal(text)
+
+
+def _chapter(text: str) -> Form | None:
+    found = _CHAPTER.match(text)
+    if found is None:
+        return None
+    title = found[4].strip(" \t\u3000:：.、")
+    if not found[3] and (_SPEAKS.match(title) or wide(title) > 60):
+        return None
+    style = {"章": "chapter", "节": "section"}.get(found[2], "part")
+    return Form(style, (_number(found[1]),), title)
+
+
+def _chapter_english(text: str) -> Form | None:
+    found = _CHAPTER_ENGLISH.match(text)
+    if found is not None and found[1][0].isupper():
+        if found[3] and not _TITLE_BEGINS.match(found[3]):
+            return None
+        style = "chapter" if found[1].lower() == "chapter" else "part"
+        return Form(style, (_number(found[2]),), found[3])
+    found = _ROMAN_HEADING.match(text)
+    return Form("roman", (_number(found[1]),), found[2]) if found is not None else None
+
+
+def _listed(text: str) -> Form | None:
+    for style, pattern in (("han", _HAN), ("brackets", _HAN_BRACKETS)):
+        found = pattern.match(text)
+        if found is not None:
+            return Form(style, (_number(found[1]),), found[2])
+    return None
+
+
+def _decimal(text: str) -> Form | None:
+    found = _DECIMAL.match(text)
+    if found is None:
+        return None
+    number, between, title = found.groups()
+    numbers = tuple(map(int, re.split("[.．]", number)))
+    if any(part[:1] in "0０" for part in re.split("[.．]", number)):
+        # 0.5 and 1.05 are quantities; the introduction may have the number 0.
+        words = "".join(title.split())
+        if numbers != (0,) or not (_WORDS.fullmatch(words) or words == "Introduction"):
+            return None
+    if len(numbers) == 1 and not between:
+        return None
+    if (_UNITS_APART if between else _UNITS).match(title):
+        return None
+    if not _TITLE_BEGINS.match(title) and not (
+        len(numbers) > 1 and title[0].isalpha() and _HAS_HAN.search(title)
+    ):
+        return None
+    style = "listed" if between[:1] == "、" and len(numbers) == 1 else "decimal"
+    return Form(style, numbers, title)
+
+
+def _number(digits: str) -> int:
+    """Return the value of 12, 十二, XII or twelve."""
+    if digits.isdecimal():
+        return int(digits)
+    if digits.lower() in _SPELLED:
+        return _SPELLED.index(digits.lower()) + 1
+    if digits[0].upper() in _ROMAN:
+        values = [_ROMAN[digit] for digit in digits.upper()]
+        following = [*values[1:], 0]
+        return sum(
+            -value if value < after else value
+            for value, after in zip(values, following, strict=True)
+        )
+    total = last = 0
+    for digit in digits:
+        if digit in "十百":
+            total += (last or 1) * (10 if digit == "十" else 100)
+            last = 0
+        else:
+            last = _DIGITS[digit] if digit in _DIGITS else int(digit)
+    return total + last

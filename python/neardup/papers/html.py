@@ -1,0 +1,326 @@
+"""The report as one HTML file that needs nothing else: no network, no other file.
+
+The page is text from papers and sources, which are anybody's. So all of it is
+escaped (`neardup.papers.shown`), the script copies nodes and never makes markup
+of data, and a content security policy allows the page's own style and script, by
+their digests, and nothing else. Without JavaScript the page has all the same;
+links lead from each passage to its evidence.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from neardup.exceptions import MissingDependencyError
+from neardup.papers.evidence import gather
+from neardup.papers.marking import Marks, Run, mark
+from neardup.papers.results import EXCLUDED, Report
+from neardup.papers.shown import language_of, plain, shown
+from neardup.papers.words import load_words
+from neardup.parameters import bad
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+__all__ = ["html_report", "summary_page"]
+
+# Colours and kinds of underline have no common divisor: forty looks.
+_COLOURS, _STROKES = 8, 5
+_STRIP = 1000
+#: A thinner mark on the strip could not be seen.
+_THINNEST = 1.0
+# A browser lays out a longer text, and more passages, bit by bit as they are read.
+# Less is laid out at once, so that all lengths and places are right from the start.
+_CODE_POINTS_AT_ONCE = 200_000
+_PASSAGES_AT_ONCE = 100
+#: Code points shown of what is set aside.
+_ASIDE_HEAD = 48
+
+
+def html_report(report: Report, *, language: str = "zh", date: datetime.date | None = None) -> str:
+    """Return a report as one self-contained HTML page.
+
+    Parameters
+    ----------
+    report : Report
+    language : {'zh', 'en'}, default='zh'
+        Language of the interface. The paper and its sources stay as they are.
+    date : date, optional
+        Day of the check, printed on the page; none is printed without it, so
+        that equal reports give equal bytes.
+
+    Returns
+    -------
+    str
+        To be written as UTF-8.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such language, or `date` is no date.
+    MissingDependencyError
+        If jinja2 is not installed.
+
+    Notes
+    -----
+    Takes time and space in proportion to the text and the evidence: a thesis of
+    100,000 characters with 400 passages makes about 1 MB in less than half a
+    second. A passage that stands wholly within passages of larger sources is
+    shown with its beginning only; `as_dict` has all of it.
+    """
+    words = load_words(language)
+    if date is not None and not isinstance(date, datetime.date):
+        raise bad("date", "a date or None", date)
+    marks = mark(report)
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            w=words,
+            report=report,
+            date=None if date is None else f"{date:%Y-%m-%d}",
+            marks=marks,
+            evidence=gather(report, marks),
+            strip=_strip(report, marks),
+            strip_asides=[
+                _tick(aside.begin, aside.end, len(report.text)) for aside in report.asides
+            ],
+            asides=_asides(report),
+            given=any(aside.kind == "given" for aside in report.asides),
+            first_of=_first_of(report, marks),
+            passages_of=Counter(passage.source for passage in report.passages),
+            # A section of no text is nowhere in it.
+            in_text={block.section for block in marks.blocks},
+            lazy=_lazy(report),
+            paper_language=language_of(report.text),
+            others=lambda run: _others(report, run),
+            title=lambda number: words(
+                "passage_title",
+                number=report.passages[number].source + 1,
+                title=plain(_name(report, report.passages[number].source)),
+                passage=number + 1,
+            ),
+            **_assets("report.css", "report.js"),
+        )
+    )
+
+
+def summary_page(
+    reports: Sequence[Report], links: Sequence[str | None], *, language: str = "zh"
+) -> str:
+    """Return a page with a table of the reports of several papers.
+
+    Parameters
+    ----------
+    reports : sequence of Report
+    links : sequence of str or None, of the same length
+        Where each report is, as a path with ``/`` relative to this page; not an
+        address. None for no link.
+    language : {'zh', 'en'}, default='zh'
+
+    Returns
+    -------
+    str
+        The papers with the highest total rate come first; those of equal rate
+        by name, then in the order given.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such language, or not one link for each report.
+    MissingDependencyError
+        If jinja2 is not installed.
+    """
+    words = load_words(language)
+    if len(links) != len(reports):
+        raise bad("links", f"of the length of 'reports', {len(reports)}", list(links))
+    rows = sorted(
+        zip(reports, links, strict=True), key=lambda row: (-row[0].rates.total, row[0].paper)
+    )
+    return (
+        _environment()
+        .get_template("summary.html")
+        .render(
+            w=words,
+            # Percent-encoded, a file name with a colon is no scheme.
+            rows=[
+                (report, None if link is None else quote(os.fsencode(link)))
+                for report, link in rows
+            ],
+            **_assets("report.css"),
+        )
+    )
+
+
+@dataclass(frozen=True)
+class _Tick:
+    x: str
+    width: str
+    anchor: int = 0
+    passages: str = ""
+    look: str = ""
+
+
+@dataclass(frozen=True)
+class _Place:
+    page: int
+    text: str
+
+
+@dataclass(frozen=True)
+class _Kind:
+    name: str
+    places: list[_Place]
+    characters: int
+
+
+def _tick(begin: int, end: int, length: int, **values: object) -> _Tick:
+    scale = _STRIP / max(length, 1)
+    width = max((end - begin) * scale, _THINNEST)
+    x = min(begin * scale, _STRIP - width)
+    return _Tick(f"{x:.2f}", f"{width:.2f}", **values)  # type: ignore[arg-type]
+
+
+def _strip(report: Report, marks: Marks) -> list[_Tick]:
+    """One mark for each stretch of the paper on which the same passages stand."""
+    stretches: list[tuple[int, int, tuple[int, ...]]] = []
+    for run in marks.runs():
+        if not run.passages:
+            continue
+        if stretches and stretches[-1][1:] == (run.begin, run.passages):
+            stretches[-1] = (stretches[-1][0], run.end, run.passages)
+        else:
+            stretches.append((run.begin, run.end, run.passages))
+    return [
+        _tick(
+            begin,
+            end,
+            len(report.text),
+            anchor=marks.anchors[passages[0]] + 1,
+            passages=_numbers(passages),
+            look=_look(report.passages[passages[0]].source),
+        )
+        for begin, end, passages in stretches
+    ]
+
+
+def _asides(report: Report) -> list[_Kind]:
+    kinds = []
+    for name in EXCLUDED:
+        of_kind = [aside for aside in report.asides if aside.kind == name]
+        if not of_kind:
+            continue
+        places = [
+            _Place(
+                sum(begin <= aside.begin for begin in report.pages),
+                _head(report.text[aside.begin : min(aside.end, aside.begin + 4 * _ASIDE_HEAD)]),
+            )
+            for aside in of_kind
+        ]
+        kinds.append(_Kind(name, places, sum(aside.end - aside.begin for aside in of_kind)))
+    return kinds
+
+
+def _head(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _ASIDE_HEAD else line[:_ASIDE_HEAD] + "…"
+
+
+def _first_of(report: Report, marks: Marks) -> dict[int, int]:
+    first: dict[int, int] = {}
+    for number, passage in enumerate(report.passages):
+        if number in marks.anchors:
+            first.setdefault(passage.source, marks.anchors[number] + 1)
+    return first
+
+
+def _lazy(report: Report) -> str:
+    """Classes for what is not laid out at once."""
+    names = (
+        ("lazy-text", len(report.text) > _CODE_POINTS_AT_ONCE),
+        ("lazy-evidence", len(report.passages) > _PASSAGES_AT_ONCE),
+    )
+    return " ".join(name for name, is_lazy in names if is_lazy)
+
+
+def _name(report: Report, source: int) -> str:
+    return report.sources[source].title or report.sources[source].id
+
+
+def _others(report: Report, run: Run) -> int:
+    """How many other sources have the text of a run."""
+    return len({report.passages[number].source for number in run.passages}) - 1
+
+
+def _look(source: int) -> str:
+    return f"c{source % _COLOURS} u{source % _STROKES}"
+
+
+def _numbers(passages: Sequence[int]) -> str:
+    return " ".join(str(number + 1) for number in passages)
+
+
+def _bar(share: float) -> Markup:
+    from markupsafe import Markup
+
+    # Attributes of SVG, because the policy allows no style on an element.
+    return Markup(
+        '<svg class="bar" aria-hidden="true"><rect width="{:.2f}%" height="100%"/></svg>'
+    ).format(100 * share)
+
+
+@lru_cache
+def _environment() -> Environment:
+    try:
+        import jinja2
+    except ImportError as error:
+        raise MissingDependencyError(
+            "Reports in HTML need jinja2. Install it with: pip install 'neardup[papers]'"
+        ) from error
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_template),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"shown": shown, "plain": plain, "language_of": language_of}
+    environment.globals |= {"bar": _bar, "look": _look, "numbers": _numbers}
+    return environment
+
+
+def _template(name: str) -> str:
+    return resources.files("neardup.papers").joinpath("templates", name).read_text("utf-8")
+
+
+@lru_cache
+def _assets(style_name: str, script_name: str = "") -> dict[str, Markup | str]:
+    """The page's style and script, and the policy that allows them."""
+    from markupsafe import Markup
+
+    style = _template(style_name)
+    script = _template(script_name) if script_name else ""
+    policy = f"default-src 'none'; style-src {_digest(style)}"
+    if script:
+        policy += f"; script-src {_digest(script)}"
+    return {
+        "style": Markup(style),
+        "script": Markup(script),
+        "policy": f"{policy}; base-uri 'none'; form-action 'none'",
+    }
+
+
+def _digest(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+    return f"'sha256-{digest}'"

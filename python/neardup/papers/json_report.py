@@ -1,0 +1,71 @@
+"""A report as JSON: all offsets, so that another program can mark the paper.
+
+Keys of version 1, in their order. Offsets are half-open spans of code points,
+as in `neardup.papers.results`, which says what each of them means.
+
+- ``version``: 1; a larger number if keys change their meaning or go.
+- ``paper``, ``text``, ``characters``, ``copied``, ``similarity``.
+- ``rates``: ``total``, ``without_quotations``, ``largest_source``.
+- ``sources``: ``id``, ``title``, ``characters``, ``rate``, ``only_here``,
+  ``similarity``, ``length``.
+- ``sections``: ``title``, ``level``, ``begin``, ``end``, ``characters``,
+  ``copied``, ``rate``.
+- ``passages``: ``begin``, ``end``, ``source`` (a position in ``sources``),
+  ``source_begin``, ``source_end``, ``similarity``, ``characters``, ``pieces``
+  (``begin``, ``end``, ``source_begin``, ``source_end``), ``source_text``,
+  ``source_text_begin``.
+- ``asides``: ``begin``, ``end``, ``kind``.
+- ``pages``, ``library``, ``library_documents``, ``settings``, ``notes``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from neardup.papers.results import Report
+
+__all__ = ["VERSION", "as_dict"]
+
+#: Version of the keys.
+VERSION = 1
+
+
+def as_dict(report: Report) -> dict[str, Any]:
+    """Return a report as values that JSON has.
+
+    Parameters
+    ----------
+    report : Report
+
+    Returns
+    -------
+    dict
+        With the key ``version`` first, and then those of the report's fields, in
+        their order; tuples are lists.
+
+    Notes
+    -----
+    Equal reports give equal JSON. ``text[begin:end]`` is a passage in languages
+    that count code points; JavaScript and Java count UTF-16 units.
+
+    Examples
+    --------
+    >>> import neardup.papers.results as results
+    >>> report = results.Report(
+    ...     "a.txt", "雪", 1, 0, results.Rates(0.0, 0.0, 0.0), None,
+    ...     (), (), (), (), (), "papers", 0, {}, (),
+    ... )
+    >>> as_dict(report)["rates"]
+    {'total': 0.0, 'without_quotations': 0.0, 'largest_source': 0.0}
+    """
+    values: dict[str, Any] = _values(report)
+    return {"version": VERSION} | values
+
+
+def _values(value: Any) -> Any:
+    if is_dataclass(value):
+        return {field.name: _values(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple):
+        return [_values(one) for one in value]
+    return dict(value) if isinstance(value, dict) else value

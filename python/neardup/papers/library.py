@@ -1,0 +1,388 @@
+"""A library: the documents that a paper is held against.
+
+Of each document its winnowed shingles are in memory, about a byte for each Chinese
+character. Texts are elsewhere, and only those of candidates are fetched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from neardup.collect import Progress
+from neardup.exceptions import InputError, ParameterError
+from neardup.papers.align import aligner
+from neardup.papers.variants import variants
+from neardup.parameters import check_workers, paths_of
+
+if TYPE_CHECKING:
+    from neardup import _core
+    from neardup.index import Index
+    from neardup.index.handle import Handle
+
+__all__ = ["Library", "LibraryDocument", "joined", "open_library"]
+
+#: Texts that are fetched together.
+_TOGETHER = 64
+
+#: Changes whenever other shingles would be made of a text than before.
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class LibraryDocument:
+    """A document of a library.
+
+    Parameters
+    ----------
+    position : int
+        Its place in the library, from 0.
+    id : str
+    title : str or None
+    text : str
+    """
+
+    position: int
+    id: str
+    title: str | None
+    text: str
+
+
+class Library(ABC):
+    """Documents that papers are held against. Made by :func:`open_library`.
+
+    Attributes
+    ----------
+    name : str
+        As it was named.
+    notes : list of str
+        What is worth telling of how it was read, and no error.
+    problems : int
+        How many of its documents could not be read.
+    """
+
+    def __init__(self, name: str, workers: int) -> None:
+        self.name = name
+        self.notes: list[str] = []
+        self.problems = 0
+        self.workers = workers
+        self._core: _core.Library | None = None
+
+    def __len__(self) -> int:
+        return 0 if self._core is None else len(self._core)
+
+    @property
+    def readable(self) -> int:
+        """How many documents could be read."""
+        return len(self) - self.problems
+
+    def candidates(self, paper: _core.Paper, *, least: int, limit: int) -> list[tuple[int, int]]:
+        """Return the positions of documents that may have a passage in common with a paper.
+
+        Each with the number of shingles that say so, those with most first.
+        """
+        return [] if self._core is None else self._core.sources(paper, least=least, limit=limit)
+
+    def documents(self, positions: Sequence[int]) -> Iterator[LibraryDocument]:
+        """Fetch documents, in the order asked for."""
+        for begin in range(0, len(positions), _TOGETHER):
+            yield from self._fetched(positions[begin : begin + _TOGETHER])
+
+    @abstractmethod
+    def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]: ...
+
+    def positions_of(self, path: str | os.PathLike[str]) -> set[int]:
+        """Return where a file itself stands in the library."""
+        del path
+        return set()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give up what it holds."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class _Files(Library):
+    """Files and folders, read and sketched when the library is opened."""
+
+    def __init__(self, inputs: Sequence[str | Path], workers: int, progress: Progress) -> None:
+        super().__init__(", ".join(os.fspath(path) for path in inputs), workers)
+        import tempfile
+
+        import zstandard
+
+        from neardup import _core
+        from neardup.readers import open_sources
+
+        self._spool = tempfile.TemporaryFile()  # noqa: SIM115
+        self._unpack = zstandard.ZstdDecompressor().decompress
+        self._places: list[tuple[int, int]] = []
+        self._ids: list[str] = []
+        self._titles: list[str | None] = []
+        self._files: list[str | None] = []
+        pack = zstandard.ZstdCompressor(level=1).compress
+        sketches: list[bytes] = []
+        core, _ = aligner()
+        sources = open_sources(inputs)
+        progress.stage("library", None)
+        for batch in sources.batches(titles=True):
+            for problem in batch.problems:
+                self.problems += 1
+                progress.problem(problem)
+            sketches += core.sketches(batch.texts, workers=workers)
+            self._ids += batch.ids
+            titles = batch.titles
+            self._titles += [None] * len(batch) if titles is None else titles.to_pylist()
+            files: list[str | None] = [None] * len(batch)
+            for row, source, _ in batch.runs:
+                files[row] = source
+            self._files += files
+            for text in batch.texts.to_pylist():
+                packed = pack((text or "").encode())
+                self._places.append((self._spool.tell(), len(packed)))
+                self._spool.write(packed)
+            progress.advance(len(batch), batch.bytes_read)
+        self.notes += [*sources.notes, *sources.remarks]
+        if self.problems:
+            self.notes.append(f"{self.problems:,} documents of the library could not be read.")
+        self._core = _core.Library(sketches, workers=workers)
+
+    def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
+        found = []
+        for position in positions:
+            begin, length = self._places[position]
+            self._spool.seek(begin)
+            text = self._unpack(self._spool.read(length)).decode()
+            document = LibraryDocument(position, self._ids[position], self._titles[position], text)
+            found.append(document)
+        return found
+
+    def positions_of(self, path: str | os.PathLike[str]) -> set[int]:
+        # A record of a table of papers is no file, and a name is met in its own folder only.
+        try:
+            name = os.path.basename(path)
+            return {
+                at
+                for at, file in enumerate(self._files)
+                if file is not None
+                and os.path.basename(file) == name
+                and os.path.exists(file)
+                and os.path.samefile(file, path)
+            }
+        except OSError:
+            return set()
+
+    def close(self) -> None:
+        self._spool.close()
+
+
+class _Stored(Library):
+    """A persistent index, whose documents are sketched once and for all."""
+
+    def __init__(self, index: Index, workers: int, progress: Progress, *, owned: bool) -> None:
+        import pyarrow as pa
+
+        from neardup import _core
+        from neardup.index import passages
+
+        handle = index._handle
+        super().__init__(handle.location, workers)
+        self._index, self._handle, self._owned = index, handle, owned
+        if handle.settings.store != "text":
+            raise ParameterError(
+                f"The library {handle.location} must hold texts, and was made with"
+                " store='sketch'. Make an index that stores texts, or name the files."
+            )
+        core, _ = aligner()
+        how = made_by()
+
+        def sketch(texts: list[str]) -> list[bytes]:
+            return core.sketches(pa.array(texts, pa.large_string()), workers=workers)
+
+        missing = passages.count_missing(handle, how)
+        if missing:
+            progress.stage("library", missing)
+            for made in passages.make_missing(handle, how, sketch):
+                progress.advance(made)
+        self._numbers, sketches = passages.stored(handle, how)
+        self._core = _core.Library(sketches, workers=workers)
+
+    def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
+        from neardup.index import passages
+
+        handle: Handle = self._handle
+        numbers = [self._numbers[position] for position in positions]
+        found = passages.texts_of(handle, numbers)
+        # One that was removed meanwhile is no source any more.
+        return [
+            LibraryDocument(position, row["id"], row["title"], text)
+            for position, number in zip(positions, numbers, strict=True)
+            if number in found
+            for row, text in [found[number]]
+        ]
+
+    def close(self) -> None:
+        if self._owned:
+            self._index.close()
+
+
+class _Several(Library):
+    """Libraries one after the other."""
+
+    def __init__(self, libraries: Sequence[Library]) -> None:
+        super().__init__(" + ".join(one.name for one in libraries), libraries[0].workers)
+        self._libraries = libraries
+        self._begins = [0, *accumulate(map(len, libraries))]
+        self.notes = [note for one in libraries for note in one.notes]
+        self.problems = sum(one.problems for one in libraries)
+
+    def __len__(self) -> int:
+        return self._begins[-1]
+
+    def candidates(self, paper: _core.Paper, *, least: int, limit: int) -> list[tuple[int, int]]:
+        found = [
+            (begin + position, count)
+            for begin, one in zip(self._begins, self._libraries, strict=False)
+            for position, count in one.candidates(paper, least=least, limit=limit)
+        ]
+        found.sort(key=lambda one: (-one[1], one[0]))
+        return found[:limit]
+
+    def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
+        fetched: dict[int, LibraryDocument] = {}
+        for begin, one in zip(self._begins, self._libraries, strict=False):
+            mine = [at - begin for at in positions if 0 <= at - begin < len(one)]
+            for document in one.documents(mine):
+                at = begin + document.position
+                fetched[at] = replace(document, position=at)
+        return [fetched[at] for at in positions if at in fetched]
+
+    def positions_of(self, path: str | os.PathLike[str]) -> set[int]:
+        return {
+            begin + position
+            for begin, one in zip(self._begins, self._libraries, strict=False)
+            for position in one.positions_of(path)
+        }
+
+    def close(self) -> None:
+        for one in self._libraries:
+            one.close()
+
+
+def joined(libraries: Sequence[Library]) -> Library:
+    """Return several libraries as one; closing it closes them."""
+    return libraries[0] if len(libraries) == 1 else _Several(libraries)
+
+
+def open_library(
+    library: str | Path | Sequence[str | Path] | Index | Library,
+    *,
+    workers: int = 0,
+    progress: Progress | None = None,
+) -> Library:
+    """Open the documents that papers are held against.
+
+    Parameters
+    ----------
+    library : str, Path, list of str or Path, Index or Library
+        Files and folders in every format that :func:`neardup.readers.open_sources` reads; or a
+        persistent index, by its location (a file made by :class:`neardup.Index`, or
+        ``postgresql://...``) or open. An open library is returned as it is.
+    workers : int, default=0
+        Threads; 0 means one for each processor.
+    progress : Progress or None, default=None
+        Is told what is done.
+
+    Returns
+    -------
+    Library
+        A context manager.
+
+    Raises
+    ------
+    ParameterError
+        If `library` is something else, or an index that stores no texts.
+    InputError
+        If a file or folder is missing or cannot be read.
+
+    See Also
+    --------
+    check : holds one paper against a library.
+
+    Notes
+    -----
+    Files are read and sketched anew each time. Of an index, only documents that no check has
+    seen are; what was made of them is stored in the index, and the next check
+    begins after some tenth of a second for 10,000 documents. In memory about one
+    byte for each Chinese character of the library, on disk the same again.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> _ = pathlib.Path(folder.name, "a.txt").write_text("The ferry sails at nine.")
+    >>> with open_library(folder.name) as library:
+    ...     len(library)
+    1
+    >>> folder.cleanup()
+    """
+    from neardup.index import Index
+
+    workers = check_workers(workers)
+    progress = progress or Progress()
+    if isinstance(library, Library):
+        return library
+    if isinstance(library, Index):
+        return _Stored(library, workers, progress, owned=False)
+    paths = paths_of(library, "library", "a path, a list of paths or an Index")
+    if len(paths) == 1 and is_index(paths[0]):
+        index = Index(paths[0], must_exist=True, workers=workers)
+        try:
+            return _Stored(index, workers, progress, owned=True)
+        except BaseException:
+            index.close()
+            raise
+    for path in paths:
+        if is_index(path):
+            raise ParameterError(
+                f"The library must be one index, or files. Got the index {path} among others"
+                " instead. Add the files to the index: neardup index add."
+            )
+        if os.fspath(path) != "-" and not os.path.exists(path):
+            raise InputError(f"{path}: no such file or folder.")
+    return _Files(paths, workers, progress)
+
+
+def made_by() -> str:
+    """Return what tells stored shingles from such as would be made otherwise."""
+    traditional, simplified, _ = variants()
+    digest = hashlib.sha256(f"{traditional}\n{simplified}".encode()).hexdigest()
+    return f"{_FORMAT}-{digest[:12]}"
+
+
+def is_index(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path names a persistent index."""
+    if os.fspath(path).startswith(("postgresql:", "postgres:")):
+        return True
+    try:
+        with open(path, "rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False

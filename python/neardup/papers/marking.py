@@ -1,0 +1,283 @@
+"""The paper's text cut into runs: which passages stand on each of its places?
+
+A sweep over the bounds of passages, pieces, asides, pages, sections and lines,
+in O(n log n) of their number and the number of passages on each run. The runs
+of all blocks together are the paper's text, without gap or overlap.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right, insort
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from neardup.papers.results import EXCLUDED, Passage, Piece, Report, Section
+
+__all__ = ["Block", "Marks", "Paragraph", "Run", "mark", "piece_at"]
+
+_LINE_END = re.compile("\r\n|[\n\r\f\x85\u2028\u2029]")
+# A line of more code points is shown as several paragraphs: browsers take long to
+# lay out a single one of a million.
+_LONGEST = 4000
+_SENTENCE_ENDS = ("。", "！", "？", ". ", "! ", "? ", "；", "; ", " ")
+#: What is shown where several kinds of aside stand on one place.
+_ASIDES = tuple(reversed(EXCLUDED))
+#: A section's first line is shown as a heading up to this length.
+_LONGEST_HEADING = 200
+
+
+@dataclass(frozen=True)
+class Run:
+    """A stretch of the paper on which nothing changes.
+
+    Parameters
+    ----------
+    begin, end : int
+        Half-open span of the paper's text, in code points.
+    passages : tuple of int
+        Positions in ``Report.passages`` of those that stand here, from 0; the one
+        whose colour is shown first, the others by their source's place.
+    repeated : bool
+        Whether the first of them repeats its source here; not so between the
+        pieces of a passage.
+    aside : str
+        Kind of the aside it is in, or empty.
+    opens : bool
+        Whether the colour is another one than just before.
+    first, last : tuple of int
+        Passages that begin with this run, and passages that end with it.
+    page : int
+        The page that begins here, from 1; 0 if none does.
+    """
+
+    begin: int
+    end: int
+    passages: tuple[int, ...]
+    repeated: bool
+    aside: str
+    opens: bool
+    first: tuple[int, ...]
+    last: tuple[int, ...]
+    page: int
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A line of the paper, or part of a very long one.
+
+    Parameters
+    ----------
+    runs : tuple of Run
+    level : int
+        Depth of the heading that it is, from 1; 0 if it is none.
+    blank : bool
+        Whether it is white space only.
+    """
+
+    runs: tuple[Run, ...]
+    level: int
+    blank: bool
+
+
+@dataclass(frozen=True)
+class Block:
+    """The text of a section.
+
+    Parameters
+    ----------
+    section : int
+        Position in ``Report.sections``, or -1 where there is none.
+    paragraphs : tuple of Paragraph
+    """
+
+    section: int
+    paragraphs: tuple[Paragraph, ...]
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The paper's text with all that is shown on it.
+
+    Parameters
+    ----------
+    blocks : tuple of Block
+    anchors : dict of int to int
+        For each passage, the first passage of the run that it begins with; the
+        run is named after that one.
+    coloured : frozenset of int
+        The passages whose colour is seen somewhere.
+    """
+
+    blocks: tuple[Block, ...]
+    anchors: dict[int, int]
+    coloured: frozenset[int]
+
+    def runs(self) -> Iterator[Run]:
+        """All runs, in the order of the paper."""
+        for block in self.blocks:
+            for paragraph in block.paragraphs:
+                yield from paragraph.runs
+
+
+def mark(report: Report) -> Marks:
+    """Cut a paper's text into runs.
+
+    Parameters
+    ----------
+    report : Report
+
+    Returns
+    -------
+    Marks
+        Of several passages on one place, the colour is that of a passage that
+        repeats its source just there, and among these that of the source of which
+        the paper repeats most.
+    """
+    lines = [
+        line
+        for section in _spans(report)
+        for whole in _lines(report.text, *section)
+        for line in _shorter(report.text, *whole)
+    ]
+    runs = _sweep(report, {begin for begin, _ in lines})
+    sections = {section.begin: at for at, section in enumerate(report.sections)}
+    blocks: list[tuple[int, list[Paragraph]]] = []
+    at = 0
+    titled = False
+    for begin, end in lines:
+        first = at
+        while at < len(runs) and runs[at].begin < end:
+            at += 1
+        blank = not report.text[begin:end].strip()
+        if begin in sections or not blocks:
+            blocks.append((sections.get(begin, -1), []))
+            titled = False
+        section = report.sections[blocks[-1][0]] if blocks[-1][0] >= 0 else None
+        level = 0 if titled or blank else _level(section, end - begin)
+        titled |= not blank
+        blocks[-1][1].append(Paragraph(tuple(runs[first:at]), level, blank))
+    return Marks(
+        tuple(Block(section, tuple(paragraphs)) for section, paragraphs in blocks),
+        {number: run.first[0] for run in runs for number in run.first},
+        frozenset(run.passages[0] for run in runs if run.passages),
+    )
+
+
+def piece_at(pieces: tuple[Piece, ...], begins: list[int], place: int) -> int | None:
+    """Return the piece that a place of the paper is in; `begins` are their begins."""
+    at = bisect_right(begins, place) - 1
+    return at if at >= 0 and place < pieces[at].end else None
+
+
+def _level(section: Section | None, length: int) -> int:
+    if section is None or not section.title or length > _LONGEST_HEADING:
+        return 0
+    return max(section.level, 1)
+
+
+def _spans(report: Report) -> Iterator[tuple[int, int]]:
+    bounds = sorted(
+        {0, len(report.text)}
+        | {section.begin for section in report.sections if section.begin < len(report.text)}
+    )
+    return pairwise(bounds)
+
+
+def _lines(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """Lines with what ends them."""
+    for found in _LINE_END.finditer(text, begin, end):
+        yield begin, found.end()
+        begin = found.end()
+    if begin < end:
+        yield begin, end
+
+
+def _shorter(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    while end - begin > _LONGEST:
+        least, most = begin + _LONGEST // 2, begin + _LONGEST
+        cut = max(text.rfind(mark, least, most) + len(mark) for mark in _SENTENCE_ENDS)
+        if cut <= least:
+            cut = most
+            # A mark above a letter stays with it, within reason.
+            while cut > least and unicodedata.combining(text[cut]):
+                cut -= 1
+        yield begin, cut
+        begin = cut
+    if begin < end:
+        yield begin, end
+
+
+def _sweep(report: Report, line_begins: set[int]) -> list[Run]:
+    text = report.text
+    passages = report.passages
+    begins: defaultdict[int, list[int]] = defaultdict(list)
+    ends: defaultdict[int, list[int]] = defaultdict(list)
+    for number, passage in enumerate(passages):
+        if passage.begin < passage.end:
+            begins[passage.begin].append(number)
+            ends[passage.end].append(number)
+    set_aside: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    for aside in report.asides:
+        if aside.begin < aside.end:
+            set_aside[aside.begin][aside.kind] += 1
+            set_aside[aside.end][aside.kind] -= 1
+    pages = {begin: page for page, begin in enumerate(report.pages, 1)}
+    bounds = sorted(
+        place
+        for place in _bounds(passages) | set_aside.keys() | pages.keys() | line_begins | {len(text)}
+        if 0 <= place <= len(text)
+    )
+    piece_begins = [[piece.begin for piece in passage.pieces] for passage in passages]
+
+    runs: list[Run] = []
+    here: list[tuple[int, int]] = []
+    kinds: Counter[str] = Counter()
+    before = None
+    for begin, end in pairwise(bounds):
+        for number in ends[begin]:
+            here.remove((passages[number].source, number))
+        for number in begins[begin]:
+            insort(here, (passages[number].source, number))
+        if begin in set_aside:
+            kinds.update(set_aside[begin])
+        order = [number for _, number in here]
+        repeating = next(
+            (
+                number
+                for number in order
+                if piece_at(passages[number].pieces, piece_begins[number], begin) is not None
+            ),
+            None,
+        )
+        if repeating is not None:
+            order.remove(repeating)
+            order.insert(0, repeating)
+        colour = order[0] if order else None
+        runs.append(
+            Run(
+                begin,
+                end,
+                tuple(order),
+                repeating is not None,
+                next((kind for kind in _ASIDES if kinds[kind] > 0), ""),
+                colour is not None and colour != before,
+                tuple(begins[begin]),
+                tuple(ends[end]),
+                pages.get(begin, 0),
+            )
+        )
+        before = colour
+    return runs
+
+
+def _bounds(passages: Iterable[Passage]) -> set[int]:
+    bounds = set()
+    for passage in passages:
+        bounds |= {passage.begin, passage.end}
+        for piece in passage.pieces:
+            bounds |= {piece.begin, piece.end}
+    return bounds

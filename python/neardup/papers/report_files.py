@@ -1,0 +1,144 @@
+"""Reports as files: of one paper, and of many with a page that links to all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup.exceptions import OutputError
+
+if TYPE_CHECKING:
+    from neardup.papers.batch import Checked
+    from neardup.papers.results import Report
+
+__all__ = ["ReportFolder", "refuse_existing", "write_report"]
+
+#: The page that links to all reports of a folder.
+SUMMARY = "index.html"
+
+
+def refuse_existing(paths: Iterable[str | Path]) -> None:
+    """Raise OutputError if a file is there already: before the work, not after it."""
+    for path in paths:
+        if os.path.exists(path):
+            raise OutputError(
+                f"{path}: exists already. Nothing was written. Name another file, or replace it"
+                " with --force (force=True)."
+            )
+
+
+def write_report(
+    report: Report,
+    page: str | Path | None,
+    json: str | Path | None,
+    *,
+    language: str,
+    force: bool,
+) -> None:
+    """Write a report as a page, as JSON or both: together or not at all."""
+    from neardup.writers import OutputSet
+
+    with OutputSet() as outputs:
+        if page is not None:
+            output = outputs.open_text(page, force=force)
+            output.write(report.to_html(language=language).encode())
+        if json is not None:
+            output = outputs.open_text(json, force=force)
+            output.write(report.to_json().encode())
+
+
+class ReportFolder:
+    """Folders that get one report a paper, and a page with links to all of them.
+
+    Parameters
+    ----------
+    papers : list of str
+        All papers that will come, so that no two reports have one name.
+    page, json : str or None
+        The folder of pages and that of JSON files, made if they are not there; None for
+        none. They may be one.
+    language : {'zh', 'en'}
+    force : bool
+        Whether files that exist are replaced.
+
+    Raises
+    ------
+    OutputError
+        If a folder cannot be made, or a file is there already. Nothing was written then.
+    """
+
+    def __init__(
+        self,
+        papers: Sequence[str],
+        *,
+        page: str | None,
+        json: str | None,
+        language: str,
+        force: bool,
+    ) -> None:
+        self._language, self._force = language, force
+        self._names = _names(papers)
+        self._pages = None if page is None else Path(page)
+        self._json = None if json is None else Path(json)
+        self._done: list[tuple[Report, str]] = []
+        expected = [] if self._pages is None else [self._pages / SUMMARY]
+        for folder, kind in ((self._pages, "html"), (self._json, "json")):
+            if folder is None:
+                continue
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise OutputError(f"{folder}: cannot be made: {error.strerror}.") from error
+            expected += [folder / f"{name}.{kind}" for name in self._names.values()]
+        if not force:
+            refuse_existing(expected)
+
+    def write(self, checked: Checked) -> None:
+        """Write the report of one paper, if it has one."""
+        report = checked.report
+        if report is None:
+            return
+        name = self._names[checked.paper]
+        write_report(
+            report,
+            None if self._pages is None else self._pages / f"{name}.html",
+            None if self._json is None else self._json / f"{name}.json",
+            language=self._language,
+            force=self._force,
+        )
+        # What the last page shows of it: the papers of a class need not all be in memory.
+        short = replace(report, text="", passages=(), asides=(), sections=(), pages=())
+        self._done.append((short, f"{name}.html"))
+
+    def finish(self) -> Path | None:
+        """Write the page that links to all reports, and return where it is."""
+        from neardup.papers.html import summary_page
+        from neardup.writers import OutputSet
+
+        if self._pages is None:
+            return None
+        reports = [report for report, _ in self._done]
+        page = summary_page(reports, [link for _, link in self._done], language=self._language)
+        path = self._pages / SUMMARY
+        with OutputSet() as outputs:
+            outputs.open_text(path, force=self._force).write(page.encode())
+        return path
+
+
+def _names(papers: Sequence[str]) -> dict[str, str]:
+    """Return a name for the report of each paper: its own, numbered where two have one."""
+    names: dict[str, str] = {}
+    # Some systems take upper and lower case for one.
+    taken = {Path(SUMMARY).stem}
+    for paper in papers:
+        stem = Path(paper).stem or "paper"
+        name, number = stem, 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{stem}-{number}"
+        taken.add(name.casefold())
+        names[paper] = name
+    return names

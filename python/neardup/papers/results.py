@@ -1,0 +1,311 @@
+"""What a check of a paper yields: rates, sources, sections and passages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = [
+    "EXCLUDED",
+    "Aside",
+    "Passage",
+    "Piece",
+    "Rates",
+    "Report",
+    "Section",
+    "Source",
+]
+
+#: Kinds of text that is set aside. What ``given`` marks counts nowhere; the other
+#: kinds count in the total rate, and not in the rate without quotations.
+EXCLUDED = ("quotation", "references", "contents", "given")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of the paper and the stretch of the source that it repeats.
+
+    Parameters
+    ----------
+    begin, end : int
+        Half-open span of the paper's text, in code points.
+    source_begin, source_end : int
+        Half-open span of the source's text, in code points.
+    """
+
+    begin: int
+    end: int
+    source_begin: int
+    source_end: int
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A part of the paper that stands in a source.
+
+    Parameters
+    ----------
+    begin, end : int
+        Half-open span of the paper's text, in code points.
+    source : int
+        Position of the source in ``Report.sources``, from 0.
+    source_begin, source_end : int
+        Half-open span of the source's text, in code points.
+    similarity : float
+        Share of the longer of the two texts that no edit touches, in [0, 1];
+        letters and digits only.
+    characters : int
+        Characters of the paper in it that count: see `Report.characters`.
+    pieces : tuple of Piece
+        What the passage is made of, in the order of the paper. More than one
+        where sentences were moved, or text was put in between.
+    source_text : str
+        The source's text of the passage, with some of what stands around it.
+    source_text_begin : int
+        Where `source_text` begins in the source's text, in code points.
+    """
+
+    begin: int
+    end: int
+    source: int
+    source_begin: int
+    source_end: int
+    similarity: float
+    characters: int
+    pieces: tuple[Piece, ...]
+    source_text: str
+    source_text_begin: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """A document of the library of which the paper repeats something.
+
+    Parameters
+    ----------
+    id : str
+        What the library calls it.
+    title : str or None
+    characters : int
+        Characters of the paper that stand in it.
+    rate : float
+        `characters` over those of the paper, in [0, 1].
+    only_here : int
+        Characters of the paper that stand in it and in no other source.
+    similarity : float or None
+        Edit similarity of the two whole texts, in [0, 1]; None where it was not
+        computed, because the paper repeats too little of it.
+    length : int
+        Length of the source's text, in code points.
+    """
+
+    id: str
+    title: str | None
+    characters: int
+    rate: float
+    only_here: int
+    similarity: float | None
+    length: int
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the paper under one heading.
+
+    Parameters
+    ----------
+    title : str
+        The heading; empty for what stands before the first one.
+    level : int
+        Depth of the heading, from 1; 0 for what stands before the first one.
+    begin, end : int
+        Half-open span of the paper's text, in code points; the sections follow
+        each other without gaps.
+    characters : int
+        Characters that count.
+    copied : int
+        Those of them that stand in a source.
+    rate : float
+        `copied` over `characters`, in [0, 1].
+    """
+
+    title: str
+    level: int
+    begin: int
+    end: int
+    characters: int
+    copied: int
+    rate: float
+
+
+@dataclass(frozen=True)
+class Aside:
+    """A part of the paper that is set aside.
+
+    Parameters
+    ----------
+    begin, end : int
+        Half-open span of the paper's text, in code points.
+    kind : {'quotation', 'references', 'contents', 'given'}
+        Text in quotation marks, the list of references, the table of contents, or
+        what stands in a text that was given to be excluded.
+    """
+
+    begin: int
+    end: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Shares of a paper, each in [0, 1] and of the same number of characters.
+
+    Parameters
+    ----------
+    total : float
+        What stands in any source (总文字复制比).
+    without_quotations : float
+        The same without quotations, references and contents (去除引用文献复制比).
+    largest_source : float
+        What stands in the single source of which the paper repeats most
+        (单篇最大文字复制比).
+    """
+
+    total: float
+    without_quotations: float
+    largest_source: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """What parts of a paper stand elsewhere.
+
+    Parameters
+    ----------
+    paper : str
+        Name of the paper: its file's, or what the caller said.
+    text : str
+        The paper's text; all offsets count its code points.
+    characters : int
+        Characters that count: letters (a Chinese character is one) and digits, but for
+        what was given to be excluded.
+    copied : int
+        Those of them that stand in a source.
+    rates : Rates
+    similarity : float or None
+        Edit similarity of the paper and the source that it resembles most; None
+        where there is no such source.
+    sources : tuple of Source
+        The sources, those of which the paper repeats most first.
+    sections : tuple of Section
+        In the order of the paper.
+    passages : tuple of Passage
+        In the order of the paper; passages of different sources may overlap.
+    asides : tuple of Aside
+        What was set aside, in the order of the paper.
+    pages : tuple of int
+        Where the pages of the paper's file begin in its text, in code points;
+        empty where the format has no pages.
+    library : str
+        The library, as it was named.
+    library_documents : int
+        How many documents it has.
+    settings : dict of str to int, float, str or bool
+        What the check was asked for.
+    notes : tuple of str
+        What the reader should know, such as how the file's encoding was told.
+    """
+
+    paper: str
+    text: str
+    characters: int
+    copied: int
+    rates: Rates
+    similarity: float | None
+    sources: tuple[Source, ...]
+    sections: tuple[Section, ...]
+    passages: tuple[Passage, ...]
+    asides: tuple[Aside, ...]
+    pages: tuple[int, ...]
+    library: str
+    library_documents: int
+    settings: dict[str, int | float | str | bool]
+    notes: tuple[str, ...]
+
+    def to_html(
+        self, path: str | Path | None = None, *, language: str = "zh", force: bool = False
+    ) -> str:
+        """Return the report as one HTML page that needs nothing else, and write it.
+
+        Parameters
+        ----------
+        path : str, Path or None, default=None
+            Where to write it; None for nowhere.
+        language : {'zh', 'en'}, default='zh'
+            Language of the interface. The paper and its sources stay as they are.
+        force : bool, default=False
+            Whether a file that exists is replaced.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ParameterError
+            If there is no such language.
+        OutputError
+            If the file exists or cannot be written.
+        MissingDependencyError
+            If jinja2 is not installed.
+        """
+        from neardup.papers.html import html_report
+
+        page = html_report(self, language=language)
+        if path is not None:
+            _write(path, page, force=force)
+        return page
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as values that JSON has.
+
+        The keys are in ``docs/formats.md``.
+        """
+        from neardup.papers.json_report import as_dict
+
+        return as_dict(self)
+
+    def to_json(self, path: str | Path | None = None, *, force: bool = False) -> str:
+        """Return the report as JSON, with all offsets, and write it.
+
+        Parameters
+        ----------
+        path : str, Path or None, default=None
+            Where to write it; None for nowhere.
+        force : bool, default=False
+            Whether a file that exists is replaced.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        OutputError
+            If the file exists or cannot be written.
+        """
+        import orjson
+
+        text = orjson.dumps(self.to_dict(), option=orjson.OPT_INDENT_2).decode() + "\n"
+        if path is not None:
+            _write(path, text, force=force)
+        return text
+
+
+def _write(path: str | Path, text: str, *, force: bool) -> None:
+    from neardup.parameters import check_path
+    from neardup.writers import OutputSet
+
+    with OutputSet() as outputs:
+        outputs.open_text(check_path(path, "path"), force=force).write(text.encode())

@@ -1,0 +1,51 @@
+"""Which Chinese characters are one: traditional and simplified forms."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.metadata import version
+
+__all__ = ["variants"]
+
+# Unified ideographs: the first block and its extensions.
+_BLOCKS = ((0x3400, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x323AF))
+
+
+@lru_cache(maxsize=1)
+def variants() -> tuple[str, str, str | None]:
+    """Return traditional characters, the simplified form of each, and whose table it is.
+
+    Returns
+    -------
+    tuple of str, str and str or None
+        Two texts of equal length, and ``opencc VERSION``; two empty ones and None where
+        the package `opencc` is not installed: it comes with ``neardup[papers]``.
+
+    Notes
+    -----
+    Characters only, one for one, so that places in a text stay what they are. Where words
+    decide (乾 is 干 or 乾), OpenCC's choice for the lone character is taken on both sides,
+    which is all that comparing needs. 0.1 seconds, once a process.
+
+    Examples
+    --------
+    >>> traditional, simplified, _ = variants()
+    >>> len(traditional) == len(simplified)
+    True
+    """
+    try:
+        from opencc import OpenCC
+    except ImportError:
+        return "", "", None
+    convert = OpenCC("t2s").convert
+    pairs = [
+        (character, simplified)
+        for first, last in _BLOCKS
+        for character in map(chr, range(first, last + 1))
+        if (simplified := convert(character)) != character and len(simplified) == 1
+    ]
+    return (
+        "".join(one for one, _ in pairs),
+        "".join(other for _, other in pairs),
+        f"opencc {version('opencc')}",
+    )

@@ -1,0 +1,94 @@
+"""The words of the report's interface, in each of its languages.
+
+One TOML table a language, with the same keys and the same placeholders.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from neardup.parameters import check_choice
+
+__all__ = ["LANGUAGES", "Words", "load_words"]
+
+#: The languages of the interface.
+LANGUAGES = ("zh", "en")
+
+# Below and above these a share would be rounded to none or all, which it is not.
+_LEAST_SHOWN, _MOST_SHOWN = 0.001, 0.999
+
+
+class Words:
+    """The words of one language.
+
+    Parameters
+    ----------
+    language : {'zh', 'en'}
+    table : dict of str to str
+        The words by key; placeholders in braces.
+    """
+
+    def __init__(self, language: str, table: dict[str, str]) -> None:
+        self.language = language
+        self.table = table
+
+    @property
+    def tag(self) -> str:
+        """The language as HTML names it."""
+        return self.table["tag"]
+
+    def __call__(self, key: str, **values: Any) -> str:
+        """Return the words of a key, with values in the place of their names.
+
+        Whole numbers get separators of thousands. Values are put in as they are:
+        what makes the page escapes the whole.
+        """
+        return self.table[key].format(
+            **{
+                name: f"{value:,}" if isinstance(value, int) else value
+                for name, value in values.items()
+            }
+        )
+
+    def percent(self, share: float) -> str:
+        """Return a share of [0, 1] in percent, never rounded to none or all.
+
+        Examples
+        --------
+        >>> words = load_words("en")
+        >>> [words.percent(share) for share in (0, 0.0004, 0.3333, 0.9999, 1)]
+        ['0%', '<0.1%', '33.3%', '>99.9%', '100%']
+        """
+        if share in (0, 1):
+            return f"{share:.0%}"
+        if share < _LEAST_SHOWN:
+            return "<0.1%"
+        return ">99.9%" if share > _MOST_SHOWN else f"{share:.1%}"
+
+
+@lru_cache
+def _load(language: str) -> Words:
+    page = resources.files("neardup.papers").joinpath("templates", f"{language}.toml")
+    return Words(language, tomllib.loads(page.read_text("utf-8")))
+
+
+def load_words(language: str) -> Words:
+    """Return the words of a language.
+
+    Parameters
+    ----------
+    language : {'zh', 'en'}
+
+    Returns
+    -------
+    Words
+
+    Raises
+    ------
+    ParameterError
+        If there is no such language.
+    """
+    return _load(check_choice(language, "language", LANGUAGES))

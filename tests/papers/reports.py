@@ -1,0 +1,365 @@
+"""Reports made by hand: a small one in each language, a hostile one, a long one."""
+
+import random
+
+from neardup.papers.results import Aside, Passage, Piece, Rates, Report, Section, Source
+
+#: All that breaks pages, in one line.
+HOSTILE = (
+    "<script>window.broken=1</script></script><img src=x onerror=window.broken=2>"
+    "</style></title></textarea>--><!-- {{ 7*7 }} {% raw %} ${7} &lt;&#x27; \"'` "
+    "a\u202eb\u2066c\u200bd\ufeff \x00 \x1b[31m \x0b\u2028\u0085 \r end \uffff 🙂 e\u0301"
+)
+
+
+def counted(text):
+    return sum(map(str.isalnum, text))
+
+
+def union(spans):
+    merged = []
+    for begin, end in sorted(spans):
+        if merged and begin <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
+        else:
+            merged.append([begin, end])
+    return merged
+
+
+def report(text, sources, found, *, asides=(), headings=(), **fields):
+    """A report with counts that agree, from what was found.
+
+    `sources` are (id, title, text); `found` are (source, pieces), the pieces as
+    (begin, end, source_begin, source_end); `headings` are (title, level).
+    """
+    found = sorted(found, key=lambda one: (one[1][0][0], one[0]))
+    number_of = [[] for _ in sources]
+    for source, pieces in found:
+        number_of[source].extend((piece[0], piece[1]) for piece in pieces)
+
+    def characters(spans):
+        return sum(counted(text[begin:end]) for begin, end in union(spans))
+
+    order = sorted(range(len(sources)), key=lambda at: -characters(number_of[at]))
+    place = {at: position for position, at in enumerate(order)}
+    total = counted(text)
+    everywhere = [span for spans in number_of for span in spans]
+    copied = characters(everywhere)
+
+    def only_here(at):
+        rest = [span for other, spans in enumerate(number_of) if other != at for span in spans]
+        return copied - characters(rest)
+
+    passages = []
+    for at, pieces in found:
+        source_text = sources[at][2]
+        begin, end = pieces[0][0], pieces[-1][1]
+        source_begin = min(piece[2] for piece in pieces)
+        source_end = max(piece[3] for piece in pieces)
+        around = max(source_begin - 50, 0)
+        passages.append(
+            Passage(
+                begin,
+                end,
+                place[at],
+                source_begin,
+                source_end,
+                0.93,
+                counted(text[begin:end]),
+                tuple(Piece(*piece) for piece in pieces),
+                source_text[around : source_end + 50],
+                around,
+            )
+        )
+    begins = [(0, "", 0)]
+    for title, level in headings:
+        begins.append((text.index(f"\n{title}\n", begins[-1][0]) + 1, title, level))
+    ends = [begin for begin, _, _ in begins[1:]] + [len(text)]
+    sections = []
+    for (begin, title, level), end in zip(begins, ends, strict=True):
+        inside = [
+            (max(low, begin), min(high, end))
+            for low, high in everywhere
+            if low < end and high > begin
+        ]
+        here = counted(text[begin:end])
+        part = characters(inside)
+        sections.append(Section(title, level, begin, end, here, part, part / max(here, 1)))
+    largest = max((characters(spans) for spans in number_of), default=0)
+    quoted = [(aside.begin, aside.end) for aside in asides]
+    without = [
+        span
+        for span in everywhere
+        if not any(begin <= span[0] and span[1] <= end for begin, end in quoted)
+    ]
+    values = {
+        "paper": "论文.docx",
+        "text": text,
+        "characters": total,
+        "copied": copied,
+        "rates": Rates(copied / total, characters(without) / total, largest / total)
+        if total
+        else Rates(0.0, 0.0, 0.0),
+        "similarity": 0.41,
+        "sources": tuple(
+            Source(
+                sources[at][0],
+                sources[at][1],
+                characters(number_of[at]),
+                characters(number_of[at]) / max(total, 1),
+                only_here(at),
+                0.41 if position == 0 else None,
+                len(sources[at][2]),
+            )
+            for position, at in enumerate(order)
+        ),
+        "sections": tuple(sections),
+        "passages": tuple(passages),
+        "asides": tuple(asides),
+        "pages": (),
+        "library": "papers/",
+        "library_documents": len(sources),
+        "settings": {"least": 20, "candidates": 1000, "variants": "none", "strict": True},
+        "notes": (),
+    }
+    return Report(**values | fields)
+
+
+def empty():
+    """A paper of nothing, of which nothing was found."""
+    return report("", [], [], paper="empty.txt", library_documents=0, settings={}, similarity=None)
+
+
+def located(text, piece, source_text, source_piece=None):
+    begin = text.index(piece)
+    source_piece = source_piece or piece
+    source_begin = source_text.index(source_piece)
+    return begin, begin + len(piece), source_begin, source_begin + len(source_piece)
+
+
+ZH_SOURCE_1 = (
+    "潮汐对河口盐度的影响并不均匀。大潮期间，海水沿河道底部上溯，表层淡水则向外海扩展，"
+    "两者之间形成清晰的界面。小潮期间界面变得模糊，混合加强，水厂取水口的氯度随之升高。"
+    "观测站在三个断面上每隔半小时取样一次，连续取样十五天。结果显示，底层盐度的峰值比"
+    "表层晚到约两小时。"
+)
+ZH_SOURCE_2 = (
+    "水厂调度的关键在于提前量。若能在盐水到达之前六小时得到预报，水库即可蓄满淡水，"
+    "供水不必中断。过去依靠经验判断，误报率超过三成。观测站在三个断面上每隔半小时取样一次，"
+    "连续取样十五天。"
+)
+ZH_SOURCE_3 = "河流是城市的母亲，也是城市的镜子。人们在岸边建屋、筑堤、架桥，也在岸边等待潮水退去。"
+ZH = (
+    "河口盐水入侵与水厂调度研究\n"
+    "摘要\n"
+    "本文以某河口为例，讨论潮汐、径流与盐度的关系，并给出水厂的取水建议。\n"
+    "第一章　绪论\n"
+    "正如一位老船工所说：“河流是城市的母亲，也是城市的镜子。”这句话道出了本课题的由来。"
+    "大潮期间，海水沿河道底部向上推进，表层淡水则向外海扩展，两者之间形成清晰的界面。"
+    "这一现象在枯水季节尤其明显，沿岸居民多有感受。\n"
+    "　　我们走访了四个村庄，记录了十二位居民对水味变化的描述，并与化验结果逐日对照。\n"
+    "第二章　观测与方法\n"
+    "观测站在三个断面上每隔半小时取样一次，连续取样十五天。"
+    "取样瓶在使用前以蒸馏水冲洗三遍，编号后避光保存。"
+    "结果显示，底层盐度的峰值比表层晚到约两小时。（以下各表均由此得到。）"
+    "小潮期间界面变得模糊，混合加强，水厂取水口的氯度随之升高。\n"
+    "第三章　调度建议\n"
+    "若能在盐水到达之前六小时得到预报，水库即可蓄满淡水，供水不必中断。"
+    "我们据此设计了一张简单的值班表，并在两个水厂试行了一个冬天。\n"
+    "参考文献\n"
+    "[1] 林某某. 河口的界面[M]. 海边出版社, 2011.\n"
+    "[2] 周某. 取水口的氯度[J]. 水与城市, 2015(4): 21-29.\n"
+)
+
+
+def small_zh(**fields):
+    """Three sources, one passage in two moved pieces, two on one place, a quotation."""
+    one, two, three = ZH_SOURCE_1, ZH_SOURCE_2, ZH_SOURCE_3
+    stored = "若能在盐水到达之前六小时得到预报，水库即可蓄满淡水，供水不必中断。"
+    sampled = "观测站在三个断面上每隔半小时取样一次，连续取样十五天。"
+    quotation = "“河流是城市的母亲，也是城市的镜子。”"
+    sources = [
+        ("papers/tide-2019.pdf", "河口潮汐与盐度界面的观测", one),
+        ("papers/waterworks.docx", "水厂避咸调度研究", two),
+        ("papers/essays/river.txt", None, three),
+    ]
+    found = [
+        (2, [located(ZH, quotation[1:-1], three)]),
+        (
+            0,
+            [
+                located(
+                    ZH,
+                    "大潮期间，海水沿河道底部向上推进，表层淡水则向外海扩展，两者之间形成清晰的界面。",
+                    one,
+                    "大潮期间，海水沿河道底部上溯，表层淡水则向外海扩展，两者之间形成清晰的界面。",
+                )
+            ],
+        ),
+        (
+            0,
+            [
+                located(ZH, sampled, one),
+                located(ZH, "结果显示，底层盐度的峰值比表层晚到约两小时。", one),
+                located(ZH, "小潮期间界面变得模糊，混合加强，水厂取水口的氯度随之升高。", one),
+            ],
+        ),
+        (1, [located(ZH, sampled, two)]),
+        (1, [located(ZH, stored, two)]),
+    ]
+    begin = ZH.index(quotation)
+    fields = {
+        "paper": "河口盐水入侵与水厂调度研究.docx",
+        "library": "papers/",
+        "library_documents": 214,
+        "pages": (0, ZH.index("第二章"), ZH.index("我们据此")),
+        "notes": ("文件没有声明编码，按 GB18030 读出（很可能正确）。",),
+    } | fields
+    return report(
+        ZH,
+        sources,
+        found,
+        asides=[
+            Aside(begin, begin + len(quotation), "quotation"),
+            Aside(ZH.index("参考文献"), len(ZH), "references"),
+        ],
+        headings=[
+            ("摘要", 1),
+            ("第一章　绪论", 1),
+            ("第二章　观测与方法", 1),
+            ("第三章　调度建议", 1),
+            ("参考文献", 1),
+        ],
+        **fields,
+    )
+
+
+EN_SOURCE = (
+    "The mill stood at the bend of the river for three centuries. Its wheel was mended every "
+    "autumn, when the water was low, and the miller kept a book of each repair. In dry years the "
+    "village carried its grain to the windmill on the hill."
+)
+EN = (
+    "Mills and their keepers\n"
+    "1 Introduction\n"
+    "Few trades left as many papers as milling. Its wheel was repaired every autumn, when the "
+    "water was low, and the miller kept a book of each repair. Four such books are still there.\n"
+    "2 Droughts\n"
+    "In dry years the village carried its grain to the windmill on the hill. The road there is "
+    "lined with stones that tell the distance.\n"
+    "The parish accounts speak of a meeting in the template hall, by permission of the owner.\n"
+)
+
+
+def small_en(**fields):
+    """One source, two passages, and what was given to be excluded."""
+    form = EN.index("The parish")
+    return report(
+        EN,
+        [("mills.txt", "The mill at the bend", EN_SOURCE)],
+        [
+            (
+                0,
+                [
+                    located(
+                        EN,
+                        "Its wheel was repaired every autumn, when the water was low, and the "
+                        "miller kept a book of each repair.",
+                        EN_SOURCE,
+                        "Its wheel was mended every autumn, when the water was low, and the "
+                        "miller kept a book of each repair.",
+                    )
+                ],
+            ),
+            (
+                0,
+                [
+                    located(
+                        EN,
+                        "In dry years the village carried its grain to the windmill on the hill.",
+                        EN_SOURCE,
+                    )
+                ],
+            ),
+        ],
+        asides=[Aside(form, len(EN) - 1, "given")],
+        headings=[("1 Introduction", 1), ("2 Droughts", 1)],
+        **{"paper": "mills.md", "library": "sources"} | fields,
+    )
+
+
+def hostile():
+    """Paper, source, title, id, notes and settings full of what breaks pages."""
+    text = f"{HOSTILE}\n{HOSTILE * 3}\n\n{'x' * 9000}\nשלום {HOSTILE}\r\nend"
+    source = HOSTILE * 4
+    size = len(HOSTILE)
+    at = size + 1
+    return report(
+        text,
+        [(HOSTILE, HOSTILE, source), ("../../etc/<b>", None, source)],
+        [
+            (0, [(0, size, 0, size)]),
+            (1, [(5, size - 5, 5, size - 5)]),
+            (0, [(at, at + size, size, 2 * size), (at + size, at + 2 * size, 0, size)]),
+            (1, [(at + 3 * size + 3, at + 3 * size + 6000, 0, size)]),
+        ],
+        asides=[
+            Aside(2, size, "quotation"),
+            Aside(size - 4, size + 20, "given"),
+            Aside(len(text) - 40, len(text), "references"),
+        ],
+        headings=[(HOSTILE * 3, 1)],
+        paper=HOSTILE,
+        library=HOSTILE,
+        notes=(HOSTILE, "</script><script>window.broken=3</script>"),
+        settings={HOSTILE: HOSTILE, "flag": False, "rate": 0.5, "count": 3},
+        pages=(0, 7, 7, len(text) - 3),
+    )
+
+
+#: Words of two characters.
+_RUNNING = (
+    "渔民校长医生站长木匠邮差园丁船长记者厨师码头学校诊所车站集市花园灯塔仓库茶馆山坡"
+    "清晨傍晚周末雨后午夜修补搬运清点记录丈量粉刷晾晒播种拍摄整理渔网课本药箱铁轨门窗"
+)
+WORDS = [_RUNNING[at : at + 2] for at in range(0, len(_RUNNING), 2)]
+
+
+def long(characters=100_000, passages=400, sources=80, seed=1):
+    """A thesis of 100 pages, with passages that overlap now and then."""
+    draw = random.Random(seed)
+
+    def sentence():
+        return "".join(draw.choice(WORDS) for _ in range(draw.randrange(4, 14))) + "。"
+
+    lines, titles, size = [], [], 0
+    while size < characters:
+        if len(lines) % 30 == 29:
+            lines.append(f"第{len(titles) + 1}章　{sentence()[:-1]}")
+            titles.append((lines[-1], 1 + (len(titles) % 3 > 0)))
+        else:
+            lines.append("".join(sentence() for _ in range(draw.randrange(3, 9))))
+        size += len(lines[-1]) + 1
+    text = "\n".join(lines) + "\n"
+    found = [(draw.randrange(sources), at) for at in range(passages)]
+    source_texts = [""] * sources
+    step = len(text) // passages
+    placed = []
+    for source, at in found:
+        begin = at * step
+        end = min(begin + draw.randrange(60, step + 40), len(text))
+        source_begin = len(source_texts[source])
+        source_texts[source] += text[begin:end] + sentence()
+        placed.append((source, [(begin, end, source_begin, source_begin + end - begin)]))
+    return report(
+        text,
+        [
+            (f"library/{at:03}.pdf", f"第 {at} 篇比对文献：{sentence()[:-1]}", source_texts[at])
+            for at in range(sources)
+        ],
+        placed,
+        headings=titles,
+        pages=tuple(range(0, len(text), 1000)),
+        asides=[Aside(at, at + 40, "quotation") for at in range(500, len(text), 5000)],
+        library_documents=12_345,
+    )

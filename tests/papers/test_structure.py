@@ -1,0 +1,383 @@
+"""The structure of a paper: its parts, and what is set aside."""
+
+import re
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup import ParameterError
+from neardup.papers import contents, headings, quotations, references
+from neardup.papers.sections import MOST_PARTS
+from neardup.papers.structure import asides, sections
+
+CONTENTS = (
+    "目    录\n摘要...................I\n第一章 绪论............1\n1.1 研究背景\t1\n"
+    "第二章 方法 …………… 5\n参考文献　　　　9\n"
+)
+BODY = (
+    "第一章 绪论\n1.1 研究背景\n2019年，全县有渡口三十处。\n图1-1 渡口分布\n主要有三点：\n"
+    "1. 水位\n2. 流量\n3. 泥沙\n1.2研究意义\n3.5亿元用于修路。\n第二章的内容是方法\n"
+    "第二章 方法\n2.1 资料\n一、县志\n县志三种。\n二、档案\n档案若干。\n（一）馆藏\n馆藏很多。\n"
+)
+WORKS = (
+    "参 考 文 献：\n[1] 王岚. 渡口志[M]. 北京: 水边出版社, 1998.\n"
+    "[2] Smith J. “A very long title of some ferry article”[J]. 2001, 3(2): 11-20.\n"
+)
+THESIS = (
+    f"渡口志编纂研究\n\n摘 要\n本文研究渡口志。\n{CONTENTS}{BODY}致  谢\n感谢老师。\n"
+    f"{WORKS}附录A 调查问卷\n问卷内容。\n"
+)
+ENGLISH = (
+    "Abstract\nWe study ferries.\n\n1 Introduction\nFerries cross rivers.\n\n1.1 Earlier work\n"
+    "In 2019 there were\n12 March crossings of the river.\n\n2 Methods\nWe counted.\n\n"
+    "References\nSmith, J. (2015). Ferries of the north. River Press.\n\nAppendix A Tables\nNone.\n"
+)
+
+
+@dataclass
+class Heading:
+    begin: int
+    end: int
+    level: int
+
+
+def outline(text, marked=()):
+    return [(part.level, part.title) for part in sections(text, marked)]
+
+
+def spans(text, kind):
+    return [text[aside.begin : aside.end] for aside in asides(text) if aside.kind == kind]
+
+
+# sections
+
+
+def test_parts_of_a_thesis():
+    assert outline(THESIS) == [
+        (0, ""),
+        (1, "摘要"),
+        (1, "目录"),
+        (1, "第一章 绪论"),
+        (2, "1.1 研究背景"),
+        (2, "1.2研究意义"),
+        (1, "第二章 方法"),
+        (2, "2.1 资料"),
+        (3, "一、县志"),
+        (3, "二、档案"),
+        (4, "（一）馆藏"),
+        (1, "致谢"),
+        (1, "参考文献"),
+        (1, "附录A 调查问卷"),
+    ]
+
+
+def test_parts_of_an_english_paper():
+    assert outline(ENGLISH) == [
+        (1, "Abstract"),
+        (1, "1 Introduction"),
+        (2, "1.1 Earlier work"),
+        (1, "2 Methods"),
+        (1, "References"),
+        (1, "Appendix A Tables"),
+    ]
+
+
+def test_a_table_of_contents_without_pages_is_no_outline():
+    table = re.sub(r"(?m)[.…\s]*[.…\t　][.…\t　 ]*[I\d]$", "", CONTENTS)
+    assert table.endswith("第二章 方法\n参考文献\n")
+    assert [title for _, title in outline(table + BODY)].count("第一章 绪论") == 1
+    assert outline(table + BODY)[-1] == (4, "（一）馆藏")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2019年全县渡口",
+        "3.5亿元用于修路",
+        "2.1 万人受灾",
+        "0.5 的水平",
+        "第二章的内容是方法",
+        "第十二条 渡口由镇管理",
+        "第一章介绍背景，第二章介绍方法。",
+        "一、水位；",
+        "1. 先测量水位。",
+        "12 March 2019",
+        "图1-1 渡口分布",
+        "1.1 研究背景..........3",
+        "references",
+        "chapter 3 shows that",
+        "Part 1 of the study",
+        "12月份",
+        "第一章 " + "长" * 50,
+    ],
+)
+def test_what_is_no_heading(line):
+    assert headings.form(line) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "style", "numbers"),
+    [
+        ("第十二章 结论", "chapter", (12,)),
+        ("第3章绪论", "chapter", (3,)),
+        ("第一节　资料", "section", (1,)),
+        ("上编", None, None),
+        ("第二编 水路", "part", (2,)),
+        ("二十一、余话", "han", (21,)),
+        ("(三)档案", "brackets", (3,)),
+        ("2.1分析方法", "decimal", (2, 1)),
+        ("1．人工智能概述", "decimal", (1,)),
+        ("3、流量", "listed", (3,)),
+        ("CHAPTER TWO Rivers", "chapter", (2,)),
+        ("IV. RESULTS", "roman", (4,)),
+        ("## 资料 ##", "markdown", (2,)),
+        ("【摘要】本文研究渡口。", "word", ()),
+        ("攻读硕士学位期间发表的论文", "word", ()),
+    ],
+)
+def test_forms(line, style, numbers):
+    found = headings.form(line)
+    assert (found and (found.style, found.numbers)) == (style and (style, numbers))
+
+
+def test_lists_are_no_headings():
+    text = (
+        "1 引言\n要点：\n1. 水位\n2. 流量\n3. 泥沙\n都重要。\n"
+        "2 方法\n做法：\n1. 测量\n说明。\n3 结果\n好。\n"
+    )
+    assert [title for _, title in outline(text)] == ["1 引言", "2 方法", "3 结果"]
+
+
+def test_a_number_at_the_head_of_a_wrapped_line():
+    line = "渡口的水位在春季每日测量四次并且由值班人员记录在县里发的册子上"
+    text = f"1 引言\n{line}\n{line}\n2 册子由镇里保管\n{line}\n{line}。\n\n2 方法\n测量。\n"
+    assert outline(text) == [(1, "1 引言"), (1, "2 方法")]
+
+
+def test_marked_headings_go_before_forms():
+    text = "一、缘起\n水。\n## 方法\n山。\n"
+    marked = [Heading(0, 4, 1), Heading(11, 13, 2)]
+    found = sections(text, marked)
+    assert [(part.level, part.title, part.begin) for part in found] == [
+        (1, "一、缘起", 0),
+        (2, "方法", 8),
+    ]
+    assert outline("题目\n一、缘起\n水。\n二、经过\n山。\n", [Heading(0, 2, 1)]) == [
+        (0, ""),
+        (1, "一、缘起"),
+        (1, "二、经过"),
+    ]
+    assert outline("题目\n正文。\n", [Heading(0, 2, 1)]) == [(1, "题目")]
+
+
+@pytest.mark.parametrize(("deeper", "levels"), [(29, {1, 2}), (30, {1})])
+def test_at_most_sixty_parts(deeper, levels):
+    text = "".join(f"# 第{n}篇\n水。\n" for n in range(31)) + "## 山\n山。\n" * deeper
+    found = sections(text)
+    assert {part.level for part in found} == levels
+    assert len(found) == 31 + deeper * (len(levels) - 1)
+    assert len(sections("# 水\n山。\n" * 61)) == 1
+
+
+@pytest.mark.parametrize("text", ["", " \n", "水", "\n\n1 引言\n水。\n2 方法\n山。"])
+def test_sections_cover_small_texts(text):
+    found = sections(text)
+    assert "".join(text[part.begin : part.end] for part in found) == text
+
+
+# asides
+
+
+def test_asides_of_a_thesis():
+    found = asides(THESIS)
+    assert [aside.kind for aside in found] == ["contents", "references"]
+    assert THESIS[found[0].begin : found[0].end] == CONTENTS.strip()
+    assert THESIS[found[1].begin : found[1].end] == WORKS.strip()
+
+
+@pytest.mark.parametrize("marks", ["“”", '""', "「」", "『』", "«»", "„“", "„”", "＂＂"])
+def test_quotations_and_their_shortest(marks):
+    for words, found in (("渡" * 10, True), ("渡" * 9, False), ("ab cd" * 6 + "a", True)):
+        quoted = marks[0] + words + marks[1]
+        assert spans(f"他说：{quoted}，走了。", "quotation") == [quoted] * found
+    assert spans(f"She said {marks[0]}{'a' * 24}{marks[1]}.", "quotation") == []
+
+
+def test_single_marks_take_twice_as_much():
+    assert spans(f"他说‘{'渡' * 20}’。", "quotation") == [f"‘{'渡' * 20}’"]
+    assert spans(f"他说‘{'渡' * 19}’。", "quotation") == []
+    text = "‘the ferryman’s boat did not leave the landing before noon, and it’s late’ he said"
+    assert spans(text, "quotation") == [text[: -len(" he said")]]
+    assert spans("《" + "渡" * 30 + "》", "quotation") == []
+
+
+def test_the_longest_quotation():
+    inside = "渡" * (quotations.LONGEST - 2)
+    for marks in ("“”", '""'):
+        assert spans(marks[0] + inside + marks[1], "quotation") == [marks[0] + inside + marks[1]]
+        assert spans(marks[0] + inside + "口" + marks[1], "quotation") == []
+
+
+def test_marks_that_are_not_balanced():
+    quoted = "“河水涨到第三级石阶渡口停”"
+    assert spans(f"他说“没有完。后来{quoted}。又说”", "quotation") in (
+        [quoted],
+        [f"“没有完。后来{quoted}。又说”"],
+    )
+    assert spans(f"他说“没有完。后来{quoted}。", "quotation") == [quoted]
+    assert spans(f"他说“没有完的一句话还在说\n\n后来又说了一句”。{quoted}", "quotation") == [quoted]
+    nested = "“他说“河水涨到第三级石阶渡口停”就走了”"
+    assert spans(nested, "quotation") == [nested]
+    straight = '"the river rose to the third step"'
+    assert spans(f'A 5" pipe. He said {straight} and left.', "quotation") == [straight]
+    assert spans(f'He said "no end.\nThen {straight} again.', "quotation") == [straight]
+
+
+def test_block_quotes():
+    block = "> 河水涨到第三级石阶，\n> 渡口便停了。"
+    assert spans(f"他写道：\n\n{block}\n\n后来。", "quotation") == [block]
+    assert spans("> 0.05", "quotation") == []
+
+
+def test_line_breaks_of_all_kinds():
+    for end in ("\r", "\r\n", "\n", "\u2028"):
+        text = THESIS.replace("\n", end)
+        assert [aside.kind for aside in asides(text)] == ["contents", "references"]
+        assert outline(text) == outline(THESIS)
+
+
+@pytest.mark.parametrize(
+    "name", ["**参考文献**", "## References", "七、主要参考文献", "7 Works Cited", "BIBLIOGRAPHY"]
+)
+def test_names_of_lists(name):
+    listed = f"{name}\n[1] 王岚. 渡口志[M]. 1998."
+    assert spans(f"正文。\n{listed}\n", "references") == [listed]
+
+
+def test_a_lone_heading_sets_nothing_aside():
+    prose = "渡口的水位每日测量四次。\n" * 200
+    assert spans("参考文献\n" + prose, "references") == []
+    text = f"参考文献\n{prose}{WORKS}"
+    assert spans(text, "references") == [WORKS.strip()]
+    works = WORKS.strip() + "\n"
+    assert spans(works + prose + "参考文献\n[1] 李河. 水路[J]. 2003.", "references") == [
+        works.strip(),
+        "参考文献\n[1] 李河. 水路[J]. 2003.",
+    ]
+
+
+def test_a_list_without_a_heading():
+    works = "".join(f"[{n}] 王岚. 渡口志之{n}[M]. 1998.\n" for n in (1, 2, 3))
+    assert spans("正文。\n" + works, "references") == [works.strip()]
+    assert spans("正文。\n" + works + "致谢\n感谢。", "references") == [works.strip()]
+    assert spans("正文。\n" + works[: works.index("[3]")], "references") == []
+    assert spans(works + "渡口的水位每日测量四次。\n" * 200, "references") == []
+
+
+def test_contents_without_a_heading():
+    rows = "第一章 绪论......1\n第二章 方法......5\n第三章 结果......9\n"
+    assert spans("前。\n" + rows + "后。", "contents") == [rows.strip()]
+    assert spans(rows[: rows.index("第三章")], "contents") == []
+    assert spans("水位\t12\n流量\t15\n泥沙\t18\n", "contents") == []
+    assert spans("第一章 绪论\t1\n1.1 背景\t1\n1.2 意义\t4\n", "contents") != []
+    assert spans("目录\n正文在这里。\n", "contents") == []
+    accounts = "Loans......680 vs.....425\nNotes......690 vs.....426\nBills......700 vs.....427\n"
+    assert spans(accounts, "contents") == []
+    assert spans(rows.replace("5", "0"), "contents") == []
+
+
+# Both
+
+
+HOSTILE = [
+    "“",
+    '"',
+    "‘",
+    "第",
+    "“" * 500 + "”" * 500,
+    "\r",
+    "「“『«„",
+    "参考文献\n",
+    "目录\n",
+    "a...1\n",
+]
+HOSTILE += [
+    "[1] \n",
+    "1. A\n",
+    "第一章\n",
+    "2015 ",
+    "19",
+    ".",
+    "\t",
+    " ",
+    "> a\n",
+    "摘要：",
+    "一、",
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_texts(piece, monkeypatch):
+    text = piece * (10_000 // len(piece))
+    looked_at = {}
+    for size in (1, 2):
+        seen = looked_at[size] = [0]
+
+        def counted(function, seen=seen):
+            def call(line, *rest, **named):
+                seen[0] += 1 + len(line)
+                return function(line, *rest, **named)
+
+            return call
+
+        with monkeypatch.context() as patch:
+            for module in (contents, references):
+                for name in ("form", "is_entry", "bare_words"):
+                    patch.setattr(module, name, counted(getattr(headings, name)))
+            patch.setattr(quotations, "_size", counted(quotations._size))
+            whole = text * size
+            check(whole)
+    assert looked_at[2][0] <= 3 * looked_at[1][0] + 1_000
+
+
+def check(text):
+    """Hold the parts and asides of a text to what must always be so."""
+    last = 0
+    for aside in asides(text):
+        assert last <= aside.begin < aside.end <= len(text)
+        last = aside.end
+    last = 0
+    parts = sections(text)
+    for part in parts:
+        assert last == part.begin < part.end
+        last = part.end
+    assert last == len(text)
+    assert len(parts) <= MOST_PARTS
+
+
+PIECES = [
+    *THESIS.splitlines(keepends=True),
+    *ENGLISH.splitlines(keepends=True),
+    *'“”"‘’「」『』«»„\n\r# >.[1]',
+]
+
+
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=40).map("".join))
+def test_always(text):
+    check(text)
+
+
+@given(st.text(alphabet='第一章1.、\n \t“”"参考文献目录a…', max_size=80), st.data())
+def test_always_with_marked_headings(text, data):
+    place = st.integers(0, len(text))
+    pairs = data.draw(st.lists(st.tuples(place, place, st.integers(0, 9)), max_size=5))
+    found = sections(text, [Heading(min(a, b), max(a, b), level) for a, b, level in pairs])
+    assert "".join(text[part.begin : part.end] for part in found) == text
+
+
+@pytest.mark.parametrize("call", [asides, sections])
+def test_what_is_no_text(call):
+    with pytest.raises(ParameterError, match="'text' parameter must be text"):
+        call(b"text")
