@@ -40,6 +40,7 @@ def test_the_commands():
         "index expire",
         "index explain",
         "index export",
+        "index keep",
         "index query",
         "index reconsider",
         "index recount",

@@ -68,7 +68,10 @@ METHODS = {
     "get": ({"id": "a"}, {"id": _ID}),
     "explain": ({"id": "a"}, {"id": _ID}),
     "documents": ({}, {"state": ("lost", "", 7, ["kept"])}),
+    "add_together": ({"documents": []}, {"documents": (None, 7, "x", {"id": "b"}, [{"id": "b"}])}),
+    "clusters": ({}, {"search": (7, b"x", "\ud800"), "after": (-1, 1.5, "1", None, True)}),
     "remove": ({"id": "a"}, {"id": _ID}),
+    "keep": ({"id": "a"}, {"id": _ID}),
     "reconsider": ({}, {"ids": ("a", 7, [7], {"a"})}),
     "expire": (
         {},
@@ -76,7 +79,7 @@ METHODS = {
     ),
 }
 #: Methods without parameters, and those that write files.
-OTHERS = {"clusters", "stats", "recount", "compact", "check", "close", "export", "dump", "load"}
+OTHERS = {"stats", "recount", "compact", "check", "close", "export", "dump", "load"}
 
 
 @pytest.fixture(scope="module")

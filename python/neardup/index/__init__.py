@@ -9,6 +9,7 @@
 ``results``     what is answered
 ``coming``      what callers and readers hand in; ``loading`` of collections
 ``adding``      a batch decided and stored in one transaction
+``together``    documents of several callers in one transaction
 ``decide``      the rule among the documents of the store
 ``asking``      queries, explanations, clusters, sizes
 ``removing``    removal, expiry, decisions made again
@@ -31,10 +32,12 @@ from neardup.index.index import Index
 from neardup.index.results import (
     Added,
     Cluster,
+    Decision,
     Document,
     Event,
     Explanation,
     Match,
+    NewDocument,
     Removed,
     Stats,
 )
@@ -42,11 +45,13 @@ from neardup.index.results import (
 __all__ = [
     "Added",
     "Cluster",
+    "Decision",
     "Document",
     "Event",
     "Explanation",
     "Index",
     "Match",
+    "NewDocument",
     "Removed",
     "Stats",
 ]

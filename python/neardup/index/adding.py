@@ -75,11 +75,12 @@ class Outcome:
     """What became of documents; all lists have one length.
 
     `matches` says for each what it repeats, `is_there` whether it is in the index now,
-    and `refused` why it is not.
+    `is_new` whether it was not before, and `refused` why it is not.
     """
 
     matches: list[Match | None] = field(default_factory=list)
     is_there: list[bool] = field(default_factory=list)
+    is_new: list[bool] = field(default_factory=list)
     refused: list[str | None] = field(default_factory=list)
     already: int = 0
 
@@ -178,6 +179,7 @@ class Adding:
             sorted_out.tell(session, handle.rule.measure, end, decided, part)
         outcome.matches += part.matches
         outcome.is_there += part.is_there
+        outcome.is_new += part.is_new
         outcome.refused += part.refused
         outcome.already += part.already
         return end
@@ -194,6 +196,13 @@ class Adding:
         decider = self._handle.decider(session, counters["background"])
         found, entries = decider.decide(session, ready.corpus, todo)
         return self._write(session, counters, coming, ready, todo, found, entries)
+
+    def keep(self, session: Session, coming: Incoming, ready: Prepared) -> None:
+        """Store documents as kept, with new numbers, whatever they repeat."""
+        counters = session.counters()
+        entries = self._handle.decider(session, counters["background"]).entries(ready.corpus)
+        todo = list(range(len(coming)))
+        self._write(session, counters, coming, ready, todo, [None] * len(todo), entries)
 
     def _write(
         self,
@@ -325,6 +334,7 @@ class _SortedOut:
             outcome.already += there is not None
             outcome.matches.append(match)
             outcome.is_there.append(row not in self.refused)
+            outcome.is_new.append(row in decided)
             outcome.refused.append(self.refused.get(row))
 
 

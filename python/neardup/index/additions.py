@@ -13,7 +13,7 @@ from neardup.parameters import bad, check_path
 if TYPE_CHECKING:
     from neardup.collect import Progress
     from neardup.index.handle import Handle
-    from neardup.index.results import Added, Match
+    from neardup.index.results import Added, Decision, Match, NewDocument
 
 __all__ = ["Additions"]
 
@@ -78,6 +78,55 @@ class Additions:
         span = None if within is None else check_span(within, "within")
         zone = check_zone(at_zone, "at_zone")
         return one_document(self._handle, id, text, title, at, source, extra, span, zone)
+
+    def add_together(self, documents: Sequence[NewDocument]) -> list[Decision]:
+        """Add documents of several callers, and answer each for itself.
+
+        Parameters
+        ----------
+        documents : sequence of NewDocument
+
+        Returns
+        -------
+        list of Decision
+            In the order of the documents. One that cannot be stored has a problem, and
+            the others are stored.
+
+        Raises
+        ------
+        IndexUnavailableError
+            If the index cannot be written. Up to 1,024 documents are stored together or
+            not at all; of more, the first ones may be.
+
+        See Also
+        --------
+        add_many : a table or list of records; one answer for all.
+
+        Notes
+        -----
+        Decided in their order, each by those before it, as by :meth:`add` one after the
+        other; one durable commit.
+
+        Examples
+        --------
+        >>> import neardup, tempfile
+        >>> from neardup.index import NewDocument
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with neardup.Index(f"{folder.name}/news.db") as index:
+        ...     text = "The council will open the new bridge on Sunday morning."
+        ...     found = index.add_together([NewDocument("a1", text), NewDocument("a2", text)])
+        >>> [(one.id, one.new, one.repeats.id if one.repeats else None) for one in found]
+        [('a1', True, None), ('a2', True, 'a1')]
+        >>> folder.cleanup()
+        """
+        from neardup.index.results import NewDocument as New
+        from neardup.index.together import add_together
+
+        is_list = isinstance(documents, Sequence) and not isinstance(documents, (str, bytes))
+        given: list[Any] = list(documents) if is_list else [documents]
+        if not is_list or not all(isinstance(one, New) for one in given):
+            raise bad("documents", "a list of NewDocument", documents)
+        return add_together(self._handle, given)
 
     def add_many(
         self,

@@ -110,14 +110,14 @@ def _dropped(
     return {number: tuple(dropped) for number, dropped in found.items()}
 
 
-def clusters(handle: Handle) -> Iterator[Cluster]:
+def clusters(handle: Handle, *, search: str | None = None, after: int = 0) -> Iterator[Cluster]:
     """Give the kept documents for which others were dropped, in the order of decisions."""
 
     def read(session: Session, rows: Sequence[RowMapping]) -> list[Cluster]:
         dropped = _dropped(handle, session, rows)
-        return [Cluster(row["id"], dropped[row["number"]]) for row in rows]
+        return [Cluster(row["id"], dropped[row["number"]], row["number"]) for row in rows]
 
-    return _paged(handle, read, state=KEPT, clusters_only=True)
+    return _paged(handle, read, after=after, state=KEPT, clusters_only=True, search=search)
 
 
 def documents(handle: Handle, *, state: int | None = None) -> Iterator[Document]:
@@ -132,10 +132,11 @@ def documents(handle: Handle, *, state: int | None = None) -> Iterator[Document]
 def _paged(
     handle: Handle,
     read: Callable[[Session, Sequence[RowMapping]], list[T]],
+    *,
+    after: int = 0,
     **which: Any,
 ) -> Iterator[T]:
     """Give what is read page by page, each as the index is at that moment."""
-    after = 0
     while True:
         with handle.reading() as session:
             rows = session.page(after, **which)

@@ -180,6 +180,22 @@ class Decider:
         replaced = among.oldest_passed(stored_keys, self.filing.longest())
         return decided, NewEntries(stored_keys, rows, shares, replaced)
 
+    def entries(self, corpus: _core.Corpus) -> NewEntries:
+        """Return what the documents of a corpus are filed under if all of them are kept."""
+        if self.background is not None:
+            corpus.set_background(self.background)
+        found = NewEntries([], [], [], {"key": [], "number": []})
+        for row in range(len(corpus)):
+            # Alone, it repeats nothing.
+            stored = _core.Stored.given(self.filing, [0] * (len(corpus) + 1), [])
+            keeper = _core.Keeper.among(corpus, self.rule, stored, [])
+            keeper.decide(corpus, np.array([row], np.uint32))
+            keys, rows, shares = keeper.new_entries()
+            found.keys.extend(map(signed, keys))
+            found.rows.extend(rows)
+            found.shares.extend(shares)
+        return found
+
 
 @dataclass(frozen=True)
 class Among:

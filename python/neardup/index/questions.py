@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from neardup.index.values import check_span, check_time
+from neardup.given import checked_text
+from neardup.index.values import check_span, check_time, plain_text
 from neardup.parameters import bad, check_string, check_whole
 
 if TYPE_CHECKING:
@@ -99,17 +100,32 @@ class Questions:
 
         return asking.explain(self._handle, check_string(id, "id"))
 
-    def clusters(self) -> Iterator[Cluster]:
+    def clusters(self, *, search: str | None = None, after: int = 0) -> Iterator[Cluster]:
         """Give the kept documents for which others were dropped, by arrival.
+
+        Parameters
+        ----------
+        search : str or None, default=None
+            Only clusters in which the id or the title of a document contains this text;
+            upper and lower case of ASCII letters are one.
+        after : int, default=0
+            Only those behind the cluster with this `number`.
 
         Yields
         ------
         Cluster
             Documents that arrive or go meanwhile may be missing or not.
+
+        Notes
+        -----
+        A search reads all documents in the worst case.
         """
         from neardup.index import asking
 
-        return asking.clusters(self._handle)
+        if search is not None:
+            search = plain_text(checked_text(check_string(search, "search"), "search"))
+        check_whole(after, "after", 0)
+        return asking.clusters(self._handle, search=search, after=after)
 
     def documents(self, state: str | None = None) -> Iterator[Document]:
         """Give all documents, by arrival.

@@ -48,6 +48,39 @@ class Removals:
             raise InputError(f"{self._handle.location}: there is no document '{show(id)}'.")
         return removed
 
+    def keep(self, id: str) -> None:
+        """Keep a document that was dropped, whatever it repeats.
+
+        Undoes a removal: from now on others may be dropped for this document. What
+        happened is in :meth:`explain`.
+
+        Parameters
+        ----------
+        id : str
+
+        Raises
+        ------
+        InputError
+            If there is no such document, or it is kept already.
+        IndexUnavailableError
+            If the index cannot be written.
+
+        Examples
+        --------
+        >>> import neardup, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with neardup.Index(f"{folder.name}/news.db") as index:
+        ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
+        ...     _ = index.add("a2", "The council will open the new bridge on Sunday morning!")
+        ...     index.keep("a2")
+        ...     index.get("a2").state
+        'kept'
+        >>> folder.cleanup()
+        """
+        from neardup.index import removing
+
+        removing.keep(self._handle, check_string(id, "id"))
+
     def reconsider(self, ids: Sequence[str] | None = None) -> list[tuple[str, Match | None]]:
         """Decide documents again, by what is known to be common now.
 

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
+from neardup.exceptions import InputError
 from neardup.index.adding import Adding, Incoming, Prepared
 from neardup.index.results import Match, Removed
 from neardup.index.schema import FREED, KEPT, STATES
 from neardup.index.store import Session, moment, restore, signed
+from neardup.readers.batch import show
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
     from neardup.index.handle import Handle
 
-__all__ = ["expire", "reconsider", "remove"]
+__all__ = ["expire", "keep", "reconsider", "remove"]
 
 #: Documents that one transaction removes, and decides again: those with their texts.
 _TOGETHER, _WITH_TEXTS = 500, 100
@@ -120,6 +122,25 @@ def reconsider(handle: Handle, ids: Sequence[str] | None) -> list[tuple[str, Mat
             session.log("reconsidered", datetime.now(UTC), happened)
         decided += zip(coming.ids, matches, strict=True)
     return decided
+
+
+def keep(handle: Handle, id: str) -> None:
+    """Keep a dropped or freed document from now on, whatever it repeats."""
+    with handle.writing() as session:
+        there = session.by_ids([id]).get(id)
+        if there is None:
+            raise InputError(f"{handle.location}: no document has the id '{show(id)}'.")
+        if there["state"] == KEPT:
+            raise InputError(f"{handle.location}: the document '{show(id)}' is kept already.")
+        repeats = session.matches([there], handle.rule.measure)[there["number"]]
+        rows = session.not_kept([there["number"]])
+        coming, ready = _again(handle, session, rows)
+        session.delete([there["number"]])
+        Adding(handle).keep(session, coming, ready)
+        was_freed = there["state"] == FREED
+        session.add_to_counters({"freed": -was_freed, "dropped": was_freed - 1})
+        details = {} if repeats is None else {"repeats": repeats.id}
+        session.log("kept", datetime.now(UTC), [(None, id, details)])
 
 
 def _again(

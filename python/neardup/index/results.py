@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Added",
     "Cluster",
+    "Decision",
     "Document",
     "Event",
     "Explanation",
     "Match",
+    "NewDocument",
     "Removed",
     "Stats",
 ]
@@ -48,6 +50,49 @@ class Match:
     measure: str
     distance: int | None
     identical: bool
+
+
+@dataclass(frozen=True)
+class NewDocument:
+    """A document that is to be added: the arguments of :meth:`neardup.Index.add`.
+
+    Parameters
+    ----------
+    id, text : str
+    title : str or None, default=None
+    at : datetime, str or None, default=None
+    source : str or None, default=None
+    extra : dict or None, default=None
+    """
+
+    id: str
+    text: str
+    title: str | None = None
+    at: datetime | str | None = None
+    source: str | None = None
+    extra: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What became of one of several documents.
+
+    Parameters
+    ----------
+    id : str
+    new : bool
+        Whether it was stored now. False if it was there with the same text, and if
+        there is a problem.
+    repeats : Match or None
+        The kept document that it repeats; None if it is kept.
+    problem : str or None
+        Why it was not stored.
+    """
+
+    id: str
+    new: bool
+    repeats: Match | None
+    problem: str | None
 
 
 @dataclass(frozen=True)
@@ -89,7 +134,7 @@ class Event:
     ----------
     at : datetime
         In UTC.
-    action : {"removed", "expired", "freed", "reconsidered", "recounted"}
+    action : {"removed", "expired", "freed", "reconsidered", "kept", "recounted"}
     id : str or None
         The document that it happened to.
     details : dict
@@ -137,10 +182,13 @@ class Cluster:
         The kept document.
     dropped : tuple of (str, Match)
         In the order of arrival.
+    number : int
+        Place of the kept document in the order of decisions: where to go on reading.
     """
 
     id: str
     dropped: tuple[tuple[str, Match], ...]
+    number: int
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pyarrow as pa
 import zstandard
-from sqlalchemy import and_, bindparam, delete, func, select, update
+from sqlalchemy import and_, bindparam, delete, func, or_, select, update
 
 from neardup.exceptions import IndexFormatError, IndexUnavailableError
 from neardup.index.bulk import insert_rows, run_compiled, values_of, values_table
@@ -393,6 +393,7 @@ class Session:
         state: int | None = None,
         with_texts: bool = False,
         clusters_only: bool = False,
+        search: str | None = None,
     ) -> list[RowMapping]:
         """Return the documents with the next numbers."""
         columns: list[Any] = [documents]
@@ -405,11 +406,14 @@ class Session:
             query = query.where(documents.c.state == state)
         if clusters_only:
             other = documents.alias()
-            query = query.where(
-                select(other.c.number)
-                .where(other.c.kept_number == documents.c.number, other.c.state == DROPPED)
-                .exists()
+            dropped = select(other.c.number).where(
+                other.c.kept_number == documents.c.number, other.c.state == DROPPED
             )
+            is_found: Any = dropped.exists()
+            if search is not None:
+                named = dropped.where(_contains(other, search)).exists()
+                is_found = and_(is_found, or_(_contains(documents, search), named))
+            query = query.where(is_found)
         query = query.order_by(documents.c.number).limit(_TEXTS if with_texts else _TOGETHER)
         return list(self._connection.execute(query).mappings())
 
@@ -517,7 +521,7 @@ class Session:
 
     def log(
         self,
-        action: Literal["removed", "expired", "freed", "reconsidered", "recounted"],
+        action: Literal["removed", "expired", "freed", "reconsidered", "kept", "recounted"],
         at: datetime,
         happened: Sequence[tuple[int | None, str | None, dict[str, Any]]],
     ) -> None:
@@ -543,3 +547,9 @@ class Session:
         """Return the next events."""
         query = select(events).where(events.c.event > after).order_by(events.c.event)
         return list(self._connection.execute(query.limit(limit)).mappings())
+
+
+def _contains(table: Any, text: str) -> Any:
+    """Return the condition that the id or the title of a document contains a text."""
+    columns = (table.c.id, table.c.title)
+    return or_(*(column.icontains(text, autoescape=True) for column in columns))

@@ -23,6 +23,7 @@ for _command in (
     asking.clusters,
     asking.stats,
     removing.remove,
+    removing.keep,
     removing.expire,
     removing.reconsider,
     exporting.export,

@@ -50,6 +50,31 @@ def remove(
         raise typer.Exit(2)
 
 
+def keep(
+    location: io.Location,
+    ids: Annotated[
+        list[str],
+        typer.Argument(metavar="ID...", help="Ids of the documents.", show_default=False),
+    ],
+) -> None:
+    """Keep documents that were dropped, whatever they repeat.
+
+    Undoes their removal. From now on others may be dropped for them.
+    """
+    from neardup.exceptions import InputError
+
+    failed = False
+    with io.opened(location) as index, io.stopped_with("What was kept so far stays kept."):
+        for id in ids:
+            try:
+                index.keep(id)
+            except InputError as error:
+                typer.echo(f"neardup: {error}", err=True)
+                failed = True
+    if failed:
+        raise typer.Exit(2)
+
+
 def expire(
     location: io.Location,
     before: Annotated[
