@@ -193,7 +193,8 @@ class Aligner:
     ) -> list[list[tuple[_Piece, float, list[_Piece]]]]: ...
 
 @final
-class Paper: ...
+class Paper:
+    def spans(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]: ...
 
 @final
 class Library:

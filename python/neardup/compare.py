@@ -120,7 +120,7 @@ def compare(
     character shingles of the normalized texts: exact, O(n log n). Two texts
     alone do not tell which of their shingles are a form that many others share:
     ``content(k)`` then is the resemblance, and the numbers still have their say. The edit
-    similarity is exact [2]_ as long as the product of both lengths is at most 4 * 10^10;
+    similarity is exact [2]_ as long as the product of both lengths is at most 4 * 10^9;
     for longer texts the true one may be higher. Passages: see :func:`neardup.papers.align`.
 
     References

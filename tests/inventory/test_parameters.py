@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
+from tests.conftest import ROOT
 
 import neardup
 from neardup import InputError, ParameterError
@@ -18,9 +19,12 @@ DATA = [{"text": "one", "id": "x"}]
 FILES = {"inputs": ["/dev/null"], "output": "-", "format": "jsonl"}
 #: A distance is for recipes that make fingerprints.
 PRINTS = {"recipe": "characters"}
+PAPERS = ROOT / "examples" / "papers"
+PAPER = {"paper": PAPERS / "paper.md", "library": PAPERS / "library"}
 
 #: Public callables: what to call, and arguments that are right.
 CALLABLES = {
+    "check": (neardup.check, PAPER),
     "compare": (neardup.compare, {"a": "x", "b": "y", "recipe": "improved"}),
     "count_idf": (neardup.count_idf, {"data": DATA}),
     "dedup": (neardup.dedup, {"data": DATA} | PRINTS),
@@ -71,7 +75,23 @@ _FILES = {
 }
 
 BAD = {
-    "compare": {"a": _TEXT, "b": _TEXT, "title_a": _TITLE, "title_b": _TITLE, "recipe": _RECIPE},
+    "check": {
+        "paper": (None, 7, b"paper", []),
+        "library": (None, 7, b"library", {}, [], [7], object()),
+        "name": (7, b"name"),
+        "exclude": (None, 7, "form.txt", ROOT / "form.txt", [7], [None]),
+        "least": (-1, 4, 10_001, 20.5, "20", None, True),
+        "workers": _WORKERS,
+        "progress": (),
+    },
+    "compare": {
+        "a": _TEXT,
+        "b": _TEXT,
+        "title_a": _TITLE,
+        "title_b": _TITLE,
+        "recipe": _RECIPE,
+        "passages": _FLAG,
+    },
     "count_idf": {
         "data": (None, 7, "text"),
         "text": _FIELD,
@@ -215,6 +235,8 @@ def test_bad_values_are_refused_by_name(name, parameter, value):
         ("near_pairs", {"workers": 3}),
         ("Fingerprint.blocks", {"max_distance": 63}),
         ("FingerprintIndex.near", {"max_distance": 3}),
+        ("check", {"least": 5}),
+        ("check", {"least": 10_000}),
     ],
 )
 def test_bounds_are_inside(name, options):
@@ -228,6 +250,7 @@ def test_bounds_are_inside(name, options):
         ("plan", {"threshold": np.float64(0.8)}),
         ("plan", {"max_distance": np.int64(3)}),
         ("near_pairs", {"max_distance": np.int64(3)}),
+        ("check", {"least": np.int64(20)}),
     ],
 )
 def test_numbers_of_numpy_are_numbers(name, options):

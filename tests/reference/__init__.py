@@ -3,5 +3,5 @@
 Nothing here imports neardup. One file per stage, in running order: normalize,
 segment, weigh, sketch, candidates, verify, dedup (cluster and keep), and
 recipes, which chains the first four under their public names. Beside sketch
-stand minhash and sample, beside verify content.
+stand minhash and sample, beside verify content. align is for paper checks.
 """

@@ -153,6 +153,65 @@ fn a_text_that_repeats_itself_takes_linear_time() {
 }
 
 #[test]
+fn a_text_that_repeats_itself_with_edits_takes_linear_time() {
+    let text = "春江潮水连海平海上明月".repeat(60_000);
+    let mut edited: Vec<char> = text.chars().collect();
+    for at in (5..edited.len()).step_by(13) {
+        edited[at] = '甲';
+    }
+    let edited: String = edited.into_iter().collect();
+    assert!(!passages(&edited, &text, 20).is_empty());
+    assert!(!passages(&text, &edited, 20).is_empty());
+}
+
+#[test]
+fn a_paragraph_many_times_over_is_found_each_time() {
+    let paragraph = noise(120, 1);
+    let source = format!("{}{paragraph}", noise(200, 2));
+    for times in [20, 60] {
+        let parts: Vec<String> = (0..times)
+            .map(|part| format!("{paragraph}{}", noise(40, 10 + part)))
+            .collect();
+        let found = passages(&parts.concat(), &source, 20);
+        assert_eq!(found.len(), times as usize, "{times}");
+    }
+}
+
+#[test]
+fn own_words_in_between_are_not_copied() {
+    // (copied characters, own ones after each, whether the source has others in their place)
+    for (copied, own, replaced) in [(12, 19, false), (30, 30, true), (30, 30, false)] {
+        let (mut paper, mut source) = (String::new(), String::new());
+        for part in 0..12 {
+            let text = noise(copied, 10 + part);
+            paper += &(text.clone() + &noise(own, 100 + part));
+            source += &text;
+            if replaced {
+                source += &noise(own, 200 + part);
+            }
+        }
+        let found = passages(&paper, &source, 20);
+        let pieces = found.iter().flat_map(|one| &one.pieces);
+        let all: usize = pieces.map(|one| (one.end - one.begin) as usize).sum();
+        let truth = 12 * copied;
+        assert!(
+            all.abs_diff(truth) <= truth / 20,
+            "{copied} {own}: {all} for {truth}"
+        );
+    }
+}
+
+#[test]
+fn short_passages_are_found_if_asked_for() {
+    for least in 5..12 {
+        let copied = noise(least, 1);
+        let paper = format!("{}{copied}{}", noise(90, 2), noise(90, 3));
+        let source = format!("{}{copied}{}", noise(40, 4), noise(40, 5));
+        assert_eq!(passages(&paper, &source, least as u32).len(), 1, "{least}");
+    }
+}
+
+#[test]
 fn spans_reproduce_what_was_copied_whatever_stands_around() {
     for seed in 0..40 {
         let copied = noise(30 + 5 * seed as usize, 100 + seed);

@@ -1,6 +1,7 @@
 //! Which stretches of a paper stand in its sources.
 
 use neardup_core::align;
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 use rayon::prelude::*;
@@ -80,6 +81,19 @@ impl Aligner {
 #[pyclass(frozen, module = "neardup._core")]
 pub struct Paper {
     inner: align::Paper,
+}
+
+#[pymethods]
+impl Paper {
+    /// Where each letter stands in the original: begins and ends, in code points.
+    fn spans<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>) {
+        let spans = self.inner.letters().spans();
+        let (begins, ends): (Vec<u32>, Vec<u32>) = spans.iter().copied().unzip();
+        (begins.into_pyarray(py), ends.into_pyarray(py))
+    }
 }
 
 /// Which of many documents are worth holding against a paper.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["count_missing", "make_missing", "stored", "texts_of"]
 
 #: Documents in one transaction that makes shingles: others wait for it.
-_TOGETHER = 500
+_TOGETHER = 100
 
 
 def count_missing(handle: Handle, made_by: str) -> int:

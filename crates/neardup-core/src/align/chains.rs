@@ -6,7 +6,7 @@ use super::letters::Letters;
 use super::runs::Run;
 
 /// The largest gap within a chain: 40 Chinese characters, or 80 letters.
-const GAP: u32 = 80;
+pub(super) const GAP: u32 = 80;
 
 /// By how much a gap may be longer on one side: what is longer was put in, not edited.
 const SHIFT: u32 = 40;

@@ -8,10 +8,12 @@ use crate::error::Result;
 use crate::normalize::check_length;
 
 /// Two texts are compared exactly if the product of their lengths is at most this.
-pub const EXACT_EDITS: usize = 40_000_000_000;
+pub const EXACT_EDITS: usize = 4_000_000_000;
 
-/// Characters that two longer texts must have in common in a row to be held fast there.
+/// Characters that two longer texts must have in common in a row to be held fast there; and, where
+/// too much lies between, at least.
 const ANCHOR: usize = 32;
+const SHORTEST_ANCHOR: usize = 8;
 
 /// The least number of insertions, deletions and substitutions that make one of the other.
 pub(super) fn distance(a: &[char], b: &[char]) -> usize {
@@ -66,16 +68,16 @@ pub fn edit_similarity(a: &str, b: &str) -> Result<f64> {
     let (x, y) = (&x[..x.len() - end], &y[..y.len() - end]);
     let edits = match x.len().checked_mul(y.len()) {
         Some(product) if product <= EXACT_EDITS => distance(x, y),
-        _ => held_fast(x, y),
+        _ => held_fast(x, y, ANCHOR),
     };
-    Ok(1.0 - edits as f64 / longer as f64)
+    Ok(1.0 - edits.min(longer) as f64 / longer as f64)
 }
 
-/// The edits between two long texts that keep their longest stretches in common.
-fn held_fast(a: &[char], b: &[char]) -> usize {
+/// The edits between two long texts that keep the stretches of so many characters in common.
+fn held_fast(a: &[char], b: &[char], anchor: usize) -> usize {
     let (mut x, mut y, mut edits) = (0, 0, 0);
-    let stretches = increasing(&anchors(a, b)).into_iter();
-    let stretches = stretches.map(|(here, there)| (here, there, ANCHOR));
+    let stretches = increasing(&anchors(a, b, anchor)).into_iter();
+    let stretches = stretches.map(|(here, there)| (here, there, anchor));
     for (here, there, length) in stretches.chain([(a.len(), b.len(), 0)]) {
         if here < x || there < y {
             // It overlaps the one before.
@@ -84,6 +86,7 @@ fn held_fast(a: &[char], b: &[char]) -> usize {
         let (left, right) = (&a[x..here], &b[y..there]);
         edits += match left.len().checked_mul(right.len()) {
             Some(product) if product <= EXACT_EDITS => distance(left, right),
+            _ if anchor > SHORTEST_ANCHOR => held_fast(left, right, anchor / 2),
             _ => left.len().max(right.len()),
         };
         (x, y) = (here + length, there + length);
@@ -91,23 +94,23 @@ fn held_fast(a: &[char], b: &[char]) -> usize {
     edits
 }
 
-/// Where the stretches of [`ANCHOR`] characters that stand once in both texts stand, in the order of `a`.
-fn anchors(a: &[char], b: &[char]) -> Vec<(usize, usize)> {
-    let [once_here, once_there] = [a, b].map(once);
+/// Where stretches of so many characters that stand once in both texts stand, in the order of `a`.
+fn anchors(a: &[char], b: &[char], length: usize) -> Vec<(usize, usize)> {
+    let [once_here, once_there] = [a, b].map(|text| once(text, length));
     let mut found: Vec<(usize, usize)> = once_here
         .into_iter()
         .filter_map(|(hash, here)| Some((here?, (*once_there.get(&hash)?)?)))
-        .filter(|&(here, there)| a[here..here + ANCHOR] == b[there..there + ANCHOR])
+        .filter(|&(here, there)| a[here..here + length] == b[there..there + length])
         .collect();
     found.sort_unstable();
     found
 }
 
-/// Where each stretch of [`ANCHOR`] characters stands; None where it stands twice.
-fn once(text: &[char]) -> FxHashMap<u64, Option<usize>> {
+/// Where each stretch of so many characters stands; None where it stands twice.
+fn once(text: &[char], length: usize) -> FxHashMap<u64, Option<usize>> {
     let mut places = FxHashMap::default();
-    let mut bytes = Vec::with_capacity(4 * ANCHOR);
-    for (at, stretch) in text.windows(ANCHOR).enumerate() {
+    let mut bytes = Vec::with_capacity(4 * length);
+    for (at, stretch) in text.windows(length).enumerate() {
         bytes.clear();
         bytes.extend(stretch.iter().flat_map(|&c| u32::from(c).to_le_bytes()));
         places
@@ -180,10 +183,26 @@ mod tests {
         other.splice(700..720, noise(35, 2));
         other.splice(2000..2000, noise(11, 3));
         other.remove(100);
-        assert_eq!(held_fast(&text, &other), distance(&text, &other));
+        assert_eq!(held_fast(&text, &other, ANCHOR), distance(&text, &other));
         assert_eq!(
-            held_fast(&text, &noise(2000, 4)),
+            held_fast(&text, &noise(2000, 4), ANCHOR),
             distance(&text, &noise(2000, 4))
+        );
+    }
+
+    #[test]
+    fn long_texts_with_many_edits_are_held_fast_by_shorter_stretches() {
+        let text = noise(100_000, 1);
+        let mut other = text.clone();
+        for at in (3..other.len()).step_by(11) {
+            other[at] = '\u{3400}';
+        }
+        let edits = text.len().div_ceil(11) - 1;
+        let whole: [String; 2] = [text, other].map(|text| text.into_iter().collect());
+        let found = edit_similarity(&whole[0], &whole[1]).unwrap();
+        assert!(
+            (found - (1.0 - edits as f64 / 100_000.0)).abs() < 0.001,
+            "{found}"
         );
     }
 
@@ -194,6 +213,6 @@ mod tests {
             [&first[..], &second].concat(),
             [&second[..], &first].concat(),
         );
-        assert_eq!(held_fast(&one, &other), 1000);
+        assert_eq!(held_fast(&one, &other, ANCHOR), 1000);
     }
 }

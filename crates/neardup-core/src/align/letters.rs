@@ -99,7 +99,6 @@ impl Aligner {
 #[derive(Clone, Debug)]
 pub struct Letters {
     pub(super) chars: Vec<char>,
-    /// Where each stands in the original, half-open, in code points.
     spans: Vec<(u32, u32)>,
     /// The weight of all letters before each, and of all.
     depths: Vec<u32>,
@@ -114,6 +113,11 @@ impl Letters {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.chars.is_empty()
+    }
+
+    /// Where each stands in the original, half-open, in code points.
+    pub fn spans(&self) -> &[(u32, u32)] {
+        &self.spans
     }
 
     /// What the letters `begin..end` weigh.

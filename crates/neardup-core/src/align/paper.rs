@@ -6,15 +6,18 @@ use super::letters::Letters;
 use super::passages::{Passage, passages};
 use super::shingles::hashes;
 
-/// A shingle is followed up in the first so many places of the paper.
-const MOST_PLACES: usize = 16;
+/// A shingle is followed up in so many places of the paper.
+const MOST_PLACES: usize = 64;
+
+/// Of a shingle that stands in more, in the first so many.
+const FIRST_PLACES: usize = 2;
 
 /// A paper: its letters, and where each of its shingles stands.
 #[derive(Clone, Debug)]
 pub struct Paper {
     letters: Letters,
     hashes: Vec<u64>,
-    /// The first places of each shingle, ascending.
+    /// The places of each shingle, ascending, and of those with more one beyond the most.
     places: FxHashMap<u64, Vec<u32>>,
 }
 
@@ -25,7 +28,7 @@ impl Paper {
         let mut places: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
         for (at, &hash) in hashes.iter().enumerate() {
             let found = places.entry(hash).or_default();
-            if found.len() < MOST_PLACES {
+            if found.len() <= MOST_PLACES {
                 found.push(at as u32);
             }
         }
@@ -44,7 +47,8 @@ impl Paper {
         passages(self, source, least)
     }
 
-    pub(super) fn letters(&self) -> &Letters {
+    /// The letters.
+    pub fn letters(&self) -> &Letters {
         &self.letters
     }
 
@@ -53,9 +57,13 @@ impl Paper {
         &self.hashes
     }
 
-    /// Where a shingle stands: the first places.
+    /// Where a shingle is to be followed up.
     pub(super) fn places(&self, hash: u64) -> &[u32] {
-        self.places.get(&hash).map_or(&[], Vec::as_slice)
+        match self.places.get(&hash) {
+            Some(places) if places.len() > MOST_PLACES => &places[..FIRST_PLACES],
+            Some(places) => places,
+            None => &[],
+        }
     }
 
     /// Each shingle with the first place where it stands.

@@ -2,15 +2,19 @@
 
 use std::cmp::Reverse;
 
-use super::chains::{Chain, chains, score};
+use super::chains::{Chain, GAP, chains, score};
 use super::edits::distance;
 use super::ends::continued;
 use super::letters::{DENSE, Letters};
 use super::paper::Paper;
 use super::runs::{Run, runs};
 
-/// A chain that scores less is chance, whatever stands beside it: eight Chinese characters.
+/// A piece that scores less is chance, whatever stands beside it: eight Chinese characters.
 const LEAST_PIECE: u32 = 8 * DENSE;
+
+/// A longer gap is part of a piece only if the two sides have something in common: eight
+/// Chinese characters.
+const EDITED: u32 = 8 * DENSE;
 
 /// Pieces of one passage are at most so far apart in the paper: 30 Chinese characters.
 const NEAR: u32 = 30 * DENSE;
@@ -59,18 +63,19 @@ pub struct Passage {
 pub(super) fn passages(paper: &Paper, source: &Letters, least: u32) -> Vec<Passage> {
     let letters = paper.letters();
     let found = chains(letters, source, &runs(paper, source));
+    let least = least.saturating_mul(DENSE);
     let mut drafts = Drafts {
         paper: letters,
         source,
         all: Vec::new(),
     };
-    for draft in best(letters, source, found) {
+    for draft in best(letters, source, found, least.min(LEAST_PIECE)) {
         drafts.take(draft);
     }
     let mut passages: Vec<Passage> = drafts
         .all
         .iter()
-        .filter(|draft| draft.score >= least.saturating_mul(DENSE))
+        .filter(|draft| draft.score >= least)
         .map(|draft| draft.passage(letters, source))
         .collect();
     passages.sort_by_key(|one| (one.begin, one.end, one.source_begin));
@@ -88,69 +93,92 @@ struct Stretch {
     edits: usize,
 }
 
-/// Chains with their ends found, in the order of the paper; without what better ones
-/// have of the paper.
-fn best(paper: &Letters, source: &Letters, chains: Vec<Chain>) -> Vec<Stretch> {
+/// Pieces with their ends found, in the order of the paper; without what better ones have of
+/// the paper.
+fn best(paper: &Letters, source: &Letters, chains: Vec<Chain>, least: u32) -> Vec<Stretch> {
     let mut taken = vec![false; paper.len()];
     let mut found = Vec::new();
     for chain in chains {
-        if chain.score < LEAST_PIECE {
+        if chain.score < least {
             // The best come first.
             break;
         }
         // A chain may run on from its own sentence into one that another has whole.
-        let is_free = |run: &Run| {
+        let is_free = |run: &&Run| {
             let place = run.paper..run.paper_end();
             2 * taken[place].iter().filter(|taken| **taken).count() <= run.length
         };
-        let free: Vec<Run> = chain
-            .runs
-            .iter()
-            .filter(|run| is_free(run))
-            .copied()
-            .collect();
-        let score = match free.len() == chain.runs.len() {
-            true => chain.score,
-            false => score(paper, source, &free),
-        };
-        if score >= LEAST_PIECE {
-            let stretch = stretched(paper, source, &Chain { runs: free, score });
-            taken[stretch.begin..stretch.end].fill(true);
-            found.push(stretch);
+        let free: Vec<Run> = chain.runs.iter().filter(is_free).copied().collect();
+        for runs in free.chunk_by(|before, run| is_edited(paper, source, before, run)) {
+            let score = score(paper, source, runs);
+            if score >= least {
+                let stretch = stretched(paper, source, runs, score, &taken);
+                taken[stretch.begin..stretch.end].fill(true);
+                found.push(stretch);
+            }
         }
     }
     found.sort_by_key(|one| (one.begin, Reverse(one.end), one.source_begin));
     found
 }
 
-fn stretched(paper: &Letters, source: &Letters, chain: &Chain) -> Stretch {
-    let (first, last) = (chain.runs[0], chain.runs[chain.runs.len() - 1]);
+/// Whether what lies between two runs is an edited form of what lies there in the source, and not
+/// the paper's own: a few letters, or two fifths of the longer side unedited.
+///
+/// Two texts in one alphabet that have nothing to do with each other come to a quarter.
+fn is_edited(paper: &Letters, source: &Letters, before: &Run, run: &Run) -> bool {
+    let here = (before.paper_end(), run.paper);
+    let there = (before.source_end(), run.source);
+    let longer = paper
+        .weight(here.0, here.1)
+        .max(source.weight(there.0, there.1));
+    if longer <= EDITED || longer > GAP {
+        // Beyond any gap, what lay between has been taken by a better piece.
+        return longer <= EDITED;
+    }
+    let (a, b) = (
+        &paper.chars[here.0..here.1],
+        &source.chars[there.0..there.1],
+    );
+    5 * distance(a, b) <= 3 * a.len().max(b.len())
+}
+
+/// A piece of some runs, continued at both ends as far as no better piece has the paper.
+fn stretched(
+    paper: &Letters,
+    source: &Letters,
+    runs: &[Run],
+    score: u32,
+    taken: &[bool],
+) -> Stretch {
+    let (first, last) = (runs[0], runs[runs.len() - 1]);
     let (a, b) = (&paper.chars, &source.chars);
-    let (before, source_before) = continued(
-        |at| first.paper.checked_sub(at + 1).map(|at| a[at]),
+    // Otherwise each of many pieces of a text that repeats itself would be continued through all of it.
+    let free = |at: usize| (!taken.get(at)?).then(|| a[at]);
+    let before = continued(
+        |at| free(first.paper.checked_sub(at + 1)?),
         |at| first.source.checked_sub(at + 1).map(|at| b[at]),
     );
-    let (after, source_after) = continued(
-        |at| a.get(last.paper_end() + at).copied(),
+    let after = continued(
+        |at| free(last.paper_end() + at),
         |at| b.get(last.source_end() + at).copied(),
     );
-    let begin = (first.paper - before, first.source - source_before);
-    let end = (last.paper_end() + after, last.source_end() + source_after);
-    let mut edits = 0;
-    let mut done = begin;
-    let upto = chain.runs.iter().map(|run| (run.paper, run.source));
-    for (at, (here, there)) in upto.chain([end]).enumerate() {
-        edits += distance(&a[done.0..here], &b[done.1..there]);
-        if let Some(run) = chain.runs.get(at) {
-            done = (run.paper_end(), run.source_end());
-        }
-    }
+    let begin = (first.paper - before.paper, first.source - before.source);
+    let end = (
+        last.paper_end() + after.paper,
+        last.source_end() + after.source,
+    );
+    let between = runs.windows(2).map(|pair| {
+        let (here, there) = (pair[0].paper_end(), pair[0].source_end());
+        distance(&a[here..pair[1].paper], &b[there..pair[1].source])
+    });
+    let edits = before.edits + between.sum::<usize>() + after.edits;
     Stretch {
         begin: begin.0,
         end: end.0,
         source_begin: begin.1,
         source_end: end.1,
-        score: chain.score,
+        score,
         edits,
     }
 }

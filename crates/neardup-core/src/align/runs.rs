@@ -4,6 +4,10 @@ use super::letters::Letters;
 use super::paper::Paper;
 use super::shingles::{SHINGLE, hashes};
 
+/// A shingle that stands in more places of the paper begins runs only where none is open: a
+/// phrase that comes again and again must not push out what is followed already.
+const FEW_PLACES: usize = 16;
+
 /// So many runs are followed at once. More come only of a text that repeats itself over and over.
 const MOST_AT_ONCE: usize = 64;
 
@@ -47,7 +51,11 @@ pub(super) fn runs(paper: &Paper, source: &Letters) -> Vec<Run> {
             }
             goes_on
         });
-        for &place in paper.places(hash) {
+        let places = paper.places(hash);
+        if places.len() > FEW_PLACES && !open.is_empty() {
+            continue;
+        }
+        for &place in places {
             let next = place as usize + 1;
             if open.len() < MOST_AT_ONCE && open.iter().all(|(_, other)| *other != next) {
                 let run = Run {

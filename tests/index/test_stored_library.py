@@ -1,0 +1,284 @@
+"""An index as the library of a paper check: sketched once, and no more of it than is there."""
+
+import random
+from contextlib import closing
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+from sqlalchemy import select
+from tests.index.sound import check_sound
+from tests.index.written import letters
+
+from neardup import Index, IndexFormatError, InputError, ParameterError, check
+from neardup.collect import Progress
+from neardup.index.database import Database
+from neardup.index.dump import dumped
+from neardup.index.schema import documents, passages, texts
+from neardup.papers import check_files, library, open_library
+from neardup.papers.align import aligner
+from neardup.readers.files import FileText
+
+RNG = random.Random(21)
+TEXTS = {f"d{at}": letters(RNG, 150) for at in range(8)}
+OWN = letters(RNG, 90)
+
+
+class Counting:
+    """An aligner that counts the texts it sketches."""
+
+    def __init__(self, core):
+        self._core, self.sketched = core, []
+
+    def sketches(self, many, *, workers):
+        self.sketched += many.to_pylist()
+        return self._core.sketches(many, workers=workers)
+
+    def __getattr__(self, name):
+        return getattr(self._core, name)
+
+
+@pytest.fixture
+def counting(monkeypatch):
+    core, table = aligner()
+    counts = Counting(core)
+    monkeypatch.setattr(library, "aligner", lambda: (counts, table))
+    return counts
+
+
+@pytest.fixture
+def index(location):
+    with Index(location, workers=1) as index:
+        rows = [{"id": id_, "text": text, "at": "2024-03-01"} for id_, text in TEXTS.items()]
+        index.add_many(rows, at="at")
+        yield index
+    check_sound(location)
+
+
+def paper_with(*ids):
+    return FileText(OWN + "。".join(TEXTS[one] for one in ids), "text")
+
+
+def sources(report):
+    return sorted(one.id for one in report.sources)
+
+
+def stored(location):
+    """The ids that have shingles, how these were made, and whether all belong to a text."""
+    with Database.open(location, must_exist=True) as database, database.reading() as connection:
+        of = documents.c.number == passages.c.number
+        rows = connection.execute(
+            select(documents.c.id, passages.c.made_by, passages.c.shingles)
+            .select_from(passages.outerjoin(documents, of))
+            .order_by(passages.c.number)
+        ).all()
+        count = len(connection.execute(select(texts.c.number)).all())
+    assert len(rows) <= count
+    assert all(row.id is not None for row in rows)
+    return {row.id: (row.made_by, bytes(row.shingles)) for row in rows}
+
+
+def test_it_is_sketched_once(index, location, counting):
+    assert stored(location) == {}
+    assert sources(check(paper_with("d3"), location)) == ["d3"]
+    assert counting.sketched == list(TEXTS.values())
+    first = stored(location)
+    assert list(first) == list(TEXTS)
+    core, _ = aligner()
+    made = core.sketches(pa.array(list(TEXTS.values()), pa.large_string()), workers=1)
+    assert [shingles for _, shingles in first.values()] == made
+    assert sources(check(paper_with("d5"), location)) == ["d5"]
+    assert sources(check(paper_with("d6"), index)) == ["d6"]
+    assert len(counting.sketched) == len(TEXTS)
+    assert stored(location) == first
+
+
+def test_only_what_was_added_is_sketched(index, location, counting):
+    check(paper_with("d0"), location)
+    counting.sketched.clear()
+    more = [letters(RNG, 100), letters(RNG, 100)]
+    index.add("e0", more[0])
+    index.add_many([{"id": "e1", "text": more[1]}])
+    assert len(stored(location)) == len(TEXTS)
+    assert sources(check(FileText(OWN + more[1], "text"), location)) == ["e1"]
+    assert counting.sketched == more
+    assert list(stored(location)) == [*TEXTS, "e0", "e1"]
+
+
+@pytest.mark.parametrize("how", ["remove", "expire"])
+def test_what_is_gone_is_no_source_and_leaves_nothing(how, index, location, counting):
+    index.add("new", letters(RNG, 100), at="2024-06-01")
+    both = paper_with("d1", "d2")
+    assert sources(check(both, location)) == ["d1", "d2"]
+    if how == "remove":
+        index.remove("d1")
+        expected = ["d2"]
+        left = {*TEXTS, "new"} - {"d1"}
+    else:
+        index.expire(before="2024-05-01")
+        expected = []
+        left = {"new"}
+    assert set(stored(location)) == left
+    counting.sketched.clear()
+    report = check(both, location)
+    assert sources(report) == expected
+    assert report.library_documents == len(left)
+    assert counting.sketched == []
+
+
+def test_a_number_that_comes_again_has_its_own_text(index, location):
+    check(paper_with("d1"), location)
+    index.remove("d7")
+    text = letters(RNG, 100)
+    index.add("d7", text)
+    assert sources(check(FileText(OWN + text, "text"), location)) == ["d7"]
+    assert sources(check(paper_with("d7"), location)) == []
+
+
+def test_what_was_made_otherwise_is_made_again(index, location, counting, monkeypatch):
+    check(paper_with("d1"), location)
+    before = stored(location)
+    monkeypatch.setattr(library, "_FORMAT", 2)
+    counting.sketched.clear()
+    assert sources(check(paper_with("d1"), location)) == ["d1"]
+    assert counting.sketched == list(TEXTS.values())
+    after = stored(location)
+    assert list(after) == list(before)
+    assert {made_by for made_by, _ in before.values()}.isdisjoint(m for m, _ in after.values())
+    index.add("e", letters(RNG, 60))
+    counting.sketched.clear()
+    check(paper_with("d1"), location)
+    assert len(counting.sketched) == 1
+
+
+def test_more_than_one_transaction_makes(location, counting):
+    many = [{"id": f"m{at}", "text": letters(RNG, 40)} for at in range(1100)]
+    told = Told()
+    with Index(location, workers=1) as index:
+        index.add_many(many)
+        with open_library(index, workers=1, progress=told) as opened:
+            assert len(opened) == 1100
+            assert opened.name == location_of(index)
+        with open_library(index, workers=1, progress=told) as opened:
+            (found,) = opened.documents([1050])
+            assert (found.id, found.text) == ("m1050", many[1050]["text"])
+            assert [one.id for one in opened.documents([7, 1099, 7])] == ["m7", "m1099", "m7"]
+    assert counting.sketched == [one["text"] for one in many]
+    assert told.stages == [("library", 1100)]
+    assert (max(told.done), sum(told.done)) == (500, 1100)
+
+
+class Told(Progress):
+    def __init__(self):
+        self.stages, self.done = [], []
+
+    def stage(self, name, documents):
+        self.stages.append((name, documents))
+
+    def advance(self, documents, size=0):
+        del size
+        self.done.append(documents)
+
+
+def location_of(index):
+    return index._handle.location
+
+
+@pytest.mark.usefixtures("index")
+def test_it_finds_what_files_find(location, make):
+    lines = "".join(f'{{"id": "{id_}", "text": "{text}"}}\n' for id_, text in TEXTS.items())
+    paper = paper_with("d1", "d4", "d6")
+    of_files = check(paper, make("library.jsonl", lines))
+    of_index = check(paper, location)
+    assert of_index.passages == of_files.passages
+    assert of_index.rates == of_files.rates
+    assert [one.id for one in of_index.sources] == [one.id for one in of_files.sources]
+
+
+def test_duplicates_are_sources_like_all_others(index, location):
+    assert index.add("copy", TEXTS["d2"]) is not None
+    assert sources(check(paper_with("d2"), location)) == ["copy", "d2"]
+
+
+def test_one_that_is_removed_meanwhile_is_no_source(index):
+    with open_library(index, workers=1) as opened:
+        index.remove("d1")
+        assert sources(check(paper_with("d1", "d2"), opened)) == ["d2"]
+
+
+def test_an_index_that_was_given_open_stays_open(index, location):
+    for given in (index, location, [location]):
+        report = check(paper_with("d2"), given)
+        assert sources(report) == ["d2"]
+        assert report.library_documents == len(TEXTS)
+    assert index.query(TEXTS["d2"])
+
+
+def test_many_papers(index, make):
+    papers = [make(f"papers/{one}.txt", paper_with(one).text) for one in ("d1", "d2")]
+    found = [sources(one.report) for one in check_files(papers, index, among=True)]
+    assert found == [["d1", "papers/d2.txt"], ["d2", "papers/d1.txt"]]
+    assert index.query(TEXTS["d2"])
+
+
+def test_empty(location):
+    with Index(location) as index:
+        report = check(paper_with("d1"), index)
+    assert (report.library_documents, report.sources, report.rates.total) == (0, (), 0)
+
+
+def test_documents_without_letters(index, location):
+    index.add("empty", "")
+    index.add("dots", "。。。")
+    assert sources(check(paper_with("d1"), location)) == ["d1"]
+    assert stored(location)["empty"][1] == stored(location)["dots"][1] == b""
+
+
+def test_an_index_of_sketches_is_refused(location):
+    with Index(location, store="sketch") as index:
+        index.add("d1", TEXTS["d1"])
+        for given in (index, location):
+            with pytest.raises(ParameterError, match=r"must hold texts.*store='sketch'"):
+                check(paper_with("d1"), given)
+
+
+@pytest.mark.usefixtures("index")
+def test_an_index_among_files_is_refused(location, make):
+    other = make("other.txt", OWN)
+    with pytest.raises(ParameterError, match="one index, or files"):
+        check(paper_with("d1"), [location, other])
+
+
+def test_no_index_there(new_place):
+    with pytest.raises((InputError, IndexFormatError)):
+        check(paper_with("d1"), new_place())
+
+
+def test_a_dump_has_nothing_of_it(index, location, new_place, tmp_path):
+    """Before and after a check it is the same; what is made of it is sketched anew."""
+
+    def lines():
+        with closing(dumped(index._handle.database, Progress())) as parts:
+            return b"".join(parts)
+
+    before = lines()
+    expected = check(paper_with("d1"), location)
+    assert lines() == before
+    path = tmp_path / "dump.jsonl"
+    path.write_bytes(before)
+    place = new_place()
+    with Index.load(place, path) as loaded:
+        assert stored(place) == {}
+        report = check(paper_with("d1"), loaded)
+        assert report.passages == expected.passages
+    assert stored(place) == stored(location)
+
+
+def test_answers_of_the_index_stay(index, location):
+    def answers():
+        found = [index.query(text) for text in TEXTS.values()]
+        return replace(index.stats(), bytes=0), list(index.documents()), found
+
+    before = answers()
+    check(paper_with("d1"), location)
+    assert answers() == before

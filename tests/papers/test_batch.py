@@ -1,0 +1,268 @@
+"""Many papers: in which order, against what, and the folder of their reports."""
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+from tests.index.written import letters
+from tests.papers.test_rates import check_sound
+
+from neardup import InputError, OutputError, ParameterError, check
+from neardup.collect import Progress
+from neardup.papers import check_files
+from neardup.papers.batch import papers_in
+from neardup.papers.report_files import ReportFolder
+
+RNG = random.Random(11)
+PARTS = [letters(RNG, 60) for _ in range(4)]
+
+
+class Told(Progress):
+    def __init__(self):
+        self.problems, self.stages = [], []
+
+    def stage(self, name, documents):
+        self.stages.append((name, documents))
+
+    def problem(self, problem):
+        self.problems.append(str(problem))
+
+
+@pytest.fixture
+def class_(make):
+    """Three papers, two of which share a part with each other, and a library."""
+    make("papers/anna.txt", letters(RNG, 90) + PARTS[0])
+    make("papers/ben.txt", letters(RNG, 90) + PARTS[0] + PARTS[1])
+    make("papers/chen.txt", letters(RNG, 90))
+    make("library/a.txt", PARTS[1] + letters(RNG, 50))
+    return "papers"
+
+
+def rates(checked):
+    return {one.report.paper: round(one.report.rates.total, 3) for one in checked}
+
+
+class TestAgainstWhat:
+    def test_a_library(self, class_):
+        checked = list(check_files([class_], "library", workers=1))
+        assert [one.paper for one in checked] == [
+            "papers/anna.txt",
+            "papers/ben.txt",
+            "papers/chen.txt",
+        ]
+        assert rates(checked) == {"anna.txt": 0, "ben.txt": round(60 / 210, 3), "chen.txt": 0}
+        for one in checked:
+            assert one.report == check(one.paper, "library")
+            assert one.problem is None
+
+    def test_each_other(self, class_):
+        checked = list(check_files([class_], among=True, workers=1))
+        assert rates(checked) == {"anna.txt": 0.4, "ben.txt": round(60 / 210, 3), "chen.txt": 0}
+        anna, ben, chen = (one.report for one in checked)
+        assert [one.id for one in anna.sources] == ["papers/ben.txt"]
+        assert [one.id for one in ben.sources] == ["papers/anna.txt"]
+        assert anna.library == "papers"
+        assert anna.notes == chen.notes
+        for report in (anna, ben, chen):
+            check_sound(report)
+
+    def test_both(self, class_):
+        checked = list(check_files([class_], "library", among=True, workers=1))
+        assert rates(checked)["ben.txt"] == round(120 / 210, 3)
+        ben = checked[1].report
+        assert {one.id for one in ben.sources} == {"a.txt", "papers/anna.txt"}
+        assert (ben.library, ben.library_documents) == ("library + papers", 4)
+
+    def test_a_library_with_the_papers_in_it(self, class_):
+        checked = list(check_files([class_], ["library", "papers"], among=True, workers=1))
+        assert rates(checked)["chen.txt"] == 0
+        assert rates(checked)["anna.txt"] == 0.4
+
+    @pytest.mark.usefixtures("class_")
+    def test_one_paper_is_not_held_against_itself(self, make):
+        (one,) = check_files(["papers/anna.txt"], among=True)
+        assert (one.report.rates.total, one.report.sources) == (0, ())
+        for library in ("papers/anna.txt", "library"):
+            (one,) = check_files(["papers/anna.txt"], library, among=True)
+            assert one.report.rates.total == 0
+        make("alone/anna.txt", PARTS[0])
+        (one,) = check_files(["alone"], among=True)
+        assert one.report.rates.total == 0
+
+    def test_a_copy_under_another_name_is_another_paper(self, class_, make):
+        make("papers/zoe.txt", Path("papers/anna.txt").read_text("utf-8"))
+        assert rates(check_files([class_], among=True))["zoe.txt"] == 1.0
+
+    def test_neither(self, class_):
+        with pytest.raises(ParameterError, match=r"'library' .*\(among\)"):
+            next(check_files([class_]))
+
+    def test_excluded_text(self, class_, make):
+        form = make("form.txt", PARTS[0])
+        checked = list(check_files([class_], among=True, exclude=[form]))
+        assert set(rates(checked).values()) == {0}
+        assert checked[0].report.characters == 90
+
+    def test_threads_change_nothing(self, class_):
+        one, two = (list(check_files([class_], "library", among=True, workers=n)) for n in (1, 2))
+        assert one == two
+
+
+class TestPapers:
+    def test_a_broken_one_does_not_stop_the_others(self, class_, make):
+        make("papers/bad.docx", b"PK\x03\x04broken")
+        told = Told()
+        checked = list(check_files([class_, "nosuch.txt"], among=True, progress=told))
+        assert [one.report is None for one in checked] == [False, True, False, False, True]
+        assert checked[1].problem.startswith("papers/bad.docx:")
+        assert checked[4].problem.startswith("nosuch.txt: no such file")
+        assert told.problems == [checked[1].problem, checked[4].problem]
+        assert ("papers", 5) in told.stages
+        assert rates([checked[0]]) == {"anna.txt": 0.4}
+
+    def test_a_paper_given_twice_is_checked_once(self, class_):
+        paths = ["papers/ben.txt", class_, "papers/ben.txt"]
+        assert papers_in(paths) == ["papers/ben.txt", "papers/anna.txt", "papers/chen.txt"]
+        checked = list(check_files(paths, among=True))
+        assert len(checked) == 3
+        assert rates(checked)["ben.txt"] == round(60 / 210, 3)
+
+    @pytest.mark.usefixtures("class_")
+    def test_a_paper_by_two_paths_is_not_its_own_source(self):
+        checked = list(check_files(["papers/chen.txt", "./papers/chen.txt"], among=True))
+        assert {one.report.rates.total for one in checked} == {0}
+
+    def test_folders_within_folders(self, make):
+        for name in ("b/2.txt", "b/1.txt", "a.txt", "b/c/3.txt"):
+            make(f"all/{name}", "x")
+        assert papers_in(["all"]) == [
+            f"all/{name}" for name in sorted(["a.txt", "b/1.txt", "b/2.txt", "b/c/3.txt"])
+        ]
+
+    def test_none(self, make):
+        os.mkdir("empty")
+        with pytest.raises(InputError, match="empty: must hold papers"):
+            papers_in(["empty"])
+        assert papers_in(make("x.txt")) == ["x.txt"]
+        for nothing in ([], b"x.txt", 7, None, [7], [None]):
+            with pytest.raises(ParameterError, match="'papers' parameter must be"):
+                papers_in(nothing)
+
+    def test_bad_parameters(self, class_):
+        for name, value in (
+            ("least", 4),
+            ("workers", -1),
+            ("among", 1),
+            ("exclude", "form.txt"),
+            ("papers", 7),
+            ("library", 7),
+        ):
+            options = {"papers": [class_], "library": "library"} | {name: value}
+            with pytest.raises(ParameterError, match=f"'{name}' parameter must be"):
+                list(check_files(**options))
+
+
+def folder_of(papers, **options):
+    settings = {"page": "out", "json": None, "language": "zh", "force": False} | options
+    return ReportFolder(papers, **settings)
+
+
+class TestReportFolder:
+    def write(self, class_, **options):
+        folder = folder_of(papers_in([class_]), **options)
+        for one in check_files([class_], among=True, workers=1):
+            folder.write(one)
+        return folder.finish()
+
+    def test_a_report_for_each_paper_and_a_page_with_links(self, class_):
+        page = self.write(class_)
+        assert page == Path("out/index.html")
+        assert sorted(os.listdir("out")) == ["anna.html", "ben.html", "chen.html", "index.html"]
+        text = page.read_text("utf-8")
+        for name in ("anna", "ben", "chen"):
+            assert f'href="{name}.html"' in text
+            assert f"{name}.txt" in Path(f"out/{name}.html").read_text("utf-8")
+        # The highest rate comes first.
+        assert text.index("anna.html") < text.index("ben.html") < text.index("chen.html")
+        assert "40.0" in text
+
+    def test_json_beside_them(self, class_):
+        self.write(class_, json="out")
+        assert {name for name in os.listdir("out") if name.endswith(".json")} == {
+            "anna.json",
+            "ben.json",
+            "chen.json",
+        }
+
+    def test_json_elsewhere_or_alone(self, class_):
+        self.write(class_, json="data")
+        assert sorted(os.listdir("data")) == ["anna.json", "ben.json", "chen.json"]
+        assert "anna.json" not in os.listdir("out")
+        assert self.write(class_, page=None, json="alone") is None
+        assert sorted(os.listdir("alone")) == sorted(os.listdir("data"))
+
+    @pytest.mark.parametrize("language", ["zh", "en"])
+    def test_language(self, class_, language):
+        page = self.write(class_, language=language).read_text("utf-8")
+        assert f'lang="{language}' in page
+        assert f'lang="{language}' in Path("out/anna.html").read_text("utf-8")
+
+    @pytest.mark.parametrize("there", ["index.html", "ben.html", "chen.json"])
+    def test_what_is_there_is_not_replaced(self, class_, make, there):
+        make(f"out/{there}", "precious")
+        with pytest.raises(OutputError, match=f"{there}: exists already. Nothing was written"):
+            self.write(class_, json="out")
+        assert os.listdir("out") == [there]
+        assert Path("out", there).read_text() == "precious"
+        self.write(class_, json="out", force=True)
+        assert Path("out", there).read_text("utf-8") != "precious"
+
+    def test_other_files_do_not_matter(self, class_, make):
+        make("out/notes.txt", "mine")
+        make("out/ben.json", "mine")
+        self.write(class_)
+        assert Path("out/notes.txt").read_text() == Path("out/ben.json").read_text() == "mine"
+
+    def test_names_that_collide(self, make):
+        papers = [
+            make(name, letters(RNG, 30))
+            for name in (
+                "one/essay.txt",
+                "two/essay.txt",
+                "three/Essay.md",
+                "essay-2.txt",
+                "index.txt",
+                "论文.txt",
+                ".txt",
+            )
+        ]
+        folder = folder_of(papers)
+        for one in check_files(papers, among=True, workers=1):
+            folder.write(one)
+        text = folder.finish().read_text("utf-8")
+        found = os.listdir("out")
+        assert len(found) == len(papers) + 1
+        assert len({name.casefold() for name in found}) == len(found)
+        assert {"essay.html", "index.html", "论文.html"} <= set(found)
+        assert text.count('href="') >= len(papers)
+
+    def test_names_that_links_must_escape(self, make):
+        name = "a b&c#d?e%20\"'<i>.txt"
+        papers = [make(name, PARTS[0])]
+        folder = folder_of(papers)
+        for one in check_files(papers, among=True):
+            folder.write(one)
+        text = folder.finish().read_text("utf-8")
+        assert "<i>" not in text
+        assert 'href="a%20b&amp;c%23d%3Fe%2520%22' in text or 'href="a%20b%26c%23d%3Fe' in text
+
+    def test_a_file_in_its_place(self, make):
+        make("out", "a file")
+        with pytest.raises(OutputError, match=r"^out: cannot be made"):
+            folder_of(["a.txt"])
+
+    def test_papers_that_could_not_be_read_have_no_report(self, class_, make):
+        make("papers/bad.docx", b"PK\x03\x04broken")
+        self.write(class_)
+        assert "bad.html" not in os.listdir("out")

@@ -1,0 +1,225 @@
+"""A library of files: what is in it, what is fetched, and what is refused."""
+
+import gzip
+import os
+import random
+from pathlib import Path
+
+import pytest
+from tests.conftest import ROOT
+from tests.index.written import letters
+
+from neardup import InputError, ParameterError, check
+from neardup.collect import Progress
+from neardup.papers import open_library
+from neardup.papers.align import aligner
+from neardup.papers.library import is_index, joined
+
+RNG = random.Random(9)
+TEXTS = [letters(RNG, 120) for _ in range(6)]
+
+
+class Told(Progress):
+    def __init__(self):
+        self.problems, self.stages, self.done = [], [], 0
+
+    def stage(self, name, documents):
+        self.stages.append((name, documents))
+
+    def advance(self, documents, size=0):
+        del size
+        self.done += documents
+
+    def problem(self, problem):
+        self.problems.append(str(problem))
+
+
+def fetched(library, *positions):
+    return [(one.position, one.id, one.text) for one in library.documents(positions)]
+
+
+def found(library, text, least=20, limit=10):
+    paper = aligner()[0].paper(text)
+    return [at for at, _ in library.candidates(paper, least=least, limit=limit)]
+
+
+@pytest.fixture
+def folder(make):
+    for at, text in enumerate(TEXTS):
+        make(f"library/{at}.txt", text)
+    return Path("library")
+
+
+def test_documents_of_a_folder(folder):
+    with open_library(folder, workers=1) as library:
+        assert (len(library), library.name, library.problems) == (6, "library", 0)
+        expected = [(at, f"{at}.txt", TEXTS[at]) for at in (3, 0, 5, 3)]
+        assert fetched(library, 3, 0, 5, 3) == expected
+        assert list(library.documents([])) == []
+
+
+def test_candidates_come_with_the_most_in_common_first(folder):
+    with open_library(folder, workers=1) as library:
+        text = TEXTS[4] + TEXTS[2][:60] + letters(RNG, 100)
+        assert found(library, text) == [4, 2]
+        assert found(library, text, limit=1) == [4]
+        assert found(library, letters(RNG, 300)) == []
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.html", "a.txt.gz", "a.jsonl", "a.csv"])
+def test_formats(name, make):
+    text = TEXTS[0]
+    contents = {
+        "a.html": f"<html><body><p>{text}</p></body></html>",
+        "a.jsonl": f'{{"id": "x", "title": "《渡口》", "text": "{text}"}}\n',
+        "a.csv": f"id,title,text\nx,《渡口》,{text}\n",
+    }
+    make(name, contents.get(name, text))
+    if name.endswith(".gz"):
+        assert gzip.decompress(Path(name).read_bytes()).decode() == text
+    paper = make("paper.txt", letters(RNG, 30) + text)
+    (source,) = check(paper, name).sources
+    assert source.characters == len(text)
+    if name in ("a.jsonl", "a.csv"):
+        assert (source.id, source.title) == ("x", "《渡口》")
+
+
+def test_several_places_at_once(folder, make):
+    other = make("other.txt", letters(RNG, 90))
+    with open_library([folder, other], workers=1) as library:
+        assert (len(library), library.name) == (7, "library, other.txt")
+        assert fetched(library, 6)[0][2] == Path(other).read_text("utf-8")
+
+
+def test_libraries_one_after_the_other(folder, make):
+    make("second/x.txt", TEXTS[1] + letters(RNG, 50))
+    make("second/bad.docx", b"PK\x03\x04")
+    first, second = (open_library(path, workers=1) for path in (folder, "second"))
+    with joined([first, second]) as both:
+        assert (len(both), both.problems) == (8, 1)
+        assert both.name == "library + second"
+        assert sorted(found(both, TEXTS[1])) == [1, 7]
+        assert found(both, TEXTS[1], limit=1) == [1]
+        texts = [text for _, _, text in fetched(both, 7, 0, 1)]
+        assert texts == [Path("second/x.txt").read_text("utf-8"), TEXTS[0], TEXTS[1]]
+        assert both.positions_of("second/x.txt") == {7}
+        assert both.positions_of("library/3.txt") == {3}
+    assert joined([first]) is first
+
+
+def test_where_a_file_itself_stands(folder, make, tmp_path):
+    make("copy/0.txt", TEXTS[0])
+    os.link(folder / "2.txt", "2.txt")
+    with open_library([folder, "copy"], workers=1) as library:
+        assert library.positions_of(folder / "0.txt") == {0}
+        assert library.positions_of(tmp_path / "library" / ".." / "library" / "0.txt") == {0}
+        assert library.positions_of("copy/0.txt") == {6}
+        # The same file by a link of the same name, and files that are not there.
+        assert library.positions_of("2.txt") == {2}
+        assert library.positions_of("0.txt") == library.positions_of("library") == set()
+        (folder / "1.txt").unlink()
+        assert library.positions_of("library/1.txt") == set()
+
+
+def test_a_record_of_a_table_is_no_file(make):
+    papers = make("papers.jsonl", f'{{"id": "x", "text": "{TEXTS[0]}"}}\n')
+    with open_library(papers, workers=1) as library:
+        assert fetched(library, 0) == [(0, "x", TEXTS[0])]
+        # The table is one file, and may be named as what a paper is read from.
+        assert library.positions_of("x") == set()
+
+
+def test_what_cannot_be_read_is_told_and_left_out(folder, make):
+    make("library/7.docx", b"PK\x03\x04broken")
+    make("library/8.pdf", b"%PDF-1.7 broken")
+    told = Told()
+    with open_library(folder, workers=1, progress=told) as library:
+        assert library.problems == 2
+        assert found(library, TEXTS[5]) == [5]
+    assert [problem.split(":")[0] for problem in told.problems] == [
+        "library/7.docx",
+        "library/8.pdf",
+    ]
+    assert told.stages[0][0] == "library"
+    assert told.done == 8
+
+
+def test_a_library_of_unreadable_files(make):
+    """There is no source; that nothing could be read stands in the report."""
+    make("library/1.docx", b"PK\x03\x04broken")
+    make("library/2.pdf", b"%PDF-1.7 broken")
+    report = check(make("paper.txt", TEXTS[0]), "library")
+    assert (report.rates.total, report.library_documents, report.sources) == (0, 0, ())
+    assert [note for note in report.notes if note.startswith("2 ") and "read" in note]
+
+
+def test_empty_documents(make):
+    make("library/empty.txt", "")
+    make("library/none.txt", "。。。\n")
+    with open_library("library", workers=1) as library:
+        assert found(library, TEXTS[0]) == []
+    assert check(make("paper.txt", TEXTS[0]), "library").rates.total == 0
+
+
+def test_an_open_library_is_returned_and_not_closed(folder, make):
+    paper = make("paper.txt", TEXTS[0])
+    with open_library(folder, workers=1) as library:
+        assert open_library(library) is library
+        assert check(paper, library).rates.total == 1
+        assert check(paper, library).rates.total == 1
+    with pytest.raises(ValueError, match="closed"):
+        list(library.documents([0]))
+
+
+def test_threads_change_nothing(folder):
+    text = TEXTS[0][:50] + TEXTS[3] + TEXTS[1][40:]
+    seen = []
+    for workers in (1, 2):
+        with open_library(folder, workers=workers) as library:
+            seen.append((found(library, text), fetched(library, *range(6))))
+    assert seen[0] == seen[1]
+
+
+def test_more_texts_than_are_fetched_together(make):
+    many = [letters(RNG, 40) for _ in range(150)]
+    lines = "".join(f'{{"id": "{at}", "text": "{text}"}}\n' for at, text in enumerate(many))
+    with open_library(make("many.jsonl", lines), workers=1) as library:
+        order = RNG.sample(range(150), 150)
+        assert [(at, many[at]) for at in order] == [
+            (at, text) for at, _, text in fetched(library, *order)
+        ]
+
+
+@pytest.mark.parametrize(
+    "value", [7, None, b"library", {}, [], [7], [None], object()], ids=lambda value: repr(value)[:9]
+)
+def test_what_is_no_library_is_refused(value):
+    with pytest.raises(ParameterError, match=r"'library' parameter must be .* Got"):
+        open_library(value)
+
+
+@pytest.mark.parametrize("workers", [-1, 1.5, "2", None])
+def test_bad_workers_are_refused(workers, folder):
+    with pytest.raises(ParameterError, match="'workers' parameter"):
+        open_library(folder, workers=workers)
+
+
+@pytest.mark.parametrize("missing", ["nosuch", "library/nosuch.txt", "nosuch.db", ""])
+def test_a_missing_library(missing, folder):
+    with pytest.raises(InputError, match="no such file or folder") as caught:
+        open_library([folder, missing])
+    assert str(caught.value).startswith(f"{missing}:")
+
+
+def test_paths_that_come_one_by_one(folder):
+    with open_library(path for path in [folder]) as library:
+        assert len(library) == 6
+
+
+def test_what_is_an_index(make):
+    assert is_index("postgresql://somewhere/db")
+    assert is_index("postgres://somewhere/db")
+    assert is_index(make("n.db", b"SQLite format 3\0" + bytes(100)))
+    assert not is_index(make("n.txt", "SQLite format 4"))
+    assert not is_index("nosuch")
+    assert not is_index(ROOT)

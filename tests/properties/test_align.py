@@ -1,0 +1,308 @@
+"""Alignment against its twin, and what holds of every alignment."""
+
+import hashlib
+import itertools
+import random
+import string
+import unicodedata
+
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+from tests.hostile import LONG_BASES, TEXTS, corpora, texts
+from tests.index.written import edited, letters
+from tests.reference import align as twin
+
+from neardup import _core
+from neardup.papers.align import align, aligner
+
+VARIANTS = {"國": "国", "學": "学", "書": "书", "𠮷": "吉"}
+CORE = _core.Aligner(variants="".join(VARIANTS), standards="".join(VARIANTS.values()))
+PLAIN = _core.Aligner(variants="", standards="")
+
+
+def sketch(core, text):
+    (packed,) = core.sketches(pa.array([text], pa.large_string()), workers=1)
+    return [int.from_bytes(packed[at : at + 4], "little") for at in range(0, len(packed), 4)]
+
+
+def candidates(paper, library, least, limit=100):
+    sketches = PLAIN.sketches(pa.array(library, pa.large_string()), workers=1)
+    filed = _core.Library(sketches, workers=1)
+    return filed.sources(PLAIN.paper(paper), least=least, limit=limit)
+
+
+def without_marks(text):
+    """Whether both sides agree on what a letter is: some marks are Alphabetic."""
+    normal = unicodedata.normalize("NFKC", text)
+    return not any(unicodedata.category(c)[0] == "M" for c in normal + text)
+
+
+class TestTwin:
+    @pytest.mark.parametrize("name", [name for name in TEXTS if without_marks(TEXTS[name])])
+    def test_named_texts(self, name):
+        assert sketch(CORE, TEXTS[name] * 5) == twin.sketch(TEXTS[name] * 5, VARIANTS)
+
+    @given(st.lists(texts(), max_size=3))
+    def test_sketches(self, parts):
+        text = "國學".join(parts)
+        assume(without_marks(text))
+        assert sketch(CORE, text) == twin.sketch(text, VARIANTS)
+
+    @given(st.text("ab學国12 Ａ，", max_size=120))
+    def test_windows_of_repeated_shingles(self, text):
+        assert sketch(CORE, text) == twin.sketch(text, VARIANTS)
+
+    @pytest.mark.parametrize("length", range(16))
+    def test_bounds_of_shingles_and_windows(self, length):
+        """Five Chinese characters are the first shingle, twelve the last single window."""
+        text = letters(random.Random(length), length)
+        found = sketch(PLAIN, text)
+        assert found == twin.sketch(text)
+        assert len(found) == 0 if length < 5 else len(found) >= 1
+        if 5 <= length <= 12:
+            assert len(found) == 1
+        alphabet = string.ascii_lowercase[:length]
+        assert bool(sketch(PLAIN, alphabet)) == (length >= 10)
+
+    def test_what_indexes_have_stored(self):
+        """Whoever changes it changes `neardup.papers.library._FORMAT` too."""
+        (packed,) = PLAIN.sketches(pa.array(["".join(LONG_BASES)], pa.large_string()), workers=1)
+        assert len(packed) == 4 * 47
+        assert hashlib.sha256(packed).hexdigest()[:16] == "fcd522cec994cbaa"
+
+    @settings(max_examples=8)
+    @given(corpora(max_documents=6, known=LONG_BASES), st.sampled_from((5, 12, 13, 20, 21, 28, 40)))
+    def test_candidates(self, many, least):
+        assume(many)
+        paper = many[0] + "".join(many[-2:])
+        found = candidates(paper, many, least)
+        assert found == twin.candidates(paper, many, least)
+        assert candidates(paper, many, least, limit=1) == found[:1]
+
+    @pytest.mark.parametrize("gap", [0, 90, 180, 230])
+    @pytest.mark.parametrize("least", [5, 20, 40])
+    def test_shingles_in_common_that_lie_apart(self, gap, least):
+        """Three phrases say something if they stand in one paragraph of the paper."""
+        rng = random.Random(gap)
+        phrases = [letters(rng, 12) for _ in range(3)]
+        paper = "".join(phrase + letters(rng, gap) for phrase in phrases)
+        library = ["。".join(letters(rng, 40) + phrase for phrase in phrases), letters(rng, 300)]
+        found = candidates(paper, library, least)
+        assert found == twin.candidates(paper, library, least)
+        if least == 5 or gap == 0 or (least, gap) == (40, 230):
+            assert len(found) == (gap == 0 or least == 5)
+
+    def test_of_a_shingle_that_many_have_the_first_come(self):
+        library = [LONG_BASES[0]] * 70
+        found = candidates(LONG_BASES[0], library, 20)
+        assert found == twin.candidates(LONG_BASES[0], library, 20)
+        assert [document for document, _ in found] == list(range(64))
+
+    @given(texts())
+    def test_spans(self, text):
+        """A text that stands in itself begins and ends with its first and last letter."""
+        filler = "渡口停航三天改乘客车请候通知"
+        text = text + filler + text
+        assume(without_marks(text))
+        # A vowel without a consonant is taken together with whatever stands before it.
+        assume(not set(map(chr, range(0x1160, 0x1200))) & set(unicodedata.normalize("NFKC", text)))
+        found = align(text, text, least=5)
+        spans = twin.letters(text)
+        assert (found[0].begin, found[-1].end) == (spans[0][1], spans[-1][2])
+
+
+class TestEditSimilarity:
+    @given(texts(), texts())
+    def test_any_texts(self, a, b):
+        assert _core.edit_similarity(a, b) == pytest.approx(twin.edit_similarity(a, b), abs=1e-12)
+
+    @given(corpora())
+    def test_texts_that_are_alike(self, many):
+        for a, b in itertools.pairwise(many):
+            found = _core.edit_similarity(a, b)
+            assert found == pytest.approx(twin.edit_similarity(a, b), abs=1e-12)
+            assert found == _core.edit_similarity(b, a)
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_long_texts(self, seed):
+        rng = random.Random(seed)
+        a = letters(rng, 3000)
+        b = edited(rng, a[:1500] + letters(rng, 200) + a[1700:], 300)
+        expected = Levenshtein.normalized_similarity(a, b)
+        assert _core.edit_similarity(a, b) == pytest.approx(expected, abs=1e-12)
+
+    @given(texts())
+    def test_white_space_does_not_count(self, text):
+        assert _core.edit_similarity(text, "\u3000\n ".join(text)) == 1.0
+
+
+def check_passages(found, text, source):
+    """What holds of every alignment."""
+    assert found == sorted(found, key=lambda one: one.begin)
+    for one in found:
+        assert 0 <= one.begin < one.end <= len(text)
+        assert 0 <= one.source_begin < one.source_end <= len(source)
+        assert 0 <= one.similarity <= 1
+        assert one.pieces
+        assert list(one.pieces) == sorted(one.pieces, key=lambda piece: piece.begin)
+        for piece in one.pieces:
+            assert one.begin <= piece.begin < piece.end <= one.end
+            assert one.source_begin <= piece.source_begin < piece.source_end <= one.source_end
+        assert one.begin == one.pieces[0].begin
+        assert one.end == max(piece.end for piece in one.pieces)
+        assert one.source_begin == min(piece.source_begin for piece in one.pieces)
+        assert one.source_end == max(piece.source_end for piece in one.pieces)
+
+
+class TestLaws:
+    @given(texts(200), texts(200), st.sampled_from(LONG_BASES), st.integers(5, 30))
+    def test_of_hostile_texts(self, before, after, shared, least):
+        text, source = before + shared + after, after + shared * 2 + before
+        check_passages(align(text, source, least=least), text, source)
+
+    @given(corpora(max_documents=8, known=LONG_BASES))
+    def test_of_texts_that_are_alike(self, many):
+        text, source = "".join(many), "".join(reversed(many))
+        found = align(text, source)
+        check_passages(found, text, source)
+        assert found == align(text, source)
+        # A text is never less than itself.
+        whole = align(text, text)
+        if many and len(text) > 60:
+            assert sum(one.end - one.begin for one in whole) > len(text) / 2
+
+    @settings(max_examples=40)
+    @given(st.integers(0, 10**9), st.integers(40, 400), st.integers(0, 600), st.integers(0, 600))
+    def test_a_planted_passage_is_found(self, seed, length, before, after):
+        rng = random.Random(seed)
+        planted = letters(rng, length)
+        text = letters(rng, before) + planted + letters(rng, after)
+        source = letters(rng, after) + planted + letters(rng, before)
+        (found,) = align(text, source)
+        # A letter beside it may be the same by chance.
+        assert abs(found.begin - before) <= 3
+        assert abs(found.end - before - length) <= 3
+        assert text[found.begin : found.end] in text
+        assert planted[3:-3] in text[found.begin : found.end]
+        assert planted[3:-3] in source[found.source_begin : found.source_end]
+        assert found.similarity > 0.9
+
+    @settings(max_examples=40)
+    @given(st.integers(0, 10**9), st.integers(0, 10))
+    def test_an_edited_passage_is_found(self, seed, edits):
+        rng = random.Random(seed)
+        planted = letters(rng, 150)
+        changed = edited(rng, planted, edits)
+        text = letters(rng, 200) + changed + letters(rng, 100)
+        found = align(text, letters(rng, 50) + planted + letters(rng, 300))
+        covered = sum(one.end - one.begin for one in found)
+        assert 110 <= covered <= 160
+        assert max(one.similarity for one in found) >= 1 - (edits + 6) / 150
+
+    @settings(max_examples=40)
+    @given(st.integers(0, 10**9))
+    def test_what_a_piece_repeats_is_alike(self, seed):
+        rng = random.Random(seed)
+        parts = [letters(rng, rng.randint(8, 60)) for _ in range(5)]
+
+        def made():
+            chosen = rng.choices([*parts, letters(rng, 30)], k=rng.randint(2, 14))
+            return "".join(edited(rng, part, rng.randint(0, 4)) for part in chosen)
+
+        text, source = made(), made()
+        found = align(text, source, least=10)
+        check_passages(found, text, source)
+        for piece in (piece for one in found for piece in one.pieces):
+            here = text[piece.begin : piece.end]
+            there = source[piece.source_begin : piece.source_end]
+            assert Levenshtein.normalized_similarity(here, there) >= 0.5
+
+    @settings(max_examples=20)
+    @given(st.integers(0, 10**9))
+    def test_texts_without_anything_in_common(self, seed):
+        rng = random.Random(seed)
+        assert align(letters(rng, 1500), letters(rng, 1500), least=5) == []
+
+    @settings(max_examples=20)
+    @given(st.integers(0, 10**9))
+    def test_threads_change_nothing(self, seed):
+        rng = random.Random(seed)
+        parts = [letters(rng, rng.randint(10, 90)) for _ in range(12)]
+        paper = aligner()[0].paper("".join(rng.choices(parts, k=20)))
+        sources = ["".join(rng.sample(parts, 4)) + letters(rng, 30) for _ in range(20)]
+        array = pa.array(sources, pa.large_string())
+        core = aligner()[0]
+        one, two = (core.passages(paper, array, least=20, workers=n) for n in (1, 2))
+        assert one == two
+        one, two = (core.sketches(array, workers=n) for n in (1, 2))
+        assert one == two
+        libraries = [_core.Library(one, workers=n) for n in (1, 2)]
+        assert len({str(each.sources(paper, least=20, limit=9)) for each in libraries}) == 1
+
+
+ZH = (
+    "县志记载，清末渡口有木船三只，船工九人。光绪二十六年添置铁锚一副，"
+    "由两岸商户分担费用。民国初年改用汽船，来往时间缩短一半，货物转运也由此兴盛起来。"
+)
+EN = (
+    "In 1904 the Company bought a second ferry, and the crossing took half as long as before. "
+    "Merchants on both banks shared the cost; the Council paid for the new pier."
+)
+
+
+def wide(text):
+    """Full-width forms of all ASCII characters."""
+    return "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in text)
+
+
+def scattered(text, put):
+    rng = random.Random(5)
+    return "".join(c + (put if rng.random() < 0.3 else "") for c in text)
+
+
+def traditional(text):
+    opencc = pytest.importorskip("opencc")
+    return opencc.OpenCC("s2t").convert(text)
+
+
+FORMS = {
+    "full-width": wide,
+    "upper case": str.upper,
+    "lower case": str.lower,
+    "white space": lambda text: scattered(text, "\n\u3000 "),
+    "nothing visible": lambda text: scattered(text, "\u200b"),
+    "soft hyphens": lambda text: scattered(text, "\u00ad"),
+    "no punctuation": lambda text: "".join(c for c in text if c.isalnum() or c == " "),
+    "other punctuation": lambda text: (
+        text.replace("，", " —— ").replace("。", "!!").replace(",", ";")
+    ),
+    "decomposed": lambda text: unicodedata.normalize("NFD", text),
+    "traditional": traditional,
+}
+
+
+@pytest.mark.parametrize("text", [ZH, EN, ZH + EN], ids=["zh", "en", "mixed"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_passage_in_another_form_is_found(form, text):
+    rng = random.Random(form)
+    changed = FORMS[form](text)
+    before, after = letters(rng, 60) + "。", "。" + letters(rng, 60)
+    paper = before + changed + after
+    source = letters(rng, 70) + text + letters(rng, 20)
+    (one,) = align(paper, source, least=25)
+    spans = [(len(before) + begin, len(before) + end) for _, begin, end in twin.letters(changed)]
+    assert (one.begin, one.end) == (spans[0][0], spans[-1][1])
+    assert (one.source_begin, one.source_end) == (70, 70 + len(text) - 1)
+    assert one.similarity == 1.0
+
+
+@pytest.mark.parametrize("text", [ZH, EN], ids=["zh", "en"])
+def test_what_the_other_forms_leave_of_a_sketch(text):
+    """A library knows a document in whatever form it is."""
+    core = aligner()[0]
+    expected = sketch(core, text)
+    for form, change in FORMS.items():
+        assert sketch(core, change(text)) == expected, form

@@ -1,0 +1,119 @@
+"""align: which documents are worth holding against a paper, and how alike two texts are.
+
+Letters are what remains of a text for this: letters and digits, NFKC, in lower
+case, of variants one form. A letter of a script without spaces weighs 2,
+another one 1. A shingle is the shortest run of letters that weighs 10.
+"""
+
+import unicodedata
+
+import xxhash
+
+from . import verify
+from .normalize import WHITE_SPACE, normalize
+from .segment import ENCLOSED_LETTERS, is_within, kind_of
+
+SHINGLE = 10
+WINDOW = 8
+SEED = 0x616C6967
+
+# A paragraph: 200 Chinese characters.
+STRETCH = 400
+MOST_OF_A_SHINGLE = 64
+
+
+def plain(text, variants=None):
+    """Return the letters alone."""
+    normal = normalize(text, nfkc=True, lowercase=True, whitespace="keep", drop_invisible=True)
+    return "".join((variants or {}).get(c, c) for c in normal if is_letter(c))
+
+
+def letters(text, variants=None):
+    """Return (letter, begin, end) for each letter, with the span of the text it comes from.
+
+    Letters that come of characters that combine have one span together.
+    """
+    return [
+        (letter, begin, end)
+        for begin, end in clusters(text)
+        for letter in plain(text[begin:end], variants)
+    ]
+
+
+def clusters(text):
+    """Return the finest spans whose NFKC forms, one after the other, are that of the text."""
+    whole = unicodedata.normalize("NFKC", text)
+    parts = (
+        [unicodedata.normalize("NFKC", part) for part in (text[:at], text[at:])]
+        for at in range(1, len(text))
+    )
+    cuts = [at for at, (before, after) in enumerate(parts, 1) if before + after == whole]
+    return list(zip([0, *cuts], [*cuts, len(text)], strict=True))
+
+
+def is_letter(character):
+    """Tell whether a character is a letter or a digit; a mark is none here."""
+    return unicodedata.category(character)[0] in "LN" or is_within(character, ENCLOSED_LETTERS)
+
+
+def weight(letter):
+    """Return what a letter weighs: a Chinese character says as much as two of an alphabet."""
+    return 2 if kind_of(letter) == "dense" else 1
+
+
+def shingles(plain):
+    """Return the 64-bit hash of the shingle at each letter, as far as there are any."""
+    found = []
+    for begin in range(len(plain)):
+        for end in range(begin + 1, len(plain) + 1):
+            if sum(map(weight, plain[begin:end])) >= SHINGLE:
+                data = plain[begin:end].encode("utf-32-le")
+                found.append(xxhash.xxh3_64_intdigest(data, seed=SEED))
+                break
+    return found
+
+
+def sketch(text, variants=None):
+    """Return the smallest hash of each window of shingles, by upper halves, ascending."""
+    hashes = [hash_ >> 32 for hash_ in shingles(plain(text, variants))]
+    if not hashes:
+        return []
+    windows = range(max(len(hashes) - WINDOW, 0) + 1)
+    return sorted({min(hashes[at : at + WINDOW]) for at in windows})
+
+
+def candidates(paper, library, least):
+    """Return (document, shingles that speak for it) for those worth a closer look.
+
+    A shingle speaks for a document if enough of those that both have stand within
+    one stretch of the paper; of the documents that have it, it speaks for the first ones.
+    """
+    text = plain(paper)
+    first_places = {}
+    for place, hash_ in enumerate(shingles(text)):
+        first_places.setdefault(hash_, place)
+    places = [[] for _ in library]
+    sketches = [set(sketch(document)) for document in library]
+    for hash_, place in first_places.items():
+        having = [at for at, chosen in enumerate(sketches) if hash_ >> 32 in chosen]
+        for at in having[:MOST_OF_A_SHINGLE]:
+            places[at].append(place)
+    asked = min(max((least + 1 - SHINGLE // 2) // WINDOW, 1), 3)
+    found = [(at, together(text, sorted(of_one), asked)) for at, of_one in enumerate(places)]
+    return sorted([one for one in found if one[1]], key=lambda one: (-one[1], one[0]))
+
+
+def together(text, places, asked):
+    """Count the places that are among `asked` in a row within one stretch."""
+    counted = set()
+    for at in range(len(places) - asked + 1):
+        some = places[at : at + asked]
+        if sum(map(weight, text[some[0] : some[-1]])) <= STRETCH:
+            counted.update(some)
+    return len(counted)
+
+
+def edit_similarity(a, b):
+    """Return 1 - edit distance / the longer length, both without white space."""
+    stripped = ["".join(c for c in text if c not in WHITE_SPACE) for text in (a, b)]
+    return verify.edit_similarity(*stripped)
