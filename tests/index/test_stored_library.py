@@ -165,7 +165,7 @@ def test_more_than_one_transaction_makes(location, counting):
             assert [one.id for one in opened.documents([7, 1099, 7])] == ["m7", "m1099", "m7"]
     assert counting.sketched == [one["text"] for one in many]
     assert told.stages == [("library", 1100)]
-    assert (max(told.done), sum(told.done)) == (500, 1100)
+    assert (max(told.done), sum(told.done)) == (100, 1100)
 
 
 class Told(Progress):

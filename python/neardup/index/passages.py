@@ -13,7 +13,6 @@ from sqlalchemy import and_, delete, func, select
 
 from neardup.index.bulk import insert_rows, values_of, values_table
 from neardup.index.schema import documents, passages, texts
-from neardup.index.store import Session
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
@@ -28,7 +27,8 @@ _TOGETHER = 100
 
 def count_missing(handle: Handle, made_by: str) -> int:
     """Return how many documents with a text have no shingles that were made so."""
-    with handle.database.reading() as connection:
+    with handle.reading() as session:
+        connection = session.connection
         there = select(func.count()).select_from(texts)
         made = select(func.count()).select_from(passages).where(passages.c.made_by == made_by)
         found: int = connection.execute(there).scalar_one() - connection.execute(made).scalar_one()
@@ -49,8 +49,10 @@ def make_missing(
         .limit(_TOGETHER)
     )
     while True:
-        with handle.database.writing() as connection:
-            session = Session(connection, handle.location)
+        with handle.writing() as session:
+            # Raises if another index stands there by now.
+            session.counters()
+            connection = session.connection
             rows = connection.execute(query.where(texts.c.number > after)).all()
             if not rows:
                 return
@@ -74,15 +76,15 @@ def make_missing(
 def stored(handle: Handle, made_by: str) -> tuple[list[int], list[bytes]]:
     """Return the numbers of documents and their shingles, by number."""
     query = select(passages.c.number, passages.c.shingles).where(passages.c.made_by == made_by)
-    with handle.database.reading() as connection:
-        rows = connection.execute(query.order_by(passages.c.number)).all()
+    with handle.reading() as session:
+        rows = session.connection.execute(query.order_by(passages.c.number)).all()
     return [row.number for row in rows], [row.shingles for row in rows]
 
 
 def texts_of(handle: Handle, numbers: Sequence[int]) -> dict[int, tuple[RowMapping, str]]:
     """Return id and title of some documents with their texts, by number."""
-    with handle.database.reading() as connection:
-        session = Session(connection, handle.location)
+    with handle.reading() as session:
+        connection = session.connection
         dialect = connection.dialect.name
         query = (
             select(documents.c.number, documents.c.id, documents.c.title, texts.c.text)

@@ -153,7 +153,7 @@ class Session:
     """The statements of one transaction."""
 
     def __init__(self, connection: Connection, location: str, identity: int | None = None) -> None:
-        self._connection = connection
+        self.connection = connection
         self._dialect = connection.dialect.name
         self._compiled = statements(connection)
         self._location = location
@@ -165,11 +165,11 @@ class Session:
 
     def meta(self) -> dict[str, str]:
         """Return recipe, settings and the like, by name."""
-        return {row.name: row.value for row in self._connection.execute(select(meta))}
+        return {row.name: row.value for row in self.connection.execute(select(meta))}
 
     def set_meta(self, rows: dict[str, str]) -> None:
         """Store more of the same."""
-        insert_rows(self._connection, meta, {"name": list(rows), "value": list(rows.values())})
+        insert_rows(self.connection, meta, {"name": list(rows), "value": list(rows.values())})
 
     def counters(self) -> dict[str, int]:
         """Return all counters, by name.
@@ -179,7 +179,7 @@ class Session:
         IndexUnavailableError
             If this is not the index that was opened.
         """
-        rows = self._connection.exec_driver_sql(self._compiled.counters)
+        rows = self.connection.exec_driver_sql(self._compiled.counters)
         found = {row[0]: row[1] for row in rows}
         identity = found.pop(IDENTITY, None)
         self._recent = found.pop(RECENT, 0)
@@ -193,14 +193,14 @@ class Session:
     def identity(self) -> int:
         """Return the number that tells this index from one made in its place."""
         query = select(counters.c.value).where(counters.c.name == IDENTITY)
-        found: int = self._connection.execute(query).scalar_one()
+        found: int = self.connection.execute(query).scalar_one()
         return found
 
     def make_counters(self, values: Mapping[str, int]) -> None:
         """Make counters, and give the index its identity."""
         values = {**values, RECENT: 0, IDENTITY: secrets.randbits(62)}
         columns: dict[str, list[Any]] = {"name": [*values], "value": [*values.values()]}
-        insert_rows(self._connection, counters, columns)
+        insert_rows(self.connection, counters, columns)
 
     def add_to_counters(self, changes: dict[str, int]) -> None:
         """Add to counters."""
@@ -208,9 +208,9 @@ class Session:
             if change:
                 given = {"change": change, "of": name}
                 parameters: Any = given
-                if self._connection.dialect.positional:
+                if self.connection.dialect.positional:
                     parameters = tuple(given.values())
-                self._connection.exec_driver_sql(self._compiled.change_counter, parameters)
+                self.connection.exec_driver_sql(self._compiled.change_counter, parameters)
 
     def background(self, version: int) -> bytes:
         """Return a stored background, unpacked.
@@ -221,7 +221,7 @@ class Session:
             If it is missing or damaged.
         """
         query = select(background.c.data).where(background.c.version == version)
-        packed = self._connection.execute(query).scalar_one_or_none()
+        packed = self.connection.execute(query).scalar_one_or_none()
         try:
             return zstandard.decompress(packed or b"")
         except zstandard.ZstdError as error:
@@ -232,9 +232,9 @@ class Session:
 
     def set_background(self, version: int, data: bytes, at: datetime) -> None:
         """Store a background in the place of all others."""
-        self._connection.execute(delete(background))
+        self.connection.execute(delete(background))
         row = {"version": version, "at": stamp(at), "data": packer()(data)}
-        self._connection.execute(background.insert(), row)
+        self.connection.execute(background.insert(), row)
 
     # Documents
 
@@ -243,7 +243,7 @@ class Session:
         if not ids:
             return {}
         ids = [id for id in ids if id_fault(id) is None]
-        found = run_compiled(self._connection, self._compiled.by_ids, ids)
+        found = run_compiled(self.connection, self._compiled.by_ids, ids)
         return {row["id"]: row for row in found.mappings()}
 
     def matches(self, rows: Sequence[RowMapping], measure: str) -> dict[int, Match | None]:
@@ -264,7 +264,7 @@ class Session:
             return []
         compiled = self._compiled
         statement = compiled.kept_with_texts if with_texts else compiled.kept
-        rows = run_compiled(self._connection, statement, numbers, not_before=not_before)
+        rows = run_compiled(self.connection, statement, numbers, not_before=not_before)
         found = list(rows.mappings())
         found.sort(key=itemgetter("number"))
         return found
@@ -273,7 +273,7 @@ class Session:
         """Return the numbers of kept documents with these identities."""
         if self._dialect != "sqlite":
             statement = self._compiled.kept_with
-            rows = run_compiled(self._connection, statement, identities, not_before=not_before)
+            rows = run_compiled(self.connection, statement, identities, not_before=not_before)
             return list(rows.scalars())
         numbers: list[int] = []
         for begin in range(0, len(identities), _TOGETHER):
@@ -284,14 +284,14 @@ class Session:
                 f"SELECT number FROM documents WHERE identity IN ({marks}) AND state = {KEPT}"
                 " AND at >= ?"
             )
-            found = self._connection.exec_driver_sql(statement, (*some, not_before))
+            found = self.connection.exec_driver_sql(statement, (*some, not_before))
             numbers.extend(found.scalars())
         return numbers
 
     def text(self, number: int) -> str | None:
         """Return the text of a document, None if it is not stored."""
         query = select(texts.c.text).where(texts.c.number == number)
-        packed = self._connection.execute(query).scalar_one_or_none()
+        packed = self.connection.execute(query).scalar_one_or_none()
         return None if packed is None else self.unpacked(packed)
 
     def unpacked(self, packed: bytes | None) -> str:
@@ -318,7 +318,7 @@ class Session:
         self, rows: NewDocuments, packed: Sequence[bytes | None], entries: dict[str, list[int]]
     ) -> None:
         """Store documents, their packed texts and the keys of those kept."""
-        insert_rows(self._connection, documents, vars(rows))
+        insert_rows(self.connection, documents, vars(rows))
         there = [
             (number, text)
             for number, text in zip(rows.number, packed, strict=True)
@@ -328,20 +328,20 @@ class Session:
             "number": [number for number, _ in there],
             "text": [text for _, text in there],
         }
-        insert_rows(self._connection, texts, columns)
+        insert_rows(self.connection, texts, columns)
         self._insert_entries(entries)
 
     def _insert_entries(self, entries: dict[str, list[int]]) -> None:
         if self._dialect != "sqlite":
-            insert_rows(self._connection, keys, entries)
+            insert_rows(self.connection, keys, entries)
             return
-        insert_rows(self._connection, recent_keys, entries)
+        insert_rows(self.connection, recent_keys, entries)
         change = len(entries["key"])
         if self._recent + change >= MOST_RECENT:
             ordered = select(recent_keys).order_by(recent_keys.c.key, recent_keys.c.number)
             names = list(recent_keys.c)
-            self._connection.execute(keys.insert().from_select(names, ordered))
-            self._connection.execute(delete(recent_keys))
+            self.connection.execute(keys.insert().from_select(names, ordered))
+            self.connection.execute(delete(recent_keys))
             change = -self._recent
         self.add_to_counters({RECENT: change})
 
@@ -353,7 +353,7 @@ class Session:
         for table in (documents, texts, passages):
             chosen = select(values_table(self._dialect).c.value)
             statement = delete(table).where(table.c.number.in_(chosen))
-            self._connection.execute(statement, given)
+            self.connection.execute(statement, given)
 
     def free(self, numbers: Sequence[int]) -> list[tuple[int, str, int]]:
         """Free the documents that were dropped for some; return number, id, and for whom."""
@@ -362,10 +362,10 @@ class Session:
         columns = (documents.c.number, documents.c.id, documents.c.kept_number)
         query = select(*columns).where(is_meant).order_by(documents.c.number)
         given = values_of(self._dialect, numbers)
-        freed = [(row[0], row[1], row[2]) for row in self._connection.execute(query, given)]
+        freed = [(row[0], row[1], row[2]) for row in self.connection.execute(query, given)]
         if freed:
             statement = update(documents).where(is_meant).values(state=FREED)
-            self._connection.execute(statement, given)
+            self.connection.execute(statement, given)
         return freed
 
     def arrived_before(self, at: int, limit: int) -> list[RowMapping]:
@@ -373,7 +373,7 @@ class Session:
         # In the order of the index; by number, all documents would be read each time.
         query = select(documents).where(documents.c.at < at)
         query = query.order_by(documents.c.at, documents.c.number).limit(limit)
-        return list(self._connection.execute(query).mappings())
+        return list(self.connection.execute(query).mappings())
 
     def dropped_for(self, numbers: Sequence[int]) -> list[RowMapping]:
         """Return the documents dropped for some, in the order of arrival."""
@@ -384,7 +384,7 @@ class Session:
         ).where(columns.kept_number.in_(chosen), columns.state == DROPPED)
         query = query.order_by(columns.number)
         given = values_of(self._dialect, numbers)
-        return list(self._connection.execute(query, given).mappings())
+        return list(self.connection.execute(query, given).mappings())
 
     def page(
         self,
@@ -415,7 +415,7 @@ class Session:
                 is_found = and_(is_found, or_(_contains(documents, search), named))
             query = query.where(is_found)
         query = query.order_by(documents.c.number).limit(_TEXTS if with_texts else _TOGETHER)
-        return list(self._connection.execute(query).mappings())
+        return list(self.connection.execute(query).mappings())
 
     def newest_texts(self, limit: int) -> Iterator[str]:
         """Give the texts of the newest documents with features, from the newest on."""
@@ -426,7 +426,7 @@ class Session:
             .order_by(documents.c.number.desc())
             .limit(limit)
         )
-        rows = self._connection.execute(query, execution_options={"yield_per": _TEXTS})
+        rows = self.connection.execute(query, execution_options={"yield_per": _TEXTS})
         for (packed,) in rows:
             yield self.unpacked(packed)
 
@@ -434,19 +434,19 @@ class Session:
         """Return the newest documents with features."""
         query = select(documents).where(documents.c.features > 0)
         query = query.order_by(documents.c.number.desc()).limit(limit)
-        return list(self._connection.execute(query).mappings())
+        return list(self.connection.execute(query).mappings())
 
     def numbers_not_kept(self, ids: Sequence[str] | None) -> list[int]:
         """Return the numbers of freed documents, or of what is not kept of some."""
         query = select(documents.c.number).order_by(documents.c.number)
         if ids is None:
-            found = self._connection.execute(query.where(documents.c.state == FREED))
+            found = self.connection.execute(query.where(documents.c.state == FREED))
         else:
             chosen = select(values_table(self._dialect, "text").c.value)
             is_meant = and_(documents.c.id.in_(chosen), documents.c.state != KEPT)
             sound = [id for id in ids if id_fault(id) is None]
             given = values_of(self._dialect, sound)
-            found = self._connection.execute(query.where(is_meant), given)
+            found = self.connection.execute(query.where(is_meant), given)
         return list(found.scalars())
 
     def not_kept(self, numbers: Sequence[int]) -> list[RowMapping]:
@@ -459,13 +459,13 @@ class Session:
             .order_by(documents.c.number)
         )
         given = values_of(self._dialect, numbers)
-        return list(self._connection.execute(query, given).mappings())
+        return list(self.connection.execute(query, given).mappings())
 
     def arrivals(self) -> tuple[int | None, int | None]:
         """Return when the first and the last document arrived."""
         # Two questions, which an index answers each by one look.
         first, last = (
-            self._connection.execute(select(edge(documents.c.at))).scalar_one()
+            self.connection.execute(select(edge(documents.c.at))).scalar_one()
             for edge in (func.min, func.max)
         )
         return first, last
@@ -490,7 +490,7 @@ class Session:
     def _entries(
         self, statement: str, looked_up: NDArray[np.uint64], width: int
     ) -> list[NDArray[np.int64]]:
-        result = run_compiled(self._connection, statement, looked_up.view(np.int64).tolist())
+        result = run_compiled(self.connection, statement, looked_up.view(np.int64).tolist())
         # Some ten thousand rows: the driver's own tuples, without names.
         rows = result.cursor.fetchall() if result.cursor is not None else []
         flat = np.fromiter(chain.from_iterable(rows), np.int64, width * len(rows))
@@ -507,14 +507,14 @@ class Session:
             statement = delete(table).where(
                 table.c.key == bindparam("key_"), table.c.number == bindparam("number_")
             )
-            self._connection.execute(statement, rows)
+            self.connection.execute(statement, rows)
 
     def fingerprints(self, after: int, least: int) -> list[tuple[int, bytes]]:
         """Return number and sketch of the kept documents with later numbers and enough features."""
         query = select(documents.c.number, documents.c.sketch).where(
             documents.c.number > after, documents.c.state == KEPT, documents.c.features >= least
         )
-        rows = self._connection.execute(query.order_by(documents.c.number))
+        rows = self.connection.execute(query.order_by(documents.c.number))
         return [(number, sketch) for number, sketch in rows]
 
     # Events
@@ -534,19 +534,19 @@ class Session:
             "id": [id for _, id, _ in happened],
             "details": [json.dumps(details, ensure_ascii=False) for _, _, details in happened],
         }
-        insert_rows(self._connection, events, columns)
+        insert_rows(self.connection, events, columns)
 
     def events_of(self, id: str) -> list[RowMapping]:
         """Return what happened to the documents with an id, the oldest first."""
         if id_fault(id) is not None:
             return []
         query = select(events).where(events.c.id == id).order_by(events.c.event)
-        return list(self._connection.execute(query).mappings())
+        return list(self.connection.execute(query).mappings())
 
     def all_events(self, after: int, limit: int = _TOGETHER) -> list[RowMapping]:
         """Return the next events."""
         query = select(events).where(events.c.event > after).order_by(events.c.event)
-        return list(self._connection.execute(query.limit(limit)).mappings())
+        return list(self.connection.execute(query.limit(limit)).mappings())
 
 
 def _contains(table: Any, text: str) -> Any:
