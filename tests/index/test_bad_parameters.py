@@ -66,6 +66,7 @@ METHODS = {
         },
     ),
     "get": ({"id": "a"}, {"id": _ID}),
+    "get_many": ({"ids": ["a"]}, {"ids": ("a", 7, [7], None), "texts": (1, "yes", None)}),
     "explain": ({"id": "a"}, {"id": _ID}),
     "documents": ({}, {"state": ("lost", "", 7, ["kept"])}),
     "add_together": ({"documents": []}, {"documents": (None, 7, "x", {"id": "b"}, [{"id": "b"}])}),

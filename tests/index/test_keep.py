@@ -59,6 +59,18 @@ class TestKeep:
         check_sound(location)
 
 
+class TestGetMany:
+    def test_in_the_order_asked_for(self, index):
+        found = index.get_many(["y", "nobody", "a", "y"])
+        assert list(found) == ["y", "a"]
+        assert found["y"] == index.get("y")
+
+    def test_without_texts(self, index):
+        found = index.get_many(["b", ""], texts=False)
+        assert (found["b"].text, found["b"].title) == (None, "Again 100%")
+        assert found["b"].repeats.id == "a"
+
+
 class TestClusters:
     @pytest.mark.parametrize(
         ("search", "ids"),

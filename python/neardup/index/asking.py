@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-__all__ = ["clusters", "documents", "explain", "get", "query", "stats"]
+__all__ = ["clusters", "documents", "explain", "get", "get_many", "query", "stats"]
 
 
 def query(
@@ -49,14 +49,26 @@ def get(handle: Handle, id: str) -> Document | None:
         return None if row is None else _documents(handle, session, [row])[0]
 
 
-def _documents(handle: Handle, session: Session, rows: Sequence[RowMapping]) -> list[Document]:
-    """Return rows as documents; texts are fetched where the rows have none."""
+def get_many(handle: Handle, ids: Sequence[str], *, texts: bool) -> dict[str, Document]:
+    """Return those documents that are there, by id."""
+    with handle.reading() as session:
+        rows = list(session.by_ids(ids).values())
+        found = _documents(handle, session, rows, texts=texts)
+    by_id = {one.id: one for one in found}
+    return {id: by_id[id] for id in ids if id in by_id}
+
+
+def _documents(
+    handle: Handle, session: Session, rows: Sequence[RowMapping], *, texts: bool = True
+) -> list[Document]:
+    """Return rows as documents; texts are fetched where the rows have none, and wanted."""
     repeats = session.matches(rows, handle.rule.measure)
     documents = []
     for row in rows:
+        text = None
         if "text" in row:
             text = None if row["text"] is None else session.unpacked(row["text"])
-        else:
+        elif texts:
             text = session.text(row["number"])
         documents.append(
             Document(

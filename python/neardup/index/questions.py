@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from neardup.given import checked_text
 from neardup.index.values import check_span, check_time, plain_text
-from neardup.parameters import bad, check_string, check_whole
+from neardup.parameters import bad, check_flag, check_string, check_whole
 
 if TYPE_CHECKING:
     from neardup.index.handle import Handle
@@ -83,6 +83,27 @@ class Questions:
         from neardup.index import asking
 
         return asking.get(self._handle, check_string(id, "id"))
+
+    def get_many(self, ids: Sequence[str], *, texts: bool = True) -> dict[str, Document]:
+        """Return documents as they are stored, by id.
+
+        Parameters
+        ----------
+        ids : sequence of str
+        texts : bool, default=True
+            Whether texts are fetched; else they are None.
+
+        Returns
+        -------
+        dict of str to Document
+            In the order of `ids`, without those that are not there.
+        """
+        from neardup.index import asking
+
+        if isinstance(ids, str) or not isinstance(ids, Sequence):
+            raise bad("ids", "a list of text", ids)
+        wanted = [check_string(id, "ids") for id in ids]
+        return asking.get_many(self._handle, wanted, texts=check_flag(texts, "texts"))
 
     def explain(self, id: str) -> Explanation | None:
         """Return why a document is kept or dropped, and what happened to it since.
