@@ -65,7 +65,7 @@ clean:
 	@touch $@
 
 .venv/test: .venv/built
-	$(BIN)/pip install --quiet --group test
+	$(BIN)/pip install --quiet --editable '.[index,lab,papers,postgres,server]' --group test
 	@touch $@
 
 .venv/lint: .venv/pip pyproject.toml

@@ -61,6 +61,9 @@ def _commands(group: typing.Any, before: str = "") -> Iterator[tuple[str, typing
     """All commands by name, those of a group with the group's name before their own."""
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
+            if command.invoke_without_command:
+                # A command of its own, too.
+                yield f"{before}{name}", command
             yield from _commands(command, f"{before}{name} ")
         else:
             yield f"{before}{name}", command
@@ -104,7 +107,8 @@ def _options(
 
 
 def _in_order_of_the_stages(panels: dict[str, list[typing.Any]]) -> list[str]:
-    known = ["Input", "Normalize to sketch", "Candidates to cluster", "Output", "Run"]
+    known = ["Service", "Input", "Library", "Normalize to sketch", "Candidates to cluster"]
+    known += ["Alignment", "Output", "Limits", "Run"]
     return [p for p in known if p in panels] + [p for p in panels if p not in known]
 
 

@@ -1,5 +1,6 @@
 """``neardup check``: what it prints, what it writes, and how it ends."""
 
+import datetime
 import json
 import os
 from pathlib import Path
@@ -86,6 +87,31 @@ class TestOnePaper:
         rows = table(run(*ANNA, "--exclude", "form.txt").out)
         assert (rows["paper"], rows["copied"]) == ("anna.txt, 31 characters", "0.00%")
 
+    def test_quiet(self, run, files):
+        found = run(*ANNA, "-q", "-o", "report.html")
+        assert (found.out, found.err) == ("", "")
+        assert "report.html" in files()
+        assert run(*ALL, "-q").out == ""
+
+    def test_the_date(self, run):
+        today = datetime.datetime.now().astimezone().date()
+        run(*ANNA, "-o", "a.html")
+        page = Path("a.html").read_text("utf-8")
+        assert f"{today:%Y-%m-%d}" in page or f"{today + datetime.timedelta(1):%Y-%m-%d}" in page
+        for name in ("b.html", "c.html"):
+            run(*ANNA, "-o", name, "--no-date")
+        bytes_of = [Path(name).read_bytes() for name in ("b.html", "c.html")]
+        assert bytes_of[0] == bytes_of[1]
+        assert f"{today:%Y-%m}".encode() not in bytes_of[0]
+
+    @pytest.mark.parametrize("text", ["", "。。。"])
+    def test_an_empty_paper(self, run, files, text):
+        Path("papers/empty.txt").write_text(text, "utf-8")
+        found = run("check", "papers/empty.txt", *LIBRARY, "-o", "r.html", code=2)
+        assert found.out == ""
+        assert "papers/empty.txt: must have letters or digits." in found.err
+        assert "r.html" not in files()
+
     def test_the_least(self, run):
         assert table(run(*ANNA, "--least", "40").out)["passages"] == "0"
 
@@ -100,7 +126,7 @@ class TestOnePaper:
 
     def test_against_itself(self, run):
         rows = table(run("check", "papers/anna.txt", "-l", "papers/anna.txt").out)
-        assert (rows["copied"], rows["similarity"].split()[0]) == ("100.00%", "1.0000")
+        assert (rows["copied"], rows["similarity"].split()[0]) == ("100.00%", "100.00%")
 
     def test_an_index(self, run, index):
         text = (ROOT / "examples" / "articles.jsonl").read_text("utf-8").splitlines()[0]
@@ -132,15 +158,17 @@ class TestOnePaper:
 @pytest.mark.usefixtures("papers")
 class TestManyPapers:
     def rows(self, found):
-        return {line.split()[3]: line.split() for line in found.out.splitlines()}
+        return {line.split()[3]: line.split() for line in found.out.splitlines()[1:]}
 
     def test_one_line_for_each(self, run):
         found = run(*ALL)
-        assert [line.split()[3] for line in found.out.splitlines()] == [
-            "anna.txt",
-            "ben.txt",
-            "chen.txt",
-        ]
+        head, *lines = found.out.splitlines()
+        assert head.split()[:4] == ["copied", "no", "quot.", "largest"]
+        assert [line.split()[3] for line in lines] == ["anna.txt", "ben.txt", "chen.txt"]
+        among = run("check", "papers", "--among").out.splitlines()[1:]
+        rates = [float(line.split()[0][:-1]) for line in among]
+        assert rates == sorted(rates, reverse=True)
+        assert among[-1].split()[3] == "anna.txt"
         assert self.rows(found)["anna.txt"][:3] == ["55.07%"] * 3
         assert self.rows(found)["ben.txt"] == ["0.00%"] * 3 + ["ben.txt", "-"]
 
@@ -188,6 +216,9 @@ class TestManyPapers:
     def test_one_paper_among_none(self, run):
         rows = table(run("check", "papers/anna.txt", "--among").out)
         assert rows["copied"] == "0.00%"
+        assert rows["library"] == "papers, 0 documents"
+        found = run("check", "papers/anna.txt", "--among")
+        assert "note: The library has no text to hold the paper against" in found.err
 
     @pytest.mark.parametrize("among", [(), ("--among",)])
     def test_a_broken_paper(self, run, files, among):
@@ -196,7 +227,39 @@ class TestManyPapers:
         assert found.err.count("papers/bad.docx:") == 1
         assert {"out/anna.html", "out/ben.html", "out/chen.html", "out/index.html"} <= set(files())
         assert "out/bad.html" not in files()
-        assert len(found.out.splitlines()) == 3
+        assert len(found.out.splitlines()) == 4
+        assert ">papers/bad.docx<" in Path("out/index.html").read_text("utf-8")
+
+    def test_old_formats_and_pictures(self, run):
+        Path("papers/dora.doc").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+        Path("papers/photo.jpg").write_bytes(b"\xff\xd8\xff")
+        found = run(*ALL, "-o", "out", code=2)
+        assert "papers: 1 file of another format is passed over: 1 .jpg." in found.err
+        assert "有 1 个其他格式的文件未读取：1 .jpg" in Path("out/index.html").read_text("utf-8")
+        assert "papers/dora.doc: must be" in found.err
+        assert "save it as .docx" in found.err
+        assert ">papers/dora.doc<" in Path("out/index.html").read_text("utf-8")
+
+    def test_a_folder_of_one_paper(self, run, files):
+        os.mkdir("one")
+        os.rename("papers/anna.txt", "one/anna.txt")
+        found = run("check", "one", *LIBRARY, "-o", "out")
+        assert {"out/anna.html", "out/index.html"} <= set(files())
+        assert len(found.out.splitlines()) == 2
+
+    def test_reports_within_the_papers(self, run):
+        for _ in range(2):
+            found = run(*ALL, "-o", "papers/reports", "--force")
+            assert len(found.out.splitlines()) == 4
+        assert len(run(*ALL).out.splitlines()) == 4
+        assert "another folder than that of the papers" in run(*ALL, "-o", "papers", code=2).err
+
+    def test_what_goes_for_all_is_said_once(self, run):
+        Path("library/bad.docx").write_bytes(b"PK\x03\x04broken")
+        found = run(*ALL, code=2)
+        assert (
+            found.err.count("1 document of the library could not be read: library/bad.docx.") == 1
+        )
 
     @pytest.mark.parametrize("among", [(), ("--among",)])
     def test_a_missing_paper(self, run, files, among):
@@ -206,7 +269,7 @@ class TestManyPapers:
 
     def test_a_paper_given_twice(self, run, files):
         found = run("check", "papers/anna.txt", "papers", "papers/anna.txt", *LIBRARY, "-o", "out")
-        assert len(found.out.splitlines()) == 3
+        assert len(found.out.splitlines()) == 4
         assert sum(name.startswith("out/anna") for name in files()) == 1
 
     def test_papers_of_one_name(self, run, files):
@@ -253,13 +316,22 @@ class TestHowItEnds:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ((), "'library' parameter must be given"),
+            ((), "--library must name what the papers are held against; or give --among"),
             (("-l", "nosuch"), "nosuch: no such file or folder"),
             ((*LIBRARY, "--least", "4"), "'least' parameter must be"),
             ((*LIBRARY, "--workers", "-1"), "'workers' parameter must be"),
             ((*LIBRARY, "--language", "fr"), "'language' parameter must be"),
-            ((*LIBRARY, "--fail-above", "1.1"), "'fail_above' parameter must be"),
-            ((*LIBRARY, "--fail-above", "nan"), "'fail_above' parameter must be"),
+            (
+                (*LIBRARY, "--fail-above", "30%"),
+                "--fail-above must be a number from 0 to 1, such as 0.3",
+            ),
+            ((*LIBRARY, "--fail-above", "1.1"), "--fail-above must be"),
+            ((*LIBRARY, "--fail-above", "nan"), "--fail-above must be"),
+            ((*LIBRARY, "-o", "report.pdf"), "-o of one paper must end in .html"),
+            ((*LIBRARY, "-o", "report"), "-o of one paper must end in .html"),
+            (("papers/ben.txt", *LIBRARY, "-o", "r.html"), "-o of several papers"),
+            (("papers/ben.txt", *LIBRARY, "--json", "r.json"), "--json of several papers"),
+            (("library", *LIBRARY, "-o", "library"), "another folder than that of the papers"),
             ((*LIBRARY, "--exclude", "nosuch.txt"), "nosuch.txt: no such file"),
             ((*LIBRARY, "-o", "nosuch/report.html"), "nosuch"),
         ],

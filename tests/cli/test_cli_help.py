@@ -14,6 +14,8 @@ def commands(group, before=""):
     """All commands by name, those of a group with the group's name before their own."""
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
+            if command.invoke_without_command:
+                yield f"{before}{name}", command
             yield from commands(command, f"{before}{name} ")
         else:
             yield f"{before}{name}", command
@@ -49,6 +51,10 @@ def test_the_commands():
         "pairs",
         "plan",
         "recipes",
+        "serve",
+        "serve key create",
+        "serve key list",
+        "serve key revoke",
     ]
 
 

@@ -73,7 +73,8 @@ def test_blocks_are_of_their_language(language, block):
             for line in block.splitlines():
                 orjson.loads(line)
     else:
-        assert language in {"text", "rust", "console", "sh", "bash", "mermaid", "bibtex", "diff"}
+        others = {"text", "rust", "console", "sh", "bash", "mermaid", "bibtex", "diff"}
+        assert language in others | {"ini", "nginx", "yaml"}
 
 
 def run(*arguments, **options):
@@ -117,7 +118,12 @@ def test_recipes_of_the_examples(recipe, tmp_path):
 
 def test_every_example_is_run_here():
     programs = {path.name for path in EXAMPLES.glob("*.py")}
-    assert programs == {"dedup_in_python.py", "segmenter_of_your_own.py", "show_removed.py"}
+    # The clients need a service: they are run by tests/server/test_serve_command.py.
+    assert programs - {"client.py"} == {
+        "dedup_in_python.py",
+        "segmenter_of_your_own.py",
+        "show_removed.py",
+    }
 
 
 def test_no_page_or_program_names_a_machine():

@@ -79,7 +79,7 @@ BAD = {
         "paper": (None, 7, b"paper", []),
         "library": (None, 7, b"library", {}, [], [7], object()),
         "name": (7, b"name"),
-        "exclude": (None, 7, "form.txt", ROOT / "form.txt", [7], [None]),
+        "exclude": (None, 7, {"a": 1}, [7], [None]),
         "least": (-1, 4, 10_001, 20.5, "20", None, True),
         "workers": _WORKERS,
         "progress": (),

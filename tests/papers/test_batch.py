@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from tests.papers.test_rates import check_sound
 from neardup import InputError, OutputError, ParameterError, check
 from neardup.collect import Progress
 from neardup.papers import check_files
-from neardup.papers.batch import papers_in
+from neardup.papers.given import papers_in, passed_over
 from neardup.papers.report_files import ReportFolder
 
 RNG = random.Random(11)
@@ -20,10 +21,13 @@ PARTS = [letters(RNG, 60) for _ in range(4)]
 
 class Told(Progress):
     def __init__(self):
-        self.problems, self.stages = [], []
+        self.problems, self.stages, self.notes = [], [], []
 
     def stage(self, name, documents):
         self.stages.append((name, documents))
+
+    def note(self, line):
+        self.notes.append(line)
 
     def problem(self, problem):
         self.problems.append(str(problem))
@@ -72,7 +76,7 @@ class TestAgainstWhat:
         assert rates(checked)["ben.txt"] == round(120 / 210, 3)
         ben = checked[1].report
         assert {one.id for one in ben.sources} == {"a.txt", "papers/anna.txt"}
-        assert (ben.library, ben.library_documents) == ("library + papers", 4)
+        assert (ben.library, ben.library_documents) == ("library + papers", 3)
 
     def test_a_library_with_the_papers_in_it(self, class_):
         checked = list(check_files([class_], ["library", "papers"], among=True, workers=1))
@@ -140,6 +144,36 @@ class TestPapers:
             f"all/{name}" for name in sorted(["a.txt", "b/1.txt", "b/2.txt", "b/c/3.txt"])
         ]
 
+    def test_old_formats_are_papers_and_pictures_are_none(self, class_, make):
+        make("papers/dora.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+        make("papers/emil.RTF", b"{\\rtf1 x}")
+        make("papers/photo.jpg", b"\xff\xd8\xff")
+        told = Told()
+        checked = list(check_files([class_], among=True, progress=told))
+        assert [one.paper for one in checked if one.problem] == [
+            "papers/dora.doc",
+            "papers/emil.RTF",
+        ]
+        assert all("save it as .docx" in one.problem for one in checked if one.problem)
+        assert told.notes == ["papers: 1 file of another format is passed over: 1 .jpg."]
+
+    def test_reports_are_no_papers(self, class_, make):
+        before = papers_in([class_])
+        check("papers/ben.txt", "library").to_html("papers/ben.html")
+        make("papers/out/old.txt", PARTS[0])
+        assert papers_in([class_], apart_from=["papers/out", "elsewhere", "papers"]) == before
+        assert passed_over([class_], apart_from=["papers/out"]) == []
+        assert "papers/out/old.txt" in papers_in([class_])
+
+    @pytest.mark.usefixtures("class_")
+    def test_one_without_letters(self, make):
+        make("papers/empty.txt", "。。。\n")
+        (one,) = check_files(["papers/empty.txt"], "library")
+        assert one.report is None
+        assert one.problem == (
+            "papers/empty.txt: must have letters or digits. Got a text without any instead."
+        )
+
     def test_none(self, make):
         os.mkdir("empty")
         with pytest.raises(InputError, match="empty: must hold papers"):
@@ -154,7 +188,7 @@ class TestPapers:
             ("least", 4),
             ("workers", -1),
             ("among", 1),
-            ("exclude", "form.txt"),
+            ("exclude", 7),
             ("papers", 7),
             ("library", 7),
         ):
@@ -264,5 +298,7 @@ class TestReportFolder:
 
     def test_papers_that_could_not_be_read_have_no_report(self, class_, make):
         make("papers/bad.docx", b"PK\x03\x04broken")
-        self.write(class_)
-        assert "bad.html" not in os.listdir("out")
+        make("papers/empty.txt", "。\n")
+        page = self.write(class_).read_text("utf-8")
+        assert not {"bad.html", "empty.html"} & set(os.listdir("out"))
+        assert {">papers/bad.docx<", ">papers/empty.txt<"} <= set(re.findall(">[^<>]+<", page))

@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.hostile import TEXTS
 from tests.index.written import letters
-from tests.papers.test_rates import check_sound
+from tests.papers.test_rates import FILLERS, check_sound
 
 from neardup import InputError, OutputError, ParameterError, check
 from neardup.papers import Passage, Piece, open_library
@@ -22,7 +22,7 @@ OTHER = "民国初年改用汽船，来往时间缩短一半，货物转运也�
 
 
 def counted(text):
-    return sum(map(str.isalnum, text))
+    return sum(c.isalnum() and c not in FILLERS for c in text)
 
 
 def own(seed, length=80):
@@ -109,6 +109,9 @@ class TestWhatIsFound:
         found = [(one.title, one.level, one.rate > 0.8) for one in report.sections]
         assert found == [("第一章 绪论", 1, False), ("第二章 历史", 1, True), ("2.1 汽船", 2, True)]
         assert report.sections[0].copied == 0
+        chapter, section = report.sections[1:]
+        assert chapter.end == section.end == len(report.text)
+        assert chapter.copied == counted(COPIED + OTHER) == section.copied + counted(COPIED)
 
     def test_traditional_against_simplified(self, make, library):
         opencc = pytest.importorskip("opencc")
@@ -398,3 +401,11 @@ class TestErrors:
     def test_bounds_are_inside(self, least, make, library):
         found = check(make("paper.txt", OWN + COPIED), library, least=least)
         assert bool(found.passages) == (least == 5)
+
+
+def test_letters_that_nobody_sees_count_nowhere(tmp_path):
+    copied = "渡口的新渡轮下周一试航，票价与旧船相同，老人与孩子免费乘坐，请在码头等候。"
+    source, paper = tmp_path / "source.txt", tmp_path / "paper.txt"
+    source.write_text(copied, "utf-8")
+    paper.write_text(copied + "\u3164" * 1000, "utf-8")
+    assert check(paper, source).rates.total == 1.0

@@ -59,6 +59,22 @@ def test_docx_footnotes_come_last():
     body = f'<w:p>{run("正文")}<w:r><w:footnoteReference w:id="2"/></w:r>{run("继续。")}</w:p>'
     found = read_bytes(docx(body, footnotes=separator + note), "a.docx")
     assert found.text == "正文继续。\n见前文。"
+    assert [(h.begin, h.end, h.level) for h in found.headings] == [(6, 6, 1)]
+    assert read_bytes(docx(body, footnotes=separator), "a.docx").headings == ()
+
+
+def test_docx_quotations_by_style():
+    names = {"q": "Intense Quote", "z": "引用", "n": "Normal", "h": "heading 1"}
+    styles = "".join(
+        f'<w:style w:styleId="{key}"><w:name w:val="{name}"/></w:style>'
+        for key, name in names.items()
+    )
+    styles += '<w:style w:styleId="m"><w:name w:val="mine"/><w:basedOn w:val="z"/></w:style>'
+    texts = {"h": "绪论", "q": LONG, "n": OTHER, "z": OTHER, "m": LONG}
+    body = "".join(paragraph(text, style) for style, text in texts.items())
+    found = read_bytes(docx(body, styles=styles), "a.docx")
+    assert [found.text[begin:end] for begin, end in found.quoted] == [LONG, OTHER, LONG]
+    assert headings(found) == [("绪论", 1)]
 
 
 def test_docx_tracked_changes_fields_and_hidden_text():
@@ -183,6 +199,26 @@ def test_pdf_headings_by_size():
     page = [(90, 820, 18, "城市湖泊"), (90, 790, 15, "第一章 方法"), *column([LONG + OTHER])]
     found = read_bytes(pdf([page]), "a.pdf")
     assert headings(found) == [("城市湖泊", 1), ("第一章 方法", 2)]
+
+
+@pytest.mark.parametrize(
+    "between", ["." * 16, "…" * 8, "·" * 8, " "], ids=["dots", "ellipses", "points", "space"]
+)
+def test_pdf_contents_stand_alone(between):
+    titles = ["第一章 绪论", "1.1 研究背景与意义", "第二章 湖泊与水鸟", "参考文献"]
+    entries = [f"{title}{between}{3 * at + 1}" for at, title in enumerate(titles)]
+    page = [(90, 760 - 18 * at, 12, text) for at, text in enumerate(entries)]
+    page += column([LONG + OTHER], top=670, indent=0)
+    assert read_bytes(pdf([page]), "a.pdf").text == "\n".join([*entries, LONG + OTHER])
+
+
+def test_pdf_contents_with_numbers_and_letters_set_apart():
+    page = []
+    for at, (title, number) in enumerate([("绪论与方法", "1"), ("参考文献", "30")]):
+        y = 760 - 18 * at
+        page += [(90 + 13 * place, y, 12, letter) for place, letter in enumerate(title)]
+        page += [(500 + 7 * place, y, 12, digit) for place, digit in enumerate(number)]
+    assert read_bytes(pdf([page]), "a.pdf").text.splitlines() == ["绪论与方法\t1", "参考文献\t30"]
 
 
 def test_pdf_references_stand_alone():

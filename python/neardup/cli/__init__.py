@@ -24,6 +24,7 @@ from neardup.cli import (
     pairs,
     plan,
     recipes,
+    serve,
 )
 from neardup.cli.outcome import reported
 
@@ -39,7 +40,7 @@ for _command in (dedup, pairs, compare, check, fingerprint, plan, recipes, idf):
     app.command(name=_command.NAME, no_args_is_help=_command.NEEDS_ARGUMENTS)(
         reported(_command.run)
     )
-for _group in (index, evaluate):
+for _group in (index, serve, evaluate):
     app.add_typer(_group.app, name=_group.NAME)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,6 +19,8 @@ NEEDS_ARGUMENTS = True
 
 #: Sources that the terminal shows.
 _SHOWN = 10
+
+_PAGES = (".html", ".htm")
 
 
 def run(
@@ -75,8 +79,8 @@ def run(
             "--output",
             "-o",
             metavar="FILE|DIR",
-            help="The report, an .html file. A folder for several papers: one report each, "
-            "and index.html with all rates.",
+            help="The report, an .html file. A folder for several papers, or a folder of "
+            "them: one report each, and index.html with all rates.",
             rich_help_panel="Output",
             show_default=False,
         ),
@@ -98,13 +102,22 @@ def run(
             "--language", help="Language of the report: zh or en.", rich_help_panel="Output"
         ),
     ] = "zh",
+    no_date: Annotated[
+        bool,
+        typer.Option(
+            "--no-date",
+            help="Leave today's date out of the report: equal reports are equal files.",
+            rich_help_panel="Output",
+        ),
+    ] = False,
     force: o.Force = False,
     fail_above: Annotated[
-        float | None,
+        str | None,
         typer.Option(
             "--fail-above",
             metavar="RATE",
-            help="Exit with 1 if the total rate of a paper is above this, in [0, 1].",
+            help="Exit with 1 if the total rate of a paper is above this, from 0 to 1: "
+            "0.3 for 30 %.",
             rich_help_panel="Run",
             show_default=False,
         ),
@@ -115,25 +128,36 @@ def run(
     """Find which parts of a paper stand elsewhere, and where."""
     from neardup.cli.watch import Watch
     from neardup.exceptions import ParameterError
-    from neardup.papers.batch import check_files, papers_in
+    from neardup.papers.batch import check_files
+    from neardup.papers.given import papers_in, passed_over
     from neardup.papers.report_files import ReportFolder, refuse_existing, write_report
     from neardup.papers.words import load_words
-    from neardup.parameters import bad
 
     load_words(language)
-    if fail_above is not None and not 0 <= fail_above <= 1:
-        raise bad("fail_above", "a number from 0 to 1", fail_above)
-    paths = papers_in(papers)
-    several = len(paths) > 1 or any(map(_is_folder, (output, json)))
-    if several and json == "-":
-        raise ParameterError("--json of several papers needs a folder: --json DIR.")
+    above = _rate(fail_above)
+    if not library and not among:
+        raise ParameterError(
+            "--library must name what the papers are held against; or give --among to hold"
+            " them against each other."
+        )
+    # A folder means many papers, however many it has today.
+    several = len(papers) > 1 or any(map(_is_folder, (*papers, output, json)))
+    _check_outputs(papers, output, json, several=several)
+    outputs = [path for path in (output, json) if several and path is not None]
+    paths = papers_in(papers, apart_from=outputs)
+    date = None if no_date else datetime.datetime.now().astimezone().date()
     folder = None
     if several:
-        folder = ReportFolder(paths, page=output, json=json, language=language, force=force)
+        folder = ReportFolder(
+            paths, page=output, json=json, language=language, date=date, force=force
+        )
     elif not force:
         refuse_existing(path for path in (output, json) if path not in (None, "-"))
-    highest = 0.0
+    done: list[Report] = []
     with Watch(quiet=quiet) as watch:
+        notes = passed_over(papers, apart_from=outputs)
+        for note in notes:
+            watch.note(note)
         for checked in check_files(
             list(paths),
             library or None,
@@ -144,55 +168,131 @@ def run(
             progress=watch,
         ):
             report = checked.report
-            if report is None:
-                continue
-            highest = max(highest, report.rates.total)
             if folder is not None:
                 folder.write(checked)
-            elif json == "-":
-                typer.echo(report.to_json(), nl=False)
-                write_report(report, output, None, language=language, force=force)
-            else:
-                write_report(report, output, json, language=language, force=force)
-            if json != "-":
-                _print(report, brief=len(paths) > 1)
-        page = None if folder is None else folder.finish()
+            elif report is not None:
+                to_file = None if json == "-" else json
+                write_report(report, output, to_file, language=language, date=date, force=force)
+                if json == "-":
+                    typer.echo(report.to_json(), nl=False)
+            if report is not None:
+                done.append(replace(report, text="", passages=()) if several else report)
+        page = None if folder is None else folder.finish(notes)
         if page is not None:
             watch.note(f"reports of all papers: {page}")
+    if not quiet and done:
+        if several:
+            _print_table(done)
+        elif json != "-":
+            _print_report(done[0])
+        _print_notes(done)
     if watch.problems:
         raise typer.Exit(2)
-    if fail_above is not None and highest > fail_above:
+    if above is not None and any(report.rates.total > above for report in done):
         raise typer.Exit(1)
+
+
+def _rate(given: str | None) -> float | None:
+    from neardup.exceptions import ParameterError
+
+    try:
+        rate = None if given is None else float(given)
+    except ValueError:
+        rate = -1.0
+    if rate is not None and not 0 <= rate <= 1:
+        raise ParameterError(
+            f"--fail-above must be a number from 0 to 1, such as 0.3 for 30 %. Got {given} instead."
+        )
+    return rate
+
+
+def _check_outputs(
+    papers: list[str], output: str | None, json: str | None, *, several: bool
+) -> None:
+    """Refuse names by which nobody would find what is written."""
+    from neardup.exceptions import ParameterError
+
+    if several and json == "-":
+        raise ParameterError("--json of several papers needs a folder: --json DIR.")
+    for option, path, kinds in (("-o", output, _PAGES), ("--json", json, (".json",))):
+        if path is None:
+            continue
+        named = path.lower().endswith(kinds)
+        if several and named and not os.path.isdir(path):
+            raise ParameterError(
+                f"{option} of several papers, or of a folder, must be a folder."
+                f" Got the file {path} instead."
+            )
+        if not several and option == "-o" and not named:
+            raise ParameterError(
+                f"-o of one paper must end in .html. Got {path} instead. A folder is named"
+                f" with a slash: {path}/"
+            )
+        if several and any(os.path.isdir(one) and _is_same(one, path) for one in papers):
+            raise ParameterError(
+                f"{option} must be another folder than that of the papers, or the next run"
+                f" takes the reports for papers. Got {path} for both instead."
+            )
+
+
+def _is_same(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _is_folder(path: str | None) -> bool:
     return path is not None and (path.endswith(("/", os.sep)) or os.path.isdir(path))
 
 
-def _print(report: Report, *, brief: bool) -> None:
+def _print_table(reports: list[Report]) -> None:
+    """Print a line for each paper, the highest rate first."""
+    from neardup.readers.batch import show
+
+    typer.echo(" copied  no quot.  largest  paper, and the source of which it repeats most")
+    for report in sorted(reports, key=lambda one: (-one.rates.total, one.paper)):
+        rates = report.rates
+        first = show(report.sources[0].id) if report.sources else "-"
+        typer.echo(
+            f"{rates.total:7.2%}  {rates.without_quotations:8.2%}  {rates.largest_source:7.2%}"
+            f"  {show(report.paper)}  {first}"
+        )
+
+
+def _print_report(report: Report) -> None:
     from neardup.readers.batch import show
 
     rates = report.rates
-    if brief:
-        first = show(report.sources[0].id) if report.sources else "-"
-        typer.echo(
-            f"{rates.total:7.2%} {rates.without_quotations:7.2%} {rates.largest_source:7.2%}"
-            f"  {show(report.paper)}  {first}"
-        )
-        return
+    characters = _count(report.characters, "character")
+    documents = _count(report.library_documents, "document")
     largest = f"  {show(report.sources[0].id)}" if report.sources else ""
-    typer.echo(f"paper               {show(report.paper)}, {report.characters:,} characters")
-    typer.echo(f"library             {report.library}, {report.library_documents:,} documents")
+    typer.echo(f"paper               {show(report.paper)}, {characters}")
+    typer.echo(f"library             {show(report.library)}, {documents}")
     typer.echo(f"copied              {rates.total:7.2%}")
     typer.echo(f"without quotations  {rates.without_quotations:7.2%}")
     typer.echo(f"largest source      {rates.largest_source:7.2%}{largest}")
     if report.similarity is not None:
-        typer.echo(f"similarity          {report.similarity:.4f}  to the most similar source")
+        typer.echo(f"similarity          {report.similarity:7.2%}  to the most similar source")
     typer.echo(f"passages            {len(report.passages):,}")
     for number, source in enumerate(report.sources[:_SHOWN], 1):
         title = f"  {show(source.title)}" if source.title else ""
         typer.echo(f"{number:>6}  {source.rate:7.2%}  {show(source.id)}{title}")
     if len(report.sources) > _SHOWN:
-        typer.echo(f"        and {len(report.sources) - _SHOWN:,} more sources")
-    for note in report.notes:
+        more = _count(len(report.sources) - _SHOWN, "more source")
+        typer.echo(f"        and {more}")
+
+
+def _print_notes(reports: list[Report]) -> None:
+    """Print what is worth knowing, what goes for all papers once."""
+    from neardup.papers.notes import apart, shown_notes
+    from neardup.readers.batch import show
+
+    common, own = apart([shown_notes(report.notes) for report in reports])
+    for note in common:
         typer.echo(f"note: {note}", err=True)
+    for report, notes in zip(reports, own, strict=True):
+        paper = f"{show(report.paper)}: " if len(reports) > 1 else ""
+        for note in notes:
+            typer.echo(f"note: {paper}{note}", err=True)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -6,6 +6,7 @@ against another. Inside:
 ==============  ======================================================
 ``check``       one paper: candidates, passages, rates
 ``batch``       many papers, and papers against each other
+``given``       papers, folders of papers, and texts to be excluded
 ``library``     the documents that papers are held against
 ``align``       the passages of two texts
 ``variants``    traditional and simplified characters
@@ -13,6 +14,9 @@ against another. Inside:
 ``structure``   sections, quotations, references, contents; its docstring
                 has a table of the files behind it
 ``results``     the report and what is in it
+``notes``       what a report tells in sentences, in both languages
+``excerpts``    what is shown around a passage; which words of it were
+                edited: ``edits``
 ``html``        the report as a page; ``json_report`` as JSON; both as files:
                 ``report_files``
 ==============  ======================================================

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from neardup.papers.contents import contents
 from neardup.papers.lines import Line, layout, lines
 from neardup.papers.quotations import quotations
@@ -14,13 +16,18 @@ __all__ = ["asides", "lists"]
 Span = tuple[int, int]
 
 
-def asides(text: str) -> list[Aside]:
+def asides(text: str, *, quoted: Sequence[Span] = (), footnotes: int | None = None) -> list[Aside]:
     """Find the parts of a paper that are not its author's words, by their form.
 
     Parameters
     ----------
     text : str
         The paper's text.
+    quoted : sequence of tuple of int, default=()
+        What the file marks as quoted: half-open spans, in code points.
+    footnotes : int or None, default=None
+        Where the footnotes begin, if they stand at the end: no list of references
+        reaches into them.
 
     Returns
     -------
@@ -34,8 +41,10 @@ def asides(text: str) -> list[Aside]:
             amounts to as much; in ‘…’ twice as many. What is shorter is a term. It has
             at most 2,000 code points and does not go beyond a blank line; straight
             marks do not go beyond the end of a line where lines are paragraphs. Of
-            nested quotations the outermost counts. Block quotes of markdown (``>``)
-            are quotations by the same bounds. Titles in 《…》 are none.
+            nested quotations the outermost counts. Where each paragraph of a quotation
+            opens and only the last one closes, all of them are it. Block quotes of markdown
+            (``>``) and what the file marks as quoted are quotations by the same bounds.
+            Titles in 《…》 are none.
         ``'references'``
             A list of references with its heading, to the next heading or the end, or
             to the last work if 1,000 code points follow without another one. If no
@@ -64,12 +73,14 @@ def asides(text: str) -> list[Aside]:
     """
     found = list(lines(check_string(text, "text")))
     tables, works = lists(found)
+    if footnotes is not None:
+        works = [(begin, min(end, footnotes)) for begin, end in works if begin < footnotes]
     found_asides = [Aside(*span, "contents") for span in tables]
     found_asides += [Aside(*span, "references") for span in works]
     found_asides.sort(key=lambda aside: aside.begin)
     taken = [(aside.begin, aside.end) for aside in found_asides]
-    quoted = _apart_from(quotations(text, found, layout(found)), taken)
-    found_asides += [Aside(*span, "quotation") for span in quoted]
+    quotes = _apart_from(quotations(text, found, layout(found), quoted), taken)
+    found_asides += [Aside(*span, "quotation") for span in quotes]
     return sorted(found_asides, key=lambda aside: aside.begin)
 
 

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING
 from neardup.collect import Progress
 from neardup.exceptions import InputError
 from neardup.papers.align import LEAST, check_least
-from neardup.papers.check import Checking, opened, read_paper, texts_of
+from neardup.papers.check import Checking, opened
+from neardup.papers.given import is_writing, papers_in, passed_over, read_paper, texts_of
 from neardup.papers.library import joined, open_library
 from neardup.papers.results import Report
-from neardup.parameters import bad, check_flag, check_workers, paths_of
+from neardup.parameters import bad, check_flag, check_workers
 
 if TYPE_CHECKING:
     from neardup.index import Index
     from neardup.papers.library import Library
 
-__all__ = ["Checked", "check_files", "papers_in"]
+__all__ = ["Checked", "check_files"]
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,9 @@ class Checked:
     paper : str
         Its path, as given or found.
     report : Report or None
-        None where it could not be read.
+        None where it could not be read, or has no letters.
     problem : str or None
-        Why it could not be read.
+        Why there is none.
     """
 
     paper: str
@@ -49,7 +50,7 @@ def check_files(
     library: str | Path | Sequence[str | Path] | Index | Library | None = None,
     *,
     among: bool = False,
-    exclude: Sequence[str | Path] = (),
+    exclude: str | Path | Sequence[str | Path] = (),
     least: int = LEAST,
     workers: int = 0,
     progress: Progress | None = None,
@@ -59,7 +60,8 @@ def check_files(
     Parameters
     ----------
     papers : list of str or Path
-        Files, and folders of files.
+        Files, and folders of files. Of a folder all files are papers that are of a format in
+        which papers are written; what else is there is told of as a note.
     library : str, Path, list of str or Path, Index, Library or None, default=None
         See :func:`neardup.papers.open_library`. It is opened once for all.
     among : bool, default=False
@@ -70,8 +72,8 @@ def check_files(
     Yields
     ------
     Checked
-        In the order of the papers; those of a folder by name. One that cannot be read does
-        not stop the others.
+        In the order of the papers; those of a folder by name. One that cannot be read, or
+        has no letters, does not stop the others.
 
     Raises
     ------
@@ -100,6 +102,8 @@ def check_files(
     if not check_flag(among, "among") and library is None:
         raise bad("library", "given, unless papers are held against each other (among)", library)
     excluded = texts_of(exclude)
+    for note in passed_over(papers):
+        progress.note(note)
     names = _names_of(paths)
     with _held_against(paths, library, among, workers, progress) as against:
         checking = Checking(against, excluded, least, workers)
@@ -107,6 +111,10 @@ def check_files(
         for path in paths:
             try:
                 read, _ = read_paper(path, "papers")
+                if not any(map(str.isalnum, read.text)):
+                    raise InputError(
+                        f"{path}: must have letters or digits. Got a text without any instead."
+                    )
             except InputError as error:
                 progress.problem(str(error))
                 yield Checked(path, None, str(error))
@@ -132,7 +140,8 @@ def _held_against(
             libraries.append(stack.enter_context(opened(library, workers, progress)))
         if among:
             # What cannot be read is told where the papers themselves are.
-            there = [path for path in paths if os.path.exists(path)] or paths
+            there = [path for path in paths if os.path.exists(path) and not is_writing(path)]
+            there = there or paths
             of_papers = open_library(there, workers=workers, progress=_Silent(progress))
             of_papers.name = "papers"
             libraries.append(stack.enter_context(of_papers))
@@ -150,22 +159,6 @@ class _Silent(Progress):
 
     def advance(self, documents: int, size: int = 0) -> None:
         self._progress.advance(documents, size)
-
-
-def papers_in(papers: Sequence[str | Path]) -> list[str]:
-    """Return the files among some paths and in the folders among them, each once."""
-    from neardup.readers.text_files import files_below
-
-    found: dict[str, None] = {}
-    for paper in paths_of(papers, "papers"):
-        if os.path.isdir(paper):
-            inside = [os.path.join(paper, name) for name in files_below(paper)[0]]
-            if not inside:
-                raise InputError(f"{paper}: must hold papers. Got a folder without any instead.")
-            found.update(dict.fromkeys(inside))
-        else:
-            found[paper] = None
-    return list(found)
 
 
 def _names_of(paths: Sequence[str]) -> dict[str, str]:

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 
 from neardup.collect import Progress
 from neardup.papers.align import LEAST, aligner, check_least
+from neardup.papers.excerpts import around
+from neardup.papers.given import read_paper, texts_of
+from neardup.papers.notes import Note
 from neardup.papers.results import Aside, Passage, Piece, Rates, Report, Section, Source
 from neardup.parameters import bad, check_workers
 
@@ -35,9 +38,6 @@ MOST_LISTED = 200
 #: Sources whose whole text is compared with the whole paper.
 COMPARED = 5
 
-#: What a report shows of a source before and behind a passage, in code points.
-CONTEXT = 60
-
 #: Texts of candidates that are aligned together.
 _TOGETHER = 64
 
@@ -47,7 +47,7 @@ def check(
     library: str | Path | Sequence[str | Path] | Index | Library,
     *,
     name: str | None = None,
-    exclude: Sequence[str | Path | FileText] = (),
+    exclude: str | Path | FileText | Sequence[str | Path | FileText] = (),
     least: int = LEAST,
     workers: int = 0,
     progress: Progress | None = None,
@@ -58,13 +58,14 @@ def check(
     ----------
     paper : str, Path or FileText
         A file (.txt in any common encoding, .md, .pdf, .docx, .html), or what
-        :func:`neardup.readers.read_file` or :func:`neardup.readers.read_bytes` made of one.
+        :func:`neardup.readers.read_file` or :func:`neardup.readers.read_bytes` made of one. Of
+        text in memory, ``read_bytes(text.encode(), "essay.txt")`` makes one.
     library : str, Path, list of str or Path, Index or Library
         What it is held against: see :func:`neardup.papers.open_library`. The paper's
         own file in it is left out, unless it is all there is.
     name : str or None, default=None
         What the report calls the paper; the file's name by default.
-    exclude : list of str, Path or FileText, default=()
+    exclude : str, Path, FileText or list of them, default=()
         Files whose text is no copy wherever the paper has it: a form, the author's
         own earlier work. What stands in them counts nowhere.
     least : int, default=20
@@ -151,30 +152,15 @@ def opened(
             found.close()
 
 
-def texts_of(exclude: Sequence[str | Path | FileText]) -> list[str]:
-    """Return the texts of files that are to be excluded."""
-    expected = "a list of paths, or of what neardup.readers.read_file returned"
-    if isinstance(exclude, (str, bytes, dict)) or not isinstance(exclude, Sequence):
-        raise bad("exclude", expected, exclude)
-    return [read_paper(one, "exclude")[0].text for one in exclude]
-
-
-def read_paper(paper: str | Path | FileText, parameter: str) -> tuple[FileText, str]:
-    """Return the text of a file, and what it is called."""
-    from neardup.readers.files import FileText, read_file
-
-    if isinstance(paper, FileText):
-        return paper, "paper"
-    if not isinstance(paper, (str, os.PathLike)):
-        raise bad(parameter, "a path, or what neardup.readers.read_file returned", paper)
-    return read_file(paper), os.path.basename(paper)
-
-
 @dataclass(frozen=True)
 class _Found:
-    """A document of which the paper has something: passages, spans, characters that count."""
+    """A document of which the paper has something: passages, spans, characters that count.
+
+    Its text, of which `length` code points, is not held: there may be a thousand of them.
+    """
 
     document: LibraryDocument
+    length: int
     passages: list[Passage]
     spans: list[tuple[int, int]]
     characters: int
@@ -192,24 +178,29 @@ class Checking:
     def report(self, paper: FileText, name: str, skip: Iterable[int] = ()) -> Report:
         """Hold one paper against the library, but for documents at some positions."""
         from neardup.papers.rates import Marks
-        from neardup.papers.structure import asides, sections
+        from neardup.papers.structure import asides, footnotes_begin
 
         text = paper.text
         core, table = aligner()
         prepared = core.paper(text)
-        set_aside = sorted([*asides(text), *self._given(core, prepared)], key=_place)
-        marks = Marks(text, set_aside)
+        by_form = asides(text, quoted=paper.quoted, footnotes=footnotes_begin(paper.headings))
+        set_aside = sorted([*by_form, *self._given(core, prepared)], key=_place)
+        marks = Marks(text, set_aside, prepared.spans())
         own = set(skip)
         found = self._sources(core, prepared, marks, own)
         listed = _listed(found, marks)
         sources, passages = self._listing(text, listed, marks)
+        documents = self.library.readable - len(own)
         notes = [*paper.notes, *self.library.notes]
+        if marks.total == 0:
+            letters = any(map(str.isalnum, text))
+            notes.append(Note("all_excluded" if letters else "no_letters"))
+        if documents <= 0 or self.library.blank:
+            notes.append(Note("empty_library"))
         if own:
-            notes.append("The paper's own file is in the library and was left out.")
+            notes.append(Note("own_file"))
         if len(found) > len(listed):
-            notes.append(
-                f"{len(found) - len(listed):,} more sources are not listed; what they have counts."
-            )
+            notes.append(Note("more_sources", count=len(found) - len(listed)))
         outside = marks.copied & ~marks.set_aside
         copied = int(marks.copied.sum())
         return Report(
@@ -226,15 +217,12 @@ class Checking:
                 (one.similarity for one in sources if one.similarity is not None), default=None
             ),
             sources=sources,
-            sections=tuple(
-                _section(part.title, part.level, part.begin, part.end, marks)
-                for part in sections(text, paper.headings)
-            ),
+            sections=_sections(paper, marks),
             passages=passages,
             asides=tuple(set_aside),
             pages=tuple(paper.pages),
             library=self.library.name,
-            library_documents=self.library.readable,
+            library_documents=documents,
             settings={
                 "least": self.least,
                 "candidates": CANDIDATES,
@@ -276,7 +264,8 @@ class Checking:
                 passages = [one for one in passages if one.characters]
                 if passages:
                     spans = [(piece.begin, piece.end) for one in passages for piece in one.pieces]
-                    found.append(_Found(document, passages, spans, marks.add(spans)))
+                    short, length = replace(document, text=""), len(document.text)
+                    found.append(_Found(short, length, passages, spans, marks.add(spans)))
         found.sort(key=lambda one: (-one.characters, one.document.position))
         return found
 
@@ -286,11 +275,13 @@ class Checking:
         """Return sources and passages as a report has them."""
         from neardup import _core
 
+        largest = [one.document.position for one in listed[:COMPARED]]
+        similarities = {
+            document.position: _core.edit_similarity(text, document.text)
+            for document in self.library.documents(largest)
+        }
         sources, passages = [], []
         for at, one in enumerate(listed):
-            similarity = None
-            if at < COMPARED:
-                similarity = _core.edit_similarity(text, one.document.text)
             sources.append(
                 Source(
                     id=one.document.id,
@@ -298,8 +289,8 @@ class Checking:
                     characters=one.characters,
                     rate=marks.rate(one.characters),
                     only_here=int((marks.of(one.spans) & (marks.sources == 1)).sum()),
-                    similarity=similarity,
-                    length=len(one.document.text),
+                    similarity=similarities.get(one.document.position),
+                    length=one.length,
                 )
             )
             passages += [replace(passage, source=at) for passage in one.passages]
@@ -335,8 +326,8 @@ def _passage(
     from neardup.papers.rates import marked
 
     begin, end, source_begin, source_end = span
-    shown = max(0, source_begin - CONTEXT)
     text = document.text
+    shown, shown_end = around(text, source_begin, source_end)
     counted = marks.counts[begin:end] & marked(
         end - begin, ((piece[0] - begin, piece[1] - begin) for piece in pieces)
     )
@@ -349,13 +340,23 @@ def _passage(
         similarity=similarity,
         characters=int(counted.sum()),
         pieces=tuple(Piece(*piece) for piece in pieces),
-        source_text=text[shown : source_end + CONTEXT],
+        source_text=text[shown:shown_end],
         source_text_begin=shown,
     )
 
 
-def _section(title: str, level: int, begin: int, end: int, marks: Marks) -> Section:
-    characters = int(marks.counts[begin:end].sum())
-    copied = int(marks.copied[begin:end].sum())
-    rate = copied / characters if characters else 0.0
-    return Section(title, level, begin, end, characters, copied, rate)
+def _sections(paper: FileText, marks: Marks) -> tuple[Section, ...]:
+    """Count what is in each section, and in those under it."""
+    from neardup.papers.structure import sections
+
+    parts = sections(paper.text, paper.headings)
+    found = []
+    for at, part in enumerate(parts):
+        # What stands before the first heading has nothing under it.
+        ends = (one.begin for one in parts[at + 1 :] if one.level <= part.level or not part.level)
+        begin, end = part.begin, next(ends, len(paper.text))
+        characters = int(marks.counts[begin:end].sum())
+        copied = int(marks.copied[begin:end].sum())
+        rate = copied / characters if characters else 0.0
+        found.append(Section(part.title, part.level, begin, end, characters, copied, rate))
+    return tuple(found)

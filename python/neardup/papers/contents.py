@@ -5,7 +5,7 @@ from __future__ import annotations
 from neardup.papers.headings import bare_words, form, is_entry
 from neardup.papers.lines import Line
 
-__all__ = ["contents"]
+__all__ = ["contents", "is_heading"]
 
 _NAMES = ("contents", "table of contents", "list of figures", "list of tables")
 
@@ -38,7 +38,7 @@ def contents(found: list[Line]) -> list[tuple[int, int]]:
     spans = []
     at = 0
     while at < len(found):
-        named = _is_name(found[at].text)
+        named = is_heading(found[at].text)
         end, entries = _run(found, at + named, named)
         if entries >= (_UNDER_HEADING if named else _ALONE):
             spans.append((at, end))
@@ -49,7 +49,8 @@ def contents(found: list[Line]) -> list[tuple[int, int]]:
     return spans
 
 
-def _is_name(text: str) -> bool:
+def is_heading(text: str) -> bool:
+    """Tell whether a line is the heading of a table of contents, or of figures."""
     words = bare_words(text)
     return (words.endswith(("目录", "目次")) and len(words) <= 4) or words.lower() in _NAMES
 

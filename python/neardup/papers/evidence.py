@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from neardup.papers.edits import Span, edited, folding
+from neardup.papers.excerpts import around
 from neardup.papers.marking import Marks
 from neardup.papers.results import Passage, Report
 
 __all__ = ["Evidence", "Stretch", "gather", "moved_pieces"]
 
-#: Code points of the paper shown before and after a passage.
-_AROUND = 60
 #: Code points shown of a passage whose colour is seen nowhere.
 _SHORT = 160
-# Half a word at either end of an excerpt; scripts without spaces have none.
-_WORD_BEFORE = re.compile("[0-9A-Za-z\u00c0-\u1fff]{1,30}\\s?")
-_WORD_AFTER = re.compile("[0-9A-Za-z\u00c0-\u1fff]{1,30}\\Z")
 
 
 @dataclass(frozen=True)
@@ -35,12 +31,16 @@ class Stretch:
         Whether it is inside of the passage; what stands around it is not.
     moved : bool
         Whether the piece stands in another order in the source.
+    parts : tuple of (str, bool)
+        The text cut where edits begin and end, and whether the other side does not
+        have the part.
     """
 
     text: str
     piece: int
     within: bool
     moved: bool
+    parts: tuple[tuple[str, bool], ...]
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,8 @@ class Evidence:
     paper, source : Side
     moved : bool
         Whether some of its pieces stand in another order in the source.
+    edited : bool
+        Whether any characters of its pieces are not the same on both sides.
     shortened : bool
         Whether only its beginning is shown, because it stands wholly within
         passages of other sources.
@@ -87,6 +89,7 @@ class Evidence:
     paper: Side
     source: Side
     moved: bool
+    edited: bool
     shortened: bool
 
 
@@ -104,13 +107,16 @@ def gather(report: Report, marks: Marks) -> Iterator[Evidence]:
     Evidence
         In the order of the paper.
     """
+    fold = folding(variants=report.settings.get("variants", "none") != "none")
     for number, passage in enumerate(report.passages):
         if passage.begin >= passage.end:
             continue
         moved = moved_pieces(passage)
         shortened = number not in marks.coloured
-        begin, end = _around(report.text, passage.begin, passage.end)
+        begin, end = around(report.text, passage.begin, passage.end)
         most = _SHORT if shortened else None
+        # What is cut short has no counterpart to be compared with.
+        edits, source_edits = ([], []) if shortened else _edits(report.text, passage, fold)
         yield Evidence(
             number,
             passage,
@@ -123,6 +129,7 @@ def gather(report: Report, marks: Marks) -> Iterator[Evidence]:
                 (passage.begin, passage.end),
                 [(piece.begin, piece.end) for piece in passage.pieces],
                 moved,
+                edits,
                 most,
             ),
             _side(
@@ -132,9 +139,11 @@ def gather(report: Report, marks: Marks) -> Iterator[Evidence]:
                 (passage.source_begin, passage.source_end),
                 [(piece.source_begin, piece.source_end) for piece in passage.pieces],
                 moved,
+                source_edits,
                 most,
             ),
             bool(moved),
+            bool(edits or source_edits),
             shortened and passage.end - passage.begin > _SHORT,
         )
 
@@ -158,15 +167,6 @@ def moved_pieces(passage: Passage) -> frozenset[int]:
     )
 
 
-def _around(text: str, begin: int, end: int) -> tuple[int, int]:
-    """A span with some of its neighbours, of its own line where there are any."""
-    before = max(begin - _AROUND, 0)
-    line = text.rfind("\n", before, begin - 1) + 1 if begin else 0
-    after = min(end + _AROUND, len(text))
-    next_line = text.find("\n", end + 1, after)
-    return max(before, line), after if next_line < 0 else next_line
-
-
 def _side(
     text: str,
     offset: int,
@@ -174,16 +174,11 @@ def _side(
     passage: tuple[int, int],
     pieces: Sequence[tuple[int, int]],
     moved: frozenset[int],
+    edits: Sequence[Span],
     most: int | None,
 ) -> Side:
     """Cut an excerpt of a text of some length at the bounds of a passage and its pieces."""
     begin, end = offset, offset + len(text)
-    first = _WORD_BEFORE.match(text) if begin else None
-    if first and begin + first.end() <= passage[0]:
-        begin += first.end()
-    last = _WORD_AFTER.search(text) if end < length else None
-    if last and offset + last.start() >= passage[1]:
-        end = offset + last.start()
     if most is not None:
         end = min(end, passage[0] + most)
     bounds = sorted(
@@ -204,9 +199,47 @@ def _side(
                 covering[at],
                 passage[0] <= low < passage[1],
                 covering[at] in moved,
+                tuple(_parts(text, offset, low, high, edits if covering[at] else ())),
             )
             for at, (low, high) in enumerate(pairwise(bounds))
         ),
         begin > 0,
         end < length,
     )
+
+
+def _edits(
+    text: str, passage: Passage, fold: Callable[[str], str]
+) -> tuple[list[Span], list[Span]]:
+    """Return what the pieces of a passage and those of its source do not have in common."""
+    here: list[Span] = []
+    there: list[Span] = []
+    for piece in passage.pieces:
+        source = passage.source_text[
+            max(piece.source_begin - passage.source_text_begin, 0) : max(
+                piece.source_end - passage.source_text_begin, 0
+            )
+        ]
+        mine, other = edited(text[piece.begin : piece.end], source, fold)
+        here += [(piece.begin + begin, piece.begin + end) for begin, end in mine]
+        there += [(piece.source_begin + begin, piece.source_begin + end) for begin, end in other]
+    return here, sorted(there)
+
+
+def _parts(
+    text: str, offset: int, low: int, high: int, edits: Sequence[Span]
+) -> Iterator[tuple[str, bool]]:
+    """Yield a stretch cut at edits, and whether each part is one."""
+    at = low
+    for begin, end in edits[max(bisect_left(edits, (low, low)) - 1, 0) :]:
+        if begin >= high:
+            break
+        begin, end = max(begin, at), min(end, high)
+        if begin >= end:
+            continue
+        if at < begin:
+            yield text[at - offset : begin - offset], False
+        yield text[begin - offset : end - offset], True
+        at = end
+    if at < high:
+        yield text[at - offset : high - offset], False

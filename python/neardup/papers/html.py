@@ -21,9 +21,12 @@ from importlib import resources
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from neardup import __version__
 from neardup.exceptions import MissingDependencyError
 from neardup.papers.evidence import gather
+from neardup.papers.json_report import sha256_of
 from neardup.papers.marking import Marks, Run, mark
+from neardup.papers.notes import apart, in_words, shown_notes
 from neardup.papers.results import EXCLUDED, Report
 from neardup.papers.shown import language_of, plain, shown
 from neardup.papers.words import load_words
@@ -80,8 +83,7 @@ def html_report(report: Report, *, language: str = "zh", date: datetime.date | N
     shown with its beginning only; `as_dict` has all of it.
     """
     words = load_words(language)
-    if date is not None and not isinstance(date, datetime.date):
-        raise bad("date", "a date or None", date)
+    _check_date(date)
     marks = mark(report)
     return (
         _environment()
@@ -89,8 +91,13 @@ def html_report(report: Report, *, language: str = "zh", date: datetime.date | N
         .render(
             w=words,
             report=report,
-            date=None if date is None else f"{date:%Y-%m-%d}",
+            date=_shown_date(date),
+            notes=[in_words(note, words) for note in shown_notes(report.notes)],
+            version=__version__,
+            sha256=sha256_of(report.text),
             marks=marks,
+            gaps=_has_gaps(report, marks),
+            footnotes={at for at, one in enumerate(report.sections) if one.level and not one.title},
             evidence=gather(report, marks),
             strip=_strip(report, marks),
             strip_asides=[
@@ -117,7 +124,13 @@ def html_report(report: Report, *, language: str = "zh", date: datetime.date | N
 
 
 def summary_page(
-    reports: Sequence[Report], links: Sequence[str | None], *, language: str = "zh"
+    reports: Sequence[Report],
+    links: Sequence[str | None],
+    *,
+    unread: Sequence[tuple[str, str]] = (),
+    notes: Sequence[str] = (),
+    language: str = "zh",
+    date: datetime.date | None = None,
 ) -> str:
     """Return a page with a table of the reports of several papers.
 
@@ -127,40 +140,71 @@ def summary_page(
     links : sequence of str or None, of the same length
         Where each report is, as a path with ``/`` relative to this page; not an
         address. None for no link.
+    unread : sequence of (str, str), default=()
+        Papers that could not be checked, and why: English, as the readers of files say it.
+    notes : sequence of str, default=()
+        What is worth knowing of all papers, in English.
     language : {'zh', 'en'}, default='zh'
+    date : date or None, default=None
+        Day of the check, printed on the page.
 
     Returns
     -------
     str
         The papers with the highest total rate come first; those of equal rate
-        by name, then in the order given.
+        by name, then in the order given. Below them are those that could not be checked.
 
     Raises
     ------
     ParameterError
-        If there is no such language, or not one link for each report.
+        If there is no such language, not one link for each report, or `date` is no date.
     MissingDependencyError
         If jinja2 is not installed.
     """
     words = load_words(language)
+    _check_date(date)
     if len(links) != len(reports):
         raise bad("links", f"of the length of 'reports', {len(reports)}", list(links))
     rows = sorted(
         zip(reports, links, strict=True), key=lambda row: (-row[0].rates.total, row[0].paper)
     )
+    common, own = apart([shown_notes(report.notes) for report, _ in rows])
     return (
         _environment()
         .get_template("summary.html")
         .render(
             w=words,
+            date=_shown_date(date),
             # Percent-encoded, a file name with a colon is no scheme.
             rows=[
-                (report, None if link is None else quote(os.fsencode(link)))
-                for report, link in rows
+                (
+                    report,
+                    None if link is None else quote(os.fsencode(link)),
+                    [in_words(note, words) for note in of_one],
+                )
+                for (report, link), of_one in zip(rows, own, strict=True)
             ],
+            notes=[in_words(note, words) for note in [*notes, *common]],
+            unread=[(paper, in_words(why[:1].upper() + why[1:], words)) for paper, why in unread],
+            excluded=max((_excluded(report) for report in reports), default=0),
             **_assets("report.css"),
         )
     )
+
+
+def _check_date(date: datetime.date | None) -> None:
+    if date is not None and not isinstance(date, datetime.date):
+        raise bad("date", "a date or None", date)
+
+
+def _shown_date(date: datetime.date | None) -> str | None:
+    return None if date is None else f"{date:%Y-%m-%d}"
+
+
+def _excluded(report: Report) -> int:
+    """How many files were given to be excluded."""
+    files = report.settings.get("excluded_files", 0)
+    return files if isinstance(files, int) else 0
 
 
 @dataclass(frozen=True)
@@ -228,7 +272,9 @@ def _asides(report: Report) -> list[_Kind]:
             )
             for aside in of_kind
         ]
-        kinds.append(_Kind(name, places, sum(aside.end - aside.begin for aside in of_kind)))
+        spans = (report.text[aside.begin : aside.end] for aside in of_kind)
+        characters = sum(sum(map(str.isalnum, span)) for span in spans)
+        kinds.append(_Kind(name, places, characters))
     return kinds
 
 
@@ -243,6 +289,16 @@ def _first_of(report: Report, marks: Marks) -> dict[int, int]:
         if number in marks.anchors:
             first.setdefault(passage.source, marks.anchors[number] + 1)
     return first
+
+
+def _has_gaps(report: Report, marks: Marks) -> bool:
+    """Tell whether letters were put in between the pieces of a passage."""
+    return any(
+        run.passages
+        and not run.repeated
+        and any(map(str.isalnum, report.text[run.begin : run.end]))
+        for run in marks.runs()
+    )
 
 
 def _lazy(report: Report) -> str:

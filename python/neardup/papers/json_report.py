@@ -4,6 +4,7 @@ Keys of version 1, in their order. Offsets are half-open spans of code points,
 as in `neardup.papers.results`, which says what each of them means.
 
 - ``version``: 1; a larger number if keys change their meaning or go.
+- ``neardup``: the version that made the report; ``sha256``: that of ``text`` in UTF-8.
 - ``paper``, ``text``, ``characters``, ``copied``, ``similarity``.
 - ``rates``: ``total``, ``without_quotations``, ``largest_source``.
 - ``sources``: ``id``, ``title``, ``characters``, ``rate``, ``only_here``,
@@ -20,12 +21,14 @@ as in `neardup.papers.results`, which says what each of them means.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from neardup import __version__
 from neardup.papers.results import Report
 
-__all__ = ["VERSION", "as_dict"]
+__all__ = ["VERSION", "as_dict", "sha256_of"]
 
 #: Version of the keys.
 VERSION = 1
@@ -41,8 +44,8 @@ def as_dict(report: Report) -> dict[str, Any]:
     Returns
     -------
     dict
-        With the key ``version`` first, and then those of the report's fields, in
-        their order; tuples are lists.
+        With the keys ``version``, ``neardup`` and ``sha256`` first, and then those of the
+        report's fields, in their order; tuples are lists.
 
     Notes
     -----
@@ -60,7 +63,13 @@ def as_dict(report: Report) -> dict[str, Any]:
     {'total': 0.0, 'without_quotations': 0.0, 'largest_source': 0.0}
     """
     values: dict[str, Any] = _values(report)
-    return {"version": VERSION} | values
+    made = {"version": VERSION, "neardup": __version__, "sha256": sha256_of(report.text)}
+    return made | values
+
+
+def sha256_of(text: str) -> str:
+    """Return the SHA-256 of a text in UTF-8, by which it is told from any other one."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _values(value: Any) -> Any:
@@ -68,4 +77,7 @@ def _values(value: Any) -> Any:
         return {field.name: _values(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, tuple):
         return [_values(one) for one in value]
+    if isinstance(value, str):
+        # A note is more than its sentence.
+        return str(value)
     return dict(value) if isinstance(value, dict) else value

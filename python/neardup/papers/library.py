@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Self
 from neardup.collect import Progress
 from neardup.exceptions import InputError, ParameterError
 from neardup.papers.align import aligner
+from neardup.papers.notes import unreadable_documents
 from neardup.papers.variants import variants
 from neardup.parameters import check_workers, paths_of
 
@@ -66,12 +67,15 @@ class Library(ABC):
         What is worth telling of how it was read, and no error.
     problems : int
         How many of its documents could not be read.
+    blank : bool
+        Whether it is known that no document has a letter or digit.
     """
 
     def __init__(self, name: str, workers: int) -> None:
         self.name = name
         self.notes: list[str] = []
         self.problems = 0
+        self.blank = False
         self.workers = workers
         self._core: _core.Library | None = None
 
@@ -128,15 +132,26 @@ class _Files(Library):
 
         import zstandard
 
-        from neardup import _core
-        from neardup.readers import open_sources
-
+        self.blank = True
         self._spool = tempfile.TemporaryFile()  # noqa: SIM115
         self._unpack = zstandard.ZstdDecompressor().decompress
         self._places: list[tuple[int, int]] = []
         self._ids: list[str] = []
         self._titles: list[str | None] = []
         self._files: list[str | None] = []
+        try:
+            self._read(inputs, progress)
+        except BaseException:
+            self._spool.close()
+            raise
+
+    def _read(self, inputs: Sequence[str | Path], progress: Progress) -> None:
+        import zstandard
+
+        from neardup import _core
+        from neardup.readers import open_sources
+
+        unreadable: list[str] = []
         pack = zstandard.ZstdCompressor(level=1).compress
         sketches: list[bytes] = []
         core, _ = aligner()
@@ -145,8 +160,9 @@ class _Files(Library):
         for batch in sources.batches(titles=True):
             for problem in batch.problems:
                 self.problems += 1
+                unreadable += [problem.source] if problem.source not in unreadable[-1:] else []
                 progress.problem(problem)
-            sketches += core.sketches(batch.texts, workers=workers)
+            sketches += core.sketches(batch.texts, workers=self.workers)
             self._ids += batch.ids
             titles = batch.titles
             self._titles += [None] * len(batch) if titles is None else titles.to_pylist()
@@ -155,14 +171,15 @@ class _Files(Library):
                 files[row] = source
             self._files += files
             for text in batch.texts.to_pylist():
+                self.blank = self.blank and not any(map(str.isalnum, text or ""))
                 packed = pack((text or "").encode())
                 self._places.append((self._spool.tell(), len(packed)))
                 self._spool.write(packed)
             progress.advance(len(batch), batch.bytes_read)
         self.notes += [*sources.notes, *sources.remarks]
         if self.problems:
-            self.notes.append(f"{self.problems:,} documents of the library could not be read.")
-        self._core = _core.Library(sketches, workers=workers)
+            self.notes.append(unreadable_documents(self.problems, unreadable))
+        self._core = _core.Library(sketches, workers=self.workers)
 
     def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
         found = []
@@ -252,6 +269,7 @@ class _Several(Library):
         self._begins = [0, *accumulate(map(len, libraries))]
         self.notes = [note for one in libraries for note in one.notes]
         self.problems = sum(one.problems for one in libraries)
+        self.blank = all(one.blank for one in libraries)
 
     def __len__(self) -> int:
         return self._begins[-1]

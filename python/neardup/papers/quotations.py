@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from neardup.papers.lines import Layout, Line
 
-__all__ = ["LONGEST", "quotations"]
+__all__ = ["HAN", "LONGEST", "quotations"]
 
 #: Code points that a quotation may have with its marks, inclusive.
 LONGEST = 2000
@@ -18,12 +18,15 @@ _LEAST = 50
 #: Single marks set off words, and ’ is an apostrophe too: twice as much.
 _LEAST_SINGLE = 100
 
-_HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_HANS = re.compile(f"[{_HAN}]+")
-_OTHERS = re.compile(rf"[^\W_{_HAN}]+")
+#: Chinese characters and kana, for the inside of a set of a pattern.
+HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HANS = re.compile(f"[{HAN}]+")
+_OTHERS = re.compile(rf"[^\W_{HAN}]+")
 
 _MARKS = re.compile('[“”„「」『』«»"＂‘’]')
 _OPENING = {"“": "”", "„": "„", "「": "」", "『": "』", "«": "»", "‘": "’"}
+#: Marks with which each paragraph of a quotation may open.
+_ANEW = re.compile("[“”「」『』]")
 _STRAIGHT = '"＂'
 #: Behind these a straight mark opens, whatever is open.
 _BEFORE_OPENING = "(（[【:："
@@ -33,7 +36,9 @@ _BLOCK = re.compile(r">(?:[\s>]|$)")
 Span = tuple[int, int]
 
 
-def quotations(text: str, found: list[Line], laid_out: Layout) -> list[Span]:
+def quotations(
+    text: str, found: list[Line], laid_out: Layout, quoted: Sequence[Span] = ()
+) -> list[Span]:
     """Find what stands in quotation marks, and block quotes of markdown.
 
     Parameters
@@ -43,6 +48,8 @@ def quotations(text: str, found: list[Line], laid_out: Layout) -> list[Span]:
         Its lines.
     laid_out : Layout
         Whether the straight marks of a pair may stand on two lines.
+    quoted : sequence of tuple of int, default=()
+        Spans that the file marks as quoted.
 
     Returns
     -------
@@ -54,7 +61,9 @@ def quotations(text: str, found: list[Line], laid_out: Layout) -> list[Span]:
     Each mark is looked at once, and what a paragraph leaves open is forgotten at its
     end: linear.
     """
-    spans: list[Span] = []
+    spans = [span for span in quoted if _is_enough(text, *span)]
+    if not laid_out.wrapped:
+        spans += _opened_anew(text, found)
     at = 0
     while at < len(found):
         end = at + 1
@@ -73,6 +82,43 @@ def quotations(text: str, found: list[Line], laid_out: Layout) -> list[Span]:
 
 def _size(text: str) -> int:
     return 5 * sum(map(len, _HANS.findall(text))) + 2 * sum(map(len, _OTHERS.findall(text)))
+
+
+def _is_enough(text: str, begin: int, end: int) -> bool:
+    return end - begin <= LONGEST and _size(text[begin:end]) >= _LEAST
+
+
+def _opened_anew(text: str, found: list[Line]) -> Iterator[Span]:
+    """Yield quotations of several paragraphs: each opens, and only the last one closes."""
+    opened: int | None = None
+    mark = ""
+    for line in found:
+        goes_on = opened is not None and line.text.startswith(mark)
+        end, left_open = _ends_in(line, goes_on)
+        if goes_on and opened is not None and end is not None:
+            if _is_enough(text, opened, end):
+                yield opened, end
+            opened = None
+        if left_open is None:
+            if not goes_on or end is not None:
+                opened = None
+        elif not (goes_on and end is None):
+            opened, mark = left_open, text[left_open]
+
+
+def _ends_in(line: Line, goes_on: bool) -> tuple[int | None, int | None]:
+    """Return where the quotation that goes on in a line ends, and the first mark left open."""
+    left: list[tuple[str, int]] = []
+    end = None
+    for found in _ANEW.finditer(line.text):
+        at = line.begin + found.start()
+        if found[0] in _OPENING:
+            left.append((_OPENING[found[0]], at))
+        elif left and left[-1][0] == found[0]:
+            closed = left.pop()
+            if goes_on and end is None and closed[1] == line.begin:
+                end = at + 1
+    return end, left[0][1] if left else None
 
 
 def _marked(text: str, begin: int, end: int, laid_out: Layout) -> Iterator[Span]:

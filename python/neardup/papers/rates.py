@@ -36,10 +36,23 @@ class Marks:
         The paper's text.
     asides : iterable of Aside
         What is set aside.
+    compared : tuple of two arrays or None, default=None
+        Begins and ends of the letters that are compared at all. Letters that nobody sees
+        are not, and so count nowhere either; None for all.
     """
 
-    def __init__(self, text: str, asides: Iterable[Aside]) -> None:
-        letters = np.fromiter(map(str.isalnum, text), np.bool_, len(text))
+    def __init__(
+        self,
+        text: str,
+        asides: Iterable[Aside],
+        compared: tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None,
+    ) -> None:
+        letters: Mask = np.fromiter(map(str.isalnum, text), np.bool_, len(text))
+        if compared is not None:
+            steps = np.zeros(len(text) + 1, np.int64)
+            np.add.at(steps, compared[0], 1)
+            np.add.at(steps, compared[1], -1)
+            letters &= np.cumsum(steps)[: len(text)] > 0
         spans: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
         for aside in asides:
             spans[aside.kind == "given"].append((aside.begin, aside.end))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -36,6 +37,7 @@ def write_report(
     json: str | Path | None,
     *,
     language: str,
+    date: datetime.date | None = None,
     force: bool,
 ) -> None:
     """Write a report as a page, as JSON or both: together or not at all."""
@@ -44,7 +46,7 @@ def write_report(
     with OutputSet() as outputs:
         if page is not None:
             output = outputs.open_text(page, force=force)
-            output.write(report.to_html(language=language).encode())
+            output.write(report.to_html(language=language, date=date).encode())
         if json is not None:
             output = outputs.open_text(json, force=force)
             output.write(report.to_json().encode())
@@ -61,6 +63,8 @@ class ReportFolder:
         The folder of pages and that of JSON files, made if they are not there; None for
         none. They may be one.
     language : {'zh', 'en'}
+    date : date or None, default=None
+        Day of the check, printed on the pages.
     force : bool
         Whether files that exist are replaced.
 
@@ -77,13 +81,15 @@ class ReportFolder:
         page: str | None,
         json: str | None,
         language: str,
+        date: datetime.date | None = None,
         force: bool,
     ) -> None:
-        self._language, self._force = language, force
+        self._language, self._date, self._force = language, date, force
         self._names = _names(papers)
         self._pages = None if page is None else Path(page)
         self._json = None if json is None else Path(json)
         self._done: list[tuple[Report, str]] = []
+        self._unread: list[tuple[str, str]] = []
         expected = [] if self._pages is None else [self._pages / SUMMARY]
         for folder, kind in ((self._pages, "html"), (self._json, "json")):
             if folder is None:
@@ -97,9 +103,12 @@ class ReportFolder:
             refuse_existing(expected)
 
     def write(self, checked: Checked) -> None:
-        """Write the report of one paper, if it has one."""
+        """Write the report of one paper; one without is named on the last page."""
         report = checked.report
         if report is None:
+            paper = checked.paper
+            why = (checked.problem or "").removeprefix(f"{paper}: ")
+            self._unread.append((paper, why))
             return
         name = self._names[checked.paper]
         write_report(
@@ -107,21 +116,29 @@ class ReportFolder:
             None if self._pages is None else self._pages / f"{name}.html",
             None if self._json is None else self._json / f"{name}.json",
             language=self._language,
+            date=self._date,
             force=self._force,
         )
         # What the last page shows of it: the papers of a class need not all be in memory.
         short = replace(report, text="", passages=(), asides=(), sections=(), pages=())
         self._done.append((short, f"{name}.html"))
 
-    def finish(self) -> Path | None:
-        """Write the page that links to all reports, and return where it is."""
+    def finish(self, notes: Sequence[str] = ()) -> Path | None:
+        """Write the page that links to all reports, with notes on all, and return where it is."""
         from neardup.papers.html import summary_page
         from neardup.writers import OutputSet
 
         if self._pages is None:
             return None
         reports = [report for report, _ in self._done]
-        page = summary_page(reports, [link for _, link in self._done], language=self._language)
+        page = summary_page(
+            reports,
+            [link for _, link in self._done],
+            unread=self._unread,
+            notes=notes,
+            language=self._language,
+            date=self._date,
+        )
         path = self._pages / SUMMARY
         with OutputSet() as outputs:
             outputs.open_text(path, force=self._force).write(page.encode())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import datetime
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ class Passage:
     similarity: float
     characters: int
     pieces: tuple[Piece, ...]
-    source_text: str
+    source_text: str = field(repr=False)
     source_text_begin: int
 
 
@@ -111,17 +112,20 @@ class Source:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the paper under one heading.
+    """A part of the paper under one heading, with all that stands deeper under it.
 
     Parameters
     ----------
     title : str
-        The heading; empty for what stands before the first one.
+        The heading; empty for what stands before the first one, and for the footnotes
+        of a Word document.
     level : int
-        Depth of the heading, from 1; 0 for what stands before the first one.
+        Depth of the heading, from 1; 0 for what stands before the first one. Footnotes
+        have 1.
     begin, end : int
-        Half-open span of the paper's text, in code points; the sections follow
-        each other without gaps.
+        Half-open span of the paper's text, in code points. It ends where the next
+        section of the same or a higher level begins: sections that are in no other one
+        follow each other without gaps, and their characters add up to the paper's.
     characters : int
         Characters that count.
     copied : int
@@ -214,27 +218,33 @@ class Report:
     settings : dict of str to int, float, str or bool
         What the check was asked for.
     notes : tuple of str
-        What the reader should know, such as how the file's encoding was told.
+        What the reader should know, a sentence in English each; those of
+        `neardup.papers.notes` have a key and values, too.
     """
 
     paper: str
-    text: str
+    text: str = field(repr=False)
     characters: int
     copied: int
     rates: Rates
     similarity: float | None
-    sources: tuple[Source, ...]
-    sections: tuple[Section, ...]
-    passages: tuple[Passage, ...]
-    asides: tuple[Aside, ...]
-    pages: tuple[int, ...]
+    sources: tuple[Source, ...] = field(repr=False)
+    sections: tuple[Section, ...] = field(repr=False)
+    passages: tuple[Passage, ...] = field(repr=False)
+    asides: tuple[Aside, ...] = field(repr=False)
+    pages: tuple[int, ...] = field(repr=False)
     library: str
     library_documents: int
     settings: dict[str, int | float | str | bool]
     notes: tuple[str, ...]
 
     def to_html(
-        self, path: str | Path | None = None, *, language: str = "zh", force: bool = False
+        self,
+        path: str | Path | None = None,
+        *,
+        language: str = "zh",
+        date: datetime.date | None = None,
+        force: bool = False,
     ) -> str:
         """Return the report as one HTML page that needs nothing else, and write it.
 
@@ -244,6 +254,9 @@ class Report:
             Where to write it; None for nowhere.
         language : {'zh', 'en'}, default='zh'
             Language of the interface. The paper and its sources stay as they are.
+        date : date or None, default=None
+            Day of the check, printed on the page. Without it equal reports give equal
+            bytes.
         force : bool, default=False
             Whether a file that exists is replaced.
 
@@ -254,7 +267,7 @@ class Report:
         Raises
         ------
         ParameterError
-            If there is no such language.
+            If there is no such language, or `date` is none.
         OutputError
             If the file exists or cannot be written.
         MissingDependencyError
@@ -262,7 +275,7 @@ class Report:
         """
         from neardup.papers.html import html_report
 
-        page = html_report(self, language=language)
+        page = html_report(self, language=language, date=date)
         if path is not None:
             _write(path, page, force=force)
         return page

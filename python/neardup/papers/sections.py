@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from neardup.papers.asides import lists
+from neardup.papers.contents import contents, is_heading
 from neardup.papers.headings import form
 from neardup.papers.lines import lines
 from neardup.papers.outline import outline
 from neardup.parameters import check_string
 
-__all__ = ["MOST_PARTS", "Marked", "Part", "sections"]
+__all__ = ["MOST_PARTS", "Marked", "Part", "footnotes_begin", "sections"]
 
 #: Parts that are told apart at most.
 MOST_PARTS = 60
@@ -41,7 +42,7 @@ class Part:
     ----------
     title : str
         The heading with its number, runs of white space as one space; empty for what
-        stands before the first heading.
+        stands before the first heading, and for footnotes.
     level : int
         Depth of the heading, from 1; 0 for what stands before the first one.
     begin, end : int
@@ -64,7 +65,8 @@ def sections(text: str, headings: Sequence[Marked] = ()) -> list[Part]:
     headings : sequence, default=()
         Headings that the file marks, such as `neardup.readers.files.FileText.headings`:
         objects with `begin`, `end` (half-open, in code points of `text`) and `level`
-        (from 1). If there are fewer than two, headings are told by their form: 第一章,
+        (from 1). One of no length begins the footnotes. If there are fewer than two others,
+        headings are told by their form: 第一章,
         第一节, 一、, （一）, 1, 1.1, Chapter 1, I., ``#``, and words such as 摘要 or References
         alone on a line.
 
@@ -102,9 +104,30 @@ def sections(text: str, headings: Sequence[Marked] = ()) -> list[Part]:
     if not text:
         return []
     found = _marked(text, headings)
-    if len(found) < _FEWEST_MARKED:
-        found = _by_form(text) or found
-    return _at_most(text, found)
+    by_form = len(found) < _FEWEST_MARKED
+    found = (_by_form(text) or found) if by_form else _with_contents(text, found)
+    notes = footnotes_begin(headings)
+    if notes is None or not notes < len(text):
+        return _at_most(text, found)
+    found = [part for part in found if part.begin < notes]
+    return _at_most(text, [*found, Part("", 1, notes, notes)])
+
+
+def footnotes_begin(headings: Sequence[Marked]) -> int | None:
+    """Return where the footnotes begin; None where no heading of no length says so."""
+    return min((one.begin for one in headings if one.begin == one.end), default=None)
+
+
+def _with_contents(text: str, found: list[Part]) -> list[Part]:
+    """Add the tables of contents whose headings the file does not mark, as Word does not."""
+    all_lines = list(lines(text))
+    known = {part.begin for part in found}
+    tables = []
+    for first, _ in contents(all_lines):
+        line = all_lines[first]
+        if is_heading(line.text) and not known & set(range(line.begin, line.end)):
+            tables.append(Part(" ".join(line.text.split()), 1, line.begin, line.end))
+    return sorted([*found, *tables], key=lambda part: part.begin)
 
 
 def _marked(text: str, headings: Sequence[Marked]) -> list[Part]:

@@ -13,6 +13,6 @@
 from __future__ import annotations
 
 from neardup.papers.asides import asides
-from neardup.papers.sections import Part, sections
+from neardup.papers.sections import Part, footnotes_begin, sections
 
-__all__ = ["Part", "asides", "sections"]
+__all__ = ["Part", "asides", "footnotes_begin", "sections"]

@@ -1,8 +1,9 @@
 """Word documents (.docx): what a reader of the printed document sees.
 
 Paragraphs, tables and text boxes in the order of the document, then footnotes
-and endnotes. Text that a tracked change deletes is left out, text that it
-inserts is in; hidden text, comments, page headers and footers are not.
+and endnotes, before which a heading without words stands. Text that a tracked
+change deletes is left out, text that it inserts is in; hidden text, comments,
+page headers and footers are not.
 
 A .docx is a zip archive of XML. Before anything is unpacked its directory is
 checked for what it would unpack to, and the XML is parsed without entities.
@@ -14,6 +15,7 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from neardup.readers.extracted import Limits, Paragraphs, missing, refuse
@@ -50,6 +52,7 @@ _SKIPPED = frozenset(
 )
 _HEADING = re.compile(r"(?:heading|标题|標題)\s*([1-9])$")
 _TITLES = ("title", "标题", "標題")
+_QUOTES = ("quote", "intense quote", "block quotation", "引用", "明显引用", "明顯引用", "鮮明引文")
 
 
 def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[str, ...]]:
@@ -70,7 +73,7 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
     try:
         document = docx.Document(io.BytesIO(data))
         body = document.element.body
-        styles = _levels(document)
+        styles = _Styles.of(document)
         notes = [root for kind in ("footnotes", "endnotes") for root in _notes(document, kind)]
     except Exception as error:  # Whatever a parser says of a damaged file.
         refuse(name, "must be a whole Word document (.docx)", _said(error), _RESAVE)
@@ -78,8 +81,10 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
         refuse(name, "must be a whole Word document (.docx)", "one without a body", _RESAVE)
     reading = _Reading(styles)
     reading.blocks(body)
+    first_note = len(reading.paragraphs)
     for root in notes:
         reading.notes(root)
+    reading.paragraphs.footnotes(first_note)
     said = []
     if reading.hidden:
         said.append(f"{reading.hidden} characters of hidden text are left out.")
@@ -120,36 +125,48 @@ def _said(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:60] or type(error).__name__
 
 
-def _levels(document: Any) -> dict[str, int]:
-    """Return the heading levels of the styles that have one, by the style's id."""
-    own: dict[str, int] = {}
-    base: dict[str, str] = {}
-    for style in document.styles.element.iterchildren(f"{_W}style"):
-        key = style.get(f"{_W}styleId")
-        if key is None:
-            continue
-        label = style.find(f"{_W}name")
-        name = "" if label is None else str(label.get(f"{_W}val", "")).strip().lower()
-        found = _HEADING.match(name)
-        outline = style.find(f"{_W}pPr/{_W}outlineLvl")
-        if found:
-            own[key] = int(found[1])
-        elif name in _TITLES:
-            own[key] = 1
-        elif outline is not None:
-            own[key] = _outline(outline)
-        based = style.find(f"{_W}basedOn")
-        if based is not None:
-            base[key] = based.get(f"{_W}val", "")
-    levels = {}
-    for key in {**own, **base}:
-        at, seen = key, {key}
-        while at not in own and at in base and base[at] not in seen:
-            at = base[at]
-            seen.add(at)
-        if own.get(at):
-            levels[key] = own[at]
-    return levels
+@dataclass(frozen=True)
+class _Styles:
+    """What styles of paragraphs say: their heading levels, and which are of quotations."""
+
+    levels: dict[str, int]
+    quotes: frozenset[str]
+
+    @classmethod
+    def of(cls, document: Any) -> _Styles:
+        own: dict[str, int] = {}
+        base: dict[str, str] = {}
+        quotes: set[str] = set()
+        for style in document.styles.element.iterchildren(f"{_W}style"):
+            key = style.get(f"{_W}styleId")
+            if key is None:
+                continue
+            label = style.find(f"{_W}name")
+            name = "" if label is None else str(label.get(f"{_W}val", "")).strip().lower()
+            found = _HEADING.match(name)
+            outline = style.find(f"{_W}pPr/{_W}outlineLvl")
+            if found:
+                own[key] = int(found[1])
+            elif name in _TITLES:
+                own[key] = 1
+            elif outline is not None:
+                own[key] = _outline(outline)
+            if name in _QUOTES:
+                quotes.add(key)
+            based = style.find(f"{_W}basedOn")
+            if based is not None:
+                base[key] = based.get(f"{_W}val", "")
+        levels = {}
+        for key in {**own, **base}:
+            at, seen = key, {key}
+            while at not in own and at in base and base[at] not in seen:
+                at = base[at]
+                seen.add(at)
+            if own.get(at):
+                levels[key] = own[at]
+        # A style that is made of one of quotations is one; headings are none.
+        quotes |= {key for key, of in base.items() if of in quotes}
+        return cls(levels, frozenset(quotes - levels.keys()))
 
 
 def _outline(element: Any) -> int:
@@ -169,17 +186,19 @@ def _notes(document: Any, kind: str) -> Iterator[Any]:
 class _Reading:
     """One walk through a document's tree."""
 
-    def __init__(self, levels: dict[str, int]) -> None:
+    def __init__(self, styles: _Styles) -> None:
         self.paragraphs = Paragraphs()
         self.hidden = 0
-        self._levels = levels
+        self._styles = styles
 
     def blocks(self, parent: Any) -> None:
         """Add paragraphs and tables, whatever they are wrapped in."""
         for child in parent.iterchildren():
             if child.tag == f"{_W}p":
                 boxes: list[Any] = []
-                self.paragraphs.add(self._text(child, boxes), self._level(child))
+                text = self._text(child, boxes)
+                quoted = _style(child) in self._styles.quotes
+                self.paragraphs.add(text, self._level(child), quoted=quoted)
                 for box in boxes:
                     self.blocks(box)
             elif child.tag == f"{_W}tbl":
@@ -201,7 +220,7 @@ class _Reading:
             cells = []
             for cell in row.iter(f"{_W}tc"):
                 if next(cell.iterancestors(f"{_W}tr")) is row:
-                    inside = _Reading({})
+                    inside = _Reading(_PLAIN)
                     inside.blocks(cell)
                     self.hidden += inside.hidden
                     cells.append(inside.paragraphs.text)
@@ -211,8 +230,7 @@ class _Reading:
         outline = paragraph.find(f"{_W}pPr/{_W}outlineLvl")
         if outline is not None:
             return _outline(outline)
-        style = paragraph.find(f"{_W}pPr/{_W}pStyle")
-        return 0 if style is None else self._levels.get(style.get(f"{_W}val", ""), 0)
+        return self._styles.levels.get(_style(paragraph), 0)
 
     def _text(self, element: Any, boxes: list[Any]) -> str:
         parts: list[str] = []
@@ -238,6 +256,14 @@ class _Reading:
                 self.hidden += sum(len(text.text or "") for text in child.iter(f"{_W}t"))
             else:
                 self._collect(child, parts, boxes)
+
+
+_PLAIN = _Styles({}, frozenset())
+
+
+def _style(paragraph: Any) -> str:
+    style = paragraph.find(f"{_W}pPr/{_W}pStyle")
+    return "" if style is None else str(style.get(f"{_W}val", ""))
 
 
 def _is_hidden(run: Any) -> bool:

@@ -101,13 +101,17 @@ class FileText:
     certainty : {'certain', 'likely', 'guessed'}
         How sure the encoding is.
     headings : tuple of Heading
-        In the order of the text; empty where the format does not mark them.
+        In the order of the text; empty where the format does not mark them. One of no
+        length stands where the footnotes begin.
     pages : tuple of int
         Where each page begins in the text, in code points; empty for formats
         without pages.
     notes : tuple of str
         What the reader of a report should know, a sentence each: an encoding
         other than UTF-8, what was left out, what could not be read.
+    quoted : tuple of tuple of int
+        What the file marks as quoted: half-open spans of the text, in code points, in
+        its order.
     """
 
     text: str
@@ -117,6 +121,7 @@ class FileText:
     headings: tuple[Heading, ...] = ()
     pages: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    quoted: tuple[tuple[int, int], ...] = ()
 
 
 class UnreadableFileError(InputError):
@@ -160,8 +165,9 @@ class Paragraphs:
         self._length = 0
         self.headings: list[Heading] = []
         self.pages: list[int] = []
+        self.quoted: list[tuple[int, int]] = []
 
-    def add(self, text: str, level: int = 0) -> None:
+    def add(self, text: str, level: int = 0, *, quoted: bool = False) -> None:
         """Add a paragraph, a heading if it has a level; blank ones are none."""
         text = plain(text).strip("\n")
         if not text.strip():
@@ -173,6 +179,17 @@ class Paragraphs:
             stripped = text.strip()
             begin += text.index(stripped)
             self.headings.append(Heading(begin, begin + len(stripped), min(level, 9)))
+        elif quoted:
+            self.quoted.append((begin, begin + len(text)))
+
+    def footnotes(self, first: int) -> None:
+        """Note that footnotes begin with a paragraph, by its number from 0, if there is one."""
+        if first < len(self._parts):
+            begin = sum(len(part) + 1 for part in self._parts[:first])
+            self.headings.append(Heading(begin, begin, 1))
+
+    def __len__(self) -> int:
+        return len(self._parts)
 
     def page(self, within: int | None = None) -> None:
         """Note that a page begins here, or so many characters into the next paragraph."""

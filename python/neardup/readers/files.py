@@ -194,7 +194,8 @@ def read_record(data: bytes, name: str, *, limits: Limits | None = None) -> File
 
 def _extracted(format: str, found: Paragraphs, notes: tuple[str, ...]) -> FileText:
     pages = tuple(min(page, len(found.text)) for page in found.pages)
-    return FileText(found.text, format, None, "certain", tuple(found.headings), pages, notes)
+    headings, quoted = tuple(found.headings), tuple(found.quoted)
+    return FileText(found.text, format, None, "certain", headings, pages, notes, quoted)
 
 
 def _archive(data: bytes, name: str, limits: Limits) -> FileText:

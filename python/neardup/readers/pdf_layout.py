@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 from statistics import median
 
@@ -35,6 +35,13 @@ _CHINESE = re.compile(f"[{_WIDE}]")
 _MARKED = re.compile(r"\s*(?:[\[［【]\d+[\]］】]|[（(]?\d{1,3}[)）.、．]|[•·●▪◆-]\s)")
 _REFERENCE = re.compile(r"\s*[\[［]\d+[\]］]")
 _LEADERS = re.compile(r"(?:[.·…]\s?){4}|…{2}")
+#: The end of a line of a table of contents: dots or a tab, and the number of a page.
+_ENTRY = re.compile(
+    r"(?:(?:[.．·•‥⋯…_]\s?){3,}|…|\t)\s*[-–(（]?\s*(?:\d{1,4}|[ivxlc]{1,7}|[IVXLC]{1,7})\s*[-–)）]?$"
+)
+#: What may be one, if another line like it is beside it.
+_NUMBERED = re.compile(r"[^。；;]*\s\d{1,4}$")
+_PAGE_NUMBER = re.compile(r"\d{1,4}|[ivxlc]{1,7}|[IVXLC]{1,7}")
 _SENTENCE = "。！？；"
 _FINAL = "。！？!?.…”’」』）)：:"
 #: Opening marks, a word or one Chinese character, closing marks.
@@ -101,12 +108,14 @@ def without_running_lines(pages: list[list[Line]]) -> tuple[list[list[Line]], li
 
 def lay_out(pages: list[list[Line]]) -> Paragraphs:
     """Put lines together into paragraphs, and tell headings by their size."""
+    pages = [_with_page_numbers(_unbroken(page)) for page in pages]
     body, leading = _body(pages)
     levels = _levels(pages, body)
     out = Paragraphs()
     parts: list[str] = []
     size = 0.0
     last: tuple[Line, _Column] | None = None
+    last_is_entry = False
     begins: list[int] = []
 
     def end() -> None:
@@ -114,15 +123,20 @@ def lay_out(pages: list[list[Line]]) -> Paragraphs:
         for begin in begins:
             out.page(begin)
         # A line of a table of contents is as large, but no heading.
-        is_heading = len(text) <= _LONGEST_HEADING and not _LEADERS.search(text)
+        listed = last_is_entry or _LEADERS.search(text)
+        is_heading = len(text) <= _LONGEST_HEADING and not listed
         out.add(text, levels.get(_step(size), 0) if is_heading else 0)
         parts.clear()
         begins.clear()
 
     for page in pages:
         fresh = True
-        for line, column in zip(page, _columns(page), strict=True):
-            if last and _goes_on(*last, line, column.left, leading, parts[0], fresh):
+        for line, column, is_entry in zip(page, _columns(page), _entries(page), strict=True):
+            if (
+                last
+                and not last_is_entry
+                and _goes_on(*last, line, column.left, leading, parts[0], fresh)
+            ):
                 _glue(parts, line.text)
             else:
                 end()
@@ -131,11 +145,71 @@ def lay_out(pages: list[list[Line]]) -> Paragraphs:
                 begins.append(sum(map(len, parts)))
             fresh = False
             parts.append(_SPACED.sub(_unspaced, line.text))
-            last = line, column
+            last, last_is_entry = (line, column), is_entry
         if fresh:
             begins.append(sum(map(len, parts)))
     end()
     return out
+
+
+def _unbroken(page: list[Line]) -> list[Line]:
+    """Put together what stands side by side on one line: some files place each letter."""
+    whole: list[Line] = []
+    for line in page:
+        before = whole[-1] if whole else None
+        if before is None or not _beside(before, line):
+            whole.append(line)
+            continue
+        gap = line.left - before.right
+        if gap < 0.6 * line.size:
+            between = "" if gap < 0.2 * line.size else " "
+            whole[-1] = replace(before, text=before.text + between + line.text, right=line.right)
+        else:
+            whole.append(line)
+    return whole
+
+
+def _with_page_numbers(page: list[Line]) -> list[Line]:
+    """Put the number of a page behind the title that it stands on one line with."""
+    whole: list[Line] = []
+    for line in page:
+        before = whole[-1] if whole else None
+        if (
+            before is not None
+            and _PAGE_NUMBER.fullmatch(line.text)
+            and _beside(before, line)
+            and line.left - before.right > 1.5 * line.size
+        ):
+            whole[-1] = replace(before, text=f"{before.text}\t{line.text}", right=line.right)
+        else:
+            whole.append(line)
+    return whole
+
+
+def _beside(one: Line, other: Line) -> bool:
+    """Say whether a line stands on the right of another, in the same size."""
+    return (
+        0 < other.size == one.size
+        and abs(one.base - other.base) < 0.1 * one.size
+        and other.left - one.right > -0.2 * one.size
+    )
+
+
+def _entries(page: list[Line]) -> list[bool]:
+    """Say which lines are of a table of contents: nothing is joined to them.
+
+    Where a number is all that says so, it takes two such lines beside each other.
+    """
+    sure = [_ENTRY.search(line.text) is not None for line in page]
+    likely = [
+        is_sure or _NUMBERED.fullmatch(line.text) is not None
+        for line, is_sure in zip(page, sure, strict=True)
+    ]
+    around = [False, *likely, False]
+    return [
+        here and (is_sure or before or after)
+        for here, is_sure, before, after in zip(likely, sure, around, around[2:], strict=False)
+    ]
 
 
 def _unspaced(found: re.Match[str]) -> str:

@@ -1,0 +1,256 @@
+"""The service under load: documents a second, latency, memory, and what is kept.
+
+Starts `neardup serve` on an index of 100,000 news articles and sends it more over 32
+connections of one other process: in batches of 32, and one by one; as many a second as are
+wanted of it, and as fast as it answers. A tenth of them are edited copies. Latency counts from
+the moment at which a request was due, so that a slow answer is not hidden by the wait for it.
+Afterwards the kept documents are compared with those of `dedup` on the same documents in the
+order in which the service decided them. Prints a table and writes results/server.json. Needs
+the corpora beside the repository; the first run makes inputs.
+"""
+
+import argparse
+import asyncio
+import itertools
+import json
+import os
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import NamedTuple
+
+import index_inputs
+import machine
+import neardup
+from accuracy_table import table
+
+HERE = Path(__file__).resolve().parent
+FOLDER, RESULT = HERE / ".inputs" / "server", HERE / "results" / "server.json"
+
+STORED, CONNECTIONS, BATCH = 100_000, 32, 32
+
+
+class Load(NamedTuple):
+    """Documents of a run, how many in a request, and how many a second; 0 for all it takes."""
+
+    documents: int
+    together: int
+    rate: int
+
+
+SENT = {
+    "batches of 32, 1,000 a second": Load(15_000, BATCH, 1000),
+    "batches of 32, all it takes": Load(30_000, BATCH, 0),
+    "one by one, 300 a second": Load(6_000, 1, 300),
+    "one by one, all it takes": Load(10_000, 1, 0),
+}
+
+
+def main(arguments=None):
+    """Measure, print, and return the exit code."""
+    options = parser().parse_args(arguments)
+    if options.client:
+        print(json.dumps(asyncio.run(load(options.client, options.port))))
+        return 0
+    location = made(options.database)
+    result = {"machine": machine.facts(), "database": options.database, "stored": STORED}
+    with Server(location) as server:
+        result["runs"] = {}
+        for name in SENT:
+            server.settle()
+            before = server.memory()
+            run = send(name, server.port)
+            result["runs"][name] = run | {"memory_before": before, "memory": server.memory()}
+            print(line(name, result["runs"][name]), flush=True)
+    result["same_as_dedup"] = same_as_dedup(location)
+    RESULT.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    print()
+    columns = ["sent", "documents/s", "p50 ms", "p99 ms", "longest", "errors", "MB before", "MB"]
+    rows = [row(name, run) for name, run in result["runs"].items()]
+    print(table(columns, rows))
+    print(f"\nkept as dedup keeps: {result['same_as_dedup']}")
+    return 0 if all(run["errors"] == 0 for run in result["runs"].values()) else 1
+
+
+def parser():
+    """Return the options."""
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("--database", default="sqlite", choices=["sqlite"])
+    options.add_argument("--client", choices=SENT, help=argparse.SUPPRESS)
+    options.add_argument("--port", type=int, help=argparse.SUPPRESS)
+    return options
+
+
+def documents():
+    """Give all documents in their order: those stored first, and then those sent."""
+    for part in index_inputs.parts(300_000):
+        for path in (part.many, part.single):
+            with path.open(encoding="utf-8") as file:
+                yield from map(json.loads, file)
+
+
+def made(database):
+    """Return a copy of an index of the stored documents; its background counts all of them."""
+    base = FOLDER / f"{database}.db"
+    if not base.exists():
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        all_sent = sum(load.documents for load in SENT.values())
+        some = itertools.islice(documents(), STORED + all_sent)
+        rows = list(some)
+        begin = STORED
+        for name, load in SENT.items():
+            count = load.documents
+            with input_of(name).open("w", encoding="utf-8") as file:
+                file.writelines(
+                    json.dumps(one, ensure_ascii=False) + "\n"
+                    for one in rows[begin : begin + count]
+                )
+            begin += count
+        making = FOLDER / "making.db"
+        with neardup.Index(making, background=rows, must_exist=False) as index:
+            index.add_many(rows[:STORED])
+        making.rename(base)
+    copy = FOLDER / "served.db"
+    for old in FOLDER.glob("served.db*"):
+        old.unlink()
+    shutil.copy(base, copy)
+    return copy
+
+
+def input_of(name):
+    """Return the file of the documents of a run."""
+    return FOLDER / f"{name.replace(',', '').replace(' ', '_')}.jsonl"
+
+
+class Server:
+    """`neardup serve` in a process of its own."""
+
+    def __init__(self, location):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        command = [sys.executable, "-m", "neardup", "serve", "--index", str(location)]
+        self.process = subprocess.Popen([*command, "--port", str(self.port)])
+
+    def __enter__(self):
+        for _ in range(100):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=5).close()
+            except OSError:
+                time.sleep(0.1)
+            else:
+                return self
+        raise SystemExit("the service does not answer")
+
+    def __exit__(self, *exception):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(60)
+
+    def settle(self):
+        """Let the disk come to rest."""
+        os.sync()
+        time.sleep(1)
+
+    def memory(self):
+        """Return the bytes that the process has in memory, without pages of files."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.split("RssAnon:")[1].split()[0]) * 1024
+
+
+def send(name, port):
+    """Send the documents of a run from another process; return what it measured."""
+    command = [sys.executable, str(HERE / "bench_server.py"), "--client", name, "--port", str(port)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=HERE)
+    return json.loads(done.stdout)
+
+
+async def load(name, port):
+    """Send all documents over so many connections, and time each request."""
+    with input_of(name).open(encoding="utf-8") as file:
+        lines = [line.strip().encode() for line in file]
+    size, rate = SENT[name].together, SENT[name].rate
+    bodies = [
+        lines[at] if size == 1 else b'{"documents":[' + b",".join(lines[at : at + size]) + b"]}"
+        for at in range(0, len(lines), size)
+    ]
+    begun = time.perf_counter()
+    due = (begun + at * size / rate if rate else 0.0 for at in itertools.count())
+    waiting = iter(zip(bodies, due, strict=False))
+    seconds, statuses = [], []
+    await asyncio.gather(
+        *(connection(port, waiting, seconds, statuses) for _ in range(CONNECTIONS))
+    )
+    took = time.perf_counter() - begun
+    milliseconds = sorted(1000 * one for one in seconds)
+    return {
+        "documents": len(lines),
+        "seconds": took,
+        "documents_a_second": len(lines) / took,
+        "p50": statistics.median(milliseconds),
+        "p99": milliseconds[int(0.99 * len(milliseconds))],
+        "longest": milliseconds[-1],
+        "errors": sum(status not in (200, 201) for status in statuses),
+    }
+
+
+async def connection(port, bodies, seconds, statuses):
+    """Send bodies one after the other over one connection, none before it is due."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    head = f"POST /v1/documents HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n".encode()
+    head += b"Content-Type: application/json\r\nContent-Length: "
+    for body, due in bodies:
+        early = due - time.perf_counter()
+        if early > 0:
+            await asyncio.sleep(early)
+        begun = due or time.perf_counter()
+        writer.write(head + str(len(body)).encode() + b"\r\n\r\n" + body)
+        await writer.drain()
+        answer = await reader.readuntil(b"\r\n\r\n")
+        statuses.append(int(answer.split(b" ", 2)[1]))
+        length = answer.lower().partition(b"content-length:")[2].split(b"\r\n")[0]
+        await reader.readexactly(int(length))
+        seconds.append(time.perf_counter() - begun)
+    writer.close()
+
+
+def same_as_dedup(location):
+    """Return whether `dedup` keeps the same of all documents, in the order of decisions."""
+    with neardup.Index(location, must_exist=True) as index:
+        rows, kept = [], set()
+        for one in index.documents():
+            rows.append({"id": one.id, "text": one.text})
+            if one.state == "kept":
+                kept.add(one.id)
+    found = {one["id"] for one in neardup.dedup(rows).kept}
+    if found != kept:
+        print(f"{len(kept - found)} kept here alone, {len(found - kept)} by dedup alone")
+    return found == kept
+
+
+def row(name, run):
+    """Return a row of the table."""
+    return [
+        name,
+        f"{run['documents_a_second']:,.0f}",
+        f"{run['p50']:.1f}",
+        f"{run['p99']:.1f}",
+        f"{run['longest']:.0f}",
+        str(run["errors"]),
+        f"{run['memory_before'] / 1e6:,.0f}",
+        f"{run['memory'] / 1e6:,.0f}",
+    ]
+
+
+def line(name, run):
+    """Return a run in one line."""
+    return f"{name}: {run['documents_a_second']:,.0f} documents/s, p99 {run['p99']:.1f} ms"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,260 @@
+"""``neardup serve``: the index over HTTP, for programs and for people."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from neardup.cli import serve_keys
+from neardup.cli.options import Quiet
+from neardup.cli.outcome import reported
+
+NAME = "serve"
+
+_SERVICE, _LIMITS, _RUN = "Service", "Limits", "Run"
+
+
+def run(
+    context: typer.Context,
+    index: Annotated[
+        str | None,
+        typer.Option(
+            "--index",
+            "-i",
+            metavar="LOCATION",
+            help="The index: a file, or postgresql://USER@HOST/DATABASE?schema=NAME.",
+            rich_help_panel=_SERVICE,
+            show_default=False,
+        ),
+    ] = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            "--host",
+            help="Where to listen. Any address but this machine's own needs --keys.",
+            rich_help_panel=_SERVICE,
+        ),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", help="0 takes a free one.", rich_help_panel=_SERVICE)
+    ] = 8765,
+    keys: Annotated[
+        Path | None,
+        typer.Option(
+            "--keys",
+            metavar="FILE",
+            help="API keys, made by `neardup serve key create`. Without it nobody is asked "
+            "for one.",
+            rich_help_panel=_SERVICE,
+            show_default=False,
+        ),
+    ] = None,
+    library: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--library",
+            "-l",
+            metavar="NAME=PATH",
+            help="A library that papers can be checked against: a folder, a file or an index. "
+            "May be given again. The index itself is the library `index`.",
+            rich_help_panel=_SERVICE,
+            show_default=False,
+        ),
+    ] = None,
+    language: Annotated[
+        str,
+        typer.Option(
+            "--language",
+            help="Language of the page where the browser asks for none that it has: zh or en.",
+            rich_help_panel=_SERVICE,
+        ),
+    ] = "zh",
+    proxy: Annotated[
+        str,
+        typer.Option(
+            "--proxy",
+            metavar="ADDRESS,...",
+            help="Proxies that are believed when they say whom they ask for, and whether by HTTPS.",
+            rich_help_panel=_SERVICE,
+        ),
+    ] = "127.0.0.1,::1",
+    max_body_bytes: Annotated[
+        int,
+        typer.Option(help="Largest body of a request, but for papers.", rich_help_panel=_LIMITS),
+    ] = 16 << 20,
+    max_upload_bytes: Annotated[
+        int, typer.Option(help="Largest paper.", rich_help_panel=_LIMITS)
+    ] = 64 << 20,
+    max_batch: Annotated[
+        int, typer.Option(help="Most documents in one request.", rich_help_panel=_LIMITS)
+    ] = 1000,
+    max_text_characters: Annotated[
+        int, typer.Option(help="Longest text, in code points.", rich_help_panel=_LIMITS)
+    ] = 1_000_000,
+    max_in_flight: Annotated[
+        int,
+        typer.Option(
+            help="Most requests at once in one process; more are told to come again.",
+            rich_help_panel=_LIMITS,
+        ),
+    ] = 256,
+    request_seconds: Annotated[
+        float, typer.Option(help="Longest time for one request.", rich_help_panel=_LIMITS)
+    ] = 30.0,
+    max_jobs: Annotated[
+        int, typer.Option(help="Most checks of papers that wait.", rich_help_panel=_LIMITS)
+    ] = 32,
+    job_seconds: Annotated[
+        float, typer.Option(help="How long a report is kept.", rich_help_panel=_LIMITS)
+    ] = 3600.0,
+    stop_seconds: Annotated[
+        int,
+        typer.Option(
+            help="Time to finish what was accepted, once told to stop.", rich_help_panel=_LIMITS
+        ),
+    ] = 30,
+    workers: Annotated[
+        int,
+        typer.Option(
+            "--workers",
+            help="Processes. More than one is for an index in PostgreSQL.",
+            rich_help_panel=_RUN,
+        ),
+    ] = 1,
+    access_log: Annotated[
+        bool,
+        typer.Option(
+            "--access-log",
+            help="Log each request. Addresses have ids and searches in them.",
+            rich_help_panel=_RUN,
+        ),
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Serve an index over HTTP: an API for programs, and a page for people."""
+    if context.invoked_subcommand is not None:
+        return
+    from neardup.exceptions import ParameterError
+
+    if index is None:
+        raise ParameterError("--index is missing. Name the index to serve: --index news.db.")
+    _need_server()
+    from neardup.papers.words import load_words
+    from neardup.parameters import check_whole
+    from neardup.server import Settings
+    from neardup.server.running import serve
+
+    load_words(language)
+    settings = Settings(
+        index=index,
+        libraries=_libraries(library or []),
+        keys=keys,
+        language=language,
+        max_body_bytes=check_whole(max_body_bytes, "max_body_bytes", 1),
+        max_upload_bytes=check_whole(max_upload_bytes, "max_upload_bytes", 1),
+        max_batch=check_whole(max_batch, "max_batch", 1),
+        max_text_characters=check_whole(max_text_characters, "max_text_characters", 1),
+        max_in_flight=check_whole(max_in_flight, "max_in_flight", 1),
+        request_seconds=_seconds(request_seconds, "request_seconds"),
+        max_jobs=check_whole(max_jobs, "max_jobs", 1),
+        job_seconds=_seconds(job_seconds, "job_seconds"),
+    )
+    is_file = "://" not in index
+    _try_index(index, is_file=is_file)
+
+    def started(address: str) -> None:
+        if quiet:
+            return
+        if workers > 1 and is_file:
+            _note(
+                f"{workers} processes write one file in turns: no faster than one. PostgreSQL "
+                "is for several."
+            )
+        _note(f"serving {_shown(index)} at {address}")
+
+    served = serve(
+        settings,
+        host=host,
+        port=port,
+        workers=workers,
+        stop_seconds=stop_seconds,
+        proxy=proxy,
+        access_log=access_log,
+        started=started,
+    )
+    if not served:
+        raise typer.Exit(2)
+
+
+app = typer.Typer(
+    name=NAME, invoke_without_command=True, no_args_is_help=True, callback=reported(run)
+)
+app.add_typer(serve_keys.app, name="key")
+
+
+def _need_server() -> None:
+    from neardup.exceptions import MissingDependencyError
+
+    try:
+        import fastapi  # noqa: F401
+        import httptools  # noqa: F401
+        import prometheus_client  # noqa: F401
+        import python_multipart  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"Serving needs {error.name}. Install it with: pip install 'neardup[server]'"
+        ) from error
+
+
+def _libraries(given: list[str]) -> dict[str, str]:
+    from neardup.parameters import bad
+
+    libraries: dict[str, str] = {}
+    for one in given:
+        name, equals, path = one.partition("=")
+        if not equals or not path or not name.isprintable() or not name.strip():
+            raise bad("library", "NAME=PATH", one)
+        if name == "index" or name in libraries:
+            raise bad("library", "a name that is not taken", name)
+        if "://" not in path and not Path(path).exists():
+            raise bad("library", f"a place that is there; of '{name}'", path)
+        libraries[name] = path
+    return libraries
+
+
+def _try_index(location: str, *, is_file: bool) -> None:
+    from neardup import Index
+    from neardup.exceptions import IndexUnavailableError
+
+    try:
+        Index(location, must_exist=True, workers=1).close()
+    except IndexUnavailableError as error:
+        if is_file:
+            raise
+        # A server may come up after this machine; until then nobody gets a wrong answer.
+        _note(f"{error} Until it answers, so does every request with 503.")
+
+
+def _seconds(value: float, name: str) -> float:
+    from neardup.parameters import bad
+
+    if not 0 < value < float("inf"):
+        raise bad(name, "a number of seconds above 0", value)
+    return value
+
+
+def _shown(location: str) -> str:
+    """Return a location without a password."""
+    scheme, separator, rest = location.partition("://")
+    if not separator:
+        return location
+    user, at, place = rest.rpartition("@")
+    return f"{scheme}://{user.partition(':')[0]}{at}{place}"
+
+
+def _note(line: str) -> None:
+    print(f"neardup: {line}", file=sys.stderr, flush=True)

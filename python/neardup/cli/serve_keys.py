@@ -1,0 +1,70 @@
+"""``neardup serve key``: who may ask a service, and what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from neardup.cli.outcome import reported
+
+app = typer.Typer(
+    name="key",
+    help="Make, list and revoke the API keys of a service.",
+    no_args_is_help=True,
+)
+
+File = Annotated[
+    Path,
+    typer.Option("--keys", metavar="FILE", help="The file of keys.", show_default=False),
+]
+Name = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="Who or what the key is for.", show_default=False),
+]
+
+
+def create(
+    name: Name,
+    keys: File,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--scope",
+            metavar="read|write",
+            help="What the key allows; give it twice for both. By default read.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Make a key, and print it: it is shown this once and never again."""
+    from neardup.server.keys import create_key
+
+    secret, key = create_key(keys, name, scope or ["read"])
+    typer.echo(secret)
+    typer.echo(
+        f"neardup: this is the key of '{key.name}' for {' and '.join(key.scopes)}. It is not "
+        "stored anywhere; keep it.",
+        err=True,
+    )
+
+
+def list_(keys: File) -> None:
+    """List the keys: name, scopes, when made, and the last four characters."""
+    from neardup.server.keys import read_keys
+
+    for key in read_keys(keys):
+        typer.echo(f"{key.name}  {','.join(key.scopes)}  {key.created}  ...{key.last}")
+
+
+def revoke(name: Name, keys: File) -> None:
+    """Revoke a key, at once: running services refuse it from their next request on."""
+    from neardup.server.keys import revoke_key
+
+    key = revoke_key(keys, name)
+    typer.echo(f"neardup: the key of '{key.name}' (...{key.last}) is revoked.", err=True)
+
+
+for _name, _command in (("create", create), ("list", list_), ("revoke", revoke)):
+    app.command(name=_name, no_args_is_help=True)(reported(_command))

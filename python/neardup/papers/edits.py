@@ -1,0 +1,157 @@
+"""Which words of a piece its source does not have, and the other way round.
+
+A Chinese character is a word here. Runs of five equal words that both have once are
+fixed points (patience diff), and what is left between two of them is short: it is
+compared by Ratcliff and Obershelp. So a piece takes time in proportion to its
+length, but for stretches of hundreds of words without a fixed point, which count as
+edited as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
+
+from neardup.papers.quotations import HAN
+
+__all__ = ["Span", "edited", "folding"]
+
+Span = tuple[int, int]
+
+#: What is compared: a Chinese character or kana, and a word of other scripts.
+_WORD = re.compile(f"[{HAN}]|[^\\W_{HAN}]+")
+#: Words of a fixed point.
+_POINT = 5
+#: Pairs of words that are compared between two fixed points, at most.
+_PAIRS = 40_000
+
+
+def folding(*, variants: bool) -> Callable[[str], str]:
+    """Return what makes characters alike that no comparison tells apart.
+
+    Parameters
+    ----------
+    variants : bool
+        Whether traditional and simplified characters are alike.
+    """
+    table: dict[str, str] = {}
+    if variants:
+        from neardup.papers.variants import variants as characters
+
+        traditional, simplified, _ = characters()
+        table = dict(zip(traditional, simplified, strict=True))
+    known: dict[str, str] = {}
+
+    def fold(character: str) -> str:
+        if character not in known:
+            plain = unicodedata.normalize("NFKC", character).casefold()
+            known[character] = table.get(plain, plain)
+        return known[character]
+
+    return fold
+
+
+def edited(one: str, other: str, fold: Callable[[str], str]) -> tuple[list[Span], list[Span]]:
+    """Return the stretches of two texts that the other one does not have.
+
+    Parameters
+    ----------
+    one, other : str
+        The same text, but for edits.
+    fold : callable
+        See `folding`.
+
+    Returns
+    -------
+    tuple of two lists of tuple of int
+        Half-open spans in code points, in order and apart. They begin and end with a
+        word: nothing else is compared.
+
+    Examples
+    --------
+    >>> edited("渡轮明天试航，免费。", "渡轮后天试航免费", folding(variants=False))
+    ([(2, 3)], [(2, 3)])
+    """
+    places, other_places = _words(one), _words(other)
+    words = ["".join(map(fold, one[begin:end])) for begin, end in places]
+    others = ["".join(map(fold, other[begin:end])) for begin, end in other_places]
+    here: list[Span] = []
+    there: list[Span] = []
+    if words == others:
+        return here, there
+    for low, high, other_low, other_high in _differing(words, others):
+        _add(here, places, low, high)
+        _add(there, other_places, other_low, other_high)
+    return here, there
+
+
+def _words(text: str) -> list[Span]:
+    return [found.span() for found in _WORD.finditer(text)]
+
+
+def _add(spans: list[Span], places: Sequence[Span], low: int, high: int) -> None:
+    if low == high:
+        return
+    begin, end = places[low][0], places[high - 1][1]
+    if low and spans and spans[-1][1] == places[low - 1][1]:
+        begin = spans.pop()[0]
+    spans.append((begin, end))
+
+
+def _differing(one: list[str], other: list[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the spans of both that are not equal, in order."""
+    low = other_low = 0
+    for at, other_at in [*_fixed_points(one, other), (len(one), len(other))]:
+        if at < low or other_at < other_low:
+            continue
+        yield from _between(one, other, low, at, other_low, other_at)
+        low, other_low = at, other_at
+
+
+def _between(
+    one: list[str], other: list[str], low: int, high: int, other_low: int, other_high: int
+) -> Iterator[tuple[int, int, int, int]]:
+    while low < high and other_low < other_high and one[low] == other[other_low]:
+        low, other_low = low + 1, other_low + 1
+    while low < high and other_low < other_high and one[high - 1] == other[other_high - 1]:
+        high, other_high = high - 1, other_high - 1
+    if low == high and other_low == other_high:
+        return
+    if (high - low) * (other_high - other_low) > _PAIRS:
+        yield low, high, other_low, other_high
+        return
+    matcher = SequenceMatcher(None, one[low:high], other[other_low:other_high], autojunk=False)
+    for kind, begin, end, other_begin, other_end in matcher.get_opcodes():
+        if kind != "equal":
+            yield low + begin, low + end, other_low + other_begin, other_low + other_end
+
+
+def _fixed_points(one: list[str], other: list[str]) -> list[tuple[int, int]]:
+    """Return where runs stand that both have once: the most that are in one order in both."""
+    here, there = _single(one), _single(other)
+    pairs = [(at, there[run]) for run, at in here.items() if run in there]
+    # The longest increasing subsequence, by patience sorting.
+    tops: list[int] = []
+    top_pairs: list[int] = []
+    before: list[int] = []
+    for number, (_, other_at) in enumerate(pairs):
+        pile = bisect_left(tops, other_at)
+        before.append(top_pairs[pile - 1] if pile else -1)
+        tops[pile : pile + 1] = [other_at]
+        top_pairs[pile : pile + 1] = [number]
+    kept = []
+    at = top_pairs[-1] if top_pairs else -1
+    while at >= 0:
+        kept.append(pairs[at])
+        at = before[at]
+    return kept[::-1]
+
+
+def _single(letters: list[str]) -> dict[tuple[str, ...], int]:
+    runs = [tuple(letters[at : at + _POINT]) for at in range(len(letters) - _POINT + 1)]
+    counts = Counter(runs)
+    return {run: at for at, run in enumerate(runs) if counts[run] == 1}

@@ -1,0 +1,87 @@
+"""What of a text is shown around a passage: some words before and behind it, none cut apart."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["around"]
+
+#: Code points shown before and behind a passage, at most.
+_AROUND = 60
+#: Fewer tell nothing, and are not left for the sake of a whole sentence.
+_FEW = 12
+
+_SENTENCE_ENDS = re.compile(r"""[。！？；…][”’」』）》]*|[.!?;]["”’)]*(?=\s)""")
+_COMMAS = re.compile(r"[，、：,:]")
+#: What is one word: letters of a script with spaces, and numbers such as 1.1.
+_LETTER = "[0-9A-Za-z\u00c0-\u1fff]"
+_WORD = re.compile(rf"{_LETTER}(?:(?:{_LETTER}|[.'’-])*{_LETTER})?")
+_LONGEST_WORD = 30
+
+
+def around(text: str, begin: int, end: int) -> tuple[int, int]:
+    """Return a span with some of what stands around it.
+
+    Parameters
+    ----------
+    text : str
+    begin, end : int
+        Half-open span, in code points.
+
+    Returns
+    -------
+    tuple of int
+        Half-open span with at most 60 code points more on either side. It begins and
+        ends with a line where there is one so near, else with a sentence or a clause, and
+        with a word in any case, but for words of more than 30 letters.
+
+    Examples
+    --------
+    >>> text = "A long sentence of which nothing shall be shown here. Behind it, two words."
+    >>> first, last = around(text, 71, 76)
+    >>> text[first:last]
+    'Behind it, two words.'
+    """
+    return _begin(text, begin), _end(text, end)
+
+
+def _begin(text: str, begin: int) -> int:
+    first = max(begin - _AROUND, 0)
+    # Blank lines, and white space that begins a line, are nothing to show.
+    stop = first + len(text[first:begin].rstrip())
+    if stop == first:
+        return begin
+    line = text.rfind("\n", first, stop) + 1
+    if line > first:
+        return line
+    if first == 0 or text[first - 1] == "\n":
+        return first
+    for marks in (_SENTENCE_ENDS, _COMMAS):
+        found = marks.search(text, first, max(begin - _FEW, first))
+        if found is not None:
+            return stop - len(text[found.end() : stop].lstrip())
+    return _behind_word(text, first, begin)
+
+
+def _behind_word(text: str, first: int, begin: int) -> int:
+    for word in _WORD.finditer(text, max(first - _LONGEST_WORD - 1, 0), begin):
+        if word.start() < first < word.end() and len(word[0]) <= _LONGEST_WORD:
+            return word.end() + (text[word.end() : word.end() + 1] == " ")
+    return first
+
+
+def _end(text: str, end: int) -> int:
+    last = min(end + _AROUND, len(text))
+    line = text.find("\n", end + 1, last)
+    if line >= 0:
+        return line
+    if last == len(text) or text[last] == "\n":
+        return last
+    for marks in (_SENTENCE_ENDS, _COMMAS):
+        ends = [found.end() for found in marks.finditer(text, min(end + _FEW, last), last)]
+        if ends:
+            return ends[-1]
+    for word in _WORD.finditer(text, end, last + _LONGEST_WORD + 1):
+        if word.start() < last < word.end() and len(word[0]) <= _LONGEST_WORD:
+            return word.start()
+    return last

@@ -1,0 +1,148 @@
+"""What a check is given: papers, folders of papers, and texts to be excluded."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup.exceptions import InputError
+from neardup.papers.notes import Note
+from neardup.parameters import bad, paths_of
+
+if TYPE_CHECKING:
+    from neardup.readers.files import FileText
+
+__all__ = ["is_writing", "papers_in", "passed_over", "read_paper", "texts_of"]
+
+#: What people write papers in and no reader reads: in a folder of papers each is one, and
+#: is refused with the way out, where a picture is but passed over.
+_WRITING = (".doc", ".docm", ".dot", ".odt", ".pages", ".rtf", ".wps", ".wpt")
+
+#: Pages that a check wrote say so near their beginning.
+_PAGES = (".html", ".htm")
+_GENERATOR = b'<meta name="generator" content="neardup check">'
+_HEAD = 512
+
+#: Kinds of files that a note names, at most.
+_NAMED = 6
+
+#: A longer text is no path, nor is one with the marks of sentences and no extension.
+_LONGEST_PATH = 255
+_SENTENCES = tuple("。，！？；")
+_EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,8}\Z")
+
+
+def read_paper(paper: str | Path | FileText, parameter: str) -> tuple[FileText, str]:
+    """Return the text of a file, and what it is called."""
+    from neardup.readers.files import FileText, read_file
+
+    if isinstance(paper, FileText):
+        return paper, "paper"
+    if not isinstance(paper, (str, os.PathLike)):
+        raise bad(parameter, "a path, or what neardup.readers.read_file returned", paper)
+    if isinstance(paper, str) and _is_text(paper):
+        raise InputError(
+            f"The '{parameter}' parameter must be the path of a file. Got text instead:"
+            f" {paper[:20]!r}... Of text in memory make a file:"
+            ' neardup.readers.read_bytes(text.encode(), "essay.txt").'
+        )
+    return read_file(paper), os.path.basename(paper)
+
+
+def _is_text(paper: str) -> bool:
+    if len(os.path.basename(paper).encode("utf-8", "replace")) > _LONGEST_PATH or "\n" in paper:
+        return not os.path.exists(paper)
+    if _EXTENSION.search(paper):
+        return False
+    return any(mark in paper for mark in _SENTENCES) and not os.path.exists(paper)
+
+
+def texts_of(exclude: str | Path | FileText | Sequence[str | Path | FileText]) -> list[str]:
+    """Return the texts of files that are to be excluded."""
+    from neardup.readers.files import FileText
+
+    expected = "a path, a list of paths, or of what neardup.readers.read_file returned"
+    if isinstance(exclude, (str, os.PathLike, FileText)):
+        exclude = [exclude]
+    if isinstance(exclude, (bytes, dict)) or not isinstance(exclude, Sequence):
+        raise bad("exclude", expected, exclude)
+    return [read_paper(one, "exclude")[0].text for one in exclude]
+
+
+def papers_in(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -> list[str]:
+    """Return the files among some paths and in the folders among them, each once.
+
+    Parameters
+    ----------
+    papers : list of str or Path
+    apart_from : list of str, default=()
+        Folders inside of others in which no papers are looked for, such as that of the
+        reports.
+
+    Raises
+    ------
+    InputError
+        If a folder has no papers.
+    """
+    found: dict[str, None] = {}
+    for paper in paths_of(papers, "papers"):
+        if os.path.isdir(paper):
+            inside = [path for path, is_paper in _below(paper, apart_from) if is_paper]
+            if not inside:
+                raise InputError(f"{paper}: must hold papers. Got a folder without any instead.")
+            found.update(dict.fromkeys(inside))
+        else:
+            found[paper] = None
+    return list(found)
+
+
+def passed_over(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -> list[str]:
+    """Say for each folder how many of its files are no papers, in English."""
+    said = []
+    for paper in paths_of(papers, "papers"):
+        if not os.path.isdir(paper):
+            continue
+        others = [path for path, is_paper in _below(paper, apart_from) if not is_paper]
+        kinds = Counter(os.path.splitext(path)[1].lower() or "?" for path in others)
+        shown = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())[:_NAMED])
+        if others:
+            key = "passed_over_one" if len(others) == 1 else "passed_over"
+            more = ", ..." if len(kinds) > _NAMED else ""
+            said.append(f"{paper}: {Note(key, count=len(others), kinds=shown + more)}")
+    return said
+
+
+def is_writing(path: str) -> bool:
+    """Tell whether a file is a paper by its name, of a format that no reader reads."""
+    return path.lower().endswith(_WRITING)
+
+
+def _below(folder: str, apart_from: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Yield the files in a folder by name, and whether each is a paper."""
+    from neardup.readers.text_files import files_below
+
+    texts, others = files_below(folder)
+    top = os.path.join(os.path.realpath(folder), "")
+    apart = [os.path.join(os.path.realpath(path), "") for path in apart_from]
+    apart = [path for path in apart if path != top and path.startswith(top)]
+    of_text = set(texts)
+    for name in sorted([*texts, *others], key=lambda name: name.replace(os.sep, "/")):
+        path = os.path.join(folder, name)
+        if any(os.path.realpath(path).startswith(one) for one in apart) or _is_report(path):
+            continue
+        yield path, name in of_text or is_writing(name)
+
+
+def _is_report(path: str) -> bool:
+    """Tell whether a file is a page that a check wrote: no paper, wherever it stands."""
+    if not path.lower().endswith(_PAGES):
+        return False
+    try:
+        with open(path, "rb") as file:
+            return _GENERATOR in file.read(_HEAD)
+    except OSError:
+        return False

@@ -1,0 +1,175 @@
+"""The application: its parts put together, started and stopped."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI
+from fastapi.routing import iter_route_contexts
+
+from neardup import __version__
+from neardup.server import auth, headers, limits, problems
+from neardup.server.jobs import Jobs
+from neardup.server.keys import Keys
+from neardup.server.metrics import Measured, Metrics
+from neardup.server.models import add_limits
+from neardup.server.pages import router as pages
+from neardup.server.routes import checking, comparing, documents, health, questions
+from neardup.server.store import Store
+from neardup.server.writer import Writer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fastapi.routing import APIRoute
+    from starlette.routing import BaseRoute
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from neardup.server.settings import Settings
+
+__all__ = ["create_app"]
+
+_DESCRIPTION = """
+Has the house this text already? Documents are compared with all that are stored; each answer
+names the kept document that a text repeats, with the similarity and the measure.
+
+Errors are `application/problem+json` (RFC 9457); `field` names the field at fault. Where
+the service has keys, send one as `Authorization: Bearer KEY`.
+"""
+
+
+def create_app(settings: Settings, *, shared: Path | None = None) -> FastAPI:
+    """Return the application of a service.
+
+    Parameters
+    ----------
+    settings : Settings
+    shared : Path or None, default=None
+        A private folder that all processes of one service have in common: whichever is asked
+        about a check must know of it. None for a service of one process.
+
+    Returns
+    -------
+    FastAPI
+        ``state`` has ``settings``, ``store``, ``writer``, ``jobs``, ``keys`` (None where
+        none are asked for) and ``metrics``. The index is opened when it is first
+        needed, so the application starts while the database is away.
+
+    Examples
+    --------
+    >>> from neardup.server import Settings, create_app
+    >>> app = create_app(Settings(index="news.db"))
+    >>> "/v1/documents" in app.openapi()["paths"]
+    True
+    """
+    app = _Described(
+        title="neardup",
+        version=__version__,
+        description=_DESCRIPTION,
+        lifespan=_running,
+        # Their pages load scripts of other sites, which the content policy forbids.
+        docs_url=None,
+        redoc_url=None,
+        # An address with a slash more is another document.
+        redirect_slashes=False,
+        generate_unique_id_function=_operation_id,
+        # Nothing about requests leaves the service but by /metrics.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+    )
+    store = Store(settings)
+    app.state.settings = settings
+    app.state.store = store
+    app.state.writer = Writer(store)
+    app.state.keys = None if settings.keys is None else Keys(settings.keys)
+    app.state.metrics = Metrics()
+    app.state.jobs = Jobs(settings, registry=app.state.metrics.registry)
+    app.state.checks_folder = None if shared is None else shared / "checks"
+    for router in (
+        documents.router,
+        questions.router,
+        comparing.router,
+        checking.router,
+        health.router,
+    ):
+        app.include_router(router)
+    # Not included, which would make other routes of them: the last one takes every address
+    # that is left, by a rule of its own.
+    app.router.routes.extend(pages.routes)
+    # From the inside out: each goes around those before it.
+    problems.install(app)
+    limits.install(app, settings)
+    headers.install(app)
+    app.add_middleware(Measured, metrics=app.state.metrics)
+    app.add_middleware(_Heads)
+    return app
+
+
+@asynccontextmanager
+async def _running(app: FastAPI) -> AsyncIterator[None]:
+    """Run what works beside the requests. At the end what was accepted is done first."""
+    state = app.state
+    try:
+        state.writer.start()
+        state.jobs.start(state.checks_folder)
+        yield
+    finally:
+        try:
+            await state.writer.stop()
+        finally:
+            await state.jobs.stop()
+            state.store.close()
+
+
+def _operation_id(route: APIRoute) -> str:
+    """Name an operation as generated clients will call it, such as ``documents_add``."""
+    return "_".join([*map(str, route.tags[:1]), route.name])
+
+
+class _Described(FastAPI):
+    """An application whose description knows the problems and the limits."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the description by OpenAPI."""
+        if self.openapi_schema is not None:
+            return self.openapi_schema
+        schema = super().openapi()
+        problems.complete(schema)
+        _restore_examples(schema, self.routes)
+        add_limits(schema["components"]["schemas"], self.state.settings)
+        auth.describe(schema, keys=self.state.keys is not None)
+        return schema
+
+
+def _restore_examples(schema: dict[str, Any], routes: Sequence[BaseRoute]) -> None:
+    """Put the examples of answers in once more: FastAPI takes all that is null out of them."""
+    for route in iter_route_contexts(routes):
+        operations = schema["paths"].get(route.path_format, {})
+        for method in (route.methods or ()) if operations else ():
+            described = operations[method.lower()]["responses"]
+            for status, answer in route.responses.items():
+                for kind, content in answer.get("content", {}).items():
+                    if "example" in content:
+                        there = described[str(status)]["content"][kind]
+                        there["example"] = content["example"]
+
+
+class _Heads:
+    """Answers HEAD as GET, without the body; the outermost, so that all inside see GET."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+
+        async def without_body(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                message = {**message, "body": b""}
+            await send(message)
+
+        # The server goes by its own scope, which stays HEAD.
+        await self._app({**scope, "method": "GET"}, receive, without_body)

@@ -1,0 +1,199 @@
+"""Who may ask: programs by API key, people by a session of the page.
+
+Without a file of keys the service is open to the machine it runs on, and to nothing
+else (`neardup.server.limits` refuses other names for it). With one, a request needs a
+key with the scope: as ``Authorization: Bearer KEY``, or behind a session cookie that
+was given for a key. A session names its key by digest, so it ends when that is revoked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import Depends
+from fastapi.security import HTTPBearer
+from starlette.requests import Request
+
+from neardup.server.csrf import comes_from_elsewhere
+from neardup.server.headers import set_cookie
+from neardup.server.problems import ProblemError
+from neardup.server.signing import SESSION_COOKIE, signer_of
+
+if TYPE_CHECKING:
+    from neardup.server.keys import Key, Keys
+
+__all__ = [
+    "SESSION_COOKIE",
+    "SESSION_SECONDS",
+    "Scope",
+    "describe",
+    "is_allowed",
+    "needs_keys",
+    "refuse_stranger",
+    "require",
+    "sign_in",
+    "sign_out",
+    "signed_in",
+]
+
+Scope = Literal["read", "write"]
+
+#: A working day.
+SESSION_SECONDS = 12 * 3600
+
+_PURPOSE = "session"
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+_SCHEME = "key"
+
+_bearer = HTTPBearer(
+    scheme_name=_SCHEME,
+    description="A key made by `neardup serve key create`.",
+    auto_error=False,
+)
+
+
+def require(scope: Scope) -> Callable[..., Awaitable[None]]:
+    """Return a FastAPI dependency that lets in who has a scope.
+
+    Parameters
+    ----------
+    scope : {'read', 'write'}
+
+    Returns
+    -------
+    callable
+        For ``Depends``. Raises `ProblemError`: 401 without a valid key, 403 if the key
+        has not the scope or a browser says that another site caused the request.
+
+    Examples
+    --------
+    >>> from fastapi import APIRouter, Depends
+    >>> from neardup.server.auth import require
+    >>> router = APIRouter()
+    >>> @router.get("/v1/stats", dependencies=[Depends(require("read"))])
+    ... async def stats() -> dict[str, int]:
+    ...     return {}
+    """
+
+    async def check(request: Request, _: Annotated[Any, Depends(_bearer)]) -> None:
+        _check(request, scope)
+
+    return check
+
+
+def is_allowed(request: Request, scope: Scope) -> bool:
+    """Return whether a request has a scope, for pages that show what can be done."""
+    try:
+        _check(request, scope)
+    except ProblemError:
+        return False
+    return True
+
+
+def needs_keys(request: Request) -> bool:
+    """Return whether the service asks for keys at all."""
+    return _keys(request) is not None
+
+
+def signed_in(request: Request) -> Key | None:
+    """Return the key of the request's session, or None if there is none or it ended."""
+    keys = _keys(request)
+    cookie = request.cookies.get(SESSION_COOKIE)
+    if keys is None or cookie is None:
+        return None
+    digest, _, rest = cookie.partition(".")
+    ends, _, signature = rest.partition(".")
+    if not signer_of(request.app).is_signed(_PURPOSE, f"{digest}.{ends}", signature):
+        return None
+    return keys.of_digest(digest) if time.time() < int(ends) else None
+
+
+def sign_in(request: Request, key: str) -> Key | None:
+    """Begin a session for a key: its cookie goes with the answer to the request.
+
+    The form is protected by `csrf.check`, as any other.
+
+    Returns
+    -------
+    Key or None
+        None if there is no such key; then there is no session.
+    """
+    keys = _keys(request)
+    known = None if keys is None else keys.find(key.strip())
+    if known is None:
+        return None
+    value = f"{known.digest}.{int(time.time()) + SESSION_SECONDS}"
+    signature = signer_of(request.app).sign(_PURPOSE, value)
+    set_cookie(request, SESSION_COOKIE, f"{value}.{signature}", seconds=SESSION_SECONDS)
+    return known
+
+
+def sign_out(request: Request) -> None:
+    """End the session of this browser: the answer to the request deletes its cookie."""
+    set_cookie(request, SESSION_COOKIE, "", seconds=0)
+
+
+def describe(schema: dict[str, Any], *, keys: bool) -> None:
+    """Make an OpenAPI description say whether keys are needed.
+
+    Parameters
+    ----------
+    schema : dict
+        What FastAPI made; changed in place.
+    keys : bool
+        Whether the service has a file of keys. Without one nothing is asked for.
+    """
+    if keys:
+        return
+    schema.get("components", {}).pop("securitySchemes", None)
+    for path in schema.get("paths", {}).values():
+        for operation in path.values():
+            if isinstance(operation, dict):
+                operation.pop("security", None)
+
+
+def refuse_stranger(request: Request) -> None:
+    """Raise 401 if a request has neither a valid key nor a session, where one is needed.
+
+    Needs nothing but the head: what a stranger sends is not worth reading.
+    """
+    if _keys(request) is not None:
+        _known(request)
+
+
+def _check(request: Request, scope: Scope) -> None:
+    # A key in a header was put there by a program, never by another site's page.
+    by_key = needs_keys(request) and "authorization" in request.headers
+    if not by_key and request.method not in _SAFE_METHODS and comes_from_elsewhere(request.headers):
+        raise ProblemError(403, "Forbidden", "The request comes from a page of another site.")
+    if not needs_keys(request):
+        return
+    known = _known(request)
+    if scope not in known.scopes:
+        raise ProblemError(
+            403,
+            "Forbidden",
+            f"The key '{known.name}' has not the scope '{scope}' that this needs.",
+        )
+
+
+def _known(request: Request) -> Key:
+    keys, header = _keys(request), request.headers.get("authorization")
+    if header is None:
+        known = signed_in(request)
+    else:
+        kind, _, value = header.partition(" ")
+        known = None if keys is None or kind.lower() != "bearer" else keys.find(value.strip())
+    if known is None:
+        what = "a key" if header is None else "a valid key"
+        raise ProblemError(
+            401, "A key is needed", f"The request needs {what}: Authorization: Bearer KEY."
+        )
+    return known
+
+
+def _keys(request: Request) -> Keys | None:
+    keys: Keys | None = request.app.state.keys
+    return keys

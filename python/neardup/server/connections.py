@@ -1,0 +1,129 @@
+"""Connections: what uvicorn does not bound.
+
+A client may send a request so slowly, or a head so long, that the request never begins:
+no middleware sees it. So a head must be there in time, what is not yet of use is bounded,
+and so is the number of connections. Refusals have the shape of all problems.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from neardup.server.problems import ProblemError, response
+
+if TYPE_CHECKING:
+    from asyncio import TimerHandle
+
+__all__ = ["Connection", "raise_file_limit"]
+
+#: From the first byte to the end of the head, and how long a new connection may be silent.
+_HEAD_SECONDS = 10.0
+#: Bytes that bring nothing forward: of a head that does not end, of trailers.
+_HEAD_BYTES = 64 << 10
+#: What is read of a body after its answer.
+_IGNORED_BYTES = 1 << 20
+#: Files that a process may have open, if the system lets it.
+_FILES = 16384
+
+
+class Connection(HttpToolsProtocol):
+    """One connection, HTTP/1.1, by httptools."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._timer: TimerHandle | None = None
+        self._useless = 0
+        self._ignored = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin, unless there are too many."""
+        super().connection_made(transport)
+        if len(self.connections) > _most_connections():
+            transport.abort()
+            return
+        self._expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        self._head_is_there()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came."""
+        self._useless += len(data)
+        super().data_received(data)
+        if self.transport.is_closing():
+            return
+        if self._useless > _HEAD_BYTES:
+            self._refuse(431, "Head too large", f"The head must have at most {_HEAD_BYTES} bytes.")
+        elif self._timer is None and (self.cycle is None or self.cycle.response_complete):
+            self._expect_head()
+
+    def on_headers_complete(self) -> None:
+        """Begin to answer."""
+        self._useless = self._ignored = 0
+        self._head_is_there()
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Hand a piece of the body on, or let it go if nobody waits for it any more."""
+        self._useless = 0
+        super().on_body(body)
+        if self.cycle.response_complete:
+            self._ignored += len(body)
+            if self._ignored > _IGNORED_BYTES:
+                self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP."""
+        self._refuse(400, "Bad request", msg)
+
+    def _expect_head(self) -> None:
+        self._timer = self.loop.call_later(_HEAD_SECONDS, self._head_is_late)
+
+    def _head_is_there(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _head_is_late(self) -> None:
+        self._timer = None
+        if not self.transport.is_closing():
+            self._refuse(408, "Request too slow", "The request did not come in time.")
+
+    def _refuse(self, status: int, title: str, detail: str) -> None:
+        # In the middle of an answer another one would be taken for a part of it.
+        if self.cycle is None or self.cycle.response_complete:
+            answer = response(ProblemError(status, title, detail))
+            head = [b"HTTP/1.1 %d %s" % (status, title.encode())]
+            head += [name + b": " + value for name, value in answer.raw_headers]
+            head += [b"connection: close", b"x-content-type-options: nosniff"]
+            self.transport.write(b"\r\n".join(head) + b"\r\n\r\n" + bytes(answer.body))
+        self.transport.close()
+
+
+def raise_file_limit() -> None:
+    """Let this process have many connections: as many files as the system allows it."""
+    try:
+        import resource
+    except ImportError:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+@lru_cache
+def _most_connections() -> int:
+    """Half of the files, so that databases and papers can always be opened."""
+    try:
+        import resource
+    except ImportError:
+        return _FILES // 2
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _FILES // 2 if soft == resource.RLIM_INFINITY else max(soft // 2, 1)

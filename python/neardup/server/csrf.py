@@ -1,0 +1,95 @@
+"""Forms of the page, protected against pages of other sites.
+
+A browser sends a form of any site to this service, from a machine that may reach it,
+with whoever is signed in. Two things keep it out, each enough by itself: browsers say
+where a request comes from (`comes_from_elsewhere`), and each form carries a token that
+is signed for a cookie of this browser, which other sites can neither read nor set.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+
+from neardup.server.headers import set_cookie
+from neardup.server.problems import ProblemError
+from neardup.server.signing import SESSION_COOKIE, signer_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["FIELD", "check", "comes_from_elsewhere", "token"]
+
+#: Name of the form's hidden field.
+FIELD = "csrf"
+
+_COOKIE = "neardup_form"
+_VALUE_BYTES = 16
+_PURPOSE = "form"
+
+
+def token(request: Request) -> str:
+    """Return the token for the forms of a page, the value of the hidden field `csrf`.
+
+    Lays a cookie on the answer, where the browser has none yet.
+    """
+    value = request.cookies.get(_COOKIE) or getattr(request.state, "form_cookie", None)
+    if value is None:
+        value = secrets.token_urlsafe(_VALUE_BYTES)
+        request.state.form_cookie = value
+        set_cookie(request, _COOKIE, value)
+    return signer_of(request.app).sign(_PURPOSE, _bound_to(request, value))
+
+
+async def check(request: Request) -> None:
+    """Refuse a form that no page of this service asked for; a FastAPI dependency.
+
+    Raises
+    ------
+    ProblemError
+        403, if the form comes from elsewhere, or has no token of this browser.
+    """
+    if comes_from_elsewhere(request.headers):
+        raise _refused("The form comes from another site.")
+    value = request.cookies.get(_COOKIE)
+    sent = (await request.form()).get(FIELD)
+    if value is None or not isinstance(sent, str):
+        detail = "The form has no token. Allow this site's cookies and load the page anew."
+    elif signer_of(request.app).is_signed(_PURPOSE, _bound_to(request, value), sent):
+        return
+    else:
+        detail = "The form is out of date. Load the page anew and send it again."
+    # Files that came with it.
+    await request.close()
+    raise _refused(detail)
+
+
+def comes_from_elsewhere(headers: Mapping[str, str]) -> bool:
+    """Return whether a browser says that another site caused a request.
+
+    Programs that are no browsers say nothing, and nobody can make them send anything.
+
+    Parameters
+    ----------
+    headers : mapping of str to str
+        Of the request, with names in lower case.
+    """
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        return site not in ("same-origin", "none")
+    origin = headers.get("origin")
+    if origin is None:
+        return False
+    # The scheme is left out: a proxy in front may speak HTTPS.
+    return origin.partition("://")[2] != headers.get("host", "")
+
+
+def _bound_to(request: Request, value: str) -> str:
+    # Bound to the session too: a token got before signing in is worth nothing after it.
+    return f"{value} {request.cookies.get(SESSION_COOKIE, '')}"
+
+
+def _refused(detail: str) -> ProblemError:
+    return ProblemError(403, "The form was refused", detail, field=FIELD)

@@ -1,0 +1,146 @@
+"""Headers of every answer: what a browser may do with it, and cookies.
+
+A page of the service loads its own style and script and nothing else from anywhere;
+no other site can frame it, read it or make it send a form elsewhere. A header that an
+answer has itself stands.
+"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import TYPE_CHECKING, cast
+
+from neardup.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["CONTENT_POLICY", "SecurityHeaders", "install", "report_policy", "set_cookie"]
+
+CONTENT_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+
+_HEADERS = {
+    "content-security-policy": CONTENT_POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    # Not `no-referrer`: with it browsers send `Origin: null` with forms of our own pages.
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": (
+        "camera=(), geolocation=(), microphone=(), payment=(), usb=(), "
+        "display-capture=(), publickey-credentials-get=(), serial=()"
+    ),
+    "cache-control": "no-store",
+}
+_ENCODED = tuple((name.encode(), value.encode()) for name, value in _HEADERS.items())
+
+#: Under this key of the scope a request collects the cookies of its answer.
+_COOKIES = "neardup.cookies"
+
+_META = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"<>]*)">')
+# What a report's own policy may consist of: nothing but digests.
+_DIGESTS = re.compile(
+    r"default-src 'none'(?:; (?:style|script)-src(?: 'sha256-[A-Za-z0-9+/=]{44}')+)*"
+    r"; base-uri 'none'; form-action 'none'"
+)
+_HEAD_CHARACTERS = 2000
+
+
+class SecurityHeaders:
+    """ASGI middleware that adds the headers and the cookies to each answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        cookies: list[bytes] = scope.setdefault(_COOKIES, [])
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = list(message.get("headers", ()))
+                there = {name.lower() for name, _ in headers}
+                headers += [pair for pair in _ENCODED if pair[0] not in there]
+                if message["status"] == 401 and b"www-authenticate" not in there:
+                    headers.append((b"www-authenticate", b'Bearer realm="neardup"'))
+                headers += [(b"set-cookie", cookie) for cookie in cookies]
+                message = {**message, "headers": headers}
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
+def install(app: Starlette) -> None:
+    """Add the headers to each answer of an application; to be installed last.
+
+    What is added last is outermost, so refusals of `neardup.server.limits` have them too.
+    """
+    app.add_middleware(SecurityHeaders)
+
+
+def set_cookie(request: Request, name: str, value: str, *, seconds: int | None = None) -> None:
+    """Lay a cookie on the answer to a request.
+
+    Parameters
+    ----------
+    request : Request
+    name, value : str
+        Of letters, digits and ``-_.``.
+    seconds : int or None, default=None
+        How long the browser keeps it; 0 deletes it. None: until it is closed.
+
+    Notes
+    -----
+    No script can read it and no other site can make the browser send it; over HTTPS it
+    never travels in the clear.
+    """
+    cookie = f"{name}={value}; Path=/; HttpOnly; SameSite=Strict"
+    if seconds is not None:
+        cookie += f"; Max-Age={seconds}"
+    if request.url.scheme == "https":
+        cookie += "; Secure"
+    cast("list[bytes]", request.scope.setdefault(_COOKIES, [])).append(cookie.encode("ascii"))
+
+
+def report_policy(html: str) -> str:
+    """Return the content policy with which the report of a check is served.
+
+    The report allows its own style and script by their digests, which were made of our
+    files before any text came into the page. The same goes into the header, and a
+    sandbox: the page is of no origin, so that nothing in it could act as the service's own.
+
+    Parameters
+    ----------
+    html : str
+        Made by :func:`neardup.papers.html.html_report`.
+
+    Raises
+    ------
+    ParameterError
+        If the page has no such policy at its head.
+
+    Examples
+    --------
+    >>> from neardup.server.headers import report_policy
+    >>> policy = "default-src 'none'; base-uri 'none'; form-action 'none'"
+    >>> page = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    >>> report_policy(page).removeprefix(policy)
+    "; frame-ancestors 'none'; sandbox allow-scripts allow-modals"
+    """
+    found = _META.search(html, 0, _HEAD_CHARACTERS)
+    policy = "" if found is None else unescape(found[1])
+    if not _DIGESTS.fullmatch(policy):
+        raise ParameterError(
+            "The 'html' parameter must be a report. Got a page without a policy of digests instead."
+        )
+    return f"{policy}; frame-ancestors 'none'; sandbox allow-scripts allow-modals"

@@ -1,0 +1,397 @@
+"""Checks of papers as jobs: they wait their turn, tell how far they are, and keep a result.
+
+A check takes seconds to minutes, longer than a request may. So a client gets an id and
+asks again. The queue is bounded, threads take from it, and a job whose library is being
+opened lets others go first. What is known of a job is in files (`job_folder`), so any
+process of the service can tell it; queue and threads are each process's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup.papers.results import Report
+from neardup.server.apart import run_apart
+from neardup.server.check_metrics import CheckMetrics
+from neardup.server.checks import check_paper
+from neardup.server.job_folder import FINISHED, JobFolder, JobState, Trouble
+from neardup.server.libraries import Libraries
+from neardup.server.problems import ProblemError
+from neardup.server.reading import CheckFailed, read_apart
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+    from neardup.server.settings import Settings
+    from neardup.server.uploads import Upload
+
+__all__ = ["LANGUAGES", "Jobs"]
+
+#: Languages of a report.
+LANGUAGES = ("zh", "en")
+
+#: Longest time for one check, in seconds; and for reading its file, which is a part of it.
+CHECK_SECONDS = 600.0
+READ_SECONDS = 120.0
+
+#: When a client that found the queue full may come again, in seconds.
+_RETRY = 10
+
+#: How often results that are too old are looked for where nothing else happens, in seconds.
+_TIDY = 30.0
+
+#: Where the stages of a check begin, as shares of all of it.
+_READING, _COMPARING, _REPORT = 0.02, 0.2, 0.9
+
+#: Progress is written down at steps of this share.
+_STEP = 0.02
+
+_STOPS = Trouble(503, "The service stopped", "The service stops. Send the paper again later.")
+_FAILED = Trouble(500, "Internal error", "The check failed. The log of the service has more.")
+
+_log = logging.getLogger(__name__)
+
+
+class _Removed(Exception):
+    """The job was removed while it ran."""
+
+
+@dataclass
+class _Job:
+    state: JobState
+    upload: Upload
+    least: int
+
+
+class Jobs:
+    """The checks of one process.
+
+    Parameters
+    ----------
+    settings : Settings
+    registry : CollectorRegistry or None, default=None
+        Who collects figures.
+    threads : int, default=1
+        Checks at once.
+    seconds : float, default=600.0
+        Longest time for one check.
+
+    Attributes
+    ----------
+    libraries : Libraries
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        registry: CollectorRegistry | None = None,
+        threads: int = 1,
+        seconds: float = CHECK_SECONDS,
+    ) -> None:
+        self._settings = settings
+        self._seconds = seconds
+        self._folder = JobFolder(settings.job_seconds)
+        self._changed = threading.Condition()
+        self._waiting: list[_Job] = []
+        self._running = 0
+        self._receiving = 0
+        self._ended = dict.fromkeys(FINISHED, 0)
+        self._metrics = CheckMetrics(registry)
+        self._stops = False
+        self._time_is_up = False
+        self.libraries = Libraries(settings, self._wake)
+        self._threads = [
+            threading.Thread(target=self._work, name=f"check-{number}", daemon=True)
+            for number in range(threads)
+        ]
+
+    def start(self, folder: Path | None = None) -> None:
+        """Begin to check.
+
+        Parameters
+        ----------
+        folder : Path or None, default=None
+            Where states and results are, the same for all processes of a service. None
+            makes one for this process alone, which goes with it.
+        """
+        self._folder.open(folder)
+        for thread in self._threads:
+            thread.start()
+
+    async def stop(self, seconds: float = 30.0) -> None:
+        """Stop: what runs is finished, what waits is told so.
+
+        Parameters
+        ----------
+        seconds : float, default=30.0
+            How long what runs may still take.
+        """
+        with self._changed:
+            self._stops = True
+            waiting, self._waiting = self._waiting, []
+            self._count()
+            self._changed.notify_all()
+        for job in waiting:
+            self._end(job, replace(job.state, state="failed", problem=_STOPS))
+        await asyncio.to_thread(self._join, seconds)
+
+    def _join(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join(max(0.0, end - time.monotonic()))
+        self._time_is_up = True
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join(5.0)
+        self.libraries.close()
+        self._folder.close()
+
+    @contextmanager
+    def room(self) -> Iterator[None]:
+        """Hold a place in the queue while a paper is received.
+
+        Raises
+        ------
+        ProblemError
+            429 if there is none.
+        """
+        with self._changed:
+            if self._stops:
+                raise ProblemError(503, _STOPS.title, _STOPS.detail, headers=_retry())
+            if len(self._waiting) + self._receiving >= self._settings.max_jobs:
+                detail = f"{self._settings.max_jobs} papers wait already. Send it again later."
+                raise ProblemError(429, "Too many papers", detail, headers=_retry())
+            self._receiving += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._receiving -= 1
+
+    def submit(self, upload: Upload, library: str, least: int) -> JobState:
+        """Take a paper, within :meth:`room`.
+
+        Parameters
+        ----------
+        upload : Upload
+            Belongs to the job from now on.
+        library : str
+            Its name.
+        least : int
+            See :func:`neardup.check`.
+
+        Returns
+        -------
+        JobState
+
+        Raises
+        ------
+        ProblemError
+            404 if there is no such library.
+        """
+        try:
+            self.libraries.check_name(library)
+            self._folder.expire()
+            job = _Job(self._folder.create(upload.label, library), upload, least)
+            self.libraries.prepare(library)
+        except BaseException:
+            upload.close()
+            raise
+        with self._changed:
+            if not self._stops:
+                self._waiting.append(job)
+                self._count()
+                self._changed.notify()
+                return job.state
+        state = replace(job.state, state="failed", problem=_STOPS)
+        self._end(job, state)
+        return state
+
+    def state(self, job: str) -> JobState | None:
+        """Return how far a job is, None if there is none with this id."""
+        found = self._folder.read(job)
+        if (
+            found is not None
+            and found.state == "queued"
+            and found.library in self.libraries.names
+            and not self.libraries.is_ready(found.library)
+        ):
+            opened = self.libraries.progress(found.library)
+            return replace(found, stage="library", progress=_READING * opened)
+        return found
+
+    def page(self, job: str, language: str) -> str | None:
+        """Return the report of a job that is done as a page, None if there is none."""
+        data = self._folder.get(job, f"{language}.html")
+        return None if data is None else data.decode()
+
+    def report(self, job: str) -> bytes | None:
+        """Return the report of a job that is done as JSON, None if there is none."""
+        return self._folder.get(job, "report.json")
+
+    def remove(self, job: str) -> bool:
+        """Remove a job with all it has; one that runs is ended. False if there is none."""
+        removed = self._folder.remove(job)
+        self._wake()
+        return removed
+
+    def counts(self) -> dict[str, int]:
+        """Return how many jobs are waiting and running, and how many are done and failed.
+
+        Of this process; the latter two since it began.
+        """
+        with self._changed:
+            return {"waiting": len(self._waiting), "running": self._running, **self._ended}
+
+    def _count(self) -> None:
+        self._metrics.now(len(self._waiting), self._running)
+
+    def _wake(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                job = self._next()
+                if job is None:
+                    if self._stops:
+                        return
+                    self._changed.wait(_TIDY)
+                else:
+                    self._running += 1
+                    self._count()
+            if job is None:
+                self._folder.expire()
+                continue
+            try:
+                self._run(job)
+            finally:
+                with self._changed:
+                    self._running -= 1
+                    self._count()
+
+    def _next(self) -> _Job | None:
+        """Take the first job whose library is ready."""
+        for at, job in enumerate(self._waiting):
+            gone = not self._folder.has(job.state.job)
+            if gone or self.libraries.is_ready(job.state.library):
+                del self._waiting[at]
+                return job
+        return None
+
+    def _run(self, job: _Job) -> None:
+        state = replace(job.state, state="running")
+        try:
+            state = self._checked(job, state)
+        except CheckFailed as error:
+            state = replace(state, state="failed", problem=error.trouble)
+        except _Removed:
+            # What was written at that very moment.
+            self._folder.remove(state.job)
+        except Exception as error:
+            # No message: it may quote the paper.
+            where = "".join(traceback.format_tb(error.__traceback__))
+            _log.error("A check failed with %s\n%s", type(error).__name__, where)
+            state = replace(state, state="failed", problem=_FAILED)
+        self._end(job, state)
+
+    def _checked(self, job: _Job, state: JobState) -> JobState:
+        """Do all stages of a check and return the last state."""
+        settings = self._settings
+        end = time.monotonic() + self._seconds
+        written = -1.0
+
+        def look(stage: str, progress: float) -> None:
+            nonlocal written
+            self._look(job, end)
+            if progress >= written + _STEP:
+                written = progress
+                self._folder.write(replace(state, stage=stage, progress=round(progress, 3)))
+
+        look("reading", _READING)
+        paper = read_apart(
+            job.upload.file,
+            job.upload.label,
+            max_bytes=settings.max_upload_bytes,
+            max_characters=settings.max_text_characters,
+            seconds=min(READ_SECONDS, self._seconds),
+            look=lambda: self._look(job, end),
+        )
+        with self.libraries.use(state.library) as library:
+            report = check_paper(
+                paper,
+                job.upload.label,
+                library,
+                least=job.least,
+                workers=settings.workers,
+                done=lambda share: look("comparing", _between(_COMPARING, _REPORT, share)),
+            )
+        look("report", _REPORT)
+        self._store(job, report, end)
+        rates = report.rates
+        return replace(
+            state,
+            state="done",
+            stage="done",
+            progress=1.0,
+            rates={
+                "total": rates.total,
+                "without_quotations": rates.without_quotations,
+                "largest_source": rates.largest_source,
+            },
+        )
+
+    def _look(self, job: _Job, end: float) -> None:
+        """Raise if a check is to end early."""
+        if self._time_is_up:
+            raise CheckFailed(_STOPS)
+        if not self._folder.has(job.state.job):
+            raise _Removed
+        if time.monotonic() > end:
+            detail = f"The check must be done within {self._seconds:g} seconds. Split the paper."
+            raise CheckFailed(Trouble(422, "The check took too long", detail, "file"))
+
+    def _store(self, job: _Job, report: Report, end: float) -> None:
+        """Make the files of a report, away from the threads that answer requests."""
+        with tempfile.TemporaryFile() as file:
+            pickle.dump(report, file)
+            ended = run_apart(
+                "rendering_process.py",
+                [str(self._folder.path / job.state.job)],
+                file,
+                seconds=max(0.0, end - time.monotonic()),
+                look=lambda: self._look(job, end),
+            )
+        self._look(job, end)
+        if ended.code != 0:
+            _log.error("A report could not be made: %s. %s", ended.code, ended.where)
+            raise CheckFailed(_FAILED)
+
+    def _end(self, job: _Job, state: JobState) -> None:
+        job.upload.close()
+        if self._folder.write(state) and state.state in FINISHED:
+            with self._changed:
+                self._ended[state.state] += 1
+            self._metrics.ended(state.state)
+
+
+def _between(begin: float, end: float, share: float) -> float:
+    return begin + (end - begin) * share
+
+
+def _retry() -> dict[str, str]:
+    return {"Retry-After": str(_RETRY)}

@@ -1,0 +1,268 @@
+"""Limits of a request: how large, how long, how many at once, and for which host.
+
+One middleware before everything else, so that what is too much costs as little as
+possible. Bodies are counted as they come, whatever their header says. A client that
+still sends when it is refused is read for a moment more: a connection that is closed on
+data not read would take the answer with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+
+from neardup.server.auth import refuse_stranger
+from neardup.server.problems import ProblemError, response
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from neardup.server.settings import Settings
+
+__all__ = ["Limits", "install", "is_loopback"]
+
+#: Addresses that take papers.
+UPLOADS = frozenset(("/v1/check", "/check"))
+_API = "/v1/"
+#: What stands around a file in a form.
+_FORM_BYTES = 64 << 10
+#: Answered however busy the service is: those who watch it need them most then.
+_ALWAYS = frozenset(("/healthz", "/readyz", "/metrics"))
+#: A body must come at least this fast, in bytes a second.
+_SLOWEST = 16 << 10
+#: Bodies of all requests at once: so many of the largest, or papers of the largest.
+_BODIES, _PAPERS = 4, 2
+_RETRY_SECONDS = 1
+#: How long, and how much, is read after a refusal.
+_LINGER_SECONDS, _LINGER_BYTES = 2.0, 64 << 20
+
+
+class Limits:
+    """ASGI middleware that refuses what is too much.
+
+    Attributes
+    ----------
+    in_flight : int
+        Requests that are being answered.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+        self._room = max(_BODIES * settings.max_body_bytes, _PAPERS * settings.max_upload_bytes)
+        self._bytes = 0
+        self.in_flight = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = _Request(scope, self._most(scope), receive, send)
+        refusal = self._refusal(scope, request.most)
+        if refusal is not None:
+            await request.refuse(scope, refusal)
+            return
+        self.in_flight += 1
+        try:
+            await self._answer(scope, request)
+        finally:
+            self.in_flight -= 1
+            self._bytes -= request.received
+
+    async def _answer(self, scope: Scope, request: _Request) -> None:
+        seconds = self._settings.request_seconds
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            async with asyncio.timeout_at(began + seconds) as limit:
+
+                async def receive() -> Message:
+                    message = await request.receive()
+                    self._bytes += len(message.get("body", b""))
+                    if request.has_begun:
+                        # Too late to refuse; who answers only wants to know who is still there.
+                        return message
+                    if request.received > request.most:
+                        raise _Refused(_too_large(request.most))
+                    if self._bytes > self._room:
+                        raise _Refused(_busy(503, "Too much is being received at once."))
+                    # A large body may take its time, if it keeps coming; what is done with
+                    # it has the whole time again.
+                    if message["type"] == "http.request":
+                        limit.reschedule(
+                            loop.time() + seconds
+                            if request.complete
+                            else began + seconds + request.received / _SLOWEST
+                        )
+                    return message
+
+                await self._app(scope, receive, request.send)
+        except _Refused as refused:
+            await request.refuse(scope, refused.problem)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            await request.refuse(scope, _too_long(seconds, complete=request.complete))
+
+    def _most(self, scope: Scope) -> int:
+        if scope["path"] in UPLOADS and scope["method"] == "POST":
+            return self._settings.max_upload_bytes + _FORM_BYTES
+        return self._settings.max_body_bytes
+
+    def _refusal(self, scope: Scope, most: int) -> ProblemError | None:
+        headers = dict(scope["headers"])
+        if self._settings.keys is None and not _names_loopback(headers.get(b"host", b"")):
+            return ProblemError(
+                421,
+                "Not this host",
+                "Without API keys the service answers for localhost only. Ask it by that "
+                "name, or start it with keys: neardup serve --keys FILE.",
+            )
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit():
+            return ProblemError(400, "Bad request", "The header Content-Length is no number.")
+        # Python refuses to read a number of thousands of digits.
+        if len(length) > 18 or int(length) > most:
+            return _too_large(most)
+        if self.in_flight >= self._settings.max_in_flight and scope["path"] not in _ALWAYS:
+            return _busy(429, f"{self._settings.max_in_flight} requests are being answered.")
+        if self._settings.keys is not None and scope["path"].startswith(_API):
+            try:
+                refuse_stranger(Request(scope))
+            except ProblemError as refusal:
+                return refusal
+        return None
+
+
+def install(app: Starlette, settings: Settings) -> None:
+    """Put the limits before an application; to be installed before the headers."""
+    app.add_middleware(Limits, settings=settings)
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host, without a port, is this machine and can be nothing else.
+
+    Examples
+    --------
+    >>> from neardup.server.limits import is_loopback
+    >>> [is_loopback(host) for host in ("localhost", "127.0.0.2", "::1", "0.0.0.0")]
+    [True, True, True, False]
+    """
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _names_loopback(host: bytes) -> bool:
+    """Return whether a Host header names this machine.
+
+    A page of another site can have its own name lead here once it is loaded (DNS
+    rebinding), and would then be of one origin with the service. It cannot hide that name.
+    """
+    name = host.decode("latin-1")
+    if name.startswith("["):
+        name, bracket, port = name[1:].partition("]")
+        if not bracket or (port and not port.startswith(":")):
+            return False
+    else:
+        name = name.partition(":")[0]
+    return is_loopback(name)
+
+
+class _Refused(BaseException):
+    # Not an Exception: whoever reads the body may catch those and answer by itself.
+    def __init__(self, problem: ProblemError) -> None:
+        super().__init__()
+        self.problem = problem
+
+
+class _Request:
+    """One request: what it sent so far, and whether its answer has begun."""
+
+    def __init__(self, scope: Scope, most: int, receive: Receive, send: Send) -> None:
+        self.most = most
+        self.received = 0
+        #: Whether all of the body was received; there may be none.
+        self.complete = not any(
+            name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
+            for name, value in scope["headers"]
+        )
+        #: Whether an answer was begun.
+        self.has_begun = False
+        self._receive = receive
+        self._send = send
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self.received += len(message.get("body", b""))
+        self.complete = self.complete or not message.get("more_body", False)
+        return message
+
+    async def send(self, message: Message) -> None:
+        self.has_begun = True
+        await self._send(message)
+
+    async def refuse(self, scope: Scope, problem: ProblemError) -> None:
+        """Answer with a problem, and close the connection."""
+        if self.has_begun:
+            # Half an answer cannot be taken back. The server closes the connection.
+            return
+        answer = response(problem)
+        answer.headers["connection"] = "close"
+        held: list[Message] = []
+
+        async def hold_the_end(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                held.append(message)
+                message = {**message, "more_body": True}
+            await self._send(message)
+
+        await answer(scope, self._receive, hold_the_end)
+        if not self.complete:
+            await self._linger()
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _linger(self) -> None:
+        left = _LINGER_BYTES
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LINGER_SECONDS):
+                while left > 0:
+                    message = await self._receive()
+                    if not message.get("more_body", False):
+                        return
+                    left -= len(message["body"])
+
+
+def _too_large(most: int) -> ProblemError:
+    return ProblemError(
+        413, "Body too large", f"The body must have at most {most} bytes. Send it in parts."
+    )
+
+
+def _too_long(seconds: float, *, complete: bool) -> ProblemError:
+    if not complete:
+        return ProblemError(408, "Request too slow", "The body did not come in time. Try again.")
+    return ProblemError(
+        504,
+        "Too long",
+        f"The answer took longer than {seconds:g} seconds. What was to be stored may have been "
+        "stored; to send it again does no harm.",
+    )
+
+
+def _busy(status: int, detail: str) -> ProblemError:
+    return ProblemError(
+        status,
+        "Too busy",
+        f"{detail} Try again in a moment.",
+        headers={"Retry-After": str(_RETRY_SECONDS)},
+    )

@@ -1,0 +1,223 @@
+"""What clients send, checked field by field.
+
+Limits that depend on the settings are checked by `check_documents` and `check_text`, and
+`add_limits` writes them into the description.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import orjson
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+)
+
+from neardup.exceptions import ParameterError
+from neardup.index.values import MAX_ID_BYTES, check_span, check_time, id_fault
+from neardup.recipe import NAMES
+from neardup.server.problems import ProblemError
+from neardup.server.settings import Settings
+
+__all__ = [
+    "ComparedTexts",
+    "Posted",
+    "PostedBatch",
+    "PostedDocument",
+    "QueryText",
+    "add_limits",
+    "check_documents",
+    "check_id",
+    "check_text",
+]
+
+#: The longest title, source, search and the like: a line, not a text.
+_LINE = 10_000
+
+#: Limits of the settings, by model and field.
+_BY_SETTINGS = {
+    ("PostedDocument", "text"): ("maxLength", "max_text_characters"),
+    ("QueryText", "text"): ("maxLength", "max_text_characters"),
+    ("ComparedTexts", "a"): ("maxLength", "max_text_characters"),
+    ("ComparedTexts", "b"): ("maxLength", "max_text_characters"),
+    ("PostedBatch", "documents"): ("maxItems", "max_batch"),
+}
+
+
+def _id(value: str) -> str:
+    fault = id_fault(value)
+    if fault is not None:
+        raise ValueError(f"{fault}.")
+    return value
+
+
+def _time(value: str) -> str:
+    # The index reads it again: this only says which field it is.
+    return _checked(value, lambda: check_time(value, "at"))
+
+
+def _span(value: str) -> str:
+    return _checked(value, lambda: check_span(value, "within"))
+
+
+def _checked(value: str, check: Any) -> str:
+    try:
+        check()
+    except ParameterError as error:
+        _, _, reason = str(error).partition("parameter ")
+        raise ValueError(reason) from None
+    return value
+
+
+def _number(value: Any) -> Any:
+    # 10.0 is a whole number in JSON, "10" and true are none.
+    if isinstance(value, (str, bool)):
+        raise ValueError("must be a whole number.")
+    return value
+
+
+def _extra(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        orjson.dumps(value)
+    except TypeError as error:
+        raise ValueError(f"cannot be stored: {error}.") from None
+    return value
+
+
+Id = Annotated[
+    str,
+    Field(min_length=1, max_length=MAX_ID_BYTES, description="At most 2,000 bytes in UTF-8."),
+    AfterValidator(_id),
+]
+Line = Annotated[str, Field(max_length=_LINE)]
+Time = Annotated[
+    str,
+    Field(
+        max_length=60,
+        description="RFC 3339, or such as 2024-3-9 8:00; UTC if it names no zone.",
+        examples=["2026-03-01T08:00:00+08:00"],
+        json_schema_extra={"format": "date-time"},
+    ),
+    AfterValidator(_time),
+]
+Span = Annotated[
+    str,
+    Field(
+        description="A number with s, m, h, d or w.",
+        examples=["30d"],
+        json_schema_extra={"pattern": "^[1-9][0-9]{0,8}[smhdw]$"},
+    ),
+    AfterValidator(_span),
+]
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class PostedDocument(_Request):
+    """A document that is to be added."""
+
+    id: Id
+    text: str
+    title: Line | None = None
+    at: Time | None = Field(None, description="Time of arrival, now by default.")
+    source: Line | None = Field(None, description="Where it comes from.")
+    extra: Annotated[dict[str, Any], AfterValidator(_extra)] | None = Field(
+        None, description="Further fields; stored."
+    )
+
+
+class PostedBatch(_Request):
+    """Documents that are to be added, in this order."""
+
+    documents: list[PostedDocument] = Field(min_length=1)
+
+
+def _kind(value: Any) -> str | None:
+    if not isinstance(value, dict):
+        return None
+    return "<batch>" if "documents" in value else "<document>"
+
+
+Posted = Annotated[
+    Annotated[PostedDocument, Tag("<document>")] | Annotated[PostedBatch, Tag("<batch>")],
+    Discriminator(
+        _kind,
+        custom_error_type="posted",
+        custom_error_message="must be an object: a document, or 'documents' with a list of them.",
+    ),
+]
+
+
+class QueryText(_Request):
+    """A text that the index is asked for."""
+
+    text: str
+    title: Line | None = None
+    k: Annotated[int, BeforeValidator(_number)] = Field(
+        10, ge=1, le=100, description="The most answers."
+    )
+    within: Span | None = Field(
+        None, description="Documents that arrived longer ago are not looked at."
+    )
+    passages: bool = Field(
+        False, strict=True, description="Whether to mark what the first match has too."
+    )
+
+
+class ComparedTexts(_Request):
+    """Two texts."""
+
+    a: str
+    b: str
+    title_a: Line | None = None
+    title_b: Line | None = None
+    recipe: Literal[NAMES] = "general"  # type: ignore[valid-type]
+    passages: bool = Field(False, strict=True, description="Whether to look for shared passages.")
+
+
+def check_id(id: str) -> None:
+    """Refuse an id of an address that no document can have."""
+    fault = id_fault(id)
+    if fault is not None:
+        raise ProblemError(422, "Invalid field", f"The field 'id' {fault}.", "id")
+
+
+def check_text(text: str, field: str, settings: Settings) -> None:
+    """Refuse a text that is too long for this service."""
+    if len(text) > settings.max_text_characters:
+        raise ProblemError(
+            422,
+            "Text too long",
+            f"The field '{field}' must have at most {settings.max_text_characters:,} characters."
+            f" Got {len(text):,} instead.",
+            field,
+        )
+
+
+def check_documents(documents: Sequence[PostedDocument], settings: Settings) -> None:
+    """Refuse a batch that is too large for this service, or one of its texts."""
+    if len(documents) > settings.max_batch:
+        raise ProblemError(
+            422,
+            "Batch too large",
+            f"The field 'documents' must have at most {settings.max_batch:,} of them."
+            f" Got {len(documents):,} instead. Send several requests.",
+            "documents",
+        )
+    for at, document in enumerate(documents):
+        check_text(document.text, f"documents[{at}].text", settings)
+
+
+def add_limits(schemas: dict[str, Any], settings: Settings) -> None:
+    """Write the limits of the settings into the description of the models."""
+    for (model, field), (keyword, limit) in _BY_SETTINGS.items():
+        schemas[model]["properties"][field][keyword] = getattr(settings, limit)

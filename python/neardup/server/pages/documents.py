@@ -1,0 +1,112 @@
+"""The page of a document: its text beside the one that it repeats, its history, its undoing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter, Request, Response
+
+from neardup.exceptions import InputError
+from neardup.papers.words import Words
+from neardup.server.answering import MOST_DROPPED
+from neardup.server.models import check_id
+from neardup.server.pages.given import field
+from neardup.server.pages.page import page, see
+from neardup.server.pages.rendering import document_link, render
+from neardup.server.pages.sides import Sides, beside
+from neardup.server.pages.words import language_of_request, page_words
+from neardup.server.problems import ProblemError
+
+if TYPE_CHECKING:
+    from neardup.index import Document, Event, Explanation, Index
+
+__all__ = ["router"]
+
+#: What a page says that somebody was led to after an action.
+_SAID = ("added_kept", "added_dropped", "there", "kept")
+#: Events that have words.
+_ACTIONS = ("kept", "removed", "expired", "freed", "reconsidered", "recounted")
+
+router = APIRouter()
+
+
+@dataclass(frozen=True)
+class _Happened:
+    at: datetime
+    words: str
+    other: str | None
+
+
+@router.get("/documents", include_in_schema=False)
+@page("read")
+async def show_by_query(request: Request) -> Response:
+    """Show the document with the id in the query: any id can stand there."""
+    return await _show(request, request.query_params.get("id", ""))
+
+
+@router.get("/documents/{id:path}", include_in_schema=False)
+@page("read")
+async def show(request: Request) -> Response:
+    """Show a document."""
+    return await _show(request, request.path_params["id"])
+
+
+@router.post("/documents/keep", include_in_schema=False)
+@page("write")
+async def keep(request: Request) -> Response:
+    """Undo a removal, and show the document."""
+    store = request.app.state.store
+    id = field(await request.form(), "id", lines=True)
+    check_id(id)
+    try:
+        await store.run(lambda: store.index.keep(id))
+    except InputError:
+        # It is kept already, by somebody who was faster, or gone; its page tells.
+        return see(document_link(id))
+    return see(document_link(id, said="kept"))
+
+
+async def _show(request: Request, id: str) -> Response:
+    check_id(id)
+    store = request.app.state.store
+    found: Explanation | None
+    found, keeper, sides = await store.run(lambda: _read(store.index, id))
+    if found is None or found.document is None:
+        raise ProblemError(404, "No such document", f"No document has the id '{id}'.")
+    said = request.query_params.get("said", "")
+    words = page_words(language_of_request(request))
+    # To write a page of two long texts takes long, too.
+    answer: Response = await store.run(
+        render,
+        request,
+        "document.html",
+        document=found.document,
+        keeper=keeper,
+        sides=sides,
+        said=said if said in _SAID else "",
+        dropped=found.dropped[:MOST_DROPPED],
+        dropped_count=len(found.dropped),
+        events=[_happened(words, event) for event in found.events],
+        measure=found.measure,
+        threshold=found.threshold,
+    )
+    return answer
+
+
+def _read(index: Index, id: str) -> tuple[Explanation | None, Document | None, Sides | None]:
+    found = index.explain(id)
+    document = None if found is None else found.document
+    if document is None or document.repeats is None:
+        return found, None, None
+    keeper = index.get(document.repeats.id)
+    if keeper is None or keeper.text is None or document.text is None:
+        return found, keeper, None
+    return found, keeper, beside(document.text, keeper.text)
+
+
+def _happened(words: Words, event: Event) -> _Happened:
+    told = words(f"event_{event.action}") if event.action in _ACTIONS else event.action
+    other = event.details.get("repeats") or event.details.get("repeated")
+    return _Happened(event.at, told, other if isinstance(other, str) else None)

@@ -1,0 +1,172 @@
+"""A page from its template: escaped, in the reader's language, with what all pages have."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+import orjson
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+
+from neardup.exceptions import MissingDependencyError
+from neardup.papers.shown import language_of, plain, shown
+from neardup.server import auth, csrf
+from neardup.server.headers import set_cookie
+from neardup.server.pages.assets import asset
+from neardup.server.pages.words import COOKIE, language_of_request, other, page_words
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+__all__ = ["document_link", "moment", "render"]
+
+#: Pages whose forms are answered at their own address.
+_FORMS = ("/", "/ask", "/check", "/login")
+#: What an address says once, and not again in another language.
+_OF_ONE_PAGE = ("language", "said")
+_YEAR = 365 * 24 * 3600
+# Nothing that a browser or a proxy changes in a path, and none of our own words at its end.
+_PLAIN_ID = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_.:-]*(/[0-9A-Za-z_][0-9A-Za-z_.:-]*)*")
+
+
+def render(
+    request: Request,
+    template: str,
+    status: int = 200,
+    *,
+    here: str = "",
+    language: object = None,
+    **values: Any,
+) -> HTMLResponse:
+    """Return a page.
+
+    Parameters
+    ----------
+    request : Request
+    template : str
+        Name of a file in ``templates``.
+    status : int, default=200
+    here : str, default=""
+        The page's name in the navigation.
+    language : object, default=None
+        What a form says; see `language_of_request`.
+    **values
+        For the template. ``again=True``: the page answers a form, which the switch of
+        the language sends again.
+    """
+    spoken = language_of_request(request, language)
+    if spoken in (language, request.query_params.get("language")):
+        set_cookie(request, COOKIE, spoken, seconds=_YEAR)
+    page = (
+        _environment()
+        .get_template(template)
+        .render(
+            w=page_words(spoken),
+            here=here,
+            other_language=other(spoken),
+            language_link=_language_link(request, other(spoken)),
+            csrf=csrf.token(request),
+            signed_in=auth.signed_in(request) is not None,
+            may_write=auth.is_allowed(request, "write"),
+            **values,
+        )
+    )
+    return HTMLResponse(
+        # A lone surrogate in what somebody sent: nothing else can be made of it.
+        page.encode("utf-8", "replace"),
+        status,
+        headers={"Content-Language": page_words(spoken).tag, "Vary": "Accept-Language, Cookie"},
+    )
+
+
+def document_link(id: str, **query: str) -> str:
+    """Return the address of a document's page.
+
+    Examples
+    --------
+    >>> document_link("wire/7"), document_link("../a b")
+    ('/documents/wire/7', '/documents?id=..%2Fa%20b')
+    """
+    if _PLAIN_ID.fullmatch(id):
+        return f"/documents/{quote(id)}" + (f"?{urlencode(query)}" if query else "")
+    query = {"id": id, **query}
+    return f"/documents?{urlencode(query, quote_via=quote, safe='', errors='replace')}"
+
+
+def _language_link(request: Request, language: str) -> str:
+    # The answer to a form has no address of its own, unless its form has the same.
+    path = "" if request.method == "GET" or request.url.path in _FORMS else "/"
+    query = [one for one in request.query_params.multi_items() if one[0] not in _OF_ONE_PAGE]
+    return f"{path}?{urlencode([*query, ('language', language)], errors='replace')}"
+
+
+def _look(passage: int) -> str:
+    """Colour and underline of a passage; as many as the report's style has."""
+    return f"c{passage % 8} u{passage % 5}"
+
+
+def _bar(share: float) -> Markup:
+    from markupsafe import Markup
+
+    # Attributes of SVG, because the policy allows no style on an element.
+    return Markup(
+        '<svg class="bar" aria-hidden="true"><rect width="{:.2f}%" height="100%"/></svg>'
+    ).format(100 * share)
+
+
+def moment(at: datetime | None) -> str:
+    """Return a time as pages show it, empty for none."""
+    return "" if at is None else f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value).decode()
+
+
+def _field(value: str) -> Markup:
+    """Escape a value for an attribute, line ends too."""
+    from markupsafe import Markup, escape
+
+    return Markup(escape(value).replace("\r", Markup("&#13;")).replace("\n", Markup("&#10;")))
+
+
+@lru_cache
+def _environment() -> Environment:
+    try:
+        import jinja2
+    except ImportError as error:
+        raise MissingDependencyError(
+            "Pages need jinja2. Install it with: pip install 'neardup[server]'"
+        ) from error
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_template),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "field": _field,
+        "json": _json,
+        "language_of": language_of,
+        "plain": plain,
+        "shown": shown,
+    }
+    environment.globals |= {
+        "asset": asset,
+        "bar": _bar,
+        "document_link": document_link,
+        "look": _look,
+        "moment": moment,
+    }
+    return environment
+
+
+def _template(name: str) -> str:
+    return resources.files("neardup.server.pages").joinpath("templates", name).read_text("utf-8")

@@ -1,0 +1,169 @@
+"""Two texts beside each other: shared pieces numbered and coloured, differences marked."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from neardup.papers.align import LEAST, SHORTEST, align
+from neardup.papers.marking import Marks, Run, mark
+from neardup.papers.results import Passage, Piece, Rates, Report
+from neardup.papers.shown import language_of
+from neardup.server.pages.differences import Differences, Span
+
+__all__ = ["Part", "Side", "Sides", "beside"]
+
+# In texts this short, in code points, a few words in common are worth showing.
+_SHORT = 200
+# A browser lays out a longer text bit by bit, as it is read.
+_AT_ONCE = 100_000
+
+
+@dataclass(frozen=True)
+class Part:
+    """A stretch of a run, all of which differs from the other side or none of it."""
+
+    text: str
+    differs: bool
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two texts.
+
+    Parameters
+    ----------
+    text : str
+    marks : Marks
+        The text cut into runs. Pieces have the same numbers on both sides.
+    differing : tuple of list of (int, int)
+        For each piece the spans of the text that the other side does not have.
+    language : {'zh', 'ja', ''}
+    lazy : bool
+        Whether it is too long to be laid out at once.
+    """
+
+    text: str
+    marks: Marks
+    differing: tuple[list[Span], ...]
+    language: str
+    lazy: bool
+
+    def parts(self, run: Run) -> Iterator[Part]:
+        """Cut a run of a piece at the bounds of what differs."""
+        differing = self.differing[run.passages[0]]
+        at = run.begin
+        first = max(bisect_right(differing, (at, at)) - 1, 0)
+        for begin, end in differing[first:]:
+            begin, end = max(begin, at), min(end, run.end)
+            if begin >= run.end:
+                break
+            if begin < end:
+                if at < begin:
+                    yield Part(self.text[at:begin], False)
+                # A box around white space would say nothing.
+                yield Part(self.text[begin:end], bool(self.text[begin:end].strip()))
+                at = end
+        if at < run.end:
+            yield Part(self.text[at : run.end], False)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Two texts, to be shown beside each other.
+
+    Parameters
+    ----------
+    a, b : Side
+    pieces : tuple of Piece
+        In the order of the first text; the number shown is the position, from 1. They
+        are not put together into passages: of a passage whose sentences were moved,
+        each has its own place on the other side.
+    complete : bool
+        Whether all differences within pieces are marked.
+    """
+
+    a: Side
+    b: Side
+    pieces: tuple[Piece, ...]
+    complete: bool
+
+
+def beside(a: str, b: str) -> Sides:
+    """Align two texts, and mark what they share.
+
+    Parameters
+    ----------
+    a, b : str
+
+    Returns
+    -------
+    Sides
+
+    Examples
+    --------
+    >>> sides = beside("渡口的新渡轮下周一试航", "渡口的新渡船下周一试航")
+    >>> [[part.text for part in sides.b.parts(run)] for run in sides.b.marks.runs()]
+    [['渡口的新渡', '船', '下周一试航']]
+    """
+    least = LEAST if min(len(a), len(b)) > _SHORT else SHORTEST
+    pieces = sorted(
+        (piece for passage in align(a, b, least=least) for piece in passage.pieces),
+        key=lambda piece: (piece.begin, piece.end),
+    )
+    differences = Differences()
+    in_a: list[list[Span]] = []
+    in_b: list[list[Span]] = []
+    for piece in pieces:
+        some = differences.between(
+            a[piece.begin : piece.end], b[piece.source_begin : piece.source_end]
+        )
+        in_a.append(_moved(some[0], piece.begin))
+        in_b.append(_moved(some[1], piece.source_begin))
+    turned = [
+        Piece(piece.source_begin, piece.source_end, piece.begin, piece.end) for piece in pieces
+    ]
+    return Sides(
+        _side(a, pieces, in_a), _side(b, turned, in_b), tuple(pieces), differences.complete
+    )
+
+
+def _moved(spans: list[Span], by: int) -> list[Span]:
+    return [(begin + by, end + by) for begin, end in spans]
+
+
+def _side(text: str, pieces: list[Piece], differing: list[list[Span]]) -> Side:
+    # The report's own marking, with each piece as a source: so each has its own colour.
+    report = Report(
+        paper="",
+        text=text,
+        characters=0,
+        copied=0,
+        rates=Rates(0.0, 0.0, 0.0),
+        similarity=None,
+        sources=(),
+        sections=(),
+        passages=tuple(
+            Passage(
+                begin=piece.begin,
+                end=piece.end,
+                source=number,
+                source_begin=piece.source_begin,
+                source_end=piece.source_end,
+                similarity=1.0,
+                characters=0,
+                pieces=(piece,),
+                source_text="",
+                source_text_begin=0,
+            )
+            for number, piece in enumerate(pieces)
+        ),
+        asides=(),
+        pages=(),
+        library="",
+        library_documents=0,
+        settings={},
+        notes=(),
+    )
+    return Side(text, mark(report), tuple(differing), language_of(text), len(text) > _AT_ONCE)

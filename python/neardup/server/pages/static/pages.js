@@ -1,0 +1,107 @@
+"use strict";
+(() => {
+  // What the page was made for comes first to the eye and to a screen reader.
+  const focus = document.querySelector(".problem, [data-focus]");
+  if (focus && !location.hash) {
+    focus.focus({ preventScroll: true });
+    if (focus.matches(".problem")) focus.scrollIntoView({ block: "center" });
+  }
+
+  // Passages: the other side comes to the height of the one that was followed.
+  const runs = [...document.querySelectorAll("a.copy")];
+  const inPanes = () => window.matchMedia("(min-width: 900px)").matches;
+  const follow = (run) => {
+    const target = document.getElementById(run.getAttribute("href").slice(1));
+    if (!target) return;
+    for (const other of runs) other.classList.toggle("now", other.dataset.p === run.dataset.p);
+    const pane = target.closest(".scroll");
+    if (inPanes() && pane.scrollHeight > pane.clientHeight) {
+      const wanted = run.getBoundingClientRect().top - pane.getBoundingClientRect().top;
+      const within = Math.min(Math.max(wanted, 0), pane.clientHeight / 2);
+      pane.scrollTop += target.getBoundingClientRect().top - pane.getBoundingClientRect().top - within;
+      target.scrollIntoView({ block: "nearest" });
+    } else {
+      target.scrollIntoView({ block: inPanes() ? "nearest" : "center" });
+    }
+    target.focus({ preventScroll: true });
+  };
+  document.addEventListener("click", (event) => {
+    const run = event.target.closest && event.target.closest("a.copy");
+    if (!run || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    follow(run);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") for (const run of runs) run.classList.remove("now");
+  });
+
+  // A file may be dropped on a field; it goes into the field's own input.
+  for (const place of document.querySelectorAll("[data-drop]")) {
+    const input = document.getElementById(place.dataset.drop);
+    const text = place.querySelector("textarea");
+    const hasFile = (event) => [...event.dataTransfer.types].includes("Files");
+    place.addEventListener("dragover", (event) => {
+      if (!hasFile(event)) return;
+      event.preventDefault();
+      place.classList.add("over");
+    });
+    place.addEventListener("dragleave", (event) => {
+      if (!place.contains(event.relatedTarget)) place.classList.remove("over");
+    });
+    place.addEventListener("drop", (event) => {
+      if (!hasFile(event)) return;
+      event.preventDefault();
+      place.classList.remove("over");
+      const one = new DataTransfer();
+      one.items.add(event.dataTransfer.files[0]);
+      input.files = one.files;
+      input.dispatchEvent(new Event("change", { bubbles: true }));
+      input.focus();
+    });
+    // The file wins over what was typed; who types again wants the text.
+    if (text) text.addEventListener("input", () => {
+      input.value = "";
+      input.setCustomValidity("");
+    });
+  }
+  // Beside the fields a dropped file would replace the page.
+  for (const kind of ["dragover", "drop"]) {
+    window.addEventListener(kind, (event) => {
+      if (document.querySelector("[data-drop]")) event.preventDefault();
+    });
+  }
+
+  // Told before all of it was sent.
+  for (const input of document.querySelectorAll("[data-most]")) {
+    input.addEventListener("change", () => {
+      const isLarge = input.files.length && input.files[0].size > input.dataset.most;
+      input.setCustomValidity(isLarge ? input.dataset.large : "");
+      input.reportValidity();
+    });
+  }
+
+  // A check: its progress, until there is something else to show.
+  const job = document.querySelector("[data-job]");
+  if (job) {
+    const bar = job.querySelector("progress");
+    const state = job.querySelector("#state");
+    const say = (words) => { if (state.textContent !== words) state.textContent = words; };
+    const ask = async () => {
+      let wait = 700;
+      try {
+        const answer = await fetch("/v1/check/" + job.dataset.job, { headers: { Accept: "application/json" } });
+        if (answer.status === 404 || answer.status === 401) return location.reload();
+        if (!answer.ok) throw new Error();
+        const found = await answer.json();
+        if (found.state === "done" || found.state === "failed") return location.reload();
+        bar.value = found.progress;
+        say(job.querySelector(`[data-stage="${found.stage}"]`).textContent);
+      } catch {
+        say(job.dataset.failed);
+        wait = 3000;
+      }
+      setTimeout(ask, wait);
+    };
+    setTimeout(ask, 300);
+  }
+})();

@@ -1,0 +1,165 @@
+"""The page ``/status``: sizes, rates and limits."""
+
+from __future__ import annotations
+
+import platform
+import time
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Request, Response
+
+from neardup import __version__
+from neardup.exceptions import NeardupError
+from neardup.papers.words import Words
+from neardup.server.pages.page import page
+from neardup.server.pages.rendering import moment, render
+from neardup.server.pages.words import language_of_request, page_words
+
+if TYPE_CHECKING:
+    from neardup.index import Stats
+    from neardup.server.settings import Settings
+    from neardup.server.store import Store
+
+__all__ = ["router"]
+
+#: This process; several of one service start together.
+_STARTED = time.monotonic()
+
+#: From each unit on, times are shown in it: seconds, and the word.
+_SPANS = ((2 * 86400, 86400, "days"), (2 * 3600, 3600, "hours"), (2 * 60, 60, "minutes"))
+
+router = APIRouter()
+
+Rows = list[tuple[str, Any]]
+
+
+@router.get("/status", include_in_schema=False)
+@page("read")
+async def show(request: Request) -> Response:
+    """Show how the service is; without its index, too."""
+    state = request.app.state
+    words = page_words(language_of_request(request))
+    stats = await state.store.run(_stats, state.store)
+    counted = _counted((await state.metrics.text(state.store)).decode())
+    return render(
+        request,
+        "status.html",
+        200 if stats else 503,
+        here="status",
+        problem=stats is None,
+        sizes=[] if stats is None else _sizes(stats),
+        index=[] if stats is None else _index(words, stats),
+        service=_service(words, state, counted),
+        limits=_limits(words, state.settings),
+    )
+
+
+def _stats(store: Store) -> Stats | None:
+    try:
+        return store.index.stats()
+    except NeardupError:
+        return None
+
+
+def _sizes(stats: Stats) -> list[tuple[str, int, float]]:
+    return [
+        (name, count, count / max(stats.documents, 1))
+        for name, count in (
+            ("documents", stats.documents),
+            ("kept", stats.kept),
+            ("dropped", stats.dropped),
+            ("freed", stats.freed),
+        )
+    ]
+
+
+def _index(words: Words, stats: Stats) -> Rows:
+    # Where it is concerns no reader.
+    is_server = stats.location.startswith("postgresql")
+    return [
+        ("kind", "PostgreSQL" if is_server else "SQLite"),
+        ("bytes", _bytes(stats.bytes)),
+        ("recipe_id", stats.recipe_id),
+        ("measure", stats.measure),
+        ("threshold", None if stats.threshold is None else f"{stats.threshold:g}"),
+        ("max_distance", stats.max_distance),
+        ("store", words(f"stored_{stats.store}")),
+        ("scheme", stats.scheme),
+        ("background", words(f"background_{stats.background}")),
+        ("background_texts", stats.background_texts),
+        ("first", moment(stats.first) or None),
+        ("last", moment(stats.last) or None),
+        ("created", moment(stats.created)),
+    ]
+
+
+def _service(words: Words, state: Any, counted: dict[str, float]) -> Rows:
+    up = time.monotonic() - _STARTED
+    a_minute = 60 / max(up, 1.0)
+    jobs = state.jobs.counts()
+    return [
+        ("version", __version__),
+        ("python", platform.python_version()),
+        ("up", _span(words, up)),
+        ("requests", int(counted["requests"])),
+        ("request_rate", round(counted["requests"] * a_minute)),
+        ("in_flight", int(counted["in_flight"])),
+        ("added", int(counted["added"])),
+        ("added_rate", round(counted["added"] * a_minute)),
+        ("waiting", state.writer.waiting),
+        ("jobs", jobs["waiting"] + jobs["running"]),
+    ]
+
+
+def _limits(words: Words, settings: Settings) -> Rows:
+    return [
+        ("max_body", _bytes(settings.max_body_bytes)),
+        ("max_upload", _bytes(settings.max_upload_bytes)),
+        ("max_batch", settings.max_batch),
+        ("max_text", settings.max_text_characters),
+        ("max_in_flight", settings.max_in_flight),
+        ("request_time", _span(words, settings.request_seconds)),
+        ("max_jobs", settings.max_jobs),
+        ("job_time", _span(words, settings.job_seconds)),
+    ]
+
+
+def _counted(text: str) -> dict[str, float]:
+    """Add up what all processes of the service counted."""
+    from prometheus_client.parser import text_string_to_metric_families
+
+    found = {"requests": 0.0, "added": 0.0, "in_flight": 0.0}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            if sample.name == "neardup_requests_total":
+                found["requests"] += sample.value
+            elif sample.name == "neardup_requests_in_flight":
+                found["in_flight"] += sample.value
+            elif sample.name == "neardup_documents_total" and (
+                sample.labels["outcome"] in ("kept", "dropped")
+            ):
+                found["added"] += sample.value
+    return found
+
+
+def _bytes(count: int) -> str:
+    """Return a size in binary units.
+
+    Examples
+    --------
+    >>> _bytes(900), _bytes(16 << 20)
+    ('900 B', '16.0 MB')
+    """
+    size = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1024:
+            return f"{size:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TB"
+
+
+def _span(words: Words, seconds: float) -> str:
+    for least, unit, word in _SPANS:
+        if seconds >= least:
+            return words(word, count=int(seconds // unit))
+    return words("seconds", count=int(seconds))

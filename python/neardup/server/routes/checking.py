@@ -1,0 +1,332 @@
+"""Checks of papers over HTTP: send one, ask how far it is, fetch the report."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import anyio.to_thread
+import orjson
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import BaseModel, Field
+
+from neardup.papers.align import LEAST, LONGEST, SHORTEST
+from neardup.server.auth import require
+from neardup.server.headers import report_policy
+from neardup.server.job_folder import JobState, Trouble
+from neardup.server.jobs import LANGUAGES, Jobs
+from neardup.server.libraries import INDEX
+from neardup.server.problems import ProblemError, answers, problem
+from neardup.server.settings import Settings
+from neardup.server.uploads import read_form, take
+
+__all__ = ["router", "state_of"]
+
+router = APIRouter(tags=["papers"], dependencies=[Depends(require("read"))])
+
+_JOB = "0f3a52c19e8b47d6a1c4e07b93d2586f"
+
+Language = Annotated[
+    Literal["zh", "en"] | None, Query(description="Of the interface; that of the service if unset.")
+]
+
+
+class Rates(BaseModel):
+    """Shares of the paper's characters, in [0, 1]."""
+
+    total: float = Field(ge=0, le=1, examples=[0.23])
+    without_quotations: float = Field(ge=0, le=1, examples=[0.19])
+    largest_source: float = Field(ge=0, le=1, examples=[0.11])
+
+
+class JobProblem(BaseModel):
+    """Why a check failed, as a problem document has it."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    field: str | None = None
+
+
+class Accepted(BaseModel):
+    """A check that was taken."""
+
+    job: str = Field(description="Its id. Who knows it can ask for it.", examples=[_JOB])
+    state: Literal["queued", "failed"]
+    status: str = Field(examples=[f"/v1/check/{_JOB}"])
+    report: str = Field(examples=[f"/v1/check/{_JOB}/report"])
+    report_json: str = Field(examples=[f"/v1/check/{_JOB}/report.json"])
+
+
+class Job(BaseModel):
+    """How far a check is."""
+
+    job: str = Field(examples=[_JOB])
+    paper: str = Field(description="What the client called it.", examples=["论文.docx"])
+    state: Literal["queued", "running", "done", "failed"]
+    progress: float = Field(ge=0, le=1, examples=[0.4])
+    stage: Literal["waiting", "library", "reading", "comparing", "report", "done"]
+    rates: Rates | None = Field(description="Of a check that is done.")
+    problem: JobProblem | None = Field(description="Of a check that failed.")
+
+
+class LibraryListed(BaseModel):
+    """A library that papers can be held against."""
+
+    name: str = Field(examples=["index"])
+    documents: int | None = Field(description="Null where it is not open yet.", examples=[12000])
+
+
+class LibrariesListed(BaseModel):
+    """All libraries."""
+
+    libraries: list[LibraryListed]
+
+
+_FORM: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file", "library"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "file": {
+                            "type": "string",
+                            "format": "binary",
+                            "description": "The paper: .docx, .pdf, .txt, .md or .html."
+                            " Its name is a label, nothing else.",
+                        },
+                        "library": {
+                            "type": "string",
+                            "description": "A name that GET /v1/libraries lists.",
+                            "examples": [INDEX],
+                        },
+                        "least": {
+                            "type": "integer",
+                            "minimum": SHORTEST,
+                            "maximum": LONGEST,
+                            "default": LEAST,
+                            "description": "Chinese characters that a passage has at least in"
+                            " common with its source; of an alphabet twice as many letters.",
+                        },
+                        "language": {
+                            "type": "string",
+                            "enum": list(LANGUAGES),
+                            "description": "Language of the report that `report` names.",
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+async def _accepted(request: Request) -> tuple[JobState, str | None]:
+    """Take a paper from a form; return the job, and the language that was asked for."""
+    jobs, settings = _jobs(request), _settings(request)
+    with jobs.room():
+        form = await read_form(request)
+        try:
+            upload, fields = await take(
+                form,
+                "file",
+                max_bytes=settings.max_upload_bytes,
+                others=("library", "least", "language"),
+            )
+        finally:
+            await form.close()
+        try:
+            library = fields.get("library")
+            if not library:
+                raise _invalid("library", "is missing. GET /v1/libraries lists the names.")
+            least = _least(fields.get("least"))
+            language = fields.get("language") or None
+            if language is not None and language not in LANGUAGES:
+                raise _invalid("language", f"must be one of {', '.join(LANGUAGES)}.")
+        except ProblemError:
+            upload.close()
+            raise
+        return await anyio.to_thread.run_sync(jobs.submit, upload, library, least), language
+
+
+def state_of(request: Request, job: str) -> JobState:
+    """Return how far a job is.
+
+    Raises
+    ------
+    ProblemError
+        404 if there is none with this id.
+    """
+    state = _jobs(request).state(job)
+    if state is None:
+        raise _gone()
+    return state
+
+
+@router.post(
+    "/v1/check",
+    status_code=202,
+    summary="Hold a paper against a library",
+    response_model=Accepted,
+    responses=answers(404, body=True),
+    openapi_extra=_FORM,
+)
+async def post_check(request: Request) -> Response:
+    """Take a paper; the answer names where to ask how far the check is.
+
+    What the file is its bytes say. It is read when its turn comes, so a file that cannot
+    be read makes a check that failed.
+    """
+    state, language = await _accepted(request)
+    where = f"/v1/check/{state.job}"
+    asked = f"?language={language}" if language else ""
+    accepted = {
+        "job": state.job,
+        "state": state.state,
+        "status": where,
+        "report": f"{where}/report{asked}",
+        "report_json": f"{where}/report.json",
+    }
+    return _json(accepted, 202, {"Location": where})
+
+
+@router.get(
+    "/v1/check/{job}",
+    summary="How far is a check?",
+    response_model=Job,
+    responses=answers(404),
+)
+def get_check(request: Request, job: str) -> Response:
+    """Return state and progress of a check, and its rates once it is done."""
+    state = state_of(request, job)
+    return _json(
+        {
+            "job": state.job,
+            "paper": state.paper,
+            "state": state.state,
+            "progress": state.progress,
+            "stage": state.stage,
+            "rates": state.rates,
+            "problem": None if state.problem is None else problem(_error(state.problem)),
+        }
+    )
+
+
+@router.get(
+    "/v1/check/{job}/report",
+    summary="The report of a check, as a page",
+    response_class=Response,
+    responses={
+        **answers(404, 409, 422),
+        200: {"description": "A page that needs nothing else.", "content": {"text/html": {}}},
+    },
+)
+def get_report(request: Request, job: str, language: Language = None) -> Response:
+    """Return the report of a check that is done."""
+    _check_done(state_of(request, job))
+    page = _jobs(request).page(job, language or _settings(request).language)
+    if page is None:
+        raise _gone()
+    headers = {"Content-Security-Policy": report_policy(page)}
+    return Response(page, headers=headers, media_type="text/html; charset=utf-8")
+
+
+@router.get(
+    "/v1/check/{job}/report.json",
+    summary="The report of a check, with all offsets",
+    response_class=Response,
+    responses={
+        **answers(404, 409),
+        200: {
+            "description": "Offsets count code points.",
+            "content": {"application/json": {"schema": {"type": "object"}}},
+        },
+    },
+)
+def get_report_json(request: Request, job: str) -> Response:
+    """Return the report of a check that is done, to be saved."""
+    _check_done(state_of(request, job))
+    report = _jobs(request).report(job)
+    if report is None:
+        raise _gone()
+    headers = {"Content-Disposition": 'attachment; filename="report.json"'}
+    return Response(report, headers=headers, media_type="application/json")
+
+
+@router.delete(
+    "/v1/check/{job}",
+    status_code=204,
+    summary="Remove a check",
+    response_class=Response,
+    responses=answers(404),
+)
+def delete_check(request: Request, job: str) -> Response:
+    """Remove a check with its report; one that runs is ended."""
+    if not _jobs(request).remove(job):
+        raise _gone()
+    return Response(status_code=204)
+
+
+@router.get(
+    "/v1/libraries",
+    summary="The libraries that papers can be held against",
+    response_model=LibrariesListed,
+    responses=answers(),
+)
+async def get_libraries(request: Request) -> Response:
+    """Return their names, and sizes of those that are open."""
+    listed = _jobs(request).libraries.listed()
+    return _json({"libraries": [{"name": name, "documents": count} for name, count in listed]})
+
+
+def _least(given: str | None) -> int:
+    if not given:
+        return LEAST
+    # Only such digits as JSON has, and few of them.
+    if not (given.isascii() and given.isdecimal() and len(given) <= 6):
+        raise _invalid("least", f"must be a whole number from {SHORTEST} to {LONGEST}.")
+    least = int(given)
+    if not SHORTEST <= least <= LONGEST:
+        raise _invalid("least", f"must be a whole number from {SHORTEST} to {LONGEST}.")
+    return least
+
+
+def _invalid(field: str, what: str) -> ProblemError:
+    return ProblemError(422, "Invalid field", f"The field '{field}' {what}", field)
+
+
+def _gone() -> ProblemError:
+    return ProblemError(404, "No such check", "No check has this id, or its time is over.")
+
+
+def _check_done(state: JobState) -> None:
+    """Refuse to show a report before all of it is there."""
+    if state.state == "done":
+        return
+    if state.problem is not None:
+        detail = f"The check failed: {state.problem.detail}"
+    else:
+        detail = "The check is not done yet. Ask for its state, and come again."
+    raise ProblemError(409, "No report", detail)
+
+
+def _error(trouble: Trouble) -> ProblemError:
+    return ProblemError(trouble.status, trouble.title, trouble.detail, trouble.field)
+
+
+def _json(content: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(orjson.dumps(content), status, headers, "application/json")
+
+
+def _jobs(request: Request) -> Jobs:
+    jobs: Jobs = request.app.state.jobs
+    return jobs
+
+
+def _settings(request: Request) -> Settings:
+    settings: Settings = request.app.state.settings
+    return settings

@@ -1,0 +1,313 @@
+"""Documents: add them, read them, remove them, keep them after all."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Depends, Query, Request, Response
+from starlette.convertors import Convertor, register_url_convertor
+
+from neardup.exceptions import InputError
+from neardup.index import Decision as Made
+from neardup.index import Document, NewDocument
+from neardup.index.values import MAX_ID_BYTES
+from neardup.server import answering
+from neardup.server.answering import json_response
+from neardup.server.answers import Decision, Decisions, Explanation, Removed, StoredDocument
+from neardup.server.auth import require
+from neardup.server.bodies import JsonRoute
+from neardup.server.models import Posted, PostedBatch, check_documents, check_id, check_text
+from neardup.server.problems import ProblemError, answers, problem
+
+__all__ = ["router"]
+
+
+class _AnyId(Convertor[str]):
+    """All that is left of an address. Starlette's own ``path`` stops at a line break."""
+
+    regex = r"[\s\S]*"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("id", _AnyId())
+
+router = APIRouter(route_class=JsonRoute, tags=["documents"])
+
+_READ, _WRITE = [Depends(require("read"))], [Depends(require("write"))]
+
+_BRIDGE = {
+    "id": "wire/2026-03-01/17",
+    "text": "The council will open the new bridge over the river on Sunday morning at nine.",
+    "title": "New bridge opens",
+    "at": "2026-03-01T08:00:00+08:00",
+    "source": "wire",
+    "extra": {"page": 3},
+}
+_NOTICE = {"id": "a3", "text": "市图书馆将于周六上午九点重新开放，读者凭身份证入馆。"}
+_REPEATS = {
+    "id": "wire/2026-03-01/17",
+    "similarity": 0.93,
+    "measure": "content(5)",
+    "distance": None,
+    "identical": False,
+}
+_NEW = {"id": "wire/2026-03-01/17", "new": True, "kept": True, "repeats": None}
+_DROPPED = {"id": "b4", "new": True, "kept": False, "repeats": _REPEATS}
+_REFUSED = {
+    "id": "a3",
+    "problem": {
+        "type": "urn:neardup:another-text",
+        "title": "Another text",
+        "status": 409,
+        "detail": "The index has another text under the id 'a3'.",
+        "field": "documents[1].id",
+    },
+}
+_STORED = {
+    **_BRIDGE,
+    "at": "2026-03-01T00:00:00Z",
+    "state": "kept",
+    "repeats": None,
+}
+
+_BODY = Body(
+    openapi_examples={
+        "document": {"summary": "One document", "value": _BRIDGE},
+        "batch": {"summary": "Several", "value": {"documents": [_BRIDGE, _NOTICE]}},
+    }
+)
+_ID = Query(
+    min_length=1,
+    max_length=MAX_ID_BYTES,
+    description="The document. For ids that end in `/explain` or `/keep`, or that a proxy"
+    " changes in a path, such as `a//b` and `../a`.",
+    examples=["wire/2026-03-01/17"],
+)
+
+
+def _example(value: Any) -> dict[str, Any]:
+    return {"content": {"application/json": {"example": value}}}
+
+
+@router.post(
+    "/v1/documents",
+    summary="Add a document, or several",
+    description="The answer is the decision: kept, or dropped for the kept document that it"
+    " repeats. It comes when the document is durably stored. To add one again is safe.",
+    dependencies=_WRITE,
+    status_code=200,
+    responses={
+        200: {
+            "description": "The document was there with this text; or the decisions on a batch.",
+            "model": Decision | Decisions,
+            **_example(
+                {
+                    "decisions": [_NEW, _DROPPED, _REFUSED],
+                    "kept": 1,
+                    "dropped": 1,
+                    "refused": 1,
+                }
+            ),
+        },
+        201: {"description": "The document is new.", "model": Decision, **_example(_DROPPED)},
+        **answers(409, body=True),
+    },
+)
+async def add(request: Request, posted: Annotated[Posted, _BODY]) -> Response:
+    """Add what was posted, by the group commit of the writer."""
+    state = request.app.state
+    if isinstance(posted, PostedBatch):
+        given = posted.documents
+        check_documents(given, state.settings)
+    else:
+        given = [posted]
+        check_text(posted.text, "text", state.settings)
+    made = await state.writer.add(
+        [NewDocument(one.id, one.text, one.title, one.at, one.source, one.extra) for one in given]
+    )
+    state.metrics.decided(made)
+    if isinstance(posted, PostedBatch):
+        return json_response(_decisions(made))
+    if made[0].problem is not None:
+        raise _refused(made[0], "id")
+    return json_response(answering.decision(made[0]), 201 if made[0].new else 200)
+
+
+def _decisions(made: list[Made]) -> dict[str, Any]:
+    decided = [
+        answering.decision(one)
+        if one.problem is None
+        else {"id": one.id, "problem": problem(_refused(one, f"documents[{at}].id"))}
+        for at, one in enumerate(made)
+    ]
+    refused = sum(one.problem is not None for one in made)
+    dropped = sum(one.repeats is not None for one in made)
+    return {
+        "decisions": decided,
+        "kept": len(made) - refused - dropped,
+        "dropped": dropped,
+        "refused": refused,
+    }
+
+
+def _refused(made: Made, field: str) -> ProblemError:
+    # Fields were checked before, so it is the id that the index has already.
+    return ProblemError(
+        409,
+        "Another text",
+        f"The index has another text under the id '{made.id}'. Remove that document first, or"
+        " choose another id.",
+        field,
+    )
+
+
+@router.get(
+    "/v1/documents",
+    summary="Read a document, its id in the query",
+    dependencies=_READ,
+    responses={
+        200: {"model": StoredDocument, **_example(_STORED)},
+        **answers(404, 422),
+    },
+)
+async def read_by_query(request: Request, id: Annotated[str, _ID]) -> Response:
+    """Answer with a document."""
+    return json_response(await _document(request, id))
+
+
+@router.delete(
+    "/v1/documents",
+    summary="Remove a document, its id in the query",
+    dependencies=_WRITE,
+    responses={
+        200: {"model": Removed, **_example({"removed": 1, "freed": ["b4"]})},
+        **answers(404, 422),
+    },
+)
+async def remove_by_query(request: Request, id: Annotated[str, _ID]) -> Response:
+    """Remove a document."""
+    return await _remove(request, id)
+
+
+# Before the document itself, whose id may have any form.
+@router.get(
+    "/v1/documents/{id:id}/explain",
+    summary="Why is it kept or dropped?",
+    dependencies=_READ,
+    responses={
+        200: {
+            "model": Explanation,
+            **_example(
+                {
+                    "document": _STORED,
+                    "measure": "content(5)",
+                    "threshold": 0.8,
+                    "dropped": [{"id": "b4", "match": _REPEATS}],
+                    "dropped_count": 1,
+                    "events": [],
+                }
+            ),
+        },
+        **answers(404, 422),
+    },
+)
+async def explain(request: Request, id: str) -> Response:
+    """Answer with an explanation, also for a document that is gone."""
+    _check_whole(request)
+    check_id(id)
+    store = request.app.state.store
+    found = await store.run(lambda: store.index.explain(id))
+    if found is None:
+        raise _missing(id)
+    return json_response(answering.explanation(found))
+
+
+@router.post(
+    "/v1/documents/{id:id}/keep",
+    summary="Keep a dropped document after all",
+    description="From now on the document is kept, whatever it repeats, and others may be"
+    " dropped for it.",
+    dependencies=_WRITE,
+    responses={
+        200: {"model": StoredDocument, **_example(_STORED)},
+        **answers(404, 409, 422),
+    },
+)
+async def keep(request: Request, id: str) -> Response:
+    """Undo a removal."""
+    _check_whole(request)
+    check_id(id)
+    store = request.app.state.store
+    try:
+        await store.run(lambda: store.index.keep(id))
+    except InputError:
+        # It is not there, which is said by the next line, or it is not dropped.
+        await _document(request, id)
+        raise ProblemError(
+            409, "Not dropped", f"The document '{id}' is kept already.", "id"
+        ) from None
+    return json_response(await _document(request, id))
+
+
+@router.get(
+    "/v1/documents/{id:id}",
+    summary="Read a document",
+    dependencies=_READ,
+    responses={
+        200: {"model": StoredDocument, **_example(_STORED)},
+        **answers(404, 422),
+    },
+)
+async def read(request: Request, id: str) -> Response:
+    """Answer with a document."""
+    return json_response(await _document(request, id))
+
+
+@router.delete(
+    "/v1/documents/{id:id}",
+    summary="Remove a document",
+    description="Those that were dropped for it stay dropped, and are listed as freed.",
+    dependencies=_WRITE,
+    responses={
+        200: {"model": Removed, **_example({"removed": 1, "freed": ["b4"]})},
+        **answers(404, 422),
+    },
+)
+async def remove(request: Request, id: str) -> Response:
+    """Remove a document."""
+    return await _remove(request, id)
+
+
+async def _document(request: Request, id: str) -> Document:
+    check_id(id)
+    store = request.app.state.store
+    found: Document | None = await store.run(lambda: store.index.get(id))
+    if found is None:
+        raise _missing(id)
+    return found
+
+
+async def _remove(request: Request, id: str) -> Response:
+    check_id(id)
+    store = request.app.state.store
+    try:
+        gone = await store.run(lambda: store.index.remove(id))
+    except InputError:
+        raise _missing(id) from None
+    return json_response({"removed": gone.removed, "freed": gone.freed})
+
+
+def _check_whole(request: Request) -> None:
+    """Refuse an address that a pattern takes for another: its ``$`` passes over a line break."""
+    path = request.scope["path"]
+    if path.endswith("\n"):
+        raise _missing(path.removeprefix("/v1/documents/"))
+
+
+def _missing(id: str) -> ProblemError:
+    return ProblemError(404, "No such document", f"No document has the id '{id}'.", "id")

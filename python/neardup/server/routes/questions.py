@@ -1,0 +1,222 @@
+"""Questions to the index: has it a text, what are its clusters, how large is it?"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Body, Depends, Query, Request, Response
+
+from neardup import __version__
+from neardup.papers.align import align
+from neardup.server import answering
+from neardup.server.answering import json_response
+from neardup.server.answers import Clusters, QueryAnswer, Stats
+from neardup.server.auth import require
+from neardup.server.bodies import JsonRoute
+from neardup.server.models import QueryText, check_text
+from neardup.server.problems import answers
+
+if TYPE_CHECKING:
+    from neardup.index import Index
+
+__all__ = ["clusters_page", "router"]
+
+router = APIRouter(route_class=JsonRoute, tags=["questions"])
+
+_READ = [Depends(require("read"))]
+
+#: Dropped documents of one cluster that a page lists; `explain` has more of them.
+_MOST_DROPPED = 50
+
+_MATCH = {
+    "id": "wire/2026-03-01/17",
+    "similarity": 0.93,
+    "measure": "content(5)",
+    "distance": None,
+    "identical": False,
+}
+_TITLED = {**_MATCH, "title": "New bridge opens", "at": "2026-03-01T00:00:00Z"}
+_PASSAGE = {"begin": 10, "end": 84, "source_begin": 0, "source_end": 74, "similarity": 0.96}
+
+
+@router.post(
+    "/v1/query",
+    summary="Does a text repeat one of the index?",
+    description="Nothing is stored.",
+    dependencies=_READ,
+    responses={
+        200: {
+            "model": QueryAnswer,
+            "content": {
+                "application/json": {
+                    "example": {"duplicate": True, "matches": [_TITLED], "passages": [_PASSAGE]}
+                }
+            },
+        },
+        **answers(body=True),
+    },
+)
+async def query(
+    request: Request,
+    asked: Annotated[
+        QueryText,
+        Body(
+            openapi_examples={
+                "text": {
+                    "summary": "A text",
+                    "value": {
+                        "text": "(Update) The council will open the new bridge on Sunday at nine.",
+                        "passages": True,
+                    },
+                }
+            }
+        ),
+    ],
+) -> Response:
+    """Look a text up."""
+    state = request.app.state
+    check_text(asked.text, "text", state.settings)
+    return json_response(await state.store.run(lambda: _answer(state.store.index, asked)))
+
+
+def _answer(index: Index, asked: QueryText) -> dict[str, Any]:
+    found = index.query(asked.text, asked.k, title=asked.title, within=asked.within)
+    # One may be removed between the two questions; then it has no title.
+    there = index.get_many([match.id for match in found], texts=False)
+    documents = [there.get(match.id) for match in found]
+    passages = None
+    first = index.get(found[0].id) if asked.passages and found else None
+    if first is not None and first.text is not None:
+        passages = align(asked.text, first.text)
+    return {
+        "duplicate": bool(found),
+        "matches": [
+            {
+                "id": match.id,
+                "similarity": match.similarity,
+                "measure": match.measure,
+                "distance": match.distance,
+                "identical": match.identical,
+                "title": None if document is None else document.title,
+                "at": None if document is None else document.at,
+            }
+            for match, document in zip(found, documents, strict=True)
+        ],
+        "passages": passages
+        and [
+            {
+                "begin": one.begin,
+                "end": one.end,
+                "source_begin": one.source_begin,
+                "source_end": one.source_end,
+                "similarity": one.similarity,
+            }
+            for one in passages
+        ],
+    }
+
+
+@router.get(
+    "/v1/clusters",
+    summary="Kept documents with those that were dropped for them",
+    dependencies=_READ,
+    responses={
+        200: {
+            "model": Clusters,
+            "content": {
+                "application/json": {
+                    "example": {
+                        "clusters": [
+                            {
+                                "id": "wire/2026-03-01/17",
+                                "title": "New bridge opens",
+                                "at": "2026-03-01T00:00:00Z",
+                                "dropped": [
+                                    {"id": "b4", "title": "Bridge to open", "match": _MATCH}
+                                ],
+                                "dropped_count": 1,
+                            }
+                        ],
+                        "next": "4711",
+                    }
+                }
+            },
+        },
+        **answers(422),
+    },
+)
+async def clusters(
+    request: Request,
+    after: Annotated[
+        str | None, Query(pattern=r"^[0-9]{1,18}$", description="`next` of the page before.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=100, description="Clusters of a page.")] = 20,
+    search: Annotated[
+        str | None,
+        Query(max_length=1000, description="Only those with this text in an id or a title."),
+    ] = None,
+) -> Response:
+    """Answer with a page of clusters."""
+    store = request.app.state.store
+    number = 0 if after is None else int(after)
+    return json_response(
+        await store.run(
+            lambda: clusters_page(store.index, after=number, limit=limit, search=search or None)
+        )
+    )
+
+
+def clusters_page(index: Index, *, after: int, limit: int, search: str | None) -> dict[str, Any]:
+    """Return a page of clusters as the API answers it.
+
+    Parameters
+    ----------
+    index : Index
+    after : int
+        Number of the last cluster of the page before; 0 for the first page.
+    limit : int
+        Most clusters, at least 1.
+    search : str or None
+        Text in an id or a title.
+    """
+    # One more than asked for tells whether there is a next page.
+    found = list(islice(index.clusters(search=search, after=after), limit + 1))
+    named = [
+        id
+        for cluster in found[:limit]
+        for id in (cluster.id, *(id for id, _ in cluster.dropped[:_MOST_DROPPED]))
+    ]
+    there = index.get_many(named, texts=False)
+    page = []
+    for cluster in found[:limit]:
+        keeper = there.get(cluster.id)
+        dropped = []
+        for id, match in cluster.dropped[:_MOST_DROPPED]:
+            document = there.get(id)
+            title = None if document is None else document.title
+            dropped.append({"id": id, "title": title, "match": match})
+        page.append(
+            {
+                "id": cluster.id,
+                "title": None if keeper is None else keeper.title,
+                "at": None if keeper is None else keeper.at,
+                "dropped": dropped,
+                "dropped_count": len(cluster.dropped),
+            }
+        )
+    more = len(found) > limit
+    return {"clusters": page, "next": str(found[limit - 1].number) if more else None}
+
+
+@router.get(
+    "/v1/stats",
+    summary="Sizes and settings",
+    dependencies=_READ,
+    responses={200: {"model": Stats}, **answers()},
+)
+async def stats(request: Request) -> Response:
+    """Answer with sizes and settings."""
+    state = request.app.state
+    found = await state.store.run(lambda: state.store.index.stats())
+    return json_response(answering.stats(found, state.writer.waiting, __version__))

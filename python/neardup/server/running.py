@@ -1,0 +1,267 @@
+"""Serving: from settings to a process, or several, that answer until told to stop.
+
+The socket is bound here, before anything else, so that a port in use is known at once and
+several processes share it. Each process has an application of its own; they get settings
+and the secret of the sessions through the pipe by which they are started, never by the
+environment or a file. What a process was asked before it was told to stop it answers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import os
+import secrets
+import shutil
+import signal
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import uvicorn
+from prometheus_client.multiprocess import mark_process_dead
+from uvicorn.supervisors import Multiprocess
+
+from neardup.exceptions import OutputError, ParameterError
+from neardup.parameters import check_whole
+from neardup.server.app import create_app
+from neardup.server.connections import Connection, raise_file_limit
+from neardup.server.keys import read_keys
+from neardup.server.limits import is_loopback
+from neardup.server.logs import log_config
+from neardup.server.signing import Signer
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from neardup.server.settings import Settings
+
+__all__ = ["serve"]
+
+_MAX_PROCESSES = 64
+_BACKLOG = 2048
+#: Longer than proxies keep theirs, or they would ask just when it is closed.
+_KEEP_ALIVE_SECONDS = 65
+#: A process that did not answer its parent for so long is replaced.
+_DEAD_SECONDS = 30
+_START_SECONDS = 60.0
+_METRICS = "PROMETHEUS_MULTIPROC_DIR"
+
+
+def serve(
+    settings: Settings,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8765,
+    workers: int = 1,
+    stop_seconds: int = 30,
+    proxy: str = "127.0.0.1,::1",
+    access_log: bool = False,
+    started: Callable[[str], None] = print,
+) -> bool:
+    """Serve until SIGTERM or SIGINT comes, and finish what was accepted.
+
+    Parameters
+    ----------
+    settings : Settings
+    host : str, default='127.0.0.1'
+        Where to listen. Another address than of this machine's loopback needs
+        ``settings.keys``.
+    port : int, default=8765
+        0 takes a free one.
+    workers : int, default=1
+        Processes.
+    stop_seconds : int, default=30
+        How long requests may take to finish once it is told to stop.
+    proxy : str
+        Addresses or networks of proxies that are believed when they say whom they
+        ask for and whether by HTTPS, separated by commas.
+    access_log : bool, default=False
+        Whether each request is logged.
+    started : callable, default=print
+        Is given the address, once it is answered there.
+
+    Returns
+    -------
+    bool
+        False if it could not start; the log says why.
+
+    Raises
+    ------
+    ParameterError
+        If the host needs keys and there are none, or a parameter is out of bounds.
+    InputError
+        If the file of keys cannot be used.
+    OutputError
+        If it cannot listen there.
+    """
+    check_whole(port, "port", 0, 65535)
+    check_whole(workers, "workers", 1, _MAX_PROCESSES)
+    check_whole(stop_seconds, "stop_seconds", 0)
+    _check_keys(settings, host)
+    listener = _listen(host, port)
+    address = _address(listener, host)
+    raise_file_limit()
+    with listener, _shared_folder(workers) as shared:
+        config = uvicorn.Config(
+            partial(_application, settings, secrets.token_bytes(32), shared),
+            factory=True,
+            workers=workers,
+            http=Connection,
+            ws="none",
+            lifespan="on",
+            log_config=log_config(access=access_log),
+            access_log=access_log,
+            server_header=False,
+            proxy_headers=True,
+            forwarded_allow_ips=proxy,
+            backlog=_BACKLOG,
+            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=stop_seconds,
+            timeout_worker_healthcheck=_DEAD_SECONDS,
+        )
+        announce = partial(started, address)
+        if workers == 1:
+            return _serve_here(_Server(config, announce), listener)
+        processes = _Processes(config, [listener], announce)
+        processes.run()
+        return not processes.failed
+
+
+class _Server(uvicorn.Server):
+    """Says when it has started."""
+
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._announce()
+
+
+class _Processes(Multiprocess):
+    """Several processes, and their parent that replaces those that die."""
+
+    def __init__(
+        self, config: uvicorn.Config, sockets: list[socket.socket], announce: Callable[[], None]
+    ) -> None:
+        super().__init__(config, sockets)
+        self._announce = announce
+        self._up = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether not all of them ever started."""
+        return not self._up
+
+    def init_processes(self) -> None:
+        super().init_processes()
+        self._up = all(process.wait_until_ready(_START_SECONDS) for process in self.processes)
+        if self._up:
+            self._announce()
+        else:
+            self.should_exit.set()
+
+    def keep_subprocess_alive(self) -> None:
+        before = {process.pid for process in self.processes}
+        super().keep_subprocess_alive()
+        for pid in before - {process.pid for process in self.processes}:
+            # What it had in flight is not in flight any more.
+            mark_process_dead(pid)  # type: ignore[no-untyped-call]
+
+    def handle_hup(self) -> None:
+        # The terminal was closed. Keys are read again whenever they change.
+        self.should_exit.set()
+
+
+def _serve_here(server: _Server, listener: socket.socket) -> bool:
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, server.handle_exit)
+    try:
+        server.run(sockets=[listener])
+    except KeyboardInterrupt:
+        # What uvicorn was told it tells again once it has stopped.
+        if not server.should_exit:
+            raise
+    except SystemExit:
+        return False
+    return server.started
+
+
+def _application(settings: Settings, secret: bytes, shared: Path | None) -> FastAPI:
+    if shared is not None and hasattr(signal, "SIGHUP"):
+        # The parent decides; it is told too.
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    app = create_app(settings, shared=shared)
+    app.state.signer = Signer(secret)
+    return app
+
+
+@contextlib.contextmanager
+def _shared_folder(workers: int) -> Iterator[Path | None]:
+    """Make a private folder for what all processes of one service must know; none for one."""
+    if workers == 1:
+        yield None
+        return
+    folder = Path(tempfile.mkdtemp(prefix="neardup-service-"))
+    try:
+        # Where `neardup.server.metrics` adds up; its library knows no other way to be told.
+        os.environ[_METRICS] = str(folder / "metrics")
+        os.mkdir(folder / "metrics", 0o700)
+        yield folder
+    finally:
+        del os.environ[_METRICS]
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_keys(settings: Settings, host: str) -> None:
+    if settings.keys is None:
+        if is_loopback(host):
+            return
+        raise ParameterError(
+            f"A service at {host} can be asked from other machines, so it needs API keys. Make "
+            "one with `neardup serve key create NAME --keys FILE`, and serve with --keys FILE; "
+            "or leave --host out."
+        )
+    if not read_keys(settings.keys):
+        raise ParameterError(
+            f"{settings.keys}: has no key, so nobody could ask. Make one with: "
+            f"neardup serve key create NAME --keys {settings.keys}"
+        )
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise OutputError(f"{host}: is no address of this machine: {error.strerror}.") from error
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        # From here on a second service at this port is refused.
+        listener.listen(_BACKLOG)
+        listener.setblocking(False)
+        listener.set_inheritable(True)
+    except OSError as error:
+        listener.close()
+        raise OutputError(
+            f"{host}:{port}: cannot be listened on: {error.strerror}. Stop what listens there, "
+            "or take another --port."
+        ) from error
+    return listener
+
+
+def _address(listener: socket.socket, host: str) -> str:
+    port = listener.getsockname()[1]
+    with contextlib.suppress(ValueError):
+        if ipaddress.ip_address(host).version == 6:
+            host = f"[{host}]"
+    return f"http://{host}:{port}"

@@ -1,0 +1,59 @@
+"""What a service is told when it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where the index and the libraries are, and the limits.
+
+    Parameters
+    ----------
+    index : str
+        Location of the index: see :class:`neardup.Index`. It must exist.
+    libraries : mapping of str to str, default={}
+        Names of libraries for paper checks, and where they are. The index itself is
+        the library ``index``.
+    keys : Path or None, default=None
+        The file of API keys. None asks for none; that is for loopback only.
+    language : {'zh', 'en'}, default='zh'
+        Language of the page where the browser asks for neither.
+    max_body_bytes : int, default=16777216
+        Largest body of a request, but for papers, in bytes.
+    max_upload_bytes : int, default=67108864
+        Largest paper, in bytes.
+    max_batch : int, default=1000
+        Most documents in one request.
+    max_text_characters : int, default=1000000
+        Longest text, in code points.
+    max_in_flight : int, default=256
+        Most requests at once in one process; more are told to come again.
+    request_seconds : float, default=30.0
+        Longest time for one request, but for a check, which is a job.
+    max_jobs : int, default=32
+        Most checks that wait; more are told to come again.
+    job_seconds : float, default=3600.0
+        How long the result of a check is kept.
+    workers : int, default=0
+        Threads of the core; 0 means one for each processor. Changes no result.
+    """
+
+    index: str
+    libraries: Mapping[str, str] = field(default_factory=dict)
+    keys: Path | None = None
+    language: str = "zh"
+    max_body_bytes: int = 16 << 20
+    max_upload_bytes: int = 64 << 20
+    max_batch: int = 1000
+    max_text_characters: int = 1_000_000
+    max_in_flight: int = 256
+    request_seconds: float = 30.0
+    max_jobs: int = 32
+    job_seconds: float = 3600.0
+    workers: int = 0

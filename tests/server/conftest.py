@@ -1,0 +1,211 @@
+"""A service inside the test's process, and one in a process of its own."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from fastapi import FastAPI
+
+import neardup
+from neardup.server import Settings, create_app
+
+#: What a client on the same machine asks for; the service looks at the host.
+BASE = "http://127.0.0.1:8765"
+
+BRIDGE = "The council will open the new bridge over the river on Sunday morning at nine."
+FERRY = "渡口的新渡轮下周一试航，票价与旧船相同，老人与孩子免费乘坐。"
+LIBRARY = "市图书馆将于周六上午九点重新开放，读者凭身份证入馆，借书证照常使用。"
+
+
+class Inside(httpx.BaseTransport):
+    """Hands requests to an app that lives in the event loop of another thread."""
+
+    def __init__(self, app: FastAPI, portal: BlockingPortal) -> None:
+        # An error is to become an answer, as it does for any client.
+        self._transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        self._portal = portal
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request and wait for all of the answer."""
+
+        async def send() -> httpx.Response:
+            async def chunks() -> Any:
+                for chunk in request.stream:
+                    yield chunk
+
+            asked = httpx.Request(
+                request.method,
+                request.url,
+                headers=request.headers.raw,
+                content=chunks(),
+                extensions=request.extensions,
+            )
+            answer = await self._transport.handle_async_request(asked)
+            content = await answer.aread()
+            return httpx.Response(answer.status_code, headers=answer.headers, content=content)
+
+        return self._portal.call(send)
+
+
+@contextmanager
+def client_of(app: FastAPI, **options: Any) -> Iterator[httpx.Client]:
+    """Run an app from start to stop and give a client for it."""
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(app.router.lifespan_context(app)),
+        httpx.Client(transport=Inside(app, portal), base_url=BASE, **options) as client,
+    ):
+        client.app = app  # type: ignore[attr-defined]
+        yield client
+
+
+class Process:
+    """A service in a process of its own, on a free port of 127.0.0.1.
+
+    Attributes
+    ----------
+    url : str
+    client : httpx.Client
+    process : subprocess.Popen
+    """
+
+    def __init__(self, command: Sequence[str], port: int, log: Path) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self.client = httpx.Client(base_url=self.url, timeout=30)
+        self._log = log
+        path = os.pathsep.join(filter(None, sys.path))
+        with log.open("ab") as output:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env={**os.environ, "PYTHONPATH": path},
+            )
+
+    def log(self) -> str:
+        """Return what it has printed so far."""
+        return self._log.read_text(errors="replace")
+
+    def wait_until_up(self, seconds: float = 60) -> None:
+        """Return when it answers."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                break
+            try:
+                self.client.get("/healthz")
+            except httpx.TransportError:
+                time.sleep(0.05)
+            else:
+                return
+        raise AssertionError(f"the service does not answer:\n{self.log()}")
+
+    def stop(self, number: int = signal.SIGTERM, seconds: float = 30) -> int:
+        """Send a signal, wait for the end and return the exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError(f"the service does not stop:\n{self.log()}") from None
+        finally:
+            self.client.close()
+
+
+def free_port() -> int:
+    """Return a port of 127.0.0.1 that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+#: What runs where the command line has no option for a setting.
+_PROGRAM = """
+import json, sys, uvicorn
+from pathlib import Path
+from neardup.server import Settings, create_app
+given = json.loads(sys.argv[1])
+given["keys"] = given.get("keys") and Path(given["keys"])
+uvicorn.run(create_app(Settings(**given)), port=int(sys.argv[2]), log_level="warning")
+"""
+
+
+def make_index(location: Path) -> str:
+    """Make an index of three documents: `a/1` and `b 2` are kept, `a/2` repeats `a/1`."""
+    with neardup.Index(location, must_exist=False, workers=1) as made:
+        made.add("a/1", BRIDGE, title="The bridge", at="2026-03-01T08:00:00Z", source="paper")
+        made.add("a/2", BRIDGE + "!", title="Bridge opens", at="2026-03-02T08:00:00Z")
+        made.add("b 2", FERRY, title="新渡轮", at="2026-03-03T08:00:00Z", extra={"page": 3})
+    return str(location)
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> str:
+    """An index of three documents; see `make_index`."""
+    return make_index(tmp_path / "news.db")
+
+
+@pytest.fixture
+def serve(index: str) -> Iterator[Callable[..., httpx.Client]]:
+    """Serve an app inside this process: ``serve(max_batch=3)`` gives a client.
+
+    Keywords are those of `Settings`; the index is that of the fixture of that name.
+    ``app`` of the client is the app. Use ``serve.running(app)`` for an app of your own.
+    """
+    with ExitStack() as open_ones:
+
+        def start(**settings: Any) -> httpx.Client:
+            given = {"index": index, "workers": 1, **settings}
+            return open_ones.enter_context(client_of(create_app(Settings(**given))))
+
+        start.running = lambda app: open_ones.enter_context(client_of(app))  # type: ignore[attr-defined]
+        yield start
+
+
+@pytest.fixture
+def client(serve: Callable[..., httpx.Client]) -> httpx.Client:
+    """A client of a service with the default settings, without keys."""
+    return serve()
+
+
+@pytest.fixture
+def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]]:
+    """Start a service in a process of its own: ``serve_process(max_batch=3)``.
+
+    Keywords are those of `Settings`; ``port`` takes a certain port; ``command`` is a
+    list of arguments of `neardup`, to which the port is added, in place of settings.
+    """
+    started: list[Process] = []
+
+    def start(
+        *, port: int | None = None, command: Sequence[str] | None = None, **settings: Any
+    ) -> Process:
+        port = port or free_port()
+        if command is None:
+            given = {"index": index, "workers": 1, **settings}
+            arguments = ["-c", _PROGRAM, json.dumps(given, default=str), str(port)]
+        else:
+            arguments = ["-m", "neardup", *command, "--port", str(port)]
+        log = tmp_path / f"service-{len(started)}.log"
+        process = Process([sys.executable, *arguments], port, log)
+        started.append(process)
+        process.wait_until_up()
+        return process
+
+    yield start
+    for process in started:
+        process.stop(signal.SIGKILL)

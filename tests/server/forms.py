@@ -1,0 +1,88 @@
+"""Pages as a browser without scripts sees them: outlines, and forms that are sent."""
+
+import html
+import re
+from html.parser import HTMLParser
+
+import httpx
+
+_TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
+
+
+def token(client: httpx.Client, path: str) -> str:
+    """Return the token of the forms of a page."""
+    page = client.get(path)
+    return _TOKEN.search(page.text)[1]
+
+
+def send(client: httpx.Client, path: str, *, files=None, form=None, headers=None, **fields):
+    """Send a form that the page at `form`, by default at the same address, has."""
+    fields = {"csrf": token(client, form or path), **fields}
+    # Fields without a file are sent as a browser does it for this kind of form, too.
+    parts = [(name, (None, value)) for name, value in fields.items()]
+    parts += [(name, file) for name, file in (files or {}).items()]
+    return client.post(path, files=parts, headers=headers)
+
+
+def texts(page: str) -> str:
+    """Return what a reader sees of a page, roughly: its text, without tags."""
+    without = re.sub(r"<(script|style|title)\b.*?</\1>", "", page, flags=re.S)
+    return html.unescape(re.sub(r"<[^>]*>", "", without))
+
+
+class Outline(HTMLParser):
+    """Tags of a page, checked to be closed in order."""
+
+    VOID = ("meta", "link", "input", "br", "rect")
+
+    def __init__(self, page):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags = [], []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def all(self, name):
+        return [attributes for tag, attributes in self.tags if tag == name]
+
+
+def check_page(answer):
+    """What every page has; returns its outline."""
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert "script-src 'self'" in answer.headers["content-security-policy"]
+    assert answer.headers["cache-control"] == "no-store"
+    outline = Outline(answer.text)
+    ids = [attributes["id"] for _, attributes in outline.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    # Nothing inline that the policy would refuse, nothing of other places.
+    assert not outline.all("style")
+    for tag, attributes in outline.tags:
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+        for name in ("src", "href", "action"):
+            assert attributes.get(name, "/").startswith(("/", "#", "?", "data:,")), (
+                tag,
+                attributes,
+            )
+    assert all("src" in script for script in outline.all("script"))
+    # Every field has a label, every form that changes something a token.
+    labelled = {label["for"] for label in outline.all("label")}
+    for tag in ("input", "select", "textarea"):
+        for field in outline.all(tag):
+            if field.get("type") != "hidden" and "hidden" not in field:
+                assert field["id"] in labelled
+    posting = [form for form in outline.all("form") if form["method"] == "post"]
+    tokens = [one for one in outline.all("input") if one.get("name") == "csrf"]
+    assert len(posting) == len(tokens)
+    assert len([tag for tag, _ in outline.tags if tag == "h1"]) == 1
+    return outline

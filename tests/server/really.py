@@ -1,0 +1,77 @@
+"""A service as the command runs it, with its own connections, in a process of its own.
+
+It has an address more, `/v1/slow`, which reads a body and answers after some time.
+"""
+
+import json
+import signal
+import sys
+
+import pytest
+
+from tests.server.conftest import Process, free_port
+
+_PROGRAM = """
+import asyncio, json, resource, signal, sys
+from pathlib import Path
+
+for name in ("SIGTERM", "SIGHUP"):
+    # As the command does.
+    signal.signal(getattr(signal, name), signal.default_int_handler)
+
+from neardup.server import Settings, connections, running
+
+given = json.loads(sys.argv[1])
+options = {name: given.pop(name) for name in ("host", "stop_seconds") if name in given}
+if "head_seconds" in given:
+    connections._HEAD_SECONDS = given.pop("head_seconds")
+if "files" in given:
+    files = given.pop("files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+given["keys"] = given.get("keys") and Path(given["keys"])
+make = running.create_app
+
+def with_slow(settings, **options):
+    app = make(settings, **options)
+
+    async def slow(request):
+        size = len(await request.body())
+        print("begun", file=sys.stderr, flush=True)
+        await asyncio.sleep(float(request.query_params["seconds"]))
+        return running_response(f"slow {size}")
+
+    from starlette.responses import PlainTextResponse as running_response
+    from starlette.routing import Route
+    app.router.routes.insert(0, Route("/v1/slow", slow, methods=["POST"]))
+    return app
+
+running.create_app = with_slow
+served = running.serve(
+    Settings(**given), port=int(sys.argv[2]), started=lambda url: print(url, flush=True), **options
+)
+sys.exit(0 if served else 2)
+"""
+
+
+@pytest.fixture
+def serve_really(index, tmp_path):
+    """Start a service: ``serve_really(max_batch=3)``.
+
+    Keywords are those of `Settings`, and ``stop_seconds``, ``head_seconds``, and
+    ``files``, how many the process may open.
+    """
+    started = []
+
+    def start(**settings):
+        given = {"index": index, "workers": 1, **settings}
+        port = free_port()
+        log = tmp_path / f"really-{len(started)}.log"
+        command = [sys.executable, "-c", _PROGRAM, json.dumps(given, default=str), str(port)]
+        process = Process(command, port, log)
+        started.append(process)
+        process.wait_until_up()
+        return process
+
+    yield start
+    for process in started:
+        process.stop(signal.SIGKILL)

@@ -1,0 +1,244 @@
+"""Who is let in, and how."""
+
+import time
+
+import pytest
+from fastapi import Depends, Request
+
+from neardup.server import Settings, auth, create_app, csrf
+from neardup.server.keys import create_key, revoke_key
+
+DOCUMENT = {"id": "new", "text": "渡口的新渡轮今天试航，票价与旧船相同。"}
+
+
+def bearer(key):
+    return {"Authorization": f"Bearer {key}"}
+
+
+@pytest.fixture
+def keys(tmp_path):
+    """A file of three keys: what each allows is its name."""
+    path = tmp_path / "keys.json"
+    return {
+        "path": path,
+        "read": create_key(path, "read", ["read"])[0],
+        "write": create_key(path, "write", ["write"])[0],
+        "both": create_key(path, "both", ["read", "write"])[0],
+    }
+
+
+@pytest.fixture
+def guarded(serve, keys):
+    return serve(keys=keys["path"])
+
+
+class TestWithoutKeys:
+    def test_everything_is_open(self, client):
+        assert client.get("/v1/stats").status_code == 200
+        assert client.post("/v1/documents", json=DOCUMENT).status_code == 201
+
+    @pytest.mark.parametrize("site", ["cross-site", "same-site"])
+    def test_pages_of_other_sites_change_nothing(self, client, site):
+        headers = {"Sec-Fetch-Site": site}
+        answer = client.post("/v1/documents", json=DOCUMENT, headers=headers)
+        assert answer.status_code == 403
+        assert client.get("/v1/documents/new").status_code == 404
+
+    @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:9"])
+    def test_nor_with_an_older_browser(self, client, origin):
+        answer = client.delete("/v1/documents/a/1", headers={"Origin": origin})
+        assert answer.status_code == 403
+        assert client.get("/v1/documents/a/1").status_code == 200
+
+    def test_our_own_page_does(self, client):
+        headers = {"Sec-Fetch-Site": "same-origin", "Origin": "http://127.0.0.1:8765"}
+        assert client.post("/v1/documents", json=DOCUMENT, headers=headers).status_code == 201
+
+    def test_the_description_asks_for_no_key(self, client):
+        described = client.get("/openapi.json").json()
+        assert "securitySchemes" not in described["components"]
+        operations = [one for path in described["paths"].values() for one in path.values()]
+        assert not any("security" in one for one in operations)
+
+
+class TestKeys:
+    def test_a_stranger(self, guarded):
+        for answer in (
+            guarded.get("/v1/stats"),
+            guarded.post("/v1/documents", json=DOCUMENT),
+            guarded.delete("/v1/documents/a/1"),
+        ):
+            assert answer.status_code == 401
+            assert answer.headers["www-authenticate"].startswith("Bearer")
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert answer.json()["status"] == 401
+
+    def test_a_stranger_is_told_before_the_body_is_read(self, guarded):
+        sent = []
+
+        def body():
+            for number in range(100):
+                sent.append(number)
+                yield b" " * 100_000
+
+        answer = guarded.post(
+            "/v1/documents", content=body(), headers={"Content-Type": "application/json"}
+        )
+        assert answer.status_code == 401
+
+    @pytest.mark.parametrize(
+        "header",
+        ["", "Bearer", "Bearer ", "Bearer nonsense", "Basic {read}", "{read}", "Bearer {read}x"],
+    )
+    def test_what_is_no_key(self, guarded, keys, header):
+        headers = {"Authorization": header.format(**keys)}
+        assert guarded.get("/v1/stats", headers=headers).status_code == 401
+
+    @pytest.mark.parametrize("header", ["Bearer {read}", "bearer {read}", "Bearer  {read} "])
+    def test_what_is_one(self, guarded, keys, header):
+        headers = {"Authorization": header.format(**keys)}
+        assert guarded.get("/v1/stats", headers=headers).status_code == 200
+
+    @pytest.mark.parametrize(
+        ("key", "reads", "writes"), [("read", 200, 403), ("write", 403, 201), ("both", 200, 201)]
+    )
+    def test_scopes(self, guarded, keys, key, reads, writes):
+        headers = bearer(keys[key])
+        assert guarded.get("/v1/stats", headers=headers).status_code == reads
+        answer = guarded.post("/v1/documents", json=DOCUMENT, headers=headers)
+        assert answer.status_code == writes
+        if writes == 403:
+            assert "scope 'write'" in answer.json()["detail"]
+
+    def test_revoked_while_it_runs(self, guarded, keys):
+        assert guarded.get("/v1/stats", headers=bearer(keys["read"])).status_code == 200
+        revoke_key(keys["path"], "read")
+        assert guarded.get("/v1/stats", headers=bearer(keys["read"])).status_code == 401
+        assert guarded.get("/v1/stats", headers=bearer(keys["both"])).status_code == 200
+
+    def test_the_description_names_the_scheme(self, guarded):
+        described = guarded.get("/openapi.json", headers={}).json()
+        (scheme,) = described["components"]["securitySchemes"].values()
+        assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
+
+    def test_health_needs_none_and_metrics_do(self, guarded, keys):
+        assert guarded.get("/healthz").status_code == 200
+        assert guarded.get("/metrics").status_code == 401
+        assert guarded.get("/metrics", headers=bearer(keys["read"])).status_code == 200
+
+    def test_any_host_is_answered(self, guarded, keys):
+        headers = bearer(keys["read"]) | {"Host": "news.example"}
+        assert guarded.get("/v1/stats", headers=headers).status_code == 200
+
+
+@pytest.fixture
+def page(serve, index, keys):
+    """A service with a page that has a form for signing in and one for signing out."""
+    app = create_app(Settings(index=index, keys=keys["path"], workers=1))
+
+    @app.get("/test/form")
+    async def form(request: Request):
+        return {"token": csrf.token(request), "writes": auth.is_allowed(request, "write")}
+
+    @app.post("/test/login", dependencies=[Depends(csrf.check)])
+    async def login(request: Request):
+        known = auth.sign_in(request, str((await request.form())["key"]))
+        return {"name": None if known is None else known.name}
+
+    @app.post("/test/logout", dependencies=[Depends(csrf.check)])
+    async def logout(request: Request):
+        auth.sign_out(request)
+        return {}
+
+    # Before the page's own addresses, the last of which knows all that is left.
+    routes = app.router.routes
+    routes[:] = [*routes[-3:], *routes[:-3]]
+    return serve.running(app)
+
+
+def sign_in(page, key):
+    token = page.get("/test/form").json()["token"]
+    return page.post("/test/login", data={"key": key, csrf.FIELD: token})
+
+
+class TestSessions:
+    def test_a_session_has_the_scopes_of_its_key(self, page, keys):
+        assert sign_in(page, f" {keys['read']}\n").json() == {"name": "read"}
+        assert page.get("/v1/stats").status_code == 200
+        assert page.get("/test/form").json()["writes"] is False
+        assert page.post("/v1/documents", json=DOCUMENT).status_code == 403
+
+    def test_the_cookie(self, page, keys):
+        answer = sign_in(page, keys["both"])
+        (cookie,) = answer.headers.get_list("set-cookie")
+        assert cookie.startswith("neardup_session=")
+        assert keys["both"] not in cookie
+        for attribute in ("; Path=/", "; HttpOnly", "; SameSite=Strict", "; Max-Age=43200"):
+            assert attribute in cookie
+        assert "Secure" not in cookie
+
+    def test_the_cookie_over_https(self, page, keys):
+        page.base_url = "https://news.example"
+        (cookie,) = sign_in(page, keys["both"]).headers.get_list("set-cookie")
+        assert cookie.endswith("; Secure")
+
+    def test_no_session_for_a_wrong_key(self, page):
+        answer = sign_in(page, "nonsense")
+        assert answer.json() == {"name": None}
+        assert "set-cookie" not in answer.headers
+        assert page.get("/v1/stats").status_code == 401
+
+    def test_signing_out(self, page, keys):
+        sign_in(page, keys["both"])
+        token = page.get("/test/form").json()["token"]
+        page.post("/test/logout", data={csrf.FIELD: token})
+        assert page.get("/v1/stats").status_code == 401
+
+    def test_it_ends_with_its_key(self, page, keys):
+        sign_in(page, keys["both"])
+        assert page.get("/v1/stats").status_code == 200
+        revoke_key(keys["path"], "both")
+        assert page.get("/v1/stats").status_code == 401
+
+    def test_it_ends_in_the_evening(self, page, keys, monkeypatch):
+        sign_in(page, keys["both"])
+        page.cookies.jar.clear_expired_cookies()
+        later = time.time() + auth.SESSION_SECONDS + 1
+        monkeypatch.setattr("neardup.server.auth.time.time", lambda: later)
+        session = page.cookies.get("neardup_session")
+        answer = page.get("/v1/stats", headers={"Cookie": f"neardup_session={session}"})
+        assert answer.status_code == 401
+
+    def test_a_forged_cookie(self, page, keys):
+        sign_in(page, keys["read"])
+        digest, ends, signature = page.cookies.get("neardup_session").split(".")
+        page.cookies.clear()
+        both = next(key for key in page.app.state.keys if key.name == "both")
+        for value in (
+            f"{both.digest}.{ends}.{signature}",
+            f"{digest}.{int(ends) + 1}.{signature}",
+            f"{digest}.{ends}.{signature[:-1]}",
+            f"{digest}.{ends}.",
+            f"{both.digest}.{ends}",
+            f"{both.digest}..",
+            "..",
+            "x",
+        ):
+            headers = {"Cookie": f"neardup_session={value}"}
+            assert page.get("/v1/stats", headers=headers).status_code == 401
+
+    def test_another_start_knows_no_session(self, page, serve, keys):
+        sign_in(page, keys["both"])
+        session = page.cookies.get("neardup_session")
+        again = serve(keys=keys["path"])
+        answer = again.get("/v1/stats", headers={"Cookie": f"neardup_session={session}"})
+        assert answer.status_code == 401
+
+    def test_other_sites_cannot_use_it(self, page, keys):
+        sign_in(page, keys["both"])
+        headers = {"Sec-Fetch-Site": "cross-site"}
+        answer = page.post("/v1/documents", json=DOCUMENT, headers=headers)
+        assert answer.status_code == 403
+        # A key in a header is a program's own.
+        headers |= bearer(keys["both"])
+        assert page.post("/v1/documents", json=DOCUMENT, headers=headers).status_code == 201

@@ -1,0 +1,398 @@
+"""The pages in a real browser: by mouse, by keyboard alone, on a phone, without scripts.
+
+Each test also asserts what holds for all of them: no error on the console, no dialog, no
+request to another place, and nothing wider than the window.
+"""
+
+import json
+import shutil
+import sys
+from importlib import util
+from pathlib import Path
+
+import pytest
+
+import neardup
+from neardup.server.keys import create_key
+
+from .conftest import _PROGRAM, BRIDGE, FERRY, Process, free_port
+
+pytestmark = pytest.mark.slow
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+OPTIONS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+PHONE, DESK = 360, 1280
+NOTICE = (
+    "市图书馆将于本周六上午九点重新开放，新馆增加了三百个座位和一间儿童阅览室，书架都换成了矮柜。\n"
+    "读者凭身份证或者借书证入馆，周一闭馆，晚上开放到九点半，行动不便的读者可以打电话预约。"
+)
+HOSTILE = "<script>window.broken=1</script></textarea><img src=x onerror='window.broken=1'>\u202e"
+#: Each page and the forms' answers: where, and what is filled before the button is pressed.
+ANSWERS = {
+    "compared": ("/", {"#a": NOTICE + FERRY, "#b": FERRY + NOTICE.replace("三百", "四百")}),
+    "known": ("/ask", {"#text": "（综合消息）" + NOTICE}),
+    "new": ("/ask", {"#text": "山里的茶园在干旱的春天里保住了收成。"}),
+    "refused": ("/", {"#a": "x"}),
+}
+PAGES = {
+    "compare": "/",
+    "ask": "/ask",
+    "check": "/check",
+    "clusters": "/clusters",
+    "dropped": "/documents/web/7",
+    "kept": "/documents/wire/1",
+    "hostile": "/documents?id=h%2F%3Cb%3E",
+    "status": "/status",
+}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("service")
+    location = folder / "news.db"
+    with neardup.Index(location, must_exist=False, workers=1) as index:
+        index.add("wire/1", NOTICE, title="市图书馆周六重新开放", at="2026-03-01T08:00:00Z")
+        index.add("web/7", NOTICE + "（完）", title="新馆开放", at="2026-03-02T08:00:00Z")
+        index.add("en/1", BRIDGE, title="New bridge", at="2026-03-03T08:00:00Z", extra={"page": 3})
+        index.add("en/2", "(Update) " + BRIDGE, title=HOSTILE, at="2026-03-04T08:00:00Z")
+        index.add("en/3", BRIDGE + " A feast.", at="2026-03-05T08:00:00Z")
+        index.add("h/<b>", HOSTILE + FERRY, title=HOSTILE, source=HOSTILE, extra={HOSTILE: "x"})
+    port = free_port()
+    given = json.dumps({"index": str(location), "workers": 1})
+    process = Process([sys.executable, "-c", _PROGRAM, given, str(port)], port, folder / "log")
+    process.wait_until_up()
+    yield process
+    process.stop()
+
+
+@pytest.fixture
+def keyed_service(serve_process, tmp_path):
+    keys = tmp_path / "keys.json"
+    key, _ = create_key(keys, "editor", ("read", "write"))
+    return serve_process(keys=str(keys)), key
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="needs playwright: pip install playwright"
+    )
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
+        pytest.skip(f"needs a browser: one of {', '.join(NAMES)} on the path")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=list(OPTIONS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser, service):
+    """Open a page of the service: ``visit("/ask", language="zh", width=360)``."""
+    seen = []
+    contexts = []
+
+    here = service
+
+    def open_page(path="/", *, language="en", width=DESK, scripts=True, service=here):
+        context = browser.new_context(
+            viewport={"width": width, "height": 800},
+            locale={"en": "en-US", "zh": "zh-CN"}[language],
+            java_script_enabled=scripts,
+        )
+        contexts.append((context, width))
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("console", lambda message: seen.append(("console", message.text)))
+        page.on("pageerror", lambda error: seen.append(("error", str(error))))
+        page.on("dialog", lambda dialog: seen.append(("dialog", dialog.message)))
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith((service.url + "/", "data:,"))
+                else seen.append(("request", request.url))
+            ),
+        )
+        page.goto(service.url + path)
+        return page
+
+    yield open_page
+    for context, width in contexts:
+        for page in context.pages:
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url
+            assert page.evaluate("window.broken") is None
+        context.close()
+    # A form that is refused, and a wrong key: Chromium reports their status as an error.
+    assert [one for one in seen if "status of 4" not in one[1]] == []
+
+
+def answered(visit, name, **options):
+    path, fields = ANSWERS[name]
+    page = visit(path, **options)
+    for field, text in fields.items():
+        page.fill(field, text)
+    page.click("button.main")
+    page.wait_for_selector("#result, .problem")
+    return page
+
+
+def focused(page):
+    return page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()")
+
+
+def tab_to(page, wanted, most=60):
+    """Press Tab until an element has the focus, as somebody without a mouse does."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if focused(page) == wanted:
+            assert page.evaluate(
+                "getComputedStyle(document.activeElement).outlineStyle !== 'none'"
+            ), f"the focus on {wanted} cannot be seen"
+            return
+    raise AssertionError(f"Tab does not lead to {wanted}")
+
+
+@pytest.mark.parametrize("width", [PHONE, DESK])
+@pytest.mark.parametrize("language", ["zh", "en"])
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_opens(visit, name, language, width):
+    page = visit(PAGES[name], language=language, width=width)
+    assert page.evaluate("document.documentElement.lang").startswith(language)
+    assert page.locator("h1").is_visible()
+    page.locator(".switch a").click()
+    page.wait_for_selector(f"html:not([lang^={language}])")
+    assert page.locator("h1").is_visible()
+
+
+@pytest.mark.parametrize("width", [PHONE, DESK])
+@pytest.mark.parametrize("language", ["zh", "en"])
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_answer_comes_and_in_both_languages(visit, name, language, width):
+    page = answered(visit, name, language=language, width=width)
+    # It is what has the focus, so a screen reader begins there.
+    assert page.evaluate("document.activeElement.matches('#result, .problem')")
+    page.locator(".switch button[name=language]").click()
+    page.wait_for_selector(f"html:not([lang^={language}])")
+    assert page.locator("#result, .problem").count() == 1
+
+
+def test_compare_by_keyboard(visit):
+    page = visit("/")
+    page.keyboard.press("Tab")
+    assert page.locator(".skip").is_visible()
+    page.keyboard.press("Enter")
+    tab_to(page, "a")
+    page.keyboard.insert_text(NOTICE + FERRY)
+    tab_to(page, "b")
+    page.keyboard.insert_text(FERRY + NOTICE.replace("三百", "四百"))
+    tab_to(page, "Compare")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#result")
+    tab_to(page, "a1")
+    page.keyboard.press("Enter")
+    assert focused(page) == "b1"
+    assert page.locator("a.copy.now").count() >= 2
+    page.keyboard.press("Enter")
+    assert focused(page) == "a1"
+    page.keyboard.press("Escape")
+    assert page.locator("a.copy.now").count() == 0
+
+
+def test_a_click_brings_the_other_side_to_the_same_height(visit):
+    page = visit("/")
+    filler = "\n".join(f"第{at}行是两边都没有的文字{at * 7919}。" for at in range(120))
+    page.fill("#a", filler + NOTICE + filler[::-1])
+    page.fill("#b", FERRY + NOTICE + FERRY.replace("渡", "河"))
+    page.click("button.main")
+    page.wait_for_selector("#result")
+    number = page.locator("a.copy[id^=b]").first.get_attribute("id")[1:]
+    page.locator(f"#b{number}").click()
+    here, there = (page.locator(f"#{side}{number}").bounding_box() for side in "ba")
+    assert abs(here["y"] - there["y"]) < 60
+    assert 0 <= there["y"] < 800
+    assert focused(page) == f"a{number}"
+
+
+def test_a_file_is_dropped_on_a_field(visit):
+    page = visit("/")
+    page.fill("#b", FERRY)
+    page.evaluate(
+        """(text) => {
+          const moved = new DataTransfer();
+          moved.items.add(new File([text], "渡轮.txt", { type: "text/plain" }));
+          const target = document.getElementById("a");
+          const how = { dataTransfer: moved, bubbles: true, cancelable: true };
+          for (const kind of ["dragover", "drop"]) {
+            target.dispatchEvent(new DragEvent(kind, how));
+          }
+        }""",
+        FERRY,
+    )
+    assert page.evaluate("document.getElementById('a-file').files[0].name") == "渡轮.txt"
+    page.click("button.main")
+    page.wait_for_selector("#result")
+    assert page.locator("#result").inner_text() == "The two texts are the same"
+
+
+def test_ask_and_add_by_keyboard(visit):
+    page = visit("/ask", language="zh")
+    tab_to(page, "text")
+    page.keyboard.insert_text("渔港的冷库上月扩建完工，可以存放两千吨海产，渔民卖鱼不必再赶早市。")
+    tab_to(page, "title")
+    page.keyboard.insert_text("冷库扩建")
+    # Enter sends the form in the same language.
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#result")
+    assert page.locator("#result").inner_text() == "新文本"
+    tab_to(page, "id")
+    page.keyboard.insert_text("keyboard/1")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".done")
+    assert page.locator("h1").inner_text() == "冷库扩建"
+
+
+def test_browse_compare_and_undo(visit):
+    page = visit("/clusters")
+    page.fill("#search", "New bridge")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**search=**")
+    cluster = page.locator(".cluster")
+    assert cluster.count() == 1
+    cluster.locator("tbody tr").nth(1).get_by_role("link", name="Compare").click()
+    page.wait_for_url("**/documents/en/3#beside")
+    assert page.locator(".pane").count() == 2
+    page.get_by_role("button", name="Keep it after all").press("Enter")
+    page.wait_for_selector(".done")
+    assert "Kept after all." in page.locator(".history").inner_text()
+    assert page.locator(".state").first.inner_text() == "kept"
+
+
+def test_a_paper_by_keyboard(visit):
+    page = visit("/check")
+    tab_to(page, "file")
+    paper = ("本文讨论图书馆。\n" + NOTICE + "\n" + FERRY).encode()
+    page.set_input_files(
+        "#file", files=[{"name": "论文.txt", "mimeType": "text/plain", "buffer": paper}]
+    )
+    tab_to(page, "Check")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#result", timeout=60_000)
+    assert page.locator(".figure").first.inner_text() not in ("0%", "")
+    page.get_by_role("link", name="Open the report").press("Enter")
+    page.wait_for_url("**/report?language=en")
+    assert "论文.txt" in page.locator("h1").inner_text()
+
+
+def test_a_paper_that_cannot_be_read_says_why(visit):
+    page = visit("/check", width=PHONE)
+    page.set_input_files(
+        "#file",
+        files=[{"name": "a.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.4 broken"}],
+    )
+    page.click("button.main")
+    page.wait_for_selector(".problem", timeout=60_000)
+    assert "a.pdf" in page.locator(".problem").inner_text()
+
+
+def test_a_file_that_is_too_large_is_not_sent(visit, tmp_path):
+    large = tmp_path / "large.txt"
+    with large.open("wb") as file:
+        file.truncate((16 << 20) + 1)
+    page = visit("/ask")
+    page.set_input_files("#text-file", large)
+    told = page.evaluate("document.getElementById('text-file').validationMessage")
+    assert told == "This file is too large: at most 16 MB are taken."
+    page.click("button.main")
+    assert page.locator("#result").count() == 0
+    # Who types instead is let through.
+    page.fill("#text", FERRY)
+    page.click("button.main")
+    page.wait_for_selector("#result")
+
+
+def test_sign_in_by_keyboard(visit, axe, keyed_service):
+    service, key = keyed_service
+    page = visit("/clusters?search=bridge", service=service, width=PHONE)
+    assert "/login?next=" in page.url
+    page.evaluate(axe)
+    assert page.evaluate("axe.run(document)")["violations"] == []
+    tab_to(page, "key")
+    page.keyboard.insert_text("wrong")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".problem")
+    tab_to(page, "key")
+    page.keyboard.insert_text(key)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/clusters?search=bridge")
+    page.get_by_role("button", name="Sign out").press("Enter")
+    page.wait_for_url("**/login")
+
+
+def test_without_scripts(visit):
+    page = visit("/", scripts=False)
+    page.fill("#a", NOTICE + FERRY)
+    page.fill("#b", FERRY + NOTICE)
+    page.click("button.main")
+    page.locator("#a2").click()
+    assert page.url.endswith("#b2")
+    page.goto(page.url.partition("#")[0] + "check")
+    page.set_input_files(
+        "#file", files=[{"name": "a.txt", "mimeType": "text/plain", "buffer": NOTICE.encode()}]
+    )
+    page.click("button.main")
+    # By itself, because the page says so.
+    page.wait_for_selector("#result", timeout=60_000)
+
+
+@pytest.mark.parametrize("name", [*PAGES, *ANSWERS])
+def test_print(visit, name, tmp_path):
+    pdfium = pytest.importorskip("pypdfium2")
+    page = visit(PAGES[name]) if name in PAGES else answered(visit, name)
+    path = tmp_path / "page.pdf"
+    page.pdf(path=path, prefer_css_page_size=True)
+    with pdfium.PdfDocument(path) as document:
+        assert 1 <= len(document) <= 4
+        text = "".join(page.get_textpage().get_text_range() for page in document)
+    assert page.locator("h1").inner_text() in " ".join(text.split()) or name == "hostile"
+    page.emulate_media(media="print")
+    assert not page.locator(".screen").filter(visible=True).count()
+
+
+@pytest.fixture(scope="module")
+def axe():
+    found = util.find_spec("axe_playwright_python")
+    if found is None:
+        pytest.skip("needs axe-core: pip install axe-playwright-python")
+    return Path(found.origin).with_name("axe.min.js").read_text("utf-8")
+
+
+@pytest.mark.parametrize("width", [PHONE, DESK])
+@pytest.mark.parametrize("name", [*PAGES, *ANSWERS, "nowhere", "done"])
+def test_no_accessibility_fault(visit, axe, name, width):
+    if name in ANSWERS:
+        page = answered(visit, name, width=width)
+    elif name == "done":
+        page = visit("/check", width=width)
+        paper = {"name": "a.txt", "mimeType": "text/plain", "buffer": NOTICE.encode()}
+        page.set_input_files("#file", files=[paper])
+        page.click("button.main")
+        page.wait_for_selector("#result", timeout=60_000)
+    elif name == "nowhere":
+        page = visit("/nowhere", width=width)
+    else:
+        page = visit(PAGES[name], width=width)
+    page.evaluate(axe)
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    faults = [
+        (fault["id"], fault["impact"], [node["html"][:200] for node in fault["nodes"]])
+        for fault in found["violations"]
+    ]
+    assert faults == []

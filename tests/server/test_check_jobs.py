@@ -1,0 +1,420 @@
+"""Checks as jobs: a bounded queue, progress, results that go, and a graceful stop."""
+
+import asyncio
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+
+from neardup.exceptions import ParameterError
+from neardup.readers.files import FileText
+from neardup.server import Settings, jobs
+from neardup.server.job_folder import JobFolder, Trouble
+from neardup.server.jobs import Jobs
+from neardup.server.problems import ProblemError
+from neardup.server.uploads import Upload
+from tests.readers.making import column, docx, paragraph, pdf
+from tests.server.conftest import FERRY
+from tests.server.papers import LONG, OWN, send, wait
+
+UNKNOWN = "0" * 32
+
+
+def upload(text=OWN + FERRY, label="paper.txt"):
+    file = tempfile.TemporaryFile()  # noqa: SIM115
+    file.write(text.encode())
+    file.flush()
+    return Upload(file, label, len(text.encode()))
+
+
+@pytest.fixture
+def stuck(monkeypatch):
+    """Let the reading of papers go on until an event, or until the check is ended."""
+    go, begun = threading.Event(), threading.Event()
+
+    def read_slowly(_file, _label, *, look, **_):
+        begun.set()
+        while not go.wait(0.01):
+            look()
+        return FileText(OWN + FERRY, "text")
+
+    monkeypatch.setattr(jobs, "read_apart", read_slowly)
+    go.begun = begun
+    yield go
+    go.set()
+
+
+@pytest.fixture
+def working(index):
+    """Make the jobs of a process: ``working(max_jobs=2)``; they are stopped at the end."""
+    made = []
+
+    def start(*, folder=None, registry=None, threads=1, seconds=60.0, **settings):
+        given = Settings(index=index, workers=1, **settings)
+        new = Jobs(given, registry=registry, threads=threads, seconds=seconds)
+        new.start(folder)
+        made.append(new)
+        return new
+
+    yield start
+    for one in made:
+        asyncio.run(one.stop(0))
+
+
+def submit(to, paper=None):
+    with to.room():
+        return to.submit(paper or upload(), "index", 20).job
+
+
+def ended(of, job, seconds=30):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        state = of.state(job)
+        assert state is not None
+        if state.state in ("done", "failed"):
+            return state
+        time.sleep(0.01)
+    raise AssertionError(f"the check does not end: {state}")
+
+
+class TestOverHttp:
+    @pytest.mark.parametrize(
+        ("name", "data"),
+        [
+            ("论文.txt", (OWN + FERRY).encode()),
+            ("论文.txt", (OWN + FERRY).encode("gb18030")),
+            ("论文.docx", docx(paragraph(OWN) + paragraph(FERRY))),
+            ("论文.pdf", pdf([column([OWN, FERRY])])),
+        ],
+    )
+    def test_a_paper(self, client, name, data):
+        accepted = send(client, data, name=name)
+        assert accepted.status_code == 202
+        assert accepted.headers["location"] == accepted.json()["status"]
+        assert re.fullmatch("[0-9a-f]{32}", accepted.json()["job"])
+        state = wait(client, accepted)
+        assert state["paper"] == name
+        assert (state["state"], state["stage"], state["progress"]) == ("done", "done", 1.0)
+        assert state["problem"] is None
+        assert 0.4 < state["rates"]["total"] < 0.6
+        report = client.get(accepted.json()["report_json"])
+        assert report.headers["content-type"] == "application/json"
+        assert report.headers["content-disposition"].startswith("attachment")
+        assert report.json()["sources"][0]["id"] == "b 2"
+        assert report.json()["rates"] == state["rates"]
+
+    def test_the_page_of_a_report(self, serve):
+        client = serve(language="en")
+        accepted = send(client, OWN + FERRY, language="zh")
+        wait(client, accepted)
+        page = client.get(accepted.json()["report"])
+        assert page.headers["content-type"] == "text/html; charset=utf-8"
+        assert '<html lang="zh' in page.text
+        assert '<html lang="en' in client.get(f"{accepted.json()['status']}/report").text
+        wrong = client.get(f"{accepted.json()['status']}/report?language=../../en")
+        assert wrong.status_code == 422
+        assert wrong.json()["field"] == "language"
+
+    def test_least_counts(self, client):
+        paper = OWN + FERRY[:12] + OWN
+        strict = wait(client, send(client, paper))
+        assert strict["rates"]["total"] == 0
+        loose = wait(client, send(client, paper, least="8"))
+        assert loose["rates"]["total"] > 0
+
+    def test_stages(self, client, stuck):
+        accepted = send(client, OWN)
+        assert stuck.begun.wait(30)
+        state = client.get(accepted.json()["status"]).json()
+        assert (state["state"], state["stage"]) == ("running", "reading")
+        for of in ("report", "report_json"):
+            report = client.get(accepted.json()[of])
+            assert report.status_code == 409
+            assert report.json()["title"] == "No report"
+        stuck.set()
+        assert wait(client, accepted)["state"] == "done"
+
+    @pytest.mark.parametrize(
+        "job",
+        [UNKNOWN, "0" * 31, "x", "..", "%2e%2e%2fetc", "é", "a b", "%00", "A" * 32, "0" * 999],
+    )
+    def test_unknown_jobs(self, client, job):
+        for path in ("", "/report", "/report.json"):
+            answer = client.get(f"/v1/check/{job}{path}")
+            assert answer.status_code == 404
+            assert answer.headers["content-type"] == "application/problem+json"
+        assert client.delete(f"/v1/check/{job}").status_code == 404
+
+    def test_remove(self, client):
+        accepted = send(client, OWN)
+        wait(client, accepted)
+        assert client.delete(accepted.json()["status"]).status_code == 204
+        for path in ("status", "report", "report_json"):
+            assert client.get(accepted.json()[path]).status_code == 404
+        assert client.delete(accepted.json()["status"]).status_code == 404
+
+    def test_remove_one_that_runs(self, client, stuck):
+        accepted = send(client, OWN)
+        assert stuck.begun.wait(30)
+        assert client.delete(accepted.json()["status"]).status_code == 204
+        stuck.begun.clear()
+        # Its thread is free for the next one.
+        second = send(client, OWN)
+        assert stuck.begun.wait(30)
+        stuck.set()
+        assert wait(client, second)["state"] == "done"
+
+    def test_a_full_queue(self, serve, stuck):
+        client = serve(max_jobs=2)
+        running = send(client, OWN)
+        assert stuck.begun.wait(30)
+        waiting = [send(client, OWN) for _ in range(2)]
+        refused = send(client, OWN)
+        assert refused.status_code == 429
+        assert int(refused.headers["retry-after"]) > 0
+        assert refused.json()["title"] == "Too many papers"
+        assert client.delete(waiting[0].json()["status"]).status_code == 204
+        stuck.set()
+        assert wait(client, running)["state"] == "done"
+        assert wait(client, waiting[1])["state"] == "done"
+        assert wait(client, send(client, OWN))["state"] == "done"
+
+    def test_a_bug_shows_nothing(self, client, monkeypatch, caplog):
+        def fail(*_, **__):
+            raise RuntimeError("the paper says: " + LONG)
+
+        monkeypatch.setattr(jobs, "check_paper", fail)
+        state = wait(client, send(client, OWN))
+        assert (state["state"], state["problem"]["status"]) == ("failed", 500)
+        assert "RuntimeError" not in str(state)
+        assert "RuntimeError" in caplog.text
+        assert LONG not in caplog.text
+
+    def test_the_description(self, client):
+        paths = client.get("/openapi.json").json()["paths"]
+        post = paths["/v1/check"]["post"]
+        assert "multipart/form-data" in post["requestBody"]["content"]
+        assert {"202", "400", "404", "413", "415", "422", "429", "503"} <= set(post["responses"])
+        assert {"404", "409"} <= set(paths["/v1/check/{job}/report"]["get"]["responses"])
+
+
+class TestTime:
+    def test_too_long_a_check(self, working, stuck):
+        found = working(seconds=0.2)
+        state = ended(found, submit(found))
+        assert stuck.begun.is_set()
+        assert state.problem.status == 422
+        assert "within 0.2 seconds" in state.problem.detail
+
+    def test_results_go(self, working):
+        found = working(job_seconds=0.3)
+        job = submit(found)
+        assert ended(found, job).state == "done"
+        time.sleep(0.4)
+        submit(found)
+        assert found.state(job) is None
+        assert found.page(job, "zh") is None
+
+    def test_one_that_runs_does_not(self, working, stuck):
+        found = working(job_seconds=0.05)
+        job = submit(found)
+        assert stuck.begun.wait(30)
+        time.sleep(0.2)
+        submit(found)
+        assert found.state(job).state == "running"
+
+
+class TestStop:
+    def test_what_runs_is_finished(self, working, stuck, tmp_path):
+        found = working(folder=tmp_path / "checks")
+        running, waiting = submit(found), submit(found)
+        assert stuck.begun.wait(30)
+        threading.Timer(0.3, stuck.set).start()
+        asyncio.run(found.stop(30))
+        assert found.state(running).state == "done"
+        state = found.state(waiting)
+        assert state.state == "failed"
+        assert (state.problem.status, state.problem.title) == (503, "The service stopped")
+        with pytest.raises(ProblemError) as caught, found.room():
+            pass
+        assert caught.value.status_code == 503
+
+    def test_time_is_limited(self, working, stuck, tmp_path):
+        found = working(folder=tmp_path / "checks")
+        running = submit(found)
+        assert stuck.begun.wait(30)
+        begun = time.monotonic()
+        asyncio.run(found.stop(0.2))
+        assert time.monotonic() - begun < 4
+        assert found.state(running).problem.title == "The service stopped"
+
+    def test_a_folder_of_its_own_goes(self, working):
+        found = working()
+        ended(found, submit(found))
+        path = found._folder.path
+        assert stat.S_IMODE(path.stat().st_mode) == 0o700
+        assert path.parent == Path(tempfile.gettempdir())
+        asyncio.run(found.stop())
+        assert not path.exists()
+
+    def test_never_started(self, index):
+        before = set(os.listdir(tempfile.gettempdir()))
+        asyncio.run(Jobs(Settings(index=index)).stop())
+        after = set(os.listdir(tempfile.gettempdir()))
+        assert not [one for one in after - before if one.startswith("neardup-checks")]
+
+    @pytest.mark.slow
+    def test_a_process(self, serve_process):
+        service = serve_process()
+        assert wait(service.client, send(service.client, OWN))["state"] == "done"
+        for _ in range(3):
+            assert send(service.client, OWN + LONG * 1000).status_code == 202
+        assert service.stop(signal.SIGTERM) in (0, -signal.SIGTERM)
+        assert "Traceback" not in service.log()
+
+
+class TestFolder:
+    def test_another_process_tells(self, working, tmp_path, stuck):
+        first, second = (working(folder=tmp_path / "checks") for _ in range(2))
+        job = submit(first)
+        assert stuck.begun.wait(30)
+        assert second.state(job).state == "running"
+        stuck.set()
+        assert ended(second, job).state == "done"
+        assert second.page(job, "en") == first.page(job, "en") is not None
+        assert second.report(job) == first.report(job) is not None
+        assert second.remove(job)
+        assert first.state(job) is None
+
+    def test_another_process_ends_it(self, working, tmp_path, stuck):
+        first, second = (working(folder=tmp_path / "checks") for _ in range(2))
+        job = submit(first)
+        assert stuck.begun.wait(30)
+        assert second.remove(job)
+        stuck.begun.clear()
+        submit(first)
+        assert stuck.begun.wait(30)
+        assert first.state(job) is None
+
+    def test_a_process_that_was_killed(self, tmp_path):
+        program = (
+            "import sys, time, pathlib\n"
+            f"sys.path[:0] = {sys.path!r}\n"
+            "from neardup.server.job_folder import JobFolder\n"
+            "folder = JobFolder(60)\n"
+            "folder.open(pathlib.Path(sys.argv[1]))\n"
+            "print(folder.create('a.txt', 'index').job, flush=True)\n"
+            "time.sleep(60)\n"
+        )
+        with subprocess.Popen(
+            [sys.executable, "-c", program, str(tmp_path / "checks")],
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+            job = process.stdout.readline().strip()
+            mine = JobFolder(60)
+            mine.open(tmp_path / "checks")
+            assert mine.read(job).state == "queued"
+            process.kill()
+            process.wait()
+            state = mine.read(job)
+            assert (state.state, state.problem.status) == ("failed", 503)
+            mine.close()
+
+    def test_what_was_left_behind_goes(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        left, alive = JobFolder(60), JobFolder(60)
+        left.open()
+        alive.open()
+        left.create("secret.txt", "index")
+        # As the system does when a process ends.
+        os.close(left._lock)
+        new = JobFolder(60)
+        new.open()
+        assert not left.path.exists()
+        assert alive.path.exists()
+        new.close()
+        alive.close()
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_folder_that_others_may_open(self, tmp_path):
+        (tmp_path / "checks").mkdir(mode=0o755)
+        (tmp_path / "checks").chmod(0o755)
+        with pytest.raises(ParameterError, match="chmod 700"):
+            JobFolder(60).open(tmp_path / "checks")
+
+    def test_a_folder_that_was_tidied_away(self, tmp_path):
+        folder = JobFolder(60)
+        folder.open(tmp_path / "checks")
+        for one in folder.path.iterdir():
+            one.unlink()
+        folder.path.rmdir()
+        job = folder.create("a.txt", "index").job
+        assert folder.read(job).state == "queued"
+        folder.close()
+
+    @pytest.mark.parametrize("job", ["", ".", "..", "../x", "/etc", "0" * 33, "0" * 32 + "\n"])
+    def test_an_id_is_no_path(self, tmp_path, job):
+        folder = JobFolder(60)
+        folder.open(tmp_path / "checks")
+        (tmp_path / "x").mkdir()
+        assert folder.read(job) is None
+        assert folder.get(job, "zh.html") is None
+        assert not folder.has(job)
+        assert not folder.remove(job)
+        assert (tmp_path / "x").is_dir()
+        folder.close()
+
+    def test_only_files_of_a_report(self, tmp_path):
+        folder = JobFolder(60)
+        folder.open(tmp_path / "checks")
+        job = folder.create("a.txt", "index").job
+        assert folder.get(job, "state.json") is None
+        assert folder.get(job, "../../x") is None
+        folder.close()
+
+    def test_what_is_written_is_read(self, tmp_path):
+        from dataclasses import replace
+
+        folder = JobFolder(60)
+        folder.open(tmp_path / "checks")
+        state = folder.create("论文.txt", "index")
+        state = replace(state, state="failed", problem=Trouble(422, "No", "It must.", "file"))
+        assert folder.write(state)
+        assert folder.read(state.job) == state
+        assert folder.remove(state.job)
+        assert not folder.write(state)
+        folder.close()
+
+
+def test_counts(working, stuck):
+    registry = CollectorRegistry()
+    found = working(registry=registry)
+    job = submit(found)
+    assert stuck.begun.wait(30)
+    submit(found)
+    assert found.counts() == {"waiting": 1, "running": 1, "done": 0, "failed": 0}
+    assert b'neardup_checks{state="waiting"} 1.0' in generate_latest(registry)
+    stuck.set()
+    ended(found, job)
+    end = time.monotonic() + 30
+    while found.counts() != {"waiting": 0, "running": 0, "done": 2, "failed": 0}:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert b'neardup_checks_ended_total{outcome="done"} 2.0' in generate_latest(registry)
+
+
+def test_several_at_once(working):
+    found = working(threads=2)
+    made = [submit(found, upload(OWN + FERRY + str(number) * 9)) for number in range(8)]
+    rates = {ended(found, job).rates["largest_source"] for job in made}
+    assert len(rates) == 1

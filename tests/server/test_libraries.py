@@ -1,0 +1,203 @@
+"""Libraries: opened once, anew when they grew, and never in the way of others."""
+
+import os
+import threading
+import time
+
+import pytest
+
+import neardup
+from neardup.exceptions import IndexUnavailableError
+from neardup.server import Settings, libraries
+from neardup.server.libraries import INDEX, Libraries
+from neardup.server.problems import ProblemError
+from neardup.server.reading import CheckFailed
+from tests.server.conftest import FERRY
+from tests.server.papers import LONG, OWN, send, wait
+
+
+def until_ready(found, name, seconds=30):
+    end = time.monotonic() + seconds
+    ready = found.prepare(name)
+    while not ready:
+        assert time.monotonic() < end, f"{name} is never ready"
+        time.sleep(0.005)
+        ready = found.is_ready(name)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "papers"
+    made.mkdir()
+    (made / "lighthouse.txt").write_text(LONG)
+    return made
+
+
+@pytest.fixture
+def opened(index, folder):
+    settings = Settings(
+        index=index, libraries={"papers": str(folder), "gone": "/no/such"}, workers=1
+    )
+    found = Libraries(settings)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def no_rest(monkeypatch):
+    """Let a library be opened again at once."""
+    monkeypatch.setattr(libraries, "_REST", 0)
+
+
+def test_names(opened):
+    assert opened.names == (INDEX, "papers", "gone")
+    assert opened.listed() == [(INDEX, None), ("papers", None), ("gone", None)]
+    with pytest.raises(ProblemError, match="There are: index, papers, gone") as caught:
+        opened.check_name("other")
+    assert caught.value.status_code == 404
+    assert caught.value.field == "library"
+
+
+@pytest.mark.usefixtures("no_rest")
+def test_opened_once(opened):
+    until_ready(opened, "papers")
+    with opened.use("papers") as first:
+        until_ready(opened, "papers")
+        with opened.use("papers") as second:
+            assert first is second
+    assert opened.listed()[1] == ("papers", 1)
+
+
+@pytest.mark.usefixtures("no_rest")
+@pytest.mark.parametrize("change", ["add", "edit", "remove"])
+def test_files_that_changed(opened, folder, change):
+    (folder / "b.txt").write_text(OWN)
+    until_ready(opened, "papers")
+    with opened.use("papers") as before:
+        if change == "add":
+            (folder / "c.txt").write_text(FERRY)
+        elif change == "edit":
+            (folder / "b.txt").write_text(OWN + FERRY)
+        else:
+            (folder / "b.txt").unlink()
+        until_ready(opened, "papers")
+        with opened.use("papers") as after:
+            assert after is not before
+            assert len(after.library) == {"add": 3, "edit": 2, "remove": 1}[change]
+        # Who has the one before keeps it.
+        assert [one.text for one in before.library.documents([1])] == [LONG]
+    with pytest.raises(ValueError, match="closed"):
+        list(before.library.documents([1]))
+
+
+@pytest.mark.usefixtures("no_rest")
+def test_an_index_that_grew(opened, index):
+    until_ready(opened, INDEX)
+    with opened.use(INDEX) as before:
+        assert len(before.library) == 3
+    with neardup.Index(index, workers=1) as other:
+        other.remove("b 2")
+        other.add("new", LONG)
+    until_ready(opened, INDEX)
+    with opened.use(INDEX) as after:
+        assert after is not before
+        found = {one.id for one in after.library.documents(range(len(after.library)))}
+    assert found == {"a/1", "a/2", "new"}
+
+
+def test_opening_rests(opened, folder, monkeypatch):
+    monkeypatch.setattr(libraries, "_REST", 1_000_000)
+    until_ready(opened, "papers")
+    (folder / "c.txt").write_text(FERRY)
+    assert opened.prepare("papers")
+    with opened.use("papers") as found:
+        assert len(found.library) == 1
+
+
+def test_a_library_that_is_not_there(opened):
+    until_ready(opened, "gone")
+    with pytest.raises(CheckFailed) as caught, opened.use("gone"):
+        pass
+    assert caught.value.trouble.status == 503
+    assert "/no/such" not in caught.value.trouble.detail
+
+
+def test_a_library_that_comes_back(opened, folder, tmp_path):
+    folder.rename(tmp_path / "elsewhere")
+    until_ready(opened, "papers")
+    with pytest.raises(CheckFailed), opened.use("papers"):
+        pass
+    (tmp_path / "elsewhere").rename(folder)
+    until_ready(opened, "papers")
+    with opened.use("papers") as found:
+        assert len(found.library) == 1
+
+
+def test_an_index_that_is_away_meanwhile(opened):
+    until_ready(opened, INDEX)
+    with pytest.raises(CheckFailed) as caught, opened.use(INDEX):
+        raise IndexUnavailableError("news.db: the connection was lost.")
+    assert caught.value.trouble.status == 503
+    assert "news.db" not in caught.value.trouble.detail
+    until_ready(opened, INDEX)
+    with opened.use(INDEX) as found:
+        assert len(found.library) == 3
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Let the opening of the library of papers wait for an event."""
+    go = threading.Event()
+    real = libraries.open_library
+
+    def open_slowly(library, **options):
+        if isinstance(library, str):
+            assert go.wait(60)
+        return real(library, **options)
+
+    monkeypatch.setattr(libraries, "open_library", open_slowly)
+    yield go
+    go.set()
+
+
+def test_others_need_not_wait(serve, folder, slow):
+    client = serve(libraries={"papers": str(folder)})
+    first = send(client, OWN + LONG, library="papers")
+    second = send(client, OWN + FERRY)
+    assert wait(client, second)["rates"]["total"] > 0.4
+    state = client.get(first.json()["status"]).json()
+    assert (state["state"], state["stage"]) == ("queued", "library")
+    slow.set()
+    assert wait(client, first)["rates"]["total"] > 0.4
+
+
+def test_listed_over_http(serve, folder):
+    client = serve(libraries={"papers": str(folder)})
+    listed = client.get("/v1/libraries")
+    assert listed.json() == {
+        "libraries": [{"name": "index", "documents": None}, {"name": "papers", "documents": None}]
+    }
+    wait(client, send(client, OWN, library="papers"))
+    assert client.get("/v1/libraries").json()["libraries"][1]["documents"] == 1
+
+
+def test_a_report_does_not_say_where_files_are(serve, folder):
+    (folder / "old.txt").write_bytes(FERRY.encode("gb18030"))
+    client = serve(libraries={"papers": str(folder)})
+    accepted = send(client, OWN + LONG + FERRY, library="papers")
+    wait(client, accepted)
+    report = client.get(accepted.json()["report_json"])
+    assert {one["id"] for one in report.json()["sources"]} == {"lighthouse.txt", "old.txt"}
+    assert report.json()["library"] == "papers"
+    pages = [client.get(f"{accepted.json()['status']}/report?language={at}") for at in ("zh", "en")]
+    for answer in (report, *pages):
+        assert str(folder) not in answer.text
+        assert os.path.basename(os.path.dirname(folder)) not in answer.text
+
+
+def test_an_index_that_grew_over_http(client):
+    before = wait(client, send(client, OWN + LONG))
+    assert before["rates"]["total"] == 0
+    client.post("/v1/documents", json={"id": "lighthouse", "text": LONG}).raise_for_status()
+    time.sleep(0.6)
+    assert wait(client, send(client, OWN + LONG))["rates"]["total"] > 0.5

@@ -1,0 +1,430 @@
+"""What is too much is refused, cheaply and with the right status."""
+
+import json
+import socket
+import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import anyio
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse, StreamingResponse
+from starlette.routing import Route
+
+from neardup.server import Settings
+from neardup.server.limits import Limits, is_loopback
+from tests.server import really
+
+serve_really = really.serve_really
+
+JSON = {"Content-Type": "application/json"}
+
+
+class TestHosts:
+    @pytest.mark.parametrize(
+        "host",
+        ["localhost", "LOCALHOST:1", "127.0.0.1:8765", "127.9.9.9", "[::1]", "[::1]:8765"],
+    )
+    def test_this_machine(self, client, host):
+        assert client.get("/healthz", headers={"Host": host}).status_code == 200
+
+    @pytest.mark.parametrize(
+        "host",
+        [
+            "evil.example",
+            "evil.example:8765",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "0.0.0.0:8765",
+            "10.0.0.1",
+            "[::2]",
+            "[::1",
+            "[::1]evil.example",
+            "",
+            "\u00e9".encode("latin-1"),
+        ],
+    )
+    def test_a_name_that_was_made_to_lead_here(self, client, host):
+        answer = client.get("/healthz", headers={"Host": host})
+        assert answer.status_code == 421
+        assert answer.json()["type"] == "urn:neardup:not-this-host"
+
+    def test_what_loopback_is(self):
+        assert not any(map(is_loopback, ("", "localhost.", "0.0.0.0", "::", "2130706433")))
+
+
+class TestBodies:
+    def test_announced(self, serve):
+        client = serve(max_body_bytes=1000)
+        answer = client.post("/v1/query", content=b" " * 1001, headers=JSON)
+        assert answer.status_code == 413
+        assert "1000 bytes" in answer.json()["detail"]
+        assert answer.headers["connection"] == "close"
+
+    def test_the_largest(self, serve):
+        client = serve(max_body_bytes=1000)
+        body = json.dumps({"text": "a b c"}).encode().ljust(1000)
+        assert client.post("/v1/query", content=body, headers=JSON).status_code == 200
+
+    def test_counted(self, serve):
+        client = serve(max_body_bytes=1000)
+        body = (b" " * 100 for _ in range(11))
+        answer = client.post("/v1/query", content=body, headers=JSON)
+        assert answer.status_code == 413
+
+    @pytest.mark.parametrize("length", ["-1", "a", "1e3", "9" * 5000, "+5"])
+    def test_odd_lengths(self, serve, length):
+        client = serve(max_body_bytes=1000)
+        headers = JSON | {"Content-Length": length}
+        answer = client.post("/v1/query", content=b"{}", headers=headers)
+        assert answer.status_code == (413 if length.isdigit() else 400)
+
+    def test_papers_may_be_larger(self, serve):
+        client = serve(max_body_bytes=1000, max_upload_bytes=3000)
+        files = {"file": ("a.txt", b"a" * 2000)}
+        answer = client.post("/v1/check", files=files, data={"library": "index"})
+        assert answer.status_code != 413
+        big = b"a" * 100_000
+        answer = client.post("/v1/check", files={"file": ("a.txt", big)})
+        assert answer.status_code == 413
+
+
+def limited(routes, **settings):
+    """Return a bare application behind the limits, and the limits."""
+    limits = Limits(Starlette(routes=routes), Settings(index="none.db", **settings))
+
+    async def ask(method="GET", path="/", body=(b"",), pause=0.0, headers=()):
+        sent, answer = list(body), []
+
+        async def receive():
+            if not sent:
+                await anyio.sleep_forever()
+            if pause:
+                await anyio.sleep(pause)
+            piece = sent.pop(0)
+            return {"type": "http.request", "body": piece, "more_body": bool(sent)}
+
+        async def send(message):
+            answer.append(message)
+
+        scope = {
+            "type": "http",
+            "method": method,
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": b"",
+            "headers": [
+                (b"host", b"localhost"),
+                *([(b"transfer-encoding", b"chunked")] if method == "POST" else []),
+                *headers,
+            ],
+            "root_path": "",
+            "scheme": "http",
+        }
+        await limits(scope, receive, send)
+        return answer[0]["status"], dict(answer[0]["headers"])
+
+    return limits, ask
+
+
+class TestTime:
+    def test_a_long_answer(self):
+        cancelled = []
+
+        async def slow(_):
+            try:
+                await anyio.sleep(30)
+            finally:
+                cancelled.append(True)
+
+        limits, ask = limited([Route("/", slow)], request_seconds=0.05)
+        status, _ = anyio.run(ask)
+        assert (status, cancelled, limits.in_flight) == (504, [True], 0)
+
+    def test_a_body_that_does_not_come(self):
+        async def read(request):
+            await request.body()
+
+        _, ask = limited([Route("/", read, methods=["POST"])], request_seconds=0.05)
+        began = time.monotonic()
+        status, headers = anyio.run(lambda: ask("POST", body=[b"a", b"b"], pause=0.2))
+        assert (status, headers[b"connection"]) == (408, b"close")
+        assert time.monotonic() - began < 3
+
+    def test_a_large_body_has_time_and_its_answer_again(self):
+        async def read(request):
+            size = len(await request.body())
+            await anyio.sleep(0.15)
+            return PlainTextResponse(str(size))
+
+        _, ask = limited([Route("/", read, methods=["POST"])], request_seconds=0.2)
+        # As fast as it must be: it takes longer in all than a request may.
+        body = [b"a" * 16_384] * 6
+        status, _ = anyio.run(lambda: ask("POST", body=body, pause=0.1))
+        assert status == 200
+
+    def test_half_an_answer_is_not_mended(self):
+        async def stream(_):
+            async def pieces():
+                yield b"a"
+                await anyio.sleep(30)
+
+            return StreamingResponse(pieces())
+
+        limits, ask = limited([Route("/", stream)], request_seconds=0.05)
+        status, _ = anyio.run(ask)
+        assert (status, limits.in_flight) == (200, 0)
+
+
+class TestAtOnce:
+    def run(self, requests, path="/", **settings):
+        release = []
+
+        async def held(_):
+            while not release:
+                await anyio.sleep(0.001)
+            return PlainTextResponse("done")
+
+        limits, ask = limited([Route("/", held), Route("/healthz", held)], **settings)
+        found = []
+
+        async def one(path):
+            found.append(await ask(path=path))
+
+        async def all_of_them():
+            async with anyio.create_task_group() as group:
+                for _ in range(requests):
+                    group.start_soon(one, "/")
+                await anyio.sleep(0.05)
+                group.start_soon(one, path)
+                await anyio.sleep(0.05)
+                release.append(True)
+            return found
+
+        anyio.run(all_of_them)
+        assert limits.in_flight == 0
+        return found
+
+    def test_too_many(self):
+        found = self.run(5, max_in_flight=3)
+        refused = [headers for status, headers in found if status == 429]
+        assert (len(found), len(refused)) == (6, 3)
+        assert {headers[b"retry-after"] for headers in refused} == {b"1"}
+
+    def test_who_watches_is_answered(self):
+        found = self.run(5, path="/healthz", max_in_flight=3)
+        assert sorted(status for status, _ in found) == [200] * 4 + [429] * 2
+
+    def test_too_much(self):
+        async def read(request):
+            await request.body()
+            await anyio.sleep(0.1)
+            return PlainTextResponse("read")
+
+        limits, ask = limited(
+            [Route("/", read, methods=["POST"])], max_body_bytes=1000, max_upload_bytes=1000
+        )
+        found = []
+
+        async def one():
+            found.append(await ask("POST", body=[b"a" * 900]))
+
+        async def all_of_them():
+            async with anyio.create_task_group() as group:
+                for _ in range(8):
+                    group.start_soon(one)
+            # All of it is given back.
+            found.append(await ask("POST", body=[b"a" * 900]))
+
+        anyio.run(all_of_them)
+        assert sorted(status for status, _ in found) == [200] * 5 + [503] * 4
+        assert found[-1][0] == 200
+        assert limits.in_flight == 0
+
+
+def memory(pid):
+    """Return the largest memory that a process had, in bytes."""
+    status = Path(f"/proc/{pid}/status")
+    if not status.exists():
+        pytest.skip("needs /proc to look at the memory of a process")
+    line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) << 10
+
+
+def connect(running):
+    port = int(running.url.rpartition(":")[2])
+    return socket.create_connection(("127.0.0.1", port), timeout=30)
+
+
+def until_closed(connection):
+    """Return what comes until the service closes the connection."""
+    parts = []
+    try:
+        while part := connection.recv(65536):
+            parts.append(part)
+    except ConnectionResetError:
+        pass
+    return b"".join(parts)
+
+
+@pytest.fixture
+def running(serve_really):
+    return serve_really(max_body_bytes=1 << 20)
+
+
+@pytest.mark.slow
+class TestRealConnections:
+    @pytest.mark.parametrize("path", ["/v1/documents", "/v1/check", "/check", "/", "/nowhere"])
+    def test_a_gigabyte_without_a_length(self, running, path):
+        running.client.get("/v1/stats")
+        before = memory(running.process.pid)
+        sent = 0
+        with connect(running) as connection:
+            head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            connection.sendall(head.encode() + b"Transfer-Encoding: chunked\r\n\r\n")
+            piece = b"40000\r\n" + b"a" * 0x40000 + b"\r\n"
+            try:
+                while sent < 1 << 30:
+                    connection.sendall(piece)
+                    sent += 0x40000
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            answer = until_closed(connection)
+        assert sent < 200 << 20
+        assert memory(running.process.pid) - before < 40 << 20
+        assert not answer or answer.startswith(b"HTTP/1.1 4")
+        assert running.client.get("/healthz").status_code == 200
+
+    def test_a_gigabyte_that_is_announced(self, running):
+        with connect(running) as connection:
+            connection.sendall(
+                b"POST /v1/documents HTTP/1.1\r\nHost: localhost\r\n"
+                b"Content-Type: application/json\r\nExpect: 100-continue\r\n"
+                b"Content-Length: 1073741824\r\n\r\n"
+            )
+            answer = until_closed(connection)
+        assert answer.startswith(b"HTTP/1.1 413 ")
+        assert b"100 Continue" not in answer
+        assert b'"status":413' in answer
+
+    def test_the_answer_reaches_who_still_sends(self, running):
+        with connect(running) as connection:
+            connection.sendall(
+                b"POST /v1/documents HTTP/1.1\r\nHost: localhost\r\n"
+                b"Content-Type: application/json\r\nContent-Length: 30000000\r\n\r\n"
+            )
+            connection.sendall(b"a" * 30_000_000)
+            answer = until_closed(connection)
+        assert answer.startswith(b"HTTP/1.1 413 ")
+
+    def test_a_head_without_end(self, running):
+        before = memory(running.process.pid)
+        with connect(running) as connection:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
+            try:
+                for number in range(100_000):
+                    connection.sendall(b"X-%d: " % number + b"a" * 1000 + b"\r\n")
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            until_closed(connection)
+            assert number < 20_000
+        assert memory(running.process.pid) - before < 20 << 20
+
+    def test_a_head_that_is_too_long_is_told_so(self, running):
+        with connect(running) as connection:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 70_000)
+            answer = until_closed(connection)
+        assert answer.startswith(b"HTTP/1.1 431 ")
+        assert b'"status":431' in answer
+
+    def test_trailers_without_end(self, running):
+        before = memory(running.process.pid)
+        with connect(running) as connection:
+            connection.sendall(
+                b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\n"
+                b"Transfer-Encoding: chunked\r\n\r\n0\r\n"
+            )
+            try:
+                for number in range(100_000):
+                    connection.sendall(b"X-%d: " % number + b"a" * 1000 + b"\r\n")
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            assert number < 20_000
+        assert memory(running.process.pid) - before < 20 << 20
+
+    @pytest.mark.parametrize(
+        "sent", [b"", b"\r\n", b"GET / HTT", b"GET / HTTP/1.1\r\nHost: localhost\r\nX-A: b"]
+    )
+    def test_a_head_that_does_not_come(self, serve_really, sent):
+        running = serve_really(head_seconds=0.5)
+        with connect(running) as connection:
+            connection.sendall(sent)
+            began = time.monotonic()
+            answer = until_closed(connection)
+        assert time.monotonic() - began < 5
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert running.client.get("/healthz").status_code == 200
+
+    @pytest.mark.parametrize(
+        "sent",
+        [
+            b"nonsense\r\n\r\n",
+            b"GET / HTTP/9.9\r\n\r\n",
+            b"\x16\x03\x01\x02\x00\x01\x00",
+            b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"
+            b"Content-Length: 3\r\n\r\n{}",
+            b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n{}",
+        ],
+    )
+    def test_what_is_not_http(self, running, sent):
+        with connect(running) as connection:
+            connection.sendall(sent)
+            answer = until_closed(connection)
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert b"application/problem+json" in answer
+        assert b"server:" not in answer.lower()
+
+    def test_three_hundred_connections(self, running):
+        with ExitStack() as open_ones:
+            connections = [open_ones.enter_context(connect(running)) for _ in range(300)]
+            for connection in connections:
+                connection.sendall(b"GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            answers = [connection.recv(65536) for connection in connections]
+        statuses = [int(answer.split()[1]) for answer in answers]
+        assert len(statuses) == 300
+        assert set(statuses) <= {200, 429}
+        assert statuses.count(200) >= 200
+        assert all(b"retry-after: 1" in one for one in answers if one.split()[1] == b"429")
+        assert running.client.get("/v1/stats").status_code == 200
+
+    def test_more_connections_than_it_may_have(self, serve_really):
+        running = serve_really(files=200)
+        with ExitStack() as open_ones:
+            connections = [open_ones.enter_context(connect(running)) for _ in range(300)]
+            time.sleep(0.5)
+            # Those before stay; what is too many is closed.
+            connections[0].sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert connections[0].recv(65536).startswith(b"HTTP/1.1 200 ")
+            assert until_closed(connections[-1]) == b""
+        time.sleep(0.5)
+        assert running.client.get("/healthz").status_code == 200
+
+    def test_whoever_goes_leaves_nothing(self, running):
+        def ask_and_go():
+            with connect(running) as connection:
+                connection.sendall(
+                    b"POST /v1/documents HTTP/1.1\r\nHost: localhost\r\n"
+                    b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
+                )
+
+        threads = [threading.Thread(target=ask_and_go) for _ in range(50)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        time.sleep(0.3)
+        figures = running.client.get("/metrics").text
+        assert "neardup_requests_in_flight 1.0" in figures

@@ -1,0 +1,165 @@
+"""The description by OpenAPI, and the service held against it."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import jsonschema_rs
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+    unsupported_method,
+)
+
+from neardup.server import Settings, create_app
+from tests.server.conftest import BRIDGE, Process
+
+#: Of this group all is checked here; uploads and jobs have tests of their own.
+OURS = {"documents", "questions", "comparing", "health"}
+
+#: Every operation can answer these: they come from limits that are the same for all.
+ALWAYS = {"400", "405", "421", "429", "500", "503", "504"}
+
+
+def description(**given: Any) -> dict[str, Any]:
+    return create_app(Settings(index="none.db", **given)).openapi()
+
+
+def operations(schema: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            yield path, method, operation
+
+
+SCHEMA = description()
+OPERATIONS = [
+    pytest.param(path, method, operation, id=f"{method} {path}")
+    for path, method, operation in operations(SCHEMA)
+]
+
+
+@pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
+def test_every_operation_is_described(path: str, method: str, operation: dict[str, Any]):
+    assert operation["summary"]
+    assert re.fullmatch(r"[a-z_]+", operation["operationId"])
+    assert set(operation["responses"]) > ALWAYS
+    for status, answer in operation["responses"].items():
+        assert answer["description"]
+        kinds = set(answer.get("content", {}))
+        if status >= "400":
+            assert kinds == {"application/problem+json"}, f"{method} {path} {status}"
+    if "requestBody" in operation:
+        assert {"413", "415", "422"} <= set(operation["responses"])
+    if operation.get("parameters"):
+        assert "422" in operation["responses"]
+
+
+def test_operations_have_names_of_their_own():
+    names = [operation["operationId"] for _, _, operation in operations(SCHEMA)]
+    assert len(names) == len(set(names))
+
+
+def test_the_shape_of_other_frameworks_errors_is_not_there():
+    assert "HTTPValidationError" not in SCHEMA["components"]["schemas"]
+    assert "ValidationError" not in SCHEMA["components"]["schemas"]
+
+
+@pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
+def test_examples_are_what_they_illustrate(path: str, method: str, operation: dict[str, Any]):  # noqa: ARG001
+    found = 0
+    contents = [operation.get("requestBody", {}).get("content", {})]
+    contents += [answer.get("content", {}) for answer in operation["responses"].values()]
+    for content in contents:
+        for kind in content.values():
+            examples = [one["value"] for one in kind.get("examples", {}).values()]
+            examples += [kind["example"]] if "example" in kind else []
+            for example in examples:
+                whole = {**kind["schema"], "components": SCHEMA["components"]}
+                jsonschema_rs.Draft202012Validator(whole).validate(example)
+                found += 1
+    if operation["tags"][0] in OURS and path not in ("/metrics", "/v1/stats"):
+        assert found
+
+
+def test_limits_of_the_settings_are_described():
+    schemas = description(max_batch=7, max_text_characters=99)["components"]["schemas"]
+    assert schemas["PostedBatch"]["properties"]["documents"]["maxItems"] == 7
+    assert schemas["PostedDocument"]["properties"]["text"]["maxLength"] == 99
+    assert schemas["ComparedTexts"]["properties"]["b"]["maxLength"] == 99
+
+
+def test_keys_are_described_where_they_are_needed(tmp_path):
+    assert "securitySchemes" not in SCHEMA["components"]
+    guarded = description(keys=tmp_path / "keys.json")
+    assert guarded["components"]["securitySchemes"]
+    assert guarded["paths"]["/v1/documents"]["post"]["security"]
+    assert "security" not in guarded["paths"]["/healthz"]["get"]
+
+
+def test_the_description_is_served(client: httpx.Client):
+    answer = client.get("/openapi.json")
+    assert answer.status_code == 200
+    assert answer.json()["openapi"].startswith("3.1")
+    for page in ("/docs", "/redoc"):
+        assert client.get(page).status_code == 404
+
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    negative_data_rejection,
+    unsupported_method,
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+def test_no_request_gets_an_answer_that_is_not_described(
+    serve_process: Callable[..., Process], mode: GenerationMode
+):
+    service = serve_process(max_batch=5, max_text_characters=500)
+    described = schemathesis.openapi.from_url(f"{service.url}/openapi.json")
+    asked = 0
+    for found in described.include(tag=sorted(OURS)).get_all_operations():
+        operation = found.ok()
+        try:
+            cases = operation.as_strategy(generation_mode=mode)
+        except Unsatisfiable:
+            # Without a parameter nothing can be wrong.
+            continue
+
+        @settings(
+            max_examples=30,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+            phases=[Phase.explicit, Phase.generate],
+        )
+        @given(case=cases)
+        def check(case: schemathesis.Case) -> None:
+            nonlocal asked
+            asked += 1
+            case.call_and_validate(checks=CHECKS)
+
+        try:
+            check()
+        except Unsatisfiable:
+            continue
+    assert asked > 100
+
+
+def test_the_index_of_these_tests_has_what_is_asked_for(client: httpx.Client):
+    assert client.get("/v1/documents/a/1").json()["text"] == BRIDGE

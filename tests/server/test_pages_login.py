@@ -1,0 +1,69 @@
+"""Pages where keys are needed: who is let in, what is offered, and where it leads."""
+
+import pytest
+
+from neardup.server.keys import create_key
+
+from . import forms
+from .conftest import LIBRARY
+from .forms import check_page
+
+ENGLISH = {"Accept-Language": "en"}
+SCOPES = {"reader": ("read",), "writer": ("read", "write")}
+PAGES = ["/", "/ask", "/check", "/clusters", "/status", "/documents/a/1", "/documents?id=a/2"]
+
+
+@pytest.fixture
+def keyed(serve, tmp_path):
+    path = tmp_path / "keys.json"
+    made = {name: create_key(path, name, scopes)[0] for name, scopes in SCOPES.items()}
+    return serve(keys=path), made
+
+
+def sign_in(client, key, next="/clusters"):
+    return forms.send(client, "/login", form=f"/login?next={next}", key=key, next=next)
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/check/x"])
+def test_with_keys_everybody_signs_in_first(keyed, path):
+    client, _ = keyed
+    answer = client.get(path)
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/login?next=%2F")
+
+
+def test_sign_in_and_out(keyed):
+    client, made = keyed
+    wrong = sign_in(client, "wrong")
+    assert wrong.status_code == 401
+    check_page(wrong)
+    answer = sign_in(client, made["writer"])
+    assert (answer.status_code, answer.headers["location"]) == (303, "/clusters")
+    page = client.get("/clusters", headers=ENGLISH)
+    check_page(page)
+    assert "Keep it after all" in page.text
+    assert "Sign out" in page.text
+    assert forms.send(client, "/documents/keep", form="/clusters", id="a/2").status_code == 303
+    assert forms.send(client, "/logout", form="/").status_code == 303
+    assert client.get("/clusters").status_code == 303
+
+
+def test_who_may_only_read_is_not_offered_to_write(keyed):
+    client, made = keyed
+    sign_in(client, made["reader"])
+    page = client.get("/clusters", headers=ENGLISH)
+    assert "Keep it after all" not in page.text
+    asked = forms.send(client, "/ask", text=LIBRARY, headers=ENGLISH)
+    assert "Add it" not in asked.text
+    for path in ("/ask/add", "/documents/keep"):
+        answer = forms.send(client, path, form="/ask", text=LIBRARY, id="a/2", headers=ENGLISH)
+        assert answer.status_code == 403
+        check_page(answer)
+
+
+@pytest.mark.parametrize(
+    "next", ["//evil.example", "//[", "https://evil.example", "/\\evil.example", "x"]
+)
+def test_signing_in_leads_nowhere_else(keyed, next):
+    client, made = keyed
+    assert sign_in(client, made["reader"], next).headers["location"] == "/"

@@ -1,0 +1,105 @@
+"""Two texts beside each other: nothing is lost, and what is marked is right."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup.server.pages.differences import Differences
+from neardup.server.pages.sides import beside
+
+NOTICE = (
+    "市图书馆将于本周六上午九点重新开放，新馆增加了三百个座位和一间儿童阅览室。\n"
+    "读者凭身份证或者借书证入馆，周一闭馆，晚上开放到九点半。"
+)
+FERRY = "渡口的新渡轮下周一试航，票价与旧船相同，老人与孩子免费乘坐。"
+
+
+def text_of(side):
+    """The text as the template writes it: runs, and parts within pieces."""
+    return "".join(
+        "".join(part.text for part in side.parts(run))
+        if run.passages
+        else side.text[run.begin : run.end]
+        for run in side.marks.runs()
+    )
+
+
+def marked(side):
+    return [
+        part.text
+        for run in side.marks.runs()
+        if run.passages
+        for part in side.parts(run)
+        if part.differs
+    ]
+
+
+def without(text, spans):
+    kept = []
+    at = 0
+    for begin, end in spans:
+        assert at <= begin < end <= len(text)
+        kept.append(text[at:begin])
+        at = end
+    return "".join([*kept, text[at:]])
+
+
+@given(st.text("ab 一", max_size=400), st.text("ab 一", max_size=400))
+@settings(max_examples=200, deadline=None)
+def test_without_the_differences_texts_are_equal(a, b):
+    in_a, in_b = Differences().between(a, b)
+    assert without(a, in_a) == without(b, in_b)
+
+
+@given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=300))
+@settings(max_examples=100, deadline=None)
+def test_every_character_is_shown_once(head, tail, middle):
+    a = f"{head}{NOTICE}{middle}{FERRY}"
+    b = f"{FERRY}{tail}{NOTICE.replace('三百', '四百')}{head}"
+    sides = beside(a, b)
+    assert text_of(sides.a) == a
+    assert text_of(sides.b) == b
+
+
+def test_only_the_edits_are_marked():
+    sides = beside(NOTICE, NOTICE.replace("三百个", "三百五十个").replace("周一", "周二"))
+    assert marked(sides.a) == ["一"]
+    assert marked(sides.b) == ["五十", "二"]
+    assert sides.complete
+
+
+def test_moved_sentences_lead_to_their_own_places():
+    a, b = NOTICE + FERRY, FERRY + NOTICE
+    sides = beside(a, b)
+    assert len(sides.pieces) == 2
+    for piece in sides.pieces:
+        one, other = a[piece.begin : piece.end], b[piece.source_begin : piece.source_end]
+        assert one in other or other in one
+    # A link from each side leads to a run that has that name.
+    for side, target in ((sides.a, sides.b), (sides.b, sides.a)):
+        names = {run.first[0] for run in target.marks.runs() if run.first}
+        numbers = {run.passages[0] for run in side.marks.runs() if run.passages}
+        assert {target.marks.anchors[number] for number in numbers} <= names
+
+
+def test_short_texts_show_what_they_share():
+    sides = beside("新渡轮下周一试航", "新渡船下周一试航了")
+    assert len(sides.pieces) == 1
+    assert marked(sides.b) == ["船"]
+
+
+def test_texts_that_share_nothing():
+    sides = beside("甲乙丙丁", "ABCD")
+    assert sides.pieces == ()
+    assert text_of(sides.a) == "甲乙丙丁"
+
+
+@pytest.mark.parametrize("most", [0, 500, 5000])
+def test_beyond_the_bound_nothing_is_marked_and_nothing_lost(most):
+    a = "".join(chr(0x4E00 + at % 900) for at in range(20_000))
+    b = a.replace(chr(0x4E00 + 7), "改")
+    differences = Differences(most)
+    in_a, in_b = differences.between(a, b)
+    assert not differences.complete
+    assert len(in_a) == len(in_b) <= most
+    assert all(b[begin:end] == "改" for begin, end in in_b)

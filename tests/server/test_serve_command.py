@@ -1,0 +1,322 @@
+"""``neardup serve``: what it refuses, what it says, and several processes."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from neardup.server.keys import create_key, read_keys
+
+TEXT = "第{}号公告：渡口的新渡轮将于{}日试航，票价与旧船相同，老人与孩子免费乘坐。"
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run the command to its end and give its code and what it printed."""
+
+    def start(*arguments, folder=tmp_path):
+        found = subprocess.run(
+            [sys.executable, "-m", "neardup", "serve", *map(str, arguments)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=60,
+            cwd=folder,
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                "NO_COLOR": "1",
+                "COLUMNS": "120",
+            },
+        )
+        return found.returncode, found.stdout.decode(), found.stderr.decode()
+
+    return start
+
+
+class TestRefusals:
+    def one_line(self, found):
+        code, out, err = found
+        assert (code, out) == (2, "")
+        assert err.startswith("neardup: ")
+        assert err.count("\n") == 1
+        return err
+
+    @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.1.2.3", "news.example"])
+    def test_another_address_without_keys(self, run, index, host):
+        err = self.one_line(run("--index", index, "--host", host, "--port", 0))
+        assert f"A service at {host} can be asked from other machines" in err
+        assert "neardup serve key create" in err
+
+    def test_a_file_of_keys_without_a_key(self, run, index, tmp_path):
+        keys = tmp_path / "keys.json"
+        err = self.one_line(run("--index", index, "--host", "0.0.0.0", "--keys", keys))
+        assert f"{keys}: cannot be read: No such file" in err
+        create_key(keys, "one", ["read"])
+        assert run("key", "revoke", "one", "--keys", keys)[0] == 0
+        err = self.one_line(run("--index", index, "--host", "0.0.0.0", "--keys", keys))
+        assert "has no key, so nobody could ask" in err
+
+    def test_no_index(self, run, tmp_path):
+        err = self.one_line(run("--port", 0))
+        assert "--index is missing" in err
+        err = self.one_line(run("--index", "none.db"))
+        assert "neardup index create none.db" in err
+        assert not (tmp_path / "none.db").exists()
+
+    def test_something_else_in_its_place(self, run, tmp_path):
+        (tmp_path / "text.db").write_text("这不是索引。" * 100, "utf-8")
+        assert "text.db" in self.one_line(run("--index", "text.db"))
+
+    def test_a_port_in_use(self, run, index):
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = other.getsockname()[1]
+            err = self.one_line(run("--index", index, "--port", port))
+        assert f"127.0.0.1:{port}: cannot be listened on: Address already in use" in err
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            (("--port", 70000), "'port' parameter"),
+            (("--workers", 0), "'workers' parameter"),
+            (("--workers", 1000), "'workers' parameter"),
+            (("--language", "fr"), "'language' parameter"),
+            (("--max-batch", 0), "'max_batch' parameter"),
+            (("--max-body-bytes", 0), "'max_body_bytes' parameter"),
+            (("--request-seconds", 0), "'request_seconds' parameter"),
+            (("--request-seconds", "inf"), "'request_seconds' parameter"),
+            (("--library", "papers"), "'library' parameter"),
+            (("--library", "papers=nowhere"), "'library' parameter"),
+            (("--library", "index=."), "'library' parameter"),
+            (("--library", "a=.", "--library", "a=."), "'library' parameter"),
+        ],
+    )
+    def test_bad_values(self, run, index, options, said):
+        assert said in self.one_line(run("--index", index, *options))
+
+    def test_nothing_given_is_help(self, run):
+        code, out, err = run()
+        assert "neardup serve" in out + err
+        assert "--index" in out + err
+        assert code in (0, 2)
+
+
+class TestKeyCommands:
+    def test_make_list_revoke(self, run, tmp_path):
+        keys = tmp_path / "keys.json"
+        code, secret, err = run("key", "create", "crawler", "--scope", "write", "--keys", keys)
+        assert code == 0
+        assert re.fullmatch(r"neardup_[\w-]{43}\n", secret)
+        assert "this is the key of 'crawler' for write" in err
+        assert run("key", "create", "desk", "--keys", keys)[0] == 0
+        code, out, _ = run("key", "list", "--keys", keys)
+        assert code == 0
+        names, scopes = zip(*(line.split()[:2] for line in out.splitlines()), strict=True)
+        assert (names, scopes) == (("crawler", "desk"), ("write", "read"))
+        assert secret.strip() not in out
+        assert out.splitlines()[0].endswith(f"...{secret.strip()[-4:]}")
+        assert run("key", "revoke", "crawler", "--keys", keys)[0] == 0
+        assert [key.name for key in read_keys(keys)] == ["desk"]
+
+    def test_what_is_wrong(self, run, tmp_path):
+        keys = tmp_path / "keys.json"
+        assert run("key", "list", "--keys", keys)[0] == 2
+        assert run("key", "revoke", "a", "--keys", keys)[0] == 2
+        assert run("key", "create", "a", "--scope", "all", "--keys", keys)[0] == 2
+        assert run("key", "create", "a")[0] == 2
+        assert not keys.exists()
+
+
+class TestServing:
+    def test_it_says_where_and_ends_well(self, serve_process, index):
+        running = serve_process(command=["serve", "--index", index])
+        assert f"neardup: serving {index} at {running.url}\n" in running.log()
+        answer = running.client.get("/v1/stats")
+        assert answer.status_code == 200
+        assert "server" not in answer.headers
+        assert running.stop() == 0
+        assert running.log().count("\n") == 1
+
+    def test_quiet(self, serve_process, index):
+        running = serve_process(command=["serve", "--index", index, "--quiet"])
+        running.client.get("/v1/documents/secret")
+        assert running.stop() == 0
+        assert running.log() == ""
+
+    def test_the_access_log(self, serve_process, index):
+        running = serve_process(command=["serve", "--index", index, "--access-log"])
+        running.client.get("/v1/documents/none")
+        assert running.stop() == 0
+        assert '"GET /v1/documents/none HTTP/1.1" 404' in running.log()
+
+    def test_other_addresses_with_keys(self, serve_process, index, tmp_path):
+        keys = tmp_path / "keys.json"
+        secret, _ = create_key(keys, "desk", ["read"])
+        running = serve_process(
+            command=["serve", "--index", index, "--host", "0.0.0.0", "--keys", str(keys)]
+        )
+        assert running.client.get("/v1/stats").status_code == 401
+        headers = {"Authorization": f"Bearer {secret}"}
+        assert running.client.get("/v1/stats", headers=headers).status_code == 200
+        # Without stopping it.
+        create_key(keys, "other", ["read"])
+        keys.write_text(keys.read_text().replace("desk", "desk 2"))
+        assert running.client.get("/v1/stats", headers=headers).status_code == 200
+        assert running.stop() == 0
+
+    def test_a_second_one_at_the_same_port(self, serve_process, run, index):
+        running = serve_process(command=["serve", "--index", index])
+        port = running.url.rpartition(":")[2]
+        code, _, err = run("--index", index, "--port", port)
+        assert (code, "cannot be listened on" in err) == (2, True)
+
+
+class TestProcesses:
+    @pytest.fixture
+    def two(self, serve_process, index, tmp_path):
+        secret, _ = create_key(tmp_path / "keys.json", "desk", ["read", "write"])
+        running = serve_process(
+            command=[
+                "serve",
+                "--index",
+                index,
+                "--workers",
+                "2",
+                "--keys",
+                str(tmp_path / "keys.json"),
+            ]
+        )
+        running.secret = secret
+        running.client.headers["Authorization"] = f"Bearer {secret}"
+        end = time.monotonic() + 30
+        while "serving" not in running.log() and time.monotonic() < end:
+            time.sleep(0.05)
+        return running
+
+    def children(self, running):
+        parent = running.process.pid
+        children = Path(f"/proc/{parent}/task/{parent}/children")
+        if not children.exists():
+            pytest.skip("needs /proc to look for processes")
+        pids = map(int, children.read_text().split())
+        return [pid for pid in pids if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()]
+
+    def test_they_decide_as_one(self, two):
+        assert "PostgreSQL is for several" in two.log()
+
+        def add(number):
+            with httpx.Client(base_url=two.url, headers=two.client.headers) as client:
+                document = {"id": f"d{number}", "text": TEXT.format(number // 2, number // 2)}
+                return client.post("/v1/documents", json=document).json()["kept"]
+
+        with ThreadPoolExecutor(4) as pool:
+            kept = list(pool.map(add, range(40)))
+        assert sum(kept) <= 20
+        counted = two.client.get("/metrics").text
+        found = dict(re.findall(r'neardup_documents_total\{outcome="(\w+)"\} ([\d.]+)', counted))
+        assert (found["kept"], found["dropped"]) == (f"{sum(kept)}.0", f"{40 - sum(kept)}.0")
+        assert two.stop() == 0
+
+    def test_a_session_holds_in_all_of_them(self, two):
+        jar = httpx.Cookies()
+        with httpx.Client(base_url=two.url) as browser:
+            page = browser.get("/login").text
+            token = re.search(r'name="csrf" value="([^"]+)"', page)[1]
+            answer = browser.post("/login", data={"csrf": token, "key": two.secret})
+            assert answer.status_code == 303
+            jar.update(browser.cookies)
+        statuses = {
+            httpx.get(f"{two.url}/v1/stats", cookies=dict(jar)).status_code for _ in range(12)
+        }
+        assert statuses == {200}
+        assert two.stop() == 0
+
+    def test_a_check_is_known_to_all_of_them(self, two):
+        paper = {"file": ("paper.txt", "渡口的新渡轮下周一试航，票价与旧船相同。".encode())}
+        begun = two.client.post("/v1/check", files=paper, data={"library": "index"})
+        assert begun.status_code == 202
+        job = begun.json()["job"]
+
+        def ask(path):
+            # A new connection meets any of the processes.
+            headers = two.client.headers
+            return httpx.get(f"{two.url}/v1/check/{job}{path}", headers=headers, timeout=30)
+
+        end = time.monotonic() + 60
+        while (now := ask("").json())["state"] in ("queued", "running"):
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        assert now["state"] == "done"
+        assert [ask("/report.json").status_code for _ in range(12)] == [200] * 12
+        assert two.stop() == 0
+
+    def test_one_that_dies_is_replaced(self, two):
+        before = self.children(two)
+        assert len(before) == 2
+        os.kill(before[0], signal.SIGKILL)
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            now = self.children(two)
+            if len(now) == 2 and before[0] not in now:
+                break
+            time.sleep(0.1)
+        assert before[1] in self.children(two)
+        assert two.client.get("/v1/stats").status_code == 200
+        assert two.stop() == 0
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+    def test_all_of_them_stop(self, two, number):
+        children = self.children(two)
+        assert two.stop(number) == 0
+        assert not any(os.path.exists(f"/proc/{pid}") for pid in children)
+        assert "Traceback" not in two.log()
+
+
+class TestExamples:
+    """The clients in examples/ do what they say."""
+
+    def test_in_python(self, serve_process, index, root):
+        running = serve_process(command=["serve", "--index", index])
+        program = [sys.executable, root / "examples" / "client.py"]
+        found = subprocess.run(
+            [*program, root / "examples" / "articles.jsonl", running.url],
+            capture_output=True,
+            timeout=60,
+            check=True,
+        )
+        lines = found.stdout.decode().splitlines()
+        assert len(lines) == 31
+        assert "bridge: kept" in lines
+        assert "bridge-agency: repeats bridge, content(5) 0.94" in lines
+        assert running.stop() == 0
+
+    @pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")
+    def test_in_shell(self, serve_process, index, root, tmp_path):
+        secret, _ = create_key(tmp_path / "keys.json", "both", ["read", "write"])
+        running = serve_process(
+            command=["serve", "--index", index, "--keys", str(tmp_path / "keys.json")]
+        )
+        paper = root / "examples" / "papers" / "paper.md"
+        found = subprocess.run(
+            ["sh", root / "examples" / "client.sh", paper, running.url],
+            capture_output=True,
+            timeout=60,
+            cwd=tmp_path,
+            env=os.environ | {"NEARDUP_KEY": secret},
+        )
+        said = found.stdout.decode()
+        assert found.returncode == 0, said + found.stderr.decode()
+        assert '"kept":1,"dropped":1' in said
+        assert '"duplicate":true' in said
+        assert (tmp_path / "report.html").stat().st_size > 1000
+        assert running.stop() == 0

@@ -1,0 +1,120 @@
+"""A service that is told to stop finishes what it accepted, and nothing else."""
+
+import os
+import signal
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+import neardup
+from tests.server import really
+
+serve_really = really.serve_really
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's"),
+]
+
+TEXT = "第{}号公告：渡口的新渡轮将于{}日试航，票价与旧船相同，老人与孩子免费乘坐。"
+
+
+def slow(running, seconds, **options):
+    return httpx.post(f"{running.url}/v1/slow?seconds={seconds}", timeout=30, **options)
+
+
+def begun(running):
+    end = time.monotonic() + 20
+    while "begun" not in running.log() and time.monotonic() < end:
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_request_under_way_is_answered(serve_really, number):
+    running = serve_really()
+    with ThreadPoolExecutor() as pool:
+        asked = pool.submit(slow, running, 1.5, content=b"abc")
+        begun(running)
+        running.process.send_signal(number)
+        time.sleep(0.5)
+        # Nobody new is let in.
+        with pytest.raises(httpx.TransportError):
+            httpx.get(f"{running.url}/healthz")
+        answer = asked.result()
+    assert (answer.status_code, answer.text) == (200, "slow 3")
+    assert running.process.wait(10) == 0
+    assert "Traceback" not in running.log()
+
+
+def test_idle_connections_do_not_hold_it_up(serve_really):
+    running = serve_really()
+    port = int(running.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port)) as silent:
+        silent.sendall(b"GET / HTT")
+        running.client.get("/healthz")
+        began = time.monotonic()
+        assert running.stop() == 0
+        assert time.monotonic() - began < 5
+
+
+def test_what_takes_longer_than_it_may_is_ended(serve_really):
+    running = serve_really(stop_seconds=1)
+    with ThreadPoolExecutor() as pool:
+        asked = pool.submit(slow, running, 60)
+        begun(running)
+        began = time.monotonic()
+        assert running.stop() == 0
+        assert time.monotonic() - began < 8
+        # Not an answer that looks like one.
+        error = asked.exception()
+        assert error is not None or asked.result().status_code >= 500
+
+
+def test_what_was_acknowledged_is_stored(serve_really, index):
+    running = serve_really()
+    acknowledged, stop = [], threading.Event()
+
+    def write(writer):
+        with httpx.Client(base_url=running.url, timeout=30) as client:
+            for number in range(1000):
+                if stop.is_set():
+                    return
+                document = {"id": f"{writer}-{number}", "text": TEXT.format(writer, number)}
+                try:
+                    answer = client.post("/v1/documents", json=document)
+                except httpx.TransportError:
+                    return
+                if answer.status_code == 201:
+                    acknowledged.append(document["id"])
+                elif answer.status_code != 503:
+                    raise AssertionError(answer.text)
+
+    with ThreadPoolExecutor() as pool:
+        writers = [pool.submit(write, writer) for writer in range(8)]
+        time.sleep(1.5)
+        assert running.stop() == 0
+        stop.set()
+        for writer in writers:
+            writer.result()
+    assert len(acknowledged) > 20
+    with neardup.Index(index, must_exist=True, workers=1) as stored:
+        assert all(one in stored for one in acknowledged)
+        assert stored.check() == []
+
+
+def test_the_log_has_no_texts(serve_really):
+    running = serve_really()
+    secret = "绝密内容不可外传"
+    running.client.post("/v1/documents", json={"id": "s", "text": secret * 20})
+    running.client.post("/v1/documents", json={"id": "s", "text": secret * 21})
+    running.client.post("/v1/query", json={"text": secret, "k": secret})
+    running.client.post("/v1/slow?seconds=x", content=secret.encode())
+    assert running.client.get("/healthz").status_code == 200
+    assert running.stop() == 0
+    assert secret not in running.log()
+    # An error in it is told, by its place.
+    assert "ValueError" in running.log()

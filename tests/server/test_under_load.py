@@ -1,0 +1,202 @@
+"""Many clients at once: what is acknowledged is stored, killed or not, and kept as it must be."""
+
+import itertools
+import json
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+import neardup
+from tests.index.sound import check_sound
+from tests.index.written import documents, families
+from tests.postgres import NoServer, Server
+from tests.server.conftest import Process
+
+pytestmark = pytest.mark.slow
+
+CONNECTIONS = 16
+MANY = documents(families(9, 500))
+
+
+def sent(url, batches, *, decided=None, go_on=lambda: True):
+    """Send batches over many connections; return decisions as they came, and other answers.
+
+    `decided` is a list that gets the decisions as they come.
+    """
+    waiting = iter(batches)
+    lock = threading.Lock()
+    decided, others = [] if decided is None else decided, []
+
+    def connection():
+        with httpx.Client(base_url=url, timeout=60) as client:
+            while go_on():
+                with lock:
+                    batch = next(waiting, None)
+                if batch is None:
+                    return
+                body = {"documents": batch} if len(batch) > 1 else batch[0]
+                try:
+                    answer = client.post("/v1/documents", json=body)
+                except httpx.TransportError as error:
+                    others.append(type(error).__name__)
+                    return
+                with lock:
+                    if answer.status_code in (200, 201):
+                        found = answer.json()
+                        decided.extend(found.get("decisions", [found]))
+                    else:
+                        others.append(answer.status_code)
+
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        for one in [pool.submit(connection) for _ in range(CONNECTIONS)]:
+            one.result()
+    return decided, others
+
+
+def until(is_so):
+    """Wait for something that comes."""
+    for _ in range(600):
+        if is_so():
+            return
+        threading.Event().wait(0.05)
+    raise AssertionError("it never came")
+
+
+def cut(many, size):
+    """Return documents in batches of a size; 0 for all sizes up to 7."""
+    sizes = itertools.cycle([1, 3, 7, 2]) if size == 0 else itertools.repeat(size)
+    rest = iter(many)
+    return list(iter(lambda: list(itertools.islice(rest, next(sizes))), []))
+
+
+@pytest.fixture
+def empty(tmp_path):
+    """An index without documents, whose background counts all that will come."""
+    place = tmp_path / "empty.db"
+    neardup.Index(place, background=MANY, threshold=0.3, workers=1).close()
+    return str(place)
+
+
+@pytest.mark.parametrize("size", [1, 32, 0])
+def test_what_is_kept_is_what_dedup_keeps(serve_process, empty, size):
+    service = serve_process(command=["serve", "--index", empty])
+    decided, others = sent(service.url, cut(MANY, size))
+    assert others == []
+    assert len(decided) == len(MANY)
+    assert service.stop() == 0
+    with neardup.Index(empty, must_exist=True) as index:
+        stored = list(index.documents())
+    texts = {one["id"]: one["text"] for one in MANY}
+    in_order = [{"id": one.id, "text": texts[one.id]} for one in stored]
+    kept = {one.id for one in stored if one.state == "kept"}
+    assert {one["id"] for one in neardup.dedup(in_order, threshold=0.3).kept} == kept
+    # What each client was told is what is stored.
+    repeats = {one.id: one.repeats.id if one.repeats else None for one in stored}
+    assert {one["id"]: one["repeats"] and one["repeats"]["id"] for one in decided} == repeats
+    check_sound(empty)
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_killed(serve_process, empty, attempt):
+    service = serve_process(command=["serve", "--index", empty])
+    decided = []
+    done = threading.Event()
+
+    def load():
+        sent(service.url, cut(MANY, 0), decided=decided, go_on=lambda: not done.is_set())
+
+    client = threading.Thread(target=load)
+    client.start()
+    until(lambda: len(decided) > 100 + 200 * attempt)
+    service.process.send_signal(signal.SIGKILL)
+    service.process.wait()
+    done.set()
+    client.join()
+    found = check_sound(empty)
+    assert {one["id"] for one in decided} <= set(found)
+    assert len(found) < len(MANY)
+    # The next one goes on where it stopped.
+    again = serve_process(index=empty)
+    decided, others = sent(again.url, cut(MANY, 32))
+    assert others == []
+    assert {one["id"] for one in decided} == {one["id"] for one in MANY}
+    assert len(check_sound(empty)) == len(MANY)
+
+
+def test_told_to_stop_it_finishes_what_it_accepted(serve_process, empty):
+    service = serve_process(command=["serve", "--index", empty])
+    decided = []
+    client = threading.Thread(
+        target=sent, args=(service.url, cut(MANY, 0)), kwargs={"decided": decided}
+    )
+    client.start()
+    until(lambda: len(decided) > 100)
+    assert service.stop(signal.SIGTERM) == 0
+    client.join()
+    # Nothing that was stored went without its answer.
+    assert {one["id"] for one in decided} == set(check_sound(empty))
+    assert len(decided) < len(MANY)
+
+
+@pytest.fixture
+def own_postgres():
+    """A server that this test may stop."""
+    try:
+        server = Server()
+    except NoServer as error:
+        pytest.skip(f"needs PostgreSQL: {error}")
+    yield server
+    server.remove()
+
+
+def test_the_database_goes_away_and_comes_back(serve_process, own_postgres):
+    url = own_postgres.new_database()
+    with neardup.Index(url, workers=1) as index:
+        index.add("a", MANY[0]["text"])
+    service = serve_process(index=url)
+    client = service.client
+    new = {"id": "b", "text": MANY[1]["text"]}
+    assert client.get("/readyz").status_code == 200
+    own_postgres.stop()
+    answers = {
+        "add": client.post("/v1/documents", json=new),
+        "query": client.post("/v1/query", json={"text": MANY[0]["text"]}),
+        "get": client.get("/v1/documents/a"),
+        "ready": client.get("/readyz"),
+        "page": client.get("/clusters"),
+    }
+    assert {name: answer.status_code for name, answer in answers.items()} == dict.fromkeys(
+        answers, 503
+    )
+    assert client.get("/healthz").status_code == 200
+    problem = answers["add"].json()
+    assert problem["status"] == 503
+    assert "Traceback" not in json.dumps(problem)
+    assert "retry-after" in answers["add"].headers
+    own_postgres.start()
+    until(lambda: client.get("/readyz").status_code == 200)
+    assert client.get("/v1/documents/a").json()["state"] == "kept"
+    assert client.post("/v1/documents", json=new).status_code == 201
+    assert [
+        one["id"] for one in client.post("/v1/query", json={"text": new["text"]}).json()["matches"]
+    ] == ["b"]
+
+
+def test_a_service_starts_before_its_database(serve_process, own_postgres):
+    url = own_postgres.new_database()
+    neardup.Index(url, workers=1).close()
+    own_postgres.stop()
+    service: Process = serve_process(index=url)
+    assert service.client.get("/readyz").status_code == 503
+    own_postgres.start()
+    assert service.client.get("/readyz").status_code == 200
+
+
+def test_readers_do_not_wait_for_a_writer(serve_process, empty):
+    service = serve_process(index=empty)
+    with neardup.Index(empty, must_exist=True) as index, index._handle.database.writing():
+        answer = service.client.post("/v1/query", json={"text": MANY[0]["text"]})
+        assert (answer.status_code, answer.json()["matches"]) == (200, [])
