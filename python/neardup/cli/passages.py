@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import typer
@@ -20,7 +20,11 @@ _SHOWN = 400
 
 def print_passages(a: str, b: str, passages: Sequence[SharedPassage]) -> None:
     """Print the passages that two texts have in common."""
+    from neardup.papers.align import aligner
+    from neardup.papers.edits import edited, folding
+
     is_terminal = sys.stdout.isatty()
+    fold = folding(variants=aligner()[1] is not None)
     count = len(passages)
     typer.echo(f"passages     {count or 'none'}")
     for number, one in enumerate(passages, 1):
@@ -32,21 +36,23 @@ def print_passages(a: str, b: str, passages: Sequence[SharedPassage]) -> None:
         )
         typer.echo()
         typer.echo(typer.style(head, bold=True) if is_terminal else head)
-        blocks = SequenceMatcher(None, here, there, autojunk=False).get_opcodes()
-        ours = [(kind == "equal", here[begin:end]) for kind, begin, end, _, _ in blocks]
-        theirs = [(kind == "equal", there[begin:end]) for kind, _, _, begin, end in blocks]
-        for name, parts, length in (
-            ("A", ours, one.end - one.begin),
-            ("B", theirs, one.source_end - one.source_begin),
+        in_a, in_b = edited(here, there, fold)
+        for name, text, spans, length in (
+            ("A", here, in_a, one.end - one.begin),
+            ("B", there, in_b, one.source_end - one.source_begin),
         ):
             more = "…" if length > _SHOWN else ""
-            typer.echo(f"  {name}  {''.join(_shown(parts, is_terminal))}{more}")
+            typer.echo(f"  {name}  {''.join(_shown(text, spans, is_terminal))}{more}")
 
 
-def _shown(parts: Sequence[tuple[bool, str]], is_terminal: bool) -> Iterator[str]:
-    for is_equal, text in parts:
+def _shown(text: str, edits: Sequence[tuple[int, int]], is_terminal: bool) -> Iterator[str]:
+    ends = [0, *(place for span in edits for place in span), len(text)]
+    for at, (begin, end) in enumerate(pairwise(ends)):
         # Line breaks and control characters of a text have no place here.
-        plain = "".join(c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in text)
+        plain = "".join(
+            c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in text[begin:end]
+        )
         if is_terminal and plain:
-            plain = typer.style(plain, fg="green" if is_equal else "red", underline=not is_equal)
+            is_edit = at % 2 == 1
+            plain = typer.style(plain, fg="red" if is_edit else "green", underline=is_edit)
         yield plain

@@ -4,7 +4,7 @@
 ``page``              what every page does: let in, read a form, show errors
 ``rendering``         a page from its template; ``words``, ``assets``
 ``given``             what a form has: fields, texts, files
-``sides``             two texts beside each other; ``differences`` within passages
+``sides``             two texts beside each other
 ``comparing``         ``/``: compare two texts
 ``asking``            ``/ask``: has the index this text? and add it
 ``checking``          ``/check``: a paper against a library

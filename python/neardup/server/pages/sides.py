@@ -6,11 +6,11 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from neardup.papers.align import LEAST, SHORTEST, align
+from neardup.papers.align import LEAST, SHORTEST, align, aligner
+from neardup.papers.edits import Span, edited, folding
 from neardup.papers.marking import Marks, Run, mark
 from neardup.papers.results import Passage, Piece, Rates, Report
 from neardup.papers.shown import language_of
-from neardup.server.pages.differences import Differences, Span
 
 __all__ = ["Part", "Side", "Sides", "beside"]
 
@@ -80,14 +80,11 @@ class Sides:
         In the order of the first text; the number shown is the position, from 1. They
         are not put together into passages: of a passage whose sentences were moved,
         each has its own place on the other side.
-    complete : bool
-        Whether all differences within pieces are marked.
     """
 
     a: Side
     b: Side
     pieces: tuple[Piece, ...]
-    complete: bool
 
 
 def beside(a: str, b: str) -> Sides:
@@ -112,21 +109,17 @@ def beside(a: str, b: str) -> Sides:
         (piece for passage in align(a, b, least=least) for piece in passage.pieces),
         key=lambda piece: (piece.begin, piece.end),
     )
-    differences = Differences()
+    fold = folding(variants=aligner()[1] is not None)
     in_a: list[list[Span]] = []
     in_b: list[list[Span]] = []
     for piece in pieces:
-        some = differences.between(
-            a[piece.begin : piece.end], b[piece.source_begin : piece.source_end]
-        )
+        some = edited(a[piece.begin : piece.end], b[piece.source_begin : piece.source_end], fold)
         in_a.append(_moved(some[0], piece.begin))
         in_b.append(_moved(some[1], piece.source_begin))
     turned = [
         Piece(piece.source_begin, piece.source_end, piece.begin, piece.end) for piece in pieces
     ]
-    return Sides(
-        _side(a, pieces, in_a), _side(b, turned, in_b), tuple(pieces), differences.complete
-    )
+    return Sides(_side(a, pieces, in_a), _side(b, turned, in_b), tuple(pieces))
 
 
 def _moved(spans: list[Span], by: int) -> list[Span]:
