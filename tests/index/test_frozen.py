@@ -3,6 +3,8 @@
 import json
 import shutil
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 
 import pytest
@@ -13,6 +15,8 @@ from neardup import Index
 from neardup.index import passages
 from neardup.papers import open_library
 from neardup.papers.library import made_by
+
+NEARDUP = (sys.executable, "-m", "neardup")
 
 
 @pytest.fixture(params=frozen.VERSIONS)
@@ -92,4 +96,20 @@ def test_nothing_of_it_depends_on_where_it_was_made(copy, database):
     content = database.read_bytes()
     assert b"make_index" not in content
     assert b"/home/" not in content
+    Index(copy).close()
+
+
+def test_an_upgrade_is_told(version, copy, capfd):
+    for told in (version == 1, False):
+        assert subprocess.run([*NEARDUP, "index", "stats", copy]).returncode == 0
+        assert (
+            "had schema 1, and has that of this version now, 2" in capfd.readouterr().err
+        ) == told
+
+
+def test_an_upgrade_that_met_the_new_table(copy):
+    Index(copy).close()
+    with closing(sqlite3.connect(copy)) as connection:
+        connection.execute("UPDATE meta SET value = '1' WHERE name = 'schema'")
+        connection.commit()
     Index(copy).close()

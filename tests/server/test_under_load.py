@@ -200,3 +200,17 @@ def test_readers_do_not_wait_for_a_writer(serve_process, empty):
     with neardup.Index(empty, must_exist=True) as index, index._handle.database.writing():
         answer = service.client.post("/v1/query", json={"text": MANY[0]["text"]})
         assert (answer.status_code, answer.json()["matches"]) == (200, [])
+
+
+def test_a_database_that_hangs_piles_nothing_up(serve_process, empty):
+    service = serve_process(index=empty, request_seconds=1)
+    with neardup.Index(empty, must_exist=True) as index, index._handle.database.writing():
+        for number in range(8):
+            new = {"id": f"late {number}", "text": MANY[number]["text"]}
+            assert service.client.post("/v1/documents", json=new).status_code == 504
+        assert service.client.get("/readyz").status_code == 200
+        assert service.client.get("/v1/stats").json()["waiting"] <= 1
+    # What was told to have failed is not stored afterwards, but for what had begun.
+    until(lambda: service.client.get("/v1/stats").json()["waiting"] == 0)
+    with neardup.Index(empty, must_exist=True) as index:
+        assert len(index) <= 1

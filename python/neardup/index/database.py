@@ -96,6 +96,8 @@ class Database:
         self._closed = False
         #: Is called, from another thread, when a turn to write takes long to come.
         self.on_wait: Callable[[], None] | None = None
+        #: The version of the tables before opening brought them to this one, if it did.
+        self.upgraded_from: str | None = None
         _OPEN.add(self)
 
     @classmethod
@@ -252,6 +254,7 @@ class Database:
         if found in [str(version) for version in UPGRADED]:
             with self.writing() as connection:
                 upgrade(connection)
+            self.upgraded_from = found
             return
         newer = found is not None and found.isdecimal() and int(found) > SCHEMA
         written = f"neardup {by}" if by else f"{'a newer' if newer else 'another'} neardup"

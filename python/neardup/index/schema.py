@@ -202,6 +202,7 @@ def upgrade(connection: Connection) -> None:
     """Bring the tables of an older version to this one, in a transaction that writes."""
     query = select(meta.c.value).where(meta.c.name == "schema")
     if connection.execute(query).scalar_one() == "1":
-        passages.create(connection)
+        # An upgrade that was undone from outside may have left it.
+        passages.create(connection, checkfirst=True)
     statement = update(meta).where(meta.c.name == "schema").values(value=str(SCHEMA))
     connection.execute(statement)

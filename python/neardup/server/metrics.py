@@ -116,7 +116,7 @@ class Metrics:
 
     async def text(self, store: Store) -> bytes:
         """Return all figures, those of the index as they are now."""
-        return await store.run(self._text, store)
+        return await store.watch(self._text, store)
 
     def _text(self, store: Store) -> bytes:
         sizes = CollectorRegistry()

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Writer"]
 
+#: Documents that may wait for the store; more are told to come again. With a database that
+#: hangs, all that is sent would pile up else.
+MOST_WAITING = 20_000
+
+#: How long a service that stops waits for the store.
+STOP_SECONDS = 20.0
+
 #: Documents that one transaction stores, at most, unless a single request brings more: few
 #: enough that nobody waits long for its answer.
 _TOGETHER = 256
@@ -46,12 +53,23 @@ class Writer:
         """Begin to store; to be called in the event loop."""
         self._task = asyncio.create_task(self._work())
 
-    async def stop(self) -> None:
-        """Store what was accepted, and take no more."""
+    async def stop(self, seconds: float = STOP_SECONDS) -> None:
+        """Store what was accepted, and take no more.
+
+        What is not stored after so many seconds, because the database hangs, is told so.
+        """
         self._stopped = True
         self._wake.set()
-        if self._task is not None:
-            await self._task
+        if self._task is None:
+            return
+        try:
+            async with asyncio.timeout(seconds):
+                await asyncio.shield(self._task)
+        except TimeoutError:
+            self._task.cancel()
+            for _, answer in self._queue:
+                _settle(answer, IndexUnavailableError("The service stops. Nothing was stored."))
+            self._queue.clear()
 
     async def add(self, documents: Sequence[NewDocument]) -> list[Decision]:
         """Add documents, and return what became of each, once that is on the disk.
@@ -59,17 +77,29 @@ class Writer:
         Raises
         ------
         IndexUnavailableError
-            If the index cannot be written, or the service stops. Nothing was stored, or
-            the first 1,024 of a larger request.
+            If the index cannot be written, too much waits for it, or the service stops.
+            Nothing was stored, or the first 1,024 of a larger request.
         """
         if self._stopped:
             raise IndexUnavailableError("The service stops. Nothing was stored. Try again.")
+        if self.waiting and self.waiting + len(documents) > MOST_WAITING:
+            raise IndexUnavailableError(
+                f"{self.waiting:,} documents wait to be stored. Nothing of this was stored. Try"
+                " again later."
+            )
         answer: asyncio.Future[list[Decision]] = asyncio.get_running_loop().create_future()
-        self._queue.append((list(documents), answer))
+        request = (list(documents), answer)
+        self._queue.append(request)
         self.waiting += len(documents)
         self._wake.set()
-        # Whoever asked may have gone; what was accepted is stored all the same.
-        return await asyncio.shield(answer)
+        try:
+            # What has begun is stored even if whoever asked has gone.
+            return await asyncio.shield(answer)
+        except asyncio.CancelledError:
+            if request in self._queue:
+                self._queue.remove(request)
+                self.waiting -= len(documents)
+            raise
 
     async def _work(self) -> None:
         while True:
@@ -88,7 +118,7 @@ class Writer:
             count += len(requests[-1][0])
         documents = [one for some, _ in requests for one in some]
         try:
-            decisions = await self._store.run(self._add, documents)
+            decisions = await self._store.write(self._add, documents)
         except Exception as error:
             for _, answer in requests:
                 _settle(answer, error)

@@ -46,6 +46,7 @@ Reconsider = Annotated[
 def opened(location: str, *, workers: int = 0, quiet: bool = False) -> Index:
     """Open an index that is there; a name that is mistyped makes no new one."""
     from neardup import Index
+    from neardup.index.schema import SCHEMA
 
     index = Index(location, must_exist=True, workers=workers)
     if not quiet:
@@ -56,6 +57,12 @@ def opened(location: str, *, workers: int = 0, quiet: bool = False) -> Index:
             typer.echo("neardup: note: waiting for another writer.", err=True)
 
         database.on_wait = say_once
+        if database.upgraded_from is not None:
+            typer.echo(
+                f"neardup: note: {database.location} had schema {database.upgraded_from}, and has"
+                f" that of this version now, {SCHEMA}.",
+                err=True,
+            )
     return index
 
 

@@ -45,9 +45,9 @@ async def compare(request: Request) -> Response:
             given[name] = await given_text(request, form, name)
     except Refused as refused:
         return _answer(request, given, 422, language=language, problem=str(refused))
-    found, sides = await request.app.state.store.run(_compare, **given)
+    found, sides = await request.app.state.store.compute(_compare, **given)
     # To write a page of two long texts takes long, too.
-    answer: Response = await request.app.state.store.run(
+    answer: Response = await request.app.state.store.compute(
         _answer,
         request,
         given,

@@ -71,7 +71,7 @@ async def compare(
     check_text(texts.a, "a", state.settings)
     check_text(texts.b, "b", state.settings)
     return json_response(
-        await state.store.run(
+        await state.store.compute(
             neardup.compare,
             texts.a,
             texts.b,

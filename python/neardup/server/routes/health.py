@@ -36,7 +36,7 @@ async def healthz() -> Response:
 async def readyz(request: Request) -> Response:
     """Answer after the index has."""
     store = request.app.state.store
-    await store.run(lambda: len(store.index))
+    await store.watch(lambda: len(store.index))
     return json_response({"status": "ok"})
 
 
