@@ -1,6 +1,7 @@
 """What is too much is refused, cheaply and with the right status."""
 
 import json
+import os
 import socket
 import threading
 import time
@@ -14,6 +15,7 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
 from neardup.server import Settings
+from neardup.server.keys import create_key
 from neardup.server.limits import Limits, is_loopback
 from tests.server import really
 
@@ -89,6 +91,34 @@ class TestBodies:
         big = b"a" * 100_000
         answer = client.post("/v1/check", files={"file": ("a.txt", big)})
         assert answer.status_code == 413
+
+    @pytest.mark.parametrize("path", ["/login", "/logout"])
+    def test_forms_of_signing_in_are_small(self, keyed, path):
+        client, _ = keyed()
+        form = b"key=" + b"a" * 65_533
+        kind = {"Content-Type": "application/x-www-form-urlencoded"}
+        assert client.post(path, content=form, headers=kind).status_code == 413
+        pieces = (form[at : at + 1000] for at in range(0, len(form), 1000))
+        assert client.post(path, content=pieces, headers=kind).status_code == 413
+        assert client.post(path, content=form[:-1], headers=kind).status_code == 403
+
+    def test_a_stranger_is_asked_for_a_key_whatever_he_sends(self, keyed):
+        client, _ = keyed()
+        paper = {"file": ("a.txt", b"a" * 200_000)}
+        assert client.post("/check", files=paper).status_code == 401
+        assert client.post("/v1/check", files=paper).status_code == 401
+
+
+@pytest.fixture
+def keyed(serve, tmp_path):
+    """Serve with a file of one key; gives the client and the header with the key."""
+
+    def start(**settings):
+        path = tmp_path / "keys.json"
+        key, _ = create_key(path, "desk", ["read", "write"])
+        return serve(keys=path, **settings), {"Authorization": f"Bearer {key}"}
+
+    return start
 
 
 def limited(routes, **settings):
@@ -272,6 +302,87 @@ def until_closed(connection):
 @pytest.fixture
 def running(serve_really):
     return serve_really(max_body_bytes=1 << 20)
+
+
+@pytest.mark.slow
+class TestStrangers:
+    FORM = (
+        b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
+        b"Content-Type: application/x-www-form-urlencoded\r\n\r\na"
+    )
+
+    def test_they_take_no_place_of_those_with_keys(self, serve_really, tmp_path):
+        path = tmp_path / "keys.json"
+        key, _ = create_key(path, "desk", ["read"])
+        running = serve_really(keys=str(path), max_in_flight=4)
+        known = {"Authorization": f"Bearer {key}"}
+        with ExitStack() as open_ones:
+            began = time.monotonic()
+            strangers = [open_ones.enter_context(connect(running)) for _ in range(40)]
+            for one in strangers:
+                one.sendall(self.FORM)
+            time.sleep(0.5)
+            assert running.client.get("/v1/stats", headers=known).status_code == 200
+            assert running.client.get("/v1/stats").status_code == 401
+            assert running.client.get("/login").status_code == 429
+            assert running.client.get("/healthz").status_code == 200
+            statuses = [until_closed(one).split(b" ", 2)[1] for one in strangers]
+        # Those that were let in had little time.
+        assert time.monotonic() - began < 15
+        assert {status: statuses.count(status) for status in set(statuses)} == {
+            b"408": 8,
+            b"429": 32,
+        }
+        assert running.client.get("/login").status_code == 200
+
+
+@pytest.mark.slow
+class TestSlowReaders:
+    """Who asks and does not read."""
+
+    def wait_until_left(self, running, before):
+        files = Path(f"/proc/{running.process.pid}/fd")
+        end = time.monotonic() + 15
+        while len(os.listdir(files)) > before and time.monotonic() < end:
+            time.sleep(0.1)
+        assert len(os.listdir(files)) <= before
+
+    @pytest.mark.parametrize("end", [b"", b"Connection: close\r\n"])
+    def test_they_are_cut(self, serve_really, end):
+        running = serve_really(request_seconds=1)
+        running.client.get("/openapi.json")
+        files = Path(f"/proc/{running.process.pid}/fd")
+        if not files.exists():
+            pytest.skip("needs /proc to count the connections of a process")
+        before = len(os.listdir(files))
+        with ExitStack() as open_ones:
+            for _ in range(20):
+                slow = open_ones.enter_context(socket.socket())
+                slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+                slow.connect(("127.0.0.1", int(running.url.rpartition(":")[2])))
+                ask = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n"
+                slow.sendall((ask + b"\r\n") * 60 + ask + end + b"\r\n")
+            time.sleep(0.3)
+            assert len(os.listdir(files)) > before
+            self.wait_until_left(running, before)
+        assert running.client.get("/healthz").status_code == 200
+        assert running.stop() == 0
+        # Nor may they fill the log.
+        assert "Traceback" not in running.log()
+        assert "ASGI" not in running.log()
+
+    def test_who_reads_and_rests_is_not(self, serve_really):
+        running = serve_really(request_seconds=1)
+        with connect(running) as connection:
+            for _ in range(3):
+                connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                head, _, body = connection.recv(65536).partition(b"\r\n\r\n")
+                lines = head.lower().split(b"\r\n")
+                length = next(line for line in lines if line.startswith(b"content-length"))
+                while len(body) < int(length.split(b":")[1]):
+                    body += connection.recv(65536)
+                assert json.loads(body)["openapi"]
+                time.sleep(1.5)
 
 
 @pytest.mark.slow

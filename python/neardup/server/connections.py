@@ -2,7 +2,9 @@
 
 A client may send a request so slowly, or a head so long, that the request never begins:
 no middleware sees it. So a head must be there in time, what is not yet of use is bounded,
-and so is the number of connections. Refusals have the shape of all problems.
+and so is the number of connections. Refusals have the shape of all problems. Nor may it
+leave its answer lying: a connection is closed only when all of it was taken, so one that
+is not taken in time is cut.
 """
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ from neardup.server.problems import ProblemError, response
 if TYPE_CHECKING:
     from asyncio import TimerHandle
 
+    from uvicorn._types import ASGI3Application
+    from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
 __all__ = ["Connection", "raise_file_limit"]
 
 #: From the first byte to the end of the head, and how long a new connection may be silent.
@@ -31,11 +36,22 @@ _FILES = 16384
 
 
 class Connection(HttpToolsProtocol):
-    """One connection, HTTP/1.1, by httptools."""
+    """One connection, HTTP/1.1, by httptools.
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
+    Parameters
+    ----------
+    answer_seconds : float
+        How long what was answered may lie there before the client has taken it.
+    arguments, options
+        What uvicorn gives to each connection.
+    """
+
+    def __init__(self, *arguments: Any, answer_seconds: float, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self._answer_seconds = answer_seconds
         self._timer: TimerHandle | None = None
+        self._reader_timer: TimerHandle | None = None
+        self._answering: RequestResponseCycle | None = None
         self._useless = 0
         self._ignored = 0
 
@@ -50,10 +66,17 @@ class Connection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
         self._head_is_there()
+        self._stop_reader_timer()
         super().connection_lost(exc)
+        # uvicorn tells only the last request that came; those before it may still be answered.
+        self.pipeline.clear()
+        if self._answering is not None and not self._answering.response_complete:
+            self._answering.disconnected = True
+            self._answering.message_event.set()
 
     def data_received(self, data: bytes) -> None:
         """Take what came."""
+        self._expect_reader()
         self._useless += len(data)
         super().data_received(data)
         if self.transport.is_closing():
@@ -78,9 +101,39 @@ class Connection(HttpToolsProtocol):
             if self._ignored > _IGNORED_BYTES:
                 self.transport.close()
 
+    def on_response_complete(self) -> None:
+        """Wait for the next request, or begin to answer it if it is there."""
+        super().on_response_complete()
+        self._expect_reader()
+
+    def pause_writing(self) -> None:
+        """Let an answer wait until the client has taken more of it."""
+        super().pause_writing()
+        self._expect_reader()
+
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP."""
         self._refuse(400, "Bad request", msg)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def _expect_reader(self) -> None:
+        if self.transport.get_write_buffer_size() == 0:
+            self._stop_reader_timer()
+        elif self._reader_timer is None:
+            self._reader_timer = self.loop.call_later(self._answer_seconds, self._reader_is_late)
+
+    def _stop_reader_timer(self) -> None:
+        if self._reader_timer is not None:
+            self._reader_timer.cancel()
+            self._reader_timer = None
+
+    def _reader_is_late(self) -> None:
+        self._reader_timer = None
+        if self.transport.get_write_buffer_size() > 0:
+            self.transport.abort()
 
     def _expect_head(self) -> None:
         self._timer = self.loop.call_later(_HEAD_SECONDS, self._head_is_late)
@@ -104,6 +157,7 @@ class Connection(HttpToolsProtocol):
             head += [b"connection: close", b"x-content-type-options: nosniff"]
             self.transport.write(b"\r\n".join(head) + b"\r\n\r\n" + bytes(answer.body))
         self.transport.close()
+        self._expect_reader()
 
 
 def raise_file_limit() -> None:

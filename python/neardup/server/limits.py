@@ -4,6 +4,10 @@ One middleware before everything else, so that what is too much costs as little 
 possible. Bodies are counted as they come, whatever their header says. A client that
 still sends when it is refused is read for a moment more: a connection that is closed on
 data not read would take the answer with it.
+
+Where keys are asked for, who has none may still see a few addresses, such as that of
+signing in. Such requests have a few places of their own, and little time: however many
+strangers come, they take nothing from those with keys.
 """
 
 from __future__ import annotations
@@ -29,8 +33,14 @@ __all__ = ["Limits", "install", "is_loopback"]
 #: Addresses that take papers.
 UPLOADS = frozenset(("/v1/check", "/check"))
 _API = "/v1/"
-#: What stands around a file in a form.
+#: Addresses whose forms are of a few lines, and may be sent by anybody.
+_SIGNING = frozenset(("/login", "/logout"))
+#: Largest such form; also what stands around a file in another.
 _FORM_BYTES = 64 << 10
+#: Requests without a key at once: a share of the places, but enough for a page and what it loads.
+_STRANGERS_SHARE, _LEAST_STRANGERS = 8, 8
+#: Longest time for those, and for the forms of signing in.
+_STRANGER_SECONDS = 5.0
 #: Answered however busy the service is: those who watch it need them most then.
 _ALWAYS = frozenset(("/healthz", "/readyz", "/metrics"))
 #: A body must come at least this fast, in bytes a second.
@@ -48,7 +58,7 @@ class Limits:
     Attributes
     ----------
     in_flight : int
-        Requests that are being answered.
+        Requests that are being answered, those of strangers among them.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
@@ -56,6 +66,8 @@ class Limits:
         self._settings = settings
         self._room = max(_BODIES * settings.max_body_bytes, _PAPERS * settings.max_upload_bytes)
         self._bytes = 0
+        self._most_strangers = max(settings.max_in_flight // _STRANGERS_SHARE, _LEAST_STRANGERS)
+        self._strangers = 0
         self.in_flight = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -63,20 +75,27 @@ class Limits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request = _Request(scope, self._most(scope), receive, send)
-        refusal = self._refusal(scope, request.most)
+        most, stranger = self._most(scope), self._stranger(scope)
+        request = _Request(scope, most, receive, send)
+        refusal = self._refusal(scope, most, stranger)
         if refusal is not None:
             await request.refuse(scope, refusal)
             return
+        seconds = self._settings.request_seconds
+        if stranger is not None or scope["path"] in _SIGNING:
+            seconds = min(seconds, _STRANGER_SECONDS)
+            # Not refused for its length above: who is asked for a key should be told that.
+            request.most = min(most, _FORM_BYTES)
         self.in_flight += 1
+        self._strangers += stranger is not None
         try:
-            await self._answer(scope, request)
+            await self._answer(scope, request, seconds)
         finally:
             self.in_flight -= 1
+            self._strangers -= stranger is not None
             self._bytes -= request.received
 
-    async def _answer(self, scope: Scope, request: _Request) -> None:
-        seconds = self._settings.request_seconds
+    async def _answer(self, scope: Scope, request: _Request, seconds: float) -> None:
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
@@ -113,9 +132,22 @@ class Limits:
     def _most(self, scope: Scope) -> int:
         if scope["path"] in UPLOADS and scope["method"] == "POST":
             return self._settings.max_upload_bytes + _FORM_BYTES
+        if scope["path"] in _SIGNING:
+            return min(self._settings.max_body_bytes, _FORM_BYTES)
         return self._settings.max_body_bytes
 
-    def _refusal(self, scope: Scope, most: int) -> ProblemError | None:
+    def _stranger(self, scope: Scope) -> ProblemError | None:
+        """Return what a request without a valid key or session is told, or None if it has one."""
+        if self._settings.keys is not None:
+            try:
+                refuse_stranger(Request(scope))
+            except ProblemError as refusal:
+                return refusal
+        return None
+
+    def _refusal(
+        self, scope: Scope, most: int, stranger: ProblemError | None
+    ) -> ProblemError | None:
         headers = dict(scope["headers"])
         if self._settings.keys is None and not _names_loopback(headers.get(b"host", b"")):
             return ProblemError(
@@ -130,13 +162,16 @@ class Limits:
         # Python refuses to read a number of thousands of digits.
         if len(length) > 18 or int(length) > most:
             return _too_large(most)
-        if self.in_flight >= self._settings.max_in_flight and scope["path"] not in _ALWAYS:
-            return _busy(429, f"{self._settings.max_in_flight} requests are being answered.")
-        if self._settings.keys is not None and scope["path"].startswith(_API):
-            try:
-                refuse_stranger(Request(scope))
-            except ProblemError as refusal:
-                return refusal
+        if stranger is not None and scope["path"].startswith(_API):
+            return stranger
+        if scope["path"] in _ALWAYS:
+            return None
+        if stranger is None:
+            busy, places = self.in_flight - self._strangers, self._settings.max_in_flight
+        else:
+            busy, places = self._strangers, self._most_strangers
+        if busy >= places:
+            return _busy(429, f"{busy} requests are being answered.")
         return None
 
 

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Formatter", "log_config"]
 
+#: uvicorn tells it of each client that did not take its answer in time: anybody could fill a disk.
+#: Errors that break an answer off are told by themselves.
+_UNTOLD = "ASGI callable returned without completing response."
+
 _FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -33,6 +37,11 @@ class Formatter(logging.Formatter):
             parts.append("".join(traceback.format_tb(error.__traceback__)) + kind)
             error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
         return "\nand then\n".join(reversed(parts))
+
+
+def _is_told(record: logging.LogRecord) -> bool:
+    """Return whether a line is for the log."""
+    return record.getMessage() != _UNTOLD
 
 
 def log_config(*, access: bool) -> dict[str, Any]:
@@ -58,6 +67,12 @@ def log_config(*, access: bool) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"line": {"()": "neardup.server.logs.Formatter"}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "handlers": {
+            "stderr": {
+                "class": "logging.StreamHandler",
+                "formatter": "line",
+                "filters": [_is_told],
+            }
+        },
         "loggers": loggers,
     }

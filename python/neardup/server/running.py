@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import multiprocessing
 import os
 import secrets
 import shutil
 import signal
 import socket
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import uvicorn
 from prometheus_client.multiprocess import mark_process_dead
@@ -110,7 +112,9 @@ def serve(
             partial(_application, settings, secrets.token_bytes(32), shared),
             factory=True,
             workers=workers,
-            http=Connection,
+            http=cast(
+                "type[Connection]", partial(Connection, answer_seconds=settings.request_seconds)
+            ),
             ws="none",
             lifespan="on",
             log_config=log_config(access=access_log),
@@ -194,12 +198,22 @@ def _serve_here(server: _Server, listener: socket.socket) -> bool:
 
 
 def _application(settings: Settings, secret: bytes, shared: Path | None) -> FastAPI:
-    if shared is not None and hasattr(signal, "SIGHUP"):
-        # The parent decides; it is told too.
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    if shared is not None:
+        threading.Thread(target=_stop_with_parent, daemon=True).start()
+        if hasattr(signal, "SIGHUP"):
+            # The parent decides; it is told too.
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
     app = create_app(settings, shared=shared)
     app.state.signer = Signer(secret)
     return app
+
+
+def _stop_with_parent() -> None:
+    """Stop this process once its parent is gone, which may have had no time to say so."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        signal.raise_signal(signal.SIGTERM)
 
 
 @contextlib.contextmanager
