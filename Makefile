@@ -25,7 +25,7 @@ test-python: .venv/test
 	$(BIN)/python -m pytest -q
 
 test-fast: .venv/test
-	$(BIN)/python -m pytest -q -m 'not slow'
+	$(BIN)/python -m pytest -q -m 'not slow' -n auto
 
 lint: .venv/test .venv/lint
 	$(BIN)/ruff check

@@ -3,8 +3,10 @@
 Usage: python client.py FILE.jsonl [http://127.0.0.1:8765]
 
 Start the service first: neardup serve --index news.db
-Each line of the file has `id` and `text`, and may have `title` and `source`. A key of the
-service is taken from the environment variable NEARDUP_KEY. Needs nothing but Python.
+Each line of the file has `id` and `text`, and may have `title`, `source`, `at` and `extra`. A
+document that is refused, and a line that is none, is told with its line, and the rest is sent
+all the same; the exit code is then 1. A key of the service is taken from the environment
+variable NEARDUP_KEY. Needs nothing but Python.
 """
 
 from __future__ import annotations
@@ -22,18 +24,36 @@ from typing import Any
 #: Documents in one request: many at once cost far less than one by one.
 BATCH = 32
 PATIENCE = 60.0
+FIELDS = ("id", "text", "title", "source", "at", "extra")
+
+#: A line of the file by its number, with its document, or why it has none.
+Line = tuple[int, dict[str, Any] | str]
 
 
-def documents(path: str) -> Iterator[dict[str, Any]]:
+class Refused(Exception):
+    """What was sent is at fault; to send it again does not help."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def lines(path: str) -> Iterator[Line]:
     """Read the documents of a file, with what the service takes of each."""
-    with open(path, encoding="utf-8") as file:
-        for line in file:
-            record = json.loads(line)
-            yield {
-                name: record[name]
-                for name in ("id", "text", "title", "source")
-                if record.get(name) is not None
-            }
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(line)
+            except ValueError as error:
+                yield number, f"must be JSON. {error}."
+                continue
+            if isinstance(record, dict):
+                found = {name: record[name] for name in FIELDS if record.get(name) is not None}
+                yield number, found
+            else:
+                yield number, "must be an object."
 
 
 def post(url: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -57,7 +77,8 @@ def post(url: str, body: dict[str, Any]) -> dict[str, Any]:
                 problem = json.load(error)
             # 429, 503 and 504 pass; all others are about what was sent.
             if error.code not in (429, 503, 504) or time.monotonic() > end:
-                raise SystemExit(f"{problem['title']}: {problem['detail']}") from None
+                message = f"{problem['title']}: {problem['detail']}"
+                raise Refused(error.code, message) from None
             wait = float(error.headers.get("Retry-After", wait))
         except OSError as error:
             if time.monotonic() > end:
@@ -65,26 +86,58 @@ def post(url: str, body: dict[str, Any]) -> dict[str, Any]:
         time.sleep(wait)
 
 
+def send(url: str, batch: list[Line]) -> Iterator[Line]:
+    """Send some lines, and give for each the decision on it, or why there is none."""
+    sound = [(number, one) for number, one in batch if isinstance(one, dict)]
+    decisions: dict[int, dict[str, Any] | str] = {}
+    try:
+        if sound:
+            answer = post(url, {"documents": [one for _, one in sound]})
+            for (number, _), decision in zip(sound, answer["decisions"], strict=True):
+                decisions[number] = decision
+    except Refused as refused:
+        # 413: together they are too large. 400 and 422: one of them is no document, and the
+        # others are not to suffer for it. All else, such as a wrong key, is true of every line.
+        if refused.status not in (400, 413, 422):
+            raise SystemExit(str(refused)) from None
+        for number, one in sound:
+            try:
+                decisions[number] = post(url, one)
+            except Refused as alone:
+                decisions[number] = str(alone)
+    for number, one in batch:
+        yield number, decisions[number] if isinstance(one, dict) else one
+
+
 def show(decision: dict[str, Any]) -> str:
     """Say in a line what became of a document."""
-    if problem := decision.get("problem"):
-        return f"{decision['id']}: refused. {problem['detail']}"
     if match := decision["repeats"]:
         measure = f"{match['measure']} {match['similarity']:.2f}"
         return f"{decision['id']}: repeats {match['id']}, {measure}"
     return f"{decision['id']}: kept"
 
 
-def main(path: str, service: str = "http://127.0.0.1:8765") -> None:
-    """Send all documents of a file, in batches."""
-    waiting = documents(path)
+def main(path: str, service: str = "http://127.0.0.1:8765") -> int:
+    """Send all documents of a file, in batches; return how many were refused."""
+    refused = 0
+    waiting = lines(path)
     while batch := list(islice(waiting, BATCH)):
-        answer = post(f"{service}/v1/documents", {"documents": batch})
-        for decision in answer["decisions"]:
-            print(show(decision))
+        given = dict(batch)
+        for number, decision in send(f"{service}/v1/documents", batch):
+            if isinstance(decision, dict) and "problem" not in decision:
+                print(show(decision))
+                continue
+            why = decision if isinstance(decision, str) else decision["problem"]["detail"]
+            one = given[number]
+            name = f", id {one.get('id')!r}" if isinstance(one, dict) else ""
+            print(f"{path}, line {number}{name}: refused. {why}", file=sys.stderr)
+            refused += 1
+    return refused
 
 
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    main(*sys.argv[1:])
+    count = main(*sys.argv[1:])
+    if count:
+        sys.exit(f"{count} lines were refused; all others are stored.")

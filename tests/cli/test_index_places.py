@@ -27,6 +27,7 @@ def test_the_index_is_not_overwritten(run, index, name):
     assert run("index", "check", index).err == "no damage found\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize(
     "words",
@@ -64,6 +65,7 @@ def test_a_full_disk_behind_standard_output(run, words):
     assert text.count("No space left") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["export"], ["export", "--whole"], ["clusters"]])
 def test_a_closed_pipe_is_no_error(run, here, words):
     run("index", "create", "n.db", "-q")

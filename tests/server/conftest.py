@@ -209,3 +209,10 @@ def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]
     yield start
     for process in started:
         process.stop(signal.SIGKILL)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what starts a process as slow: that takes a second before anything is tested."""
+    for item in items:
+        if {"serve_process", "serve_really"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)

@@ -100,6 +100,39 @@ def test_a_batch_is_decided_in_its_order(api: httpx.Client):
     assert there["problem"]["field"] == "documents[4].id"
 
 
+def test_a_bad_value_refuses_its_document_alone(serve: Callable[..., httpx.Client]):
+    client = serve(max_text_characters=100)
+    bad = [
+        ("text", {"id": "long", "text": "字" * 101}),
+        ("id", {"id": "", "text": LIBRARY}),
+        ("id", {"id": "a\0b", "text": LIBRARY}),
+        ("at", {"id": "c", "text": LIBRARY, "at": "soon"}),
+        ("title", {"id": "d", "text": LIBRARY, "title": "字" * 10_001}),
+    ]
+    given = [{"id": "first", "text": LIBRARY}, *(one for _, one in bad), {"id": "z", "text": FERRY}]
+    answer = client.post(URL, json={"documents": given})
+    check_described(client.app, answer)
+    assert answer.status_code == 200
+    found = answer.json()
+    assert (found["kept"], found["dropped"], found["refused"]) == (1, 1, len(bad))
+    assert found["decisions"][0]["kept"]
+    assert found["decisions"][-1]["repeats"]["id"] == "b 2"
+    refused = found["decisions"][1:-1]
+    for at, ((field, one), decision) in enumerate(zip(bad, refused, strict=True), 1):
+        problem = decision["problem"]
+        assert decision["id"] == one["id"]
+        assert (problem["status"], problem["field"]) == (422, f"documents[{at}].{field}")
+        assert f"'documents[{at}].{field}'" in problem["detail"]
+    assert "at most 100 characters. Got 101" in refused[0]["problem"]["detail"]
+    assert f'outcome="refused"}} {len(bad)}.0' in client.get("/metrics").text
+
+
+def test_a_batch_of_bad_values_only(api: httpx.Client):
+    answer = api.post(URL, json={"documents": [{"id": "", "text": LIBRARY}]})
+    found = answer.json()
+    assert (answer.status_code, found["kept"], found["refused"]) == (200, 0, 1)
+
+
 def test_one_field_at_fault_refuses_the_whole_batch(api: httpx.Client):
     batch = [{"id": "c", "text": LIBRARY}, {"id": "d", "text": 3}]
     answer = api.post(URL, json={"documents": batch})
@@ -270,8 +303,8 @@ def test_limits_of_texts_and_batches(serve: Callable[..., httpx.Client]):
     answer = client.post(URL, json=long)
     assert (answer.status_code, answer.json()["field"]) == (422, "text")
     assert "at most 10 characters. Got 11" in answer.json()["detail"]
-    answer = client.post(URL, json={"documents": [fits, long]})
-    assert (answer.status_code, answer.json()["field"]) == (422, "documents[1].text")
+    found = client.post(URL, json={"documents": [fits, long]}).json()
+    assert found["decisions"][1]["problem"]["field"] == "documents[1].text"
     answer = client.post(URL, json={"documents": [fits] * 3})
     assert (answer.status_code, answer.json()["field"]) == (422, "documents")
     for path, field in [("/v1/query", "text"), ("/v1/compare", "a"), ("/v1/compare", "b")]:

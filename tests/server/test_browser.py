@@ -269,7 +269,8 @@ def test_browse_compare_and_undo(visit):
     cluster.locator("tbody tr").nth(1).get_by_role("link", name="Compare").click()
     page.wait_for_url("**/documents/en/3#beside")
     assert page.locator(".pane").count() == 2
-    page.get_by_role("button", name="Keep it after all").press("Enter")
+    page.locator("summary", has_text="Keep it after all").press("Enter")
+    page.get_by_role("button", name="Yes, keep it").press("Enter")
     page.wait_for_selector(".done")
     assert "Kept after all." in page.locator(".history").inner_text()
     assert page.locator(".state").first.inner_text() == "kept"
@@ -316,6 +317,66 @@ def test_a_file_that_is_too_large_is_not_sent(visit, tmp_path):
     page.fill("#text", FERRY)
     page.click("button.main")
     page.wait_for_selector("#result")
+
+
+def test_all_texts_together_are_too_large(visit, serve_process):
+    page = visit("/ask", service=serve_process(max_body_bytes=100_000), language="zh")
+    page.fill("#text", "字" * 40_000)
+    page.click("button.main")
+    told = page.evaluate("document.getElementById('text').validationMessage")
+    assert told == "文本太长，一次最多接受 97.6 kB。请减少文本，或者改用论文检测。"
+    assert page.locator("#result").count() == 0
+    page.fill("#text", FERRY)
+    page.click("button.main")
+    page.wait_for_selector("#result")
+
+
+@pytest.mark.parametrize("name", ["compared", "known"])
+def test_back_leads_to_the_result_again(visit, name):
+    page = answered(visit, name)
+    said = page.locator("#result").inner_text()
+    for path in ("/status", "/documents/wire/1"):
+        page.goto(f"{page.url.split('/', 3)[0]}//{page.url.split('/', 3)[2]}{path}")
+        page.go_back()
+        page.wait_for_selector("#result")
+        assert page.locator("#result").inner_text() == said
+
+
+def test_back_from_the_document_that_a_result_names(visit):
+    page = answered(visit, "known", language="zh")
+    page.locator(".switch button[name=language]").click()
+    page.wait_for_selector("html[lang=en] #result")
+    page.locator(".answer a").click()
+    page.wait_for_url("**/documents/wire/1")
+    page.go_back()
+    page.wait_for_selector("html[lang=en] #result")
+    assert page.locator("#result").inner_text() == "The index has it"
+
+
+def test_what_is_typed_stays_in_the_other_language(visit):
+    page = visit("/")
+    page.fill("#a", HOSTILE + NOTICE)
+    page.select_option("#recipe", "classic")
+    page.locator(".switch a").click()
+    page.wait_for_selector("html[lang|=zh]")
+    assert page.input_value("#a") == HOSTILE + NOTICE
+    assert page.input_value("#b") == ""
+    assert page.input_value("#recipe") == "classic"
+    # Once: who opens the page again begins anew.
+    page.goto(page.url.partition("?")[0])
+    assert page.input_value("#a") == ""
+
+
+def test_one_slip_does_not_keep_a_document(visit):
+    page = visit("/clusters", width=PHONE)
+    page.locator("summary", has_text="Keep it after all").first.click()
+    ask = page.get_by_role("button", name="Yes, keep it").first
+    assert ask.is_visible()
+    compare = page.get_by_role("link", name="Compare").nth(1).bounding_box()
+    keep = page.locator("summary", has_text="Keep it after all").first.bounding_box()
+    assert keep["x"] >= compare["x"] + compare["width"] + 12 or keep["y"] > compare["y"] + 12
+    assert page.locator(".state.kept").count() >= 1
+    assert page.url.endswith("/clusters")
 
 
 def test_sign_in_by_keyboard(visit, axe, keyed_service):

@@ -12,6 +12,20 @@ from . import forms
 from .conftest import BRIDGE, FERRY, LIBRARY
 from .forms import Outline, check_page
 
+#: Files that are refused, and what a Chinese page says of them.
+UNREADABLE = {
+    "pic.png": (b"\x89PNG\r\n\x1a\n" + bytes(100), "图片"),
+    "pic.gif": (b"GIF89a" + bytes(100), "图片"),
+    "broken.docx": (b"PK\x03\x04" + bytes(200), "Word 文件（.docx）已损坏"),
+    "broken.zip": (b"PK\x03\x04" + bytes(200), "损坏的 zip"),
+    "broken.pdf": (b"%PDF-1.4 broken", "PDF 文件已损坏"),
+    "old.doc": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "旧版 Word"),
+    "binary.txt": (bytes(range(32)) * 20, "不是文字"),
+    "blank.txt": (b" \n \n", "没有文字"),
+    "long.txt": (b"word " * 2_000, "最多接受 5,000 个"),
+    "<b>.rtf": (b"{\\rtf1 x}", "RTF"),
+}
+
 HOSTILE = '<script>window.broken=1</script></textarea><img src=x onerror="window.broken=1">\u202e'
 PAGES = ["/", "/ask", "/check", "/clusters", "/status", "/documents/a/1", "/documents?id=a/2"]
 ENGLISH = {"Accept-Language": "en"}
@@ -37,10 +51,17 @@ def test_nothing_else_is_static(client, name):
     assert client.get(f"/static/{name}").status_code == 404
 
 
+def check_result(answer):
+    """What every page has, but that the browser may show this one again."""
+    assert answer.headers["cache-control"] == "private, no-cache"
+    answer.headers["cache-control"] = "no-store"
+    return check_page(answer)
+
+
 def test_compare(client):
     answer = forms.send(client, "/", a=FERRY, b=FERRY.replace("旧船", "旧渡船"), headers=ENGLISH)
     assert answer.status_code == 200
-    check_page(answer)
+    check_result(answer)
     seen = forms.texts(answer.text)
     found = neardup.compare(FERRY, FERRY.replace("旧船", "旧渡船"))
     assert f"similarity, by {found.measure}" in seen
@@ -88,6 +109,78 @@ def test_a_file_without_text_is_refused_in_the_form(client):
     assert FERRY in answer.text
 
 
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_chinese_page_says_in_chinese_why_a_file_is_refused(serve, name):
+    content, expected = UNREADABLE[name]
+    client = serve(max_text_characters=5_000)
+    file = (name, content, "application/octet-stream")
+    answer = forms.send(client, "/ask", text="", files={"text-file": file})
+    check_page(answer)
+    said = re.search(r'<p class="problem".*?</p>', answer.text, re.S)[0]
+    assert expected in said
+    assert not re.search(r"\b(must|Got|instead)\b", said)
+    sent = forms.send(client, "/check", library="index", least="20", files={"file": file})
+    job = sent.headers["location"]
+    for _ in range(600):
+        page = client.get(job)
+        if "检测失败" in page.text:
+            break
+        time.sleep(0.05)
+    check_page(page)
+    said = re.search(r'<p class="problem".*?</p>', page.text, re.S)[0]
+    assert expected in said
+    assert not re.search(r"\b(must|Got|instead)\b", said)
+
+
+@pytest.mark.parametrize(
+    ("ask", "expected"),
+    [
+        (lambda client: client.get("/documents?id="), "编号不能为空"),
+        (lambda client: client.get("/documents?id=" + "x" * 2001), "编号最多 2,000 字节"),
+        (lambda client: client.post("/", data={"a": "x"}), "表单中没有令牌"),
+    ],
+)
+def test_an_error_page_in_chinese(client, ask, expected):
+    answer = ask(client)
+    check_page(answer)
+    assert expected in answer.text
+    assert not re.search(r"\b(must|field|form)\b", forms.texts(answer.text))
+
+
+def test_a_comparison_says_when_texts_are_duplicates(client):
+    for recipe, expected in (
+        ("general", "similarity of at least 45.0%"),
+        ("classic", "differ in at most"),
+    ):
+        answer = forms.send(client, "/", a=FERRY, b=BRIDGE, recipe=recipe, headers=ENGLISH)
+        assert expected in answer.text
+        assert "fewer than 20 characters" not in answer.text
+    answer = forms.send(client, "/", a="今天天气很好", b="今天天气真好")
+    assert "不足 20 个字符" in answer.text
+
+
+def test_there_is_an_end_of_the_clusters(client):
+    page = client.get("/clusters?after=9999999", headers=ENGLISH).text
+    assert "no further clusters" in page
+    assert "was dropped" not in page
+
+
+def test_the_browser_may_show_a_result_again(client):
+    answer = forms.send(client, "/", a=FERRY, b=BRIDGE)
+    assert answer.headers["cache-control"] == "private, no-cache"
+    for path, fields in (("/", {"a": FERRY}), ("/ask", {"text": ""})):
+        assert forms.send(client, path, **fields).headers["cache-control"] == "no-store"
+    for path in PAGES:
+        assert client.get(path).headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize(("most", "said"), [(20_000, "19.5 kB"), (16 << 20, "16 MB")])
+def test_limits_are_named_beforehand(serve, most, said):
+    client = serve(max_body_bytes=most, max_upload_bytes=most)
+    for path in ("/", "/ask", "/check"):
+        assert f"at most {said}" in client.get(path, headers=ENGLISH).text
+
+
 def test_a_text_that_is_missing_or_too_long(serve):
     client = serve(max_text_characters=50)
     answer = forms.send(client, "/", a=" \n", b=FERRY, headers=ENGLISH)
@@ -124,8 +217,8 @@ def test_a_recipe_is_a_name_and_never_a_path(client):
 
 def test_ask_for_a_text_that_is_there(client):
     answer = forms.send(client, "/ask", text="(Update) " + BRIDGE, headers=ENGLISH)
-    check_page(answer)
-    assert "The house has it" in answer.text
+    check_result(answer)
+    assert "The index has it" in answer.text
     assert 'href="/documents/a/1"' in answer.text
     assert "The bridge" in answer.text
     assert 'data-n="1"' in answer.text
@@ -134,7 +227,7 @@ def test_ask_for_a_text_that_is_there(client):
 def test_ask_for_a_new_text_and_add_it(client):
     text = LIBRARY + "\n第二段。"
     answer = forms.send(client, "/ask", text=text.replace("\n", "\r\n"), headers=ENGLISH)
-    check_page(answer)
+    check_result(answer)
     assert "No kept document is a duplicate" in answer.text
     added = forms.send(client, "/ask/add", form="/ask", text=text, id="c/3", title="图书馆")
     assert added.status_code == 303
@@ -268,7 +361,7 @@ def test_programs_get_problems(client, path):
 
 def test_hostile_texts_are_shown_as_text(client):
     answer = forms.send(client, "/", a=HOSTILE + FERRY, b=FERRY + HOSTILE)
-    outline = check_page(answer)
+    outline = check_result(answer)
     assert not outline.all("img")
     assert answer.text.count("<script") == 1
     added = forms.send(

@@ -1,5 +1,6 @@
 """``neardup serve``: what it refuses, what it says, and several processes."""
 
+import json
 import os
 import re
 import shutil
@@ -281,6 +282,17 @@ class TestProcesses:
         assert not any(os.path.exists(f"/proc/{pid}") for pid in children)
         assert "Traceback" not in two.log()
 
+    def test_none_outlives_the_parent(self, two):
+        children = self.children(two)
+        two.process.kill()
+        two.process.wait()
+        end = time.monotonic() + 20
+        while time.monotonic() < end and any(os.path.exists(f"/proc/{pid}") for pid in children):
+            time.sleep(0.1)
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"{two.url}/healthz")
+        assert "Traceback" not in two.log()
+
 
 class TestExamples:
     """The clients in examples/ do what they say."""
@@ -298,6 +310,45 @@ class TestExamples:
         assert len(lines) == 31
         assert "bridge: kept" in lines
         assert "bridge-agency: repeats bridge, content(5) 0.94" in lines
+        assert running.stop() == 0
+
+    def test_in_python_with_lines_that_are_no_documents(self, serve_process, index, root, tmp_path):
+        running = serve_process(
+            command=["serve", "--index", index, "--max-text-characters", "1000"]
+        )
+        river = "The river has fallen by two metres since the rain ended on Monday."
+        lines = [
+            json.dumps({"id": "first", "text": river, "at": "2026-03-01T08:00:00Z"}),
+            "",
+            "no json",
+            json.dumps({"id": 7, "text": river}),
+            json.dumps({"id": "none", "text": None}),
+            *(json.dumps({"id": f"n{at}", "text": f"{river} {at}"}) for at in range(40)),
+            json.dumps({"id": "long", "text": "x" * 1001}),
+            json.dumps({"id": "last", "text": river}),
+        ]
+        path = tmp_path / "some.jsonl"
+        path.write_text("\n".join(lines))
+        found = subprocess.run(
+            [sys.executable, root / "examples" / "client.py", path, running.url],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert found.returncode == 1
+        assert len(found.stdout.splitlines()) == 42
+        assert "first: kept" in found.stdout
+        assert "last: repeats first, content(5) 1.00" in found.stdout
+        for expected in (
+            "line 3: refused. must be JSON",
+            "line 4, id 7: refused. Invalid field: The field 'id'",
+            "line 5, id 'none': refused. Invalid field: The field 'text' is missing",
+            "line 46, id 'long': refused. The field 'documents[",
+            "4 lines were refused",
+        ):
+            assert expected in found.stderr
+        stored = running.client.get("/v1/documents/first").json()
+        assert stored["at"] == "2026-03-01T08:00:00Z"
         assert running.stop() == 0
 
     @pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")

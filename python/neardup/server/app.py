@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["create_app"]
 
 _DESCRIPTION = """
-Has the house this text already? Documents are compared with all that are stored; each answer
+Is this text stored already? Documents are compared with all that are stored; each answer
 names the kept document that a text repeats, with the similarity and the measure.
 
 Errors are `application/problem+json` (RFC 9457); `field` names the field at fault. Where

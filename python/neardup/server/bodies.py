@@ -22,6 +22,9 @@ __all__ = ["JsonRoute"]
 #: No field of this service is deeper; orjson writes no more than 254.
 _DEEPEST = 200
 
+#: No object of this service has as many fields, but for `extra`.
+_MOST_FIELDS = 50
+
 
 class JsonRoute(APIRoute):
     """A route whose body is JSON; another media type is refused."""
@@ -44,9 +47,39 @@ class _JsonRequest(Request):
         """Return the body."""
         body = await self.body()
         try:
-            return orjson.loads(body)
+            value = orjson.loads(body)
         except orjson.JSONDecodeError as error:
             raise _explained(body, error) from None
+        _check_counts(value, self.app.state.settings.max_batch)
+        return value
+
+
+def _check_counts(value: Any, most: int) -> None:
+    """Refuse what has so many parts that telling the fault of each would take minutes.
+
+    Validation collects all faults before any is told, and nobody else is answered meanwhile.
+    """
+    records = [value]
+    if isinstance(value, dict):
+        for name, inner in list(value.items())[:_MOST_FIELDS]:
+            if isinstance(inner, list):
+                if len(inner) > most:
+                    raise ProblemError(
+                        422,
+                        "Invalid field",
+                        f"The field '{name}' must have at most {most:,} items. Got {len(inner):,}"
+                        " instead.",
+                        name,
+                    )
+                records += inner
+    for record in records:
+        if isinstance(record, dict) and len(record) > _MOST_FIELDS:
+            raise ProblemError(
+                422,
+                "Invalid field",
+                f"An object must have at most {_MOST_FIELDS} fields. Got {len(record):,} instead;"
+                " further fields of a document go into 'extra'.",
+            )
 
 
 def _check_media_type(given: str | None) -> None:

@@ -1,7 +1,11 @@
 """What clients send, checked field by field.
 
-Limits that depend on the settings are checked by `check_documents` and `check_text`, and
+Limits that depend on the settings are checked by `check_batch` and `check_text`, and
 `add_limits` writes them into the description.
+
+In a batch, what is wrong with the value of one document (`fault_of`) refuses that document
+alone. What no document can look like (a field that is missing, unknown or of another type) is
+a fault of the program that sends it, and refuses the batch.
 """
 
 from __future__ import annotations
@@ -18,24 +22,27 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
+    ValidationError,
 )
 
 from neardup.exceptions import ParameterError
 from neardup.index.values import MAX_ID_BYTES, check_span, check_time, id_fault
 from neardup.recipe import NAMES
-from neardup.server.problems import ProblemError
+from neardup.server.problems import ProblemError, invalid_field
 from neardup.server.settings import Settings
 
 __all__ = [
+    "BatchDocument",
     "ComparedTexts",
     "Posted",
     "PostedBatch",
     "PostedDocument",
     "QueryText",
     "add_limits",
-    "check_documents",
+    "check_batch",
     "check_id",
     "check_text",
+    "fault_of",
 ]
 
 #: The longest title, source, search and the like: a line, not a text.
@@ -64,7 +71,11 @@ def _time(value: str) -> str:
 
 
 def _span(value: str) -> str:
-    return _checked(value, lambda: check_span(value, "within"))
+    try:
+        check_span(value, "within")
+    except ParameterError:
+        raise ValueError("must be a number with s, m, h, d or w, such as 30d") from None
+    return value
 
 
 def _checked(value: str, check: Any) -> str:
@@ -135,10 +146,23 @@ class PostedDocument(_Request):
     )
 
 
+class BatchDocument(_Request):
+    """One of several documents; with a value that `PostedDocument` does not take it is refused."""
+
+    id: str
+    text: str
+    title: str | None = None
+    at: str | None = Field(
+        None, description="Time of arrival, now by default.", examples=["2026-03-01T08:00:00+08:00"]
+    )
+    source: str | None = Field(None, description="Where it comes from.")
+    extra: dict[str, Any] | None = Field(None, description="Further fields; stored.")
+
+
 class PostedBatch(_Request):
     """Documents that are to be added, in this order."""
 
-    documents: list[PostedDocument] = Field(min_length=1)
+    documents: list[BatchDocument] = Field(min_length=1)
 
 
 def _kind(value: Any) -> str | None:
@@ -203,8 +227,8 @@ def check_text(text: str, field: str, settings: Settings) -> None:
         )
 
 
-def check_documents(documents: Sequence[PostedDocument], settings: Settings) -> None:
-    """Refuse a batch that is too large for this service, or one of its texts."""
+def check_batch(documents: Sequence[BatchDocument], settings: Settings) -> None:
+    """Refuse a batch that is too large for this service."""
     if len(documents) > settings.max_batch:
         raise ProblemError(
             422,
@@ -213,8 +237,26 @@ def check_documents(documents: Sequence[PostedDocument], settings: Settings) -> 
             f" Got {len(documents):,} instead. Send several requests.",
             "documents",
         )
-    for at, document in enumerate(documents):
-        check_text(document.text, f"documents[{at}].text", settings)
+
+
+def fault_of(document: BatchDocument, place: str, settings: Settings) -> ProblemError | None:
+    """Return why one document of a batch cannot be stored; None if it can.
+
+    Parameters
+    ----------
+    document : BatchDocument
+    place : str
+        Of the document in the request, such as ``documents[3]``.
+    settings : Settings
+    """
+    try:
+        PostedDocument.model_validate(document.__dict__)
+        check_text(document.text, f"{place}.text", settings)
+    except ValidationError as error:
+        return invalid_field(error.errors()[0], place)
+    except ProblemError as problem:
+        return problem
+    return None
 
 
 def add_limits(schemas: dict[str, Any], settings: Settings) -> None:

@@ -33,7 +33,16 @@ from neardup.server.answers import Problem
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["MEDIA_TYPE", "ProblemError", "answers", "complete", "install", "problem", "response"]
+__all__ = [
+    "MEDIA_TYPE",
+    "ProblemError",
+    "answers",
+    "complete",
+    "install",
+    "invalid_field",
+    "problem",
+    "response",
+]
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -73,6 +82,15 @@ _MEANINGS = {
 #: Those that any operation can answer: before it is found, or while it runs.
 _ALWAYS = (400, 405, 421, 429, 500, 503, 504)
 _WITH_BODY = (413, 415, 422)
+
+#: Their header ``Retry-After``, for the description.
+_LATER = (429, 503)
+_RETRY_AFTER = {
+    "Retry-After": {
+        "description": "Seconds after which to send the request again.",
+        "schema": {"type": "integer", "minimum": 1},
+    }
+}
 
 _METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 
@@ -153,7 +171,11 @@ def answers(
     wanted = {*statuses, *_ALWAYS, *(_WITH_BODY if body else ()), *((401, 403) if key else ())}
     schema = {"$ref": "#/components/schemas/Problem"}
     return {
-        status: {"description": _MEANINGS[status], "content": {MEDIA_TYPE: {"schema": schema}}}
+        status: {
+            "description": _MEANINGS[status],
+            "content": {MEDIA_TYPE: {"schema": schema}},
+            **({"headers": _RETRY_AFTER} if status in _LATER else {}),
+        }
         for status in sorted(wanted)
     }
 
@@ -231,10 +253,26 @@ def _methods(request: Request) -> list[str]:
 async def _of_validation(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
-    field = _field(first["loc"])
-    reason = _reason(first)
+    return response(_invalid(first, _field(first["loc"])))
+
+
+def invalid_field(error: Mapping[str, Any], place: str) -> ProblemError:
+    """Return the problem for what Pydantic found in a part of a request.
+
+    Parameters
+    ----------
+    error : mapping
+        One of ``ValidationError.errors()``.
+    place : str
+        Where the part stands in the request, such as ``documents[3]``.
+    """
+    return _invalid(error, f"{place}.{_field(('part', *error['loc']))}")
+
+
+def _invalid(error: Mapping[str, Any], field: str) -> ProblemError:
+    reason = _reason(error)
     detail = f"The field '{field}' {reason}" if field else f"The body {reason}"
-    return response(ProblemError(422, "Invalid field", detail, field or None))
+    return ProblemError(422, "Invalid field", detail, field or None)
 
 
 def _field(place: Sequence[int | str]) -> str:
@@ -258,7 +296,10 @@ def _reason(error: Mapping[str, Any]) -> str:
         return "is missing."
     if kind == "extra_forbidden":
         return "is not known here. Further fields of a document go into 'extra'."
+    if kind == "too_short" and isinstance(found, list):
+        return "must have at least one item."
     message = _SHOULD.sub("must", str(error["msg"]).removeprefix("Value error, "))
+    message = message.replace("a valid dictionary", "an object")
     message = message.partition(" after validation")[0].removesuffix(".")
     return f"{message}. Got {_shown(found)} instead." if _tells(kind, found) else f"{message}."
 

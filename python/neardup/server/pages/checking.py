@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -10,6 +11,8 @@ from neardup.papers.align import LEAST, LONGEST, SHORTEST
 from neardup.server.pages.given import Refused, field, words_of
 from neardup.server.pages.page import page, see
 from neardup.server.pages.rendering import render
+from neardup.server.pages.told import told
+from neardup.server.pages.words import language_of_request, page_words
 from neardup.server.problems import ProblemError
 from neardup.server.routes.checking import state_of
 from neardup.server.uploads import take
@@ -50,11 +53,13 @@ async def check(request: Request) -> Response:
     except Refused as refused:
         return _answer(request, 422, problem=str(refused), **given)
     except ProblemError as error:
-        # Of the file: no choice was made, or it is empty.
-        told = words("refused_file") if error.field == "file" else error.detail
+        detail = told(error.detail, words)
+        # Of the form: no file was chosen, or it is empty.
+        if error.field == "file" and error.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
+            detail = words("refused_file")
         if error.status_code >= 429:
             raise
-        return _answer(request, error.status_code, problem=told, **given)
+        return _answer(request, error.status_code, problem=detail, **given)
     return see(f"/check/{job.job}")
 
 
@@ -64,12 +69,13 @@ async def show_job(request: Request) -> Response:
     """Show how far a check is, and where its report is."""
     settings = request.app.state.settings
     job = await request.app.state.store.run(state_of, request, request.path_params["job"])
+    words = page_words(language_of_request(request))
     return render(
         request,
         "job.html",
         here="check",
         job=job,
-        trouble="" if job.problem is None else job.problem.detail,
+        trouble="" if job.problem is None else told(job.problem.detail, words),
         kept_minutes=max(round(settings.job_seconds / 60), 1),
     )
 

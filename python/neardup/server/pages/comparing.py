@@ -9,13 +9,16 @@ from fastapi import APIRouter, Request, Response
 import neardup
 from neardup.compare import Comparison
 from neardup.papers.words import Words
-from neardup.recipe import NAMES
+from neardup.recipe import NAMES, load_recipe
 from neardup.server.pages.given import Refused, field, given_text, words_of
 from neardup.server.pages.page import page
 from neardup.server.pages.rendering import render
 from neardup.server.pages.sides import Sides, beside
 
 __all__ = ["router"]
+
+#: Below this many characters one edit touches most of the runs that are compared.
+_SHORT = 20
 
 router = APIRouter()
 
@@ -40,6 +43,7 @@ async def compare(request: Request) -> Response:
         "recipe": recipe if recipe in NAMES else NAMES[0],
     }
     language = form.get("language")
+    words = words_of(request, form)
     try:
         for name in ("a", "b"):
             given[name] = await given_text(request, form, name)
@@ -55,7 +59,9 @@ async def compare(request: Request) -> Response:
         found=found,
         sides=sides,
         verdict=_verdict(found, given["a"] == given["b"]),
-        figures=_figures(words_of(request, form), found, sides),
+        figures=_figures(words, found, sides),
+        rules=_rules(words, given["recipe"]),
+        short=_SHORT if min(len(given["a"]), len(given["b"])) < _SHORT else None,
     )
     return answer
 
@@ -79,6 +85,19 @@ def _verdict(found: Comparison, same: bool) -> str:
     if found.duplicate:
         return "duplicate"
     return "contradict" if found.contradict else "different"
+
+
+def _rules(words: Words, recipe: str) -> list[str]:
+    """Say when a recipe calls two texts duplicates."""
+    decide = load_recipe(recipe).for_single_texts().decide
+    rules = []
+    if decide.threshold is not None:
+        rules.append(words("rule_threshold", threshold=words.percent(decide.threshold)))
+    if decide.max_distance is not None:
+        rules.append(words("rule_distance", bits=decide.max_distance))
+    if decide.measure == "content":
+        rules.append(words("rule_alone"))
+    return rules
 
 
 def _figures(words: Words, found: Comparison, sides: Sides) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 
 from neardup.papers.words import Words
+from neardup.server.pages.told import told
 from neardup.server.pages.words import language_of_request, page_words
 from neardup.server.reading import CheckFailed, read_apart
 from neardup.server.settings import Settings
@@ -56,7 +57,10 @@ async def given_text(request: Request, form: FormData, name: str) -> str:
     upload = form.get(f"{name}-file")
     text = field(form, name, lines=True)
     if isinstance(upload, UploadFile) and upload.filename and upload.size:
-        text = await request.app.state.store.run(_read, upload, settings)
+        try:
+            text = await request.app.state.store.run(_read, upload, settings)
+        except CheckFailed as error:
+            raise Refused(told(error.trouble.detail, words)) from None
     if not text.strip():
         raise Refused(words("refused_empty"))
     if len(text) > settings.max_text_characters:
@@ -67,14 +71,11 @@ async def given_text(request: Request, form: FormData, name: str) -> str:
 def _read(upload: UploadFile, settings: Settings) -> str:
     # A small file is in memory; the process that reads it needs one of the system.
     upload.file.fileno()
-    try:
-        found = read_apart(
-            upload.file,
-            label_of(upload.filename),
-            max_bytes=settings.max_body_bytes,
-            max_characters=settings.max_text_characters,
-            seconds=min(_READING_SECONDS, settings.request_seconds / 2),
-        )
-    except CheckFailed as error:
-        raise Refused(error.trouble.detail) from None
+    found = read_apart(
+        upload.file,
+        label_of(upload.filename),
+        max_bytes=settings.max_body_bytes,
+        max_characters=settings.max_text_characters,
+        seconds=min(_READING_SECONDS, settings.request_seconds / 2),
+    )
     return found.text

@@ -17,6 +17,8 @@ from starlette.requests import ClientDisconnect
 from neardup.exceptions import IndexUnavailableError, ParameterError
 from neardup.server import auth, csrf
 from neardup.server.pages.rendering import render
+from neardup.server.pages.told import told
+from neardup.server.pages.words import language_of_request, page_words
 from neardup.server.problems import RETRY_SECONDS, ProblemError
 
 __all__ = ["error_page", "page", "see"]
@@ -90,7 +92,8 @@ def error_page(request: Request, status: int, detail: str = "", headers: Any = N
     """Return the page for an error, in the look of the others."""
     kind = status if status in _WORDED else 500 if status >= 500 else 422
     # What clients of the API need to be told of a missing key is nothing for a reader.
-    shown = "" if kind in (401, 404, 500, 503) else detail
+    words = page_words(language_of_request(request))
+    shown = "" if kind in (401, 404, 500, 503) else told(detail, words)
     answer = render(request, "error.html", status, title=f"error_{kind}", code=status, detail=shown)
     answer.headers.update(headers or {})
     return answer

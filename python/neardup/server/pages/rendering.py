@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-__all__ = ["document_link", "moment", "render"]
+__all__ = ["RESULT", "document_link", "moment", "render"]
+
+#: Of a result: shown again by the browser's Back button, which could not send the form anew
+#: by itself; kept by no proxy.
+RESULT = "private, no-cache"
 
 #: Pages whose forms are answered at their own address.
 _FORMS = ("/", "/ask", "/check", "/login")
@@ -63,6 +67,9 @@ def render(
     spoken = language_of_request(request, language)
     if spoken in (language, request.query_params.get("language")):
         set_cookie(request, COOKIE, spoken, seconds=_YEAR)
+    is_result = status == 200 and values.get("again")
+    # A result that varied with the cookie would be lost with each cookie that is set.
+    caching = {"Cache-Control": RESULT} if is_result else {"Vary": "Accept-Language, Cookie"}
     page = (
         _environment()
         .get_template(template)
@@ -81,7 +88,10 @@ def render(
         # A lone surrogate in what somebody sent: nothing else can be made of it.
         page.encode("utf-8", "replace"),
         status,
-        headers={"Content-Language": page_words(spoken).tag, "Vary": "Accept-Language, Cookie"},
+        headers={
+            "Content-Language": page_words(spoken).tag,
+            **caching,
+        },
     )
 
 
@@ -125,6 +135,23 @@ def moment(at: datetime | None) -> str:
     return "" if at is None else f"{at:%Y-%m-%d %H:%M} UTC"
 
 
+def _size(count: int) -> str:
+    """Return a limit in the unit that it is nearest to.
+
+    Examples
+    --------
+    >>> _size(16 << 20), _size(100_000), _size(500)
+    ('16 MB', '97.6 kB', '500 B')
+    """
+    size, unit = float(count), "B"
+    for larger in ("kB", "MB", "GB"):
+        if size < 1024:
+            break
+        size, unit = size / 1024, larger
+    # Rounded down: what is said to be taken is taken.
+    return f"{int(10 * size) / 10:g} {unit}"
+
+
 def _json(value: object) -> str:
     return orjson.dumps(value).decode()
 
@@ -164,6 +191,7 @@ def _environment() -> Environment:
         "document_link": document_link,
         "look": _look,
         "moment": moment,
+        "size": _size,
     }
     return environment
 

@@ -16,7 +16,16 @@ from neardup.server.answering import json_response
 from neardup.server.answers import Decision, Decisions, Explanation, Removed, StoredDocument
 from neardup.server.auth import require
 from neardup.server.bodies import JsonRoute
-from neardup.server.models import Posted, PostedBatch, check_documents, check_id, check_text
+from neardup.server.models import (
+    BatchDocument,
+    Posted,
+    PostedBatch,
+    PostedDocument,
+    check_batch,
+    check_id,
+    check_text,
+    fault_of,
+)
 from neardup.server.problems import ProblemError, answers, problem
 
 __all__ = ["router"]
@@ -98,7 +107,11 @@ def _example(value: Any) -> dict[str, Any]:
     "/v1/documents",
     summary="Add a document, or several",
     description="The answer is the decision: kept, or dropped for the kept document that it"
-    " repeats. It comes when the document is durably stored. To add one again is safe.",
+    " repeats. It comes when the document is durably stored. To add one again is safe.\n\n"
+    "Of a batch a document is refused alone, with a problem in place of its decision, where"
+    " another text is stored under its id or one of its values cannot be taken, such as a text"
+    " that is too long. A field that is missing, unknown or of another type refuses the batch,"
+    " and nothing of it is stored.",
     dependencies=_WRITE,
     status_code=200,
     responses={
@@ -122,28 +135,39 @@ async def add(request: Request, posted: Annotated[Posted, _BODY]) -> Response:
     """Add what was posted, by the group commit of the writer."""
     state = request.app.state
     if isinstance(posted, PostedBatch):
-        given = posted.documents
-        check_documents(given, state.settings)
-    else:
-        given = [posted]
-        check_text(posted.text, "text", state.settings)
-    made = await state.writer.add(
-        [NewDocument(one.id, one.text, one.title, one.at, one.source, one.extra) for one in given]
-    )
+        check_batch(posted.documents, state.settings)
+        return json_response(await _add_batch(state, posted.documents))
+    check_text(posted.text, "text", state.settings)
+    made = await state.writer.add([_new(posted)])
     state.metrics.decided(made)
-    if isinstance(posted, PostedBatch):
-        return json_response(_decisions(made))
     if made[0].problem is not None:
         raise _refused(made[0], "id")
     return json_response(answering.decision(made[0]), 201 if made[0].new else 200)
 
 
-def _decisions(made: list[Made]) -> dict[str, Any]:
+async def _add_batch(state: Any, given: list[BatchDocument]) -> dict[str, Any]:
+    """Add what can be stored of a batch, and return what became of each."""
+    faults = [fault_of(one, f"documents[{at}]", state.settings) for at, one in enumerate(given)]
+    sound = [_new(one) for one, fault in zip(given, faults, strict=True) if fault is None]
+    added = iter(await state.writer.add(sound) if sound else ())
+    made = [
+        next(added) if fault is None else Made(one.id, False, None, fault.detail)
+        for one, fault in zip(given, faults, strict=True)
+    ]
+    state.metrics.decided(made)
+    return _decisions(made, faults)
+
+
+def _new(one: PostedDocument | BatchDocument) -> NewDocument:
+    return NewDocument(one.id, one.text, one.title, one.at, one.source, one.extra)
+
+
+def _decisions(made: list[Made], faults: list[ProblemError | None]) -> dict[str, Any]:
     decided = [
         answering.decision(one)
         if one.problem is None
-        else {"id": one.id, "problem": problem(_refused(one, f"documents[{at}].id"))}
-        for at, one in enumerate(made)
+        else {"id": one.id, "problem": problem(fault or _refused(one, f"documents[{at}].id"))}
+        for at, (one, fault) in enumerate(zip(made, faults, strict=True))
     ]
     refused = sum(one.problem is not None for one in made)
     dropped = sum(one.repeats is not None for one in made)

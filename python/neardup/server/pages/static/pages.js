@@ -80,6 +80,46 @@
     });
   }
 
+  // With all of its texts, too: the answer to more is no page, and what was typed would be lost.
+  const bytes = (value) => (typeof value === "string" ? new Blob([value]).size : value.size);
+  for (const form of document.querySelectorAll("form[data-most-body]")) {
+    const overhead = 4096;
+    const texts = form.querySelectorAll("textarea");
+    const clear = () => { for (const text of texts) text.setCustomValidity(""); };
+    form.addEventListener("input", clear);
+    form.addEventListener("submit", (event) => {
+      let sum = overhead;
+      for (const value of new FormData(form).values()) sum += bytes(value);
+      if (sum <= Number(form.dataset.mostBody)) return;
+      event.preventDefault();
+      const longest = [...texts].reduce((a, b) => (b.value.length > a.value.length ? b : a));
+      longest.setCustomValidity(form.dataset.large);
+      longest.reportValidity();
+    });
+  }
+
+  // What was typed is there again on the page in the other language. Files cannot be.
+  const question = document.getElementById("question");
+  const language = document.querySelector(".switch a[hreflang]");
+  if (question && language) {
+    const key = "typed:" + location.pathname;
+    const fields = () => [...question.elements].filter(
+      (one) => one.name && !["hidden", "file", "submit"].includes(one.type));
+    try {
+      const typed = JSON.parse(sessionStorage.getItem(key) || "{}");
+      sessionStorage.removeItem(key);
+      for (const one of fields()) if (Object.hasOwn(typed, one.name)) one.value = typed[one.name];
+    } catch { /* The browser keeps nothing. */ }
+    language.addEventListener("click", (event) => {
+      // A page of its own is no other place for this text.
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      const typed = Object.fromEntries(fields().map((one) => [one.name, one.value]));
+      try {
+        sessionStorage.setItem(key, JSON.stringify(typed));
+      } catch { /* It keeps nothing, or not as much. */ }
+    });
+  }
+
   // A check: its progress, until there is something else to show.
   const job = document.querySelector("[data-job]");
   if (job) {
