@@ -62,7 +62,7 @@ def check(
         text in memory, ``read_bytes(text.encode(), "essay.txt")`` makes one.
     library : str, Path, list of str or Path, Index or Library
         What it is held against: see :func:`neardup.papers.open_library`. The paper's
-        own file in it is left out, unless it is all there is.
+        own file in a folder is left out, unless it is all there is.
     name : str or None, default=None
         What the report calls the paper; the file's name by default.
     exclude : str, Path, FileText or list of them, default=()
