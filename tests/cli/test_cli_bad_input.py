@@ -209,6 +209,7 @@ def test_what_compare_refuses(run, arguments, words):
     assert words in line
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("command", ["dedup", "pairs"])
 @pytest.mark.usefixtures("here")
@@ -227,6 +228,7 @@ def test_a_full_disk_behind_standard_output(command):
     assert "No space left" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "name"),
     [

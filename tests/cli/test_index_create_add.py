@@ -226,6 +226,7 @@ def test_what_is_read_is_not_overwritten(run, index, files):
     assert files() == ["in.jsonl", index]
 
 
+@pytest.mark.slow
 def test_a_writer_that_waits_says_so_once(index):
     holder = Database.open(index, must_exist=True)
     with holder.writing():

@@ -66,3 +66,13 @@ def new_place(request: pytest.FixtureRequest, tmp_path) -> Callable[[], str]:
         return lambda: str(tmp_path / f"index{next(numbers)}.db")
     url = request.getfixturevalue("database_url")
     return lambda: f"{url}?schema=place{next(numbers)}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what runs on PostgreSQL as slow: `make test-fast` does without a server."""
+    for item in items:
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        needs_server = {"postgres", "database_url"} & set(getattr(item, "fixturenames", ()))
+        is_there = any(isinstance(one, str) and one == "postgresql" for one in parameters.values())
+        if is_there or (needs_server and "location" not in parameters):
+            item.add_marker(pytest.mark.slow)

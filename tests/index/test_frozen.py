@@ -99,6 +99,7 @@ def test_nothing_of_it_depends_on_where_it_was_made(copy, database):
     Index(copy).close()
 
 
+@pytest.mark.slow
 def test_an_upgrade_is_told(version, copy, capfd):
     for told in (version == 1, False):
         assert subprocess.run([*NEARDUP, "index", "stats", copy]).returncode == 0

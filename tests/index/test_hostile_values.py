@@ -9,6 +9,8 @@ from tests.index.sound import check_sound
 
 from neardup import Index, InputError, NeardupError, ParameterError
 
+pytestmark = pytest.mark.slow
+
 TEXT = "The ferry to the northern islands leaves at seven in the morning and comes back at noon."
 HUGE = "雪" * 1000
 #: What is no id, and a word of the reason.

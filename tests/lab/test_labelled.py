@@ -45,6 +45,7 @@ def shingles(text, k=5):
     return {text[at : at + k] for at in range(len(text) - k + 1)}
 
 
+@pytest.mark.slow
 def test_the_files(result):
     assert {path.name for path in result.folder.iterdir()} == set(FILES)
     pairs, measures = rows_of(result, "pairs.csv"), rows_of(result, "measures.csv")

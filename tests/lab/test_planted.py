@@ -212,6 +212,7 @@ def test_a_perfect_and_a_plain_detector(hosts, sources):
     assert passage_scores(found, true).plagdet > 0.95
 
 
+@pytest.mark.slow
 @given(
     text=st.text("甲乙丙。！\n ab.", min_size=8, max_size=80),
     kind=st.sampled_from(KINDS),

@@ -318,6 +318,7 @@ HOSTILE += [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_texts(piece, monkeypatch):
     text = piece * (10_000 // len(piece))

@@ -40,6 +40,7 @@ def fingerprints(draw, bits, max_size=40):
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", WIDTHS)
 @given(data=st.data())
 def test_all_pairs(bits, data):
@@ -49,6 +50,7 @@ def test_all_pairs(bits, data):
     assert listed(found) == twin.near_pairs(values, max_distance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", WIDTHS)
 @given(data=st.data())
 def test_index_that_grows(bits, data):

@@ -299,6 +299,7 @@ HOSTILE += [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_html_hostile_pages_take_linear_time(piece):
     data = f"<html><p>{piece * 60_000}{LONG}"

@@ -26,6 +26,8 @@ from tests.readers.making import column, docx, paragraph, pdf
 from tests.server.conftest import FERRY
 from tests.server.papers import LONG, OWN, send, wait
 
+pytestmark = pytest.mark.slow
+
 UNKNOWN = "0" * 32
 
 

@@ -15,6 +15,8 @@ from neardup.server.reading import CheckFailed
 from tests.server.conftest import FERRY
 from tests.server.papers import LONG, OWN, send, wait
 
+pytestmark = pytest.mark.slow
+
 
 def until_ready(found, name, seconds=30):
     end = time.monotonic() + seconds

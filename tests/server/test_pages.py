@@ -12,6 +12,8 @@ from . import forms
 from .conftest import BRIDGE, FERRY, LIBRARY
 from .forms import Outline, check_page
 
+pytestmark = pytest.mark.slow
+
 #: Files that are refused, and what a Chinese page says of them.
 UNREADABLE = {
     "pic.png": (b"\x89PNG\r\n\x1a\n" + bytes(100), "图片"),
@@ -109,6 +111,7 @@ def test_a_file_without_text_is_refused_in_the_form(client):
     assert FERRY in answer.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNREADABLE)
 def test_a_chinese_page_says_in_chinese_why_a_file_is_refused(serve, name):
     content, expected = UNREADABLE[name]

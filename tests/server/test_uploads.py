@@ -18,6 +18,8 @@ from tests.readers.making import docx, paragraph, pdf
 from tests.server.conftest import FERRY
 from tests.server.papers import LONG, OWN, REFUSED, bomb, send, wait
 
+pytestmark = pytest.mark.slow
+
 
 def apart(data, name="paper.txt", **limits):
     given = {"max_bytes": 64 << 20, "max_characters": 1_000_000, "seconds": 60.0, **limits}

@@ -333,6 +333,7 @@ def test_what_precedes_damage_is_written(make, suffix, target):
     assert len(records_of(f"out.{target}")) == report.written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["jsonl.zst", "jsonl.gz", "parquet", "csv"])
 def test_bytes_depend_on_nothing_but_the_records(make, target):
     rng = np.random.default_rng(2)

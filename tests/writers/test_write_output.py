@@ -215,6 +215,7 @@ except OutputError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_file_that_may_not_grow(name, run_python):
     done = run_python(FULL.replace("sys.argv[1]", repr(name)))

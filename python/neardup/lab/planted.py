@@ -282,6 +282,9 @@ class _Change:
     def _reordered(self, passage: str) -> str:
         """Other sentences in each place; the breaks between the places stay."""
         found = _sentences(passage)
+        if len(found) < 2:
+            # Cut out of its source, what were two sentences there may be none.
+            return passage
         order = self._draw.some(range(len(found)), len(found))
         if order == sorted(order):
             order = [*order[1:], order[0]]
