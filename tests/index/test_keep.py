@@ -174,3 +174,26 @@ class TestTogether:
             )
             assert len(index) == 2500
         check_sound(location)
+
+    def test_each_problem_is_told_of_its_own_document(self, tmp_path, monkeypatch):
+        """A segmenter fails on one, and another is too long: the core says so in that order."""
+        monkeypatch.setattr("neardup._core.MAX_TEXT_BYTES", 100)
+        recipe = load_recipe("general").replace(
+            name="own", segment={"units": "tests.index.test_keep:fails_on_bad"}
+        )
+        given = [("bad", "bad"), ("fine", "a b c d"), ("long", "x" * 101), ("again", "bad")]
+        with Index(tmp_path / "own.db", recipe=recipe, workers=1) as index:
+            found = index.add_together([NewDocument(*one) for one in given])
+            assert [one.new for one in found] == [False, True, False, False]
+        for one in (found[0], found[2], found[3]):
+            assert f"document '{one.id}'" in one.problem
+        assert "must have a text of at most" in found[2].problem
+        for one in (found[0], found[3]):
+            assert "ValueError: bad text" in one.problem
+
+
+def fails_on_bad(text):
+    """Words, where there are any good ones."""
+    if text == "bad":
+        raise ValueError("bad text")
+    return [(word, "x") for word in text.split()]

@@ -74,10 +74,12 @@ class Additions:
             otherwise.
         """
         from neardup.index.coming import one_document
+        from neardup.index.results import NewDocument as New
 
         span = None if within is None else check_span(within, "within")
         zone = check_zone(at_zone, "at_zone")
-        return one_document(self._handle, id, text, title, at, source, extra, span, zone)
+        document = New(id, text, title, at, source, extra)
+        return one_document(self._handle, document, span, zone)
 
     def add_together(self, documents: Sequence[NewDocument]) -> list[Decision]:
         """Add documents of several callers, and answer each for itself.

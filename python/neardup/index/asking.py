@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-__all__ = ["clusters", "documents", "explain", "get", "get_many", "query", "stats"]
+__all__ = ["clusters", "documents", "explain", "get_many", "query", "stats"]
 
 
 def query(
@@ -40,13 +40,6 @@ def query(
         Match(among.stored[document - 1]["id"], similarity, measure, distance, identical)
         for document, similarity, distance, identical in found[:k]
     ]
-
-
-def get(handle: Handle, id: str) -> Document | None:
-    """Return a document, None if it is not there."""
-    with handle.reading() as session:
-        row = session.by_ids([id]).get(id)
-        return None if row is None else _documents(handle, session, [row])[0]
 
 
 def get_many(handle: Handle, ids: Sequence[str], *, texts: bool) -> dict[str, Document]:

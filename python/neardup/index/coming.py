@@ -14,7 +14,7 @@ from neardup.collect import readable, with_first_lines
 from neardup.exceptions import InputError
 from neardup.given import checked_text
 from neardup.index.adding import Adding, Incoming, Outcome, Prepared, prepared
-from neardup.index.results import Match
+from neardup.index.results import Match, NewDocument
 from neardup.index.values import (
     NUL,
     check_id,
@@ -34,7 +34,16 @@ from neardup.resources import compiled
 if TYPE_CHECKING:
     from neardup.index.handle import Handle
 
-__all__ = ["Fields", "Reading", "Step", "alone", "checked_title", "given_text", "one_document"]
+__all__ = [
+    "Columns",
+    "Fields",
+    "Reading",
+    "Step",
+    "alone",
+    "checked_title",
+    "given_text",
+    "one_document",
+]
 
 
 class Source(Protocol):
@@ -104,29 +113,44 @@ class Fields:
         }
 
 
+@dataclass(frozen=True)
+class Columns:
+    """What is stored of a document beside what is made of its text."""
+
+    id: str
+    text: str
+    title: str | None
+    at: datetime
+    source: str | None
+    extra: str | None
+
+    @classmethod
+    def checked(cls, document: NewDocument, zone: tzinfo = UTC) -> Columns:
+        """Return the columns of a document of a caller, if all of them can be stored."""
+        if document.extra is not None and not isinstance(document.extra, dict):
+            raise bad("extra", "a dict or None", document.extra)
+        try:
+            extra = json_of(document.extra)
+        except (TypeError, RecursionError) as error:
+            raise InputError(f"extra: expected fields that JSON holds, found {error}.") from None
+        source = document.source
+        return cls(
+            check_id(document.id),
+            given_text(document.text, "text"),
+            checked_title(document.title),
+            datetime.now(UTC) if document.at is None else check_time(document.at, "at", zone),
+            None if source is None else plain_text(given_text(source, "source")),
+            extra,
+        )
+
+
 def one_document(
-    handle: Handle,
-    id: Any,
-    text: Any,
-    title: Any,
-    at: Any,
-    source: Any,
-    extra: Any,
-    within: timedelta | None,
-    zone: tzinfo,
+    handle: Handle, document: NewDocument, within: timedelta | None, zone: tzinfo
 ) -> Match | None:
     """Check a document of a caller, add it, and return what it repeats."""
-    if extra is not None and not isinstance(extra, dict):
-        raise bad("extra", "a dict or None", extra)
-    moment = datetime.now(UTC) if at is None else check_time(at, "at", zone)
-    if source is not None:
-        source = plain_text(given_text(source, "source"))
-    try:
-        further = json_of(extra)
-    except (TypeError, RecursionError) as error:
-        raise InputError(f"extra: expected fields that JSON holds, found {error}.") from None
-    coming = alone(handle, given_text(text, "text"), checked_title(title), moment, id=check_id(id))
-    coming.sources, coming.extras = [source], [further]
+    columns = Columns.checked(document, zone)
+    coming = alone(handle, columns.text, columns.title, columns.at, id=columns.id)
+    coming.sources, coming.extras = [columns.source], [columns.extra]
     outcome = Outcome()
     Adding(handle, within=within).add(coming, None, outcome)
     if outcome.refused[0] is not None:

@@ -82,7 +82,8 @@ class Questions:
         """
         from neardup.index import asking
 
-        return asking.get(self._handle, check_string(id, "id"))
+        wanted = check_string(id, "id")
+        return asking.get_many(self._handle, [wanted], texts=True).get(wanted)
 
     def get_many(self, ids: Sequence[str], *, texts: bool = True) -> dict[str, Document]:
         """Return documents as they are stored, by id.

@@ -7,7 +7,7 @@ same time together answers many times as many requests.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -15,11 +15,10 @@ import pyarrow as pa
 from neardup.collect import readable
 from neardup.exceptions import InputError, ParameterError
 from neardup.index.adding import Adding, Incoming, Outcome
-from neardup.index.coming import checked_title, given_text
+from neardup.index.coming import Columns
 from neardup.index.results import Decision, NewDocument
-from neardup.index.values import check_id, check_time, json_of, plain_text
-from neardup.parameters import bad
 from neardup.readers import Batch
+from neardup.readers.batch import show
 from neardup.resources import compiled
 
 if TYPE_CHECKING:
@@ -32,10 +31,10 @@ def add_together(handle: Handle, documents: Sequence[NewDocument]) -> list[Decis
     """Decide and store documents in their order, and say of each what became of it."""
     problems: dict[int, str] = {}
     rows: list[int] = []
-    columns: list[tuple[str, str, str | None, datetime, str | None, str | None]] = []
+    columns: list[Columns] = []
     for row, document in enumerate(documents):
         try:
-            columns.append(_checked(document))
+            columns.append(Columns.checked(document))
             rows.append(row)
         except (InputError, ParameterError) as error:
             problems[row] = str(error)
@@ -53,43 +52,29 @@ def add_together(handle: Handle, documents: Sequence[NewDocument]) -> list[Decis
     ]
 
 
-def _checked(
-    document: NewDocument,
-) -> tuple[str, str, str | None, datetime, str | None, str | None]:
-    """Return the columns of a document, if all of them can be stored."""
-    if document.extra is not None and not isinstance(document.extra, dict):
-        raise bad("extra", "a dict or None", document.extra)
-    try:
-        extra = json_of(document.extra)
-    except (TypeError, RecursionError) as error:
-        raise InputError(f"extra: expected fields that JSON holds, found {error}.") from None
-    source = document.source
-    return (
-        check_id(document.id),
-        given_text(document.text, "text"),
-        checked_title(document.title),
-        datetime.now(UTC) if document.at is None else check_time(document.at, "at"),
-        None if source is None else plain_text(given_text(source, "source")),
-        extra,
-    )
-
-
-def _incoming(
-    handle: Handle,
-    columns: Sequence[tuple[str, str, str | None, datetime, str | None, str | None]],
-) -> tuple[Incoming, dict[int, str]]:
-    ids, given, titles, at, sources, extras = (
-        list(column) for column in zip(*columns, strict=True)
-    )
+def _incoming(handle: Handle, columns: Sequence[Columns]) -> tuple[Incoming, dict[int, str]]:
+    """Return documents on their way in, and why some of them cannot be read, by row."""
     recipe = handle.settings.recipe
-    runs = [(row, f"document {row}", 1) for row in range(len(ids))]
-    batch = Batch(0, pa.array(given, pa.large_string()), ids, runs=runs)
+    ids = [one.id for one in columns]
+    # The place of a problem is the row that it is about.
+    runs = [(row, str(row), 1) for row in range(len(columns))]
+    given = pa.array([one.text for one in columns], pa.large_string())
+    batch = Batch(0, given, ids, runs=runs)
     texts, units, problems = readable(batch, recipe, compiled(recipe))
-    missing = texts.is_null().to_pylist()
-    reasons = iter(problems)
-    unreadable = {row: str(next(reasons, "")) for row, gone in enumerate(missing) if gone}
-    coming = Incoming(ids, texts, units, pa.array(titles, pa.large_string()), at, sources, extras)
-    return coming, unreadable
+    coming = Incoming(
+        ids,
+        texts,
+        units,
+        pa.array([one.title for one in columns], pa.large_string()),
+        [one.at for one in columns],
+        [one.source for one in columns],
+        [one.extra for one in columns],
+    )
+    reasons = {int(problem.source): problem for problem in problems}
+    return coming, {
+        row: str(replace(problem, source=f"document '{show(ids[row])}'", record=None))
+        for row, problem in reasons.items()
+    }
 
 
 def _decision(id: str, problem: str | None, outcome: Outcome, at: int | None) -> Decision:
