@@ -2,6 +2,7 @@
 
 import random
 
+from neardup.papers.marking import mark
 from neardup.papers.results import Aside, Passage, Piece, Rates, Report, Section, Source
 
 #: All that breaks pages, in one line.
@@ -24,6 +25,17 @@ def union(spans):
         else:
             merged.append([begin, end])
     return merged
+
+
+def marked(report):
+    """The text of a report with all that its page shows on it."""
+    return mark(
+        report.text,
+        report.passages,
+        sections=report.sections,
+        asides=report.asides,
+        pages=report.pages,
+    )
 
 
 def report(text, sources, found, *, asides=(), headings=(), **fields):

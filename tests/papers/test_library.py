@@ -121,6 +121,20 @@ def test_where_a_file_itself_stands(folder, make, tmp_path):
         assert library.positions_of("library/1.txt") == set()
 
 
+def test_a_papers_own_file_is_left_out_unless_it_is_all_there_is(folder, make):
+    make("alone/x.txt", TEXTS[0])
+    make("alone/bad.docx", b"PK\x03\x04")
+    with open_library(folder, workers=1) as library:
+        assert library.own_of(folder / "0.txt") == {0}
+        assert library.own_of("alone/x.txt") == set()
+    with open_library("alone", workers=1) as alone:
+        # What cannot be read is nothing that a paper could be held against.
+        assert alone.positions_of("alone/x.txt") == {1}
+        assert alone.own_of("alone/x.txt") == set()
+        with joined([alone, open_library(folder, workers=1)]) as both:
+            assert both.own_of("alone/x.txt") == {1}
+
+
 def test_a_record_of_a_table_is_no_file(make):
     papers = make("papers.jsonl", f'{{"id": "x", "text": "{TEXTS[0]}"}}\n')
     with open_library(papers, workers=1) as library:

@@ -1,8 +1,7 @@
 """The report in a real browser: it opens, answers mouse and keys, prints, and asks for nothing."""
 
-import shutil
-
 import pytest
+from tests.browser import running, watch
 from tests.papers import reports
 
 from neardup.papers.html import html_report, summary_page
@@ -15,15 +14,6 @@ REPORTS = {
     "hostile": reports.hostile,
     "long": reports.long,
 }
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-OPTIONS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
 #: The text of the paper as the browser has it, with the characters shown by number.
 PAPER_TEXT = """() => {
   const text = (node) => node.nodeType === Node.TEXT_NODE ? node.data
@@ -36,16 +26,8 @@ PAPER_TEXT = """() => {
 
 @pytest.fixture(scope="module")
 def browser():
-    sync_api = pytest.importorskip(
-        "playwright.sync_api", reason="needs playwright: pip install playwright"
-    )
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        pytest.skip(f"needs a browser: one of {', '.join(NAMES)} on the path")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=list(OPTIONS))
+    with running() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -62,17 +44,7 @@ def visit(browser, tmp_path):
         )
         page.set_default_timeout(10_000)
         pages.append(page)
-        page.on("console", lambda message: seen.append(("console", message.text)))
-        page.on("pageerror", lambda error: seen.append(("error", str(error))))
-        page.on("dialog", lambda dialog: seen.append(("dialog", dialog.message)))
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url.partition("#")[0] == path.as_uri()
-                else seen.append(("request", request.url))
-            ),
-        )
+        watch(page, seen, lambda url: url.partition("#")[0] == path.as_uri())
         page.goto(path.as_uri())
         return page
 

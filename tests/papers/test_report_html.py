@@ -21,9 +21,9 @@ from neardup.papers import html
 from neardup.papers.evidence import gather
 from neardup.papers.html import html_report, summary_page
 from neardup.papers.json_report import VERSION, as_dict, sha256_of
-from neardup.papers.marking import mark
 from neardup.papers.results import Aside, Passage, Piece, Rates, Report, Section, Source
 from neardup.papers.shown import plain, shown
+from neardup.papers.templating import COLOURS, STROKES
 from neardup.papers.words import LANGUAGES, load_words
 
 REPORTS = {
@@ -232,7 +232,7 @@ def test_any_report_has_the_paper_and_its_passages(report):
 @pytest.mark.parametrize("name", REPORTS)
 def test_runs_follow_each_other(name):
     report = REPORTS[name]
-    runs = list(mark(report).runs())
+    runs = list(reports.marked(report).runs())
     bounds = [0, *(run.end for run in runs)]
     assert [run.begin for run in runs] == bounds[:-1]
     assert bounds[-1] == len(report.text)
@@ -242,18 +242,18 @@ def test_on_several_sources_the_colour_is_that_of_the_largest():
     text = "甲乙丙丁戊己庚辛"
     found = [(0, [(0, 8, 0, 8)]), (1, [(0, 2, 0, 2)]), (1, [(4, 6, 4, 6)])]
     report = reports.report(text, [("a", None, text), ("b", None, text)], found)
-    runs = list(mark(report).runs())
+    runs = list(reports.marked(report).runs())
     assert [(run.begin, run.end, run.passages) for run in runs] == [
         (0, 2, (0, 1)), (2, 4, (0,)), (4, 6, (0, 2)), (6, 8, (0,)),
     ]  # fmt: skip
-    assert mark(report).coloured == {0}
+    assert reports.marked(report).coloured == {0}
 
 
 def test_a_source_that_repeats_just_there_goes_before_a_larger_one():
     text = "甲乙丙丁戊己庚辛"
     found = [(0, [(0, 3, 0, 3), (5, 8, 5, 8)]), (1, [(3, 5, 3, 5)])]
     report = reports.report(text, [("a", None, text), ("b", None, text)], found)
-    middle = next(run for run in mark(report).runs() if run.begin == 3)
+    middle = next(run for run in reports.marked(report).runs() if run.begin == 3)
     assert middle.passages == (1, 0)
     assert middle.repeated
     assert middle.opens
@@ -261,7 +261,7 @@ def test_a_source_that_repeats_just_there_goes_before_a_larger_one():
 
 def test_evidence_says_which_pieces_moved():
     report = REPORTS["zh"]
-    evidence = list(gather(report, mark(report)))
+    evidence = list(gather(report, reports.marked(report)))
     assert [item.moved for item in evidence] == [False, False, True, False, False]
     moved = evidence[2]
     for side, spans in (
@@ -281,7 +281,7 @@ def test_a_passage_whose_colour_is_nowhere_is_shortened():
     report = reports.report(
         text, sources, [(0, [(0, size, 0, size)]), (1, [(0, size - 9, 0, size - 9)])]
     )
-    first, second = gather(report, mark(report))
+    first, second = gather(report, reports.marked(report))
     assert not first.shortened
     assert "".join(stretch.text for stretch in first.source.stretches) == text
     assert second.shortened
@@ -290,7 +290,7 @@ def test_a_passage_whose_colour_is_nowhere_is_shortened():
 
 
 def test_excerpts_begin_and_end_with_whole_words():
-    evidence = list(gather(REPORTS["en"], mark(REPORTS["en"])))
+    evidence = list(gather(REPORTS["en"], reports.marked(REPORTS["en"])))
     source = evidence[0].source
     paper = evidence[0].paper
     assert paper.stretches[0].text.startswith("Few trades")
@@ -303,7 +303,7 @@ def test_a_long_line_is_cut_after_a_sentence():
     report = reports.report(text, [], [])
     lengths = [
         sum(run.end - run.begin for run in paragraph.runs)
-        for block in mark(report).blocks
+        for block in reports.marked(report).blocks
         for paragraph in block.paragraphs
     ]
     assert lengths == [4000, 4000, 2001, 4000, 4000, 1000]
@@ -396,7 +396,8 @@ def contrast(one, other):
 def test_colours_can_be_read():
     style = resources.files("neardup.papers").joinpath("templates", "report.css").read_text("utf-8")
     looks = re.findall(r"\.c\d \{ --deep: (#\w{6}); --tint: (#\w{6}); \}", style)
-    assert len(looks) == html._COLOURS
+    assert len(looks) == COLOURS
+    assert len(re.findall(r"\.u\d\b", style)) == STROKES
     for deep, tint in looks:
         assert contrast(deep, "#ffffff") >= 4.5
         assert contrast(deep, tint) >= 4.5

@@ -10,7 +10,6 @@ from neardup import __version__
 from neardup.papers.evidence import gather
 from neardup.papers.html import html_report, summary_page
 from neardup.papers.json_report import sha256_of
-from neardup.papers.marking import mark
 from neardup.papers.words import LANGUAGES, load_words
 
 
@@ -52,14 +51,14 @@ def test_what_made_it_and_of_which_text(language):
 
 
 def test_edits_are_marked_on_both_sides():
-    first = next(gather(REPORTS["en"], mark(REPORTS["en"])))
+    first = next(gather(REPORTS["en"], reports.marked(REPORTS["en"])))
     assert first.edited
     edits = [
         [text for stretch in side.stretches for text, is_edit in stretch.parts if is_edit]
         for side in (first.paper, first.source)
     ]
     assert edits == [["repaired"], ["mended"]]
-    for evidence in gather(REPORTS["hostile"], mark(REPORTS["hostile"])):
+    for evidence in gather(REPORTS["hostile"], reports.marked(REPORTS["hostile"])):
         for side in (evidence.paper, evidence.source):
             for stretch in side.stretches:
                 assert "".join(text for text, _ in stretch.parts) == stretch.text

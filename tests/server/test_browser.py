@@ -5,7 +5,6 @@ request to another place, and nothing wider than the window.
 """
 
 import json
-import shutil
 import sys
 from importlib import util
 from pathlib import Path
@@ -14,20 +13,12 @@ import pytest
 
 import neardup
 from neardup.server.keys import create_key
+from tests.browser import running, watch
 
 from .conftest import _PROGRAM, BRIDGE, FERRY, Process, free_port
 
 pytestmark = pytest.mark.slow
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-OPTIONS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
 PHONE, DESK = 360, 1280
 NOTICE = (
     "市图书馆将于本周六上午九点重新开放，新馆增加了三百个座位和一间儿童阅览室，书架都换成了矮柜。\n"
@@ -81,16 +72,8 @@ def keyed_service(serve_process, tmp_path):
 
 @pytest.fixture(scope="module")
 def browser():
-    sync_api = pytest.importorskip(
-        "playwright.sync_api", reason="needs playwright: pip install playwright"
-    )
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        pytest.skip(f"needs a browser: one of {', '.join(NAMES)} on the path")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=list(OPTIONS))
+    with running() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -110,17 +93,7 @@ def visit(browser, service):
         contexts.append((context, width))
         page = context.new_page()
         page.set_default_timeout(15_000)
-        page.on("console", lambda message: seen.append(("console", message.text)))
-        page.on("pageerror", lambda error: seen.append(("error", str(error))))
-        page.on("dialog", lambda dialog: seen.append(("dialog", dialog.message)))
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url.startswith((service.url + "/", "data:,"))
-                else seen.append(("request", request.url))
-            ),
-        )
+        watch(page, seen, lambda url: url.startswith((service.url + "/", "data:,")))
         page.goto(service.url + path)
         return page
 

@@ -17,8 +17,9 @@ against another. Inside:
 ``notes``       what a report tells in sentences, in both languages
 ``excerpts``    what is shown around a passage; which words of it were
                 edited: ``edits``
-``html``        the report as a page; ``json_report`` as JSON; both as files:
-                ``report_files``
+``html``        the report as a page, from ``marking`` and ``evidence``;
+                ``templating``: what it has in common with other pages;
+                ``json_report`` as JSON; both as files: ``report_files``
 ==============  ======================================================
 """
 

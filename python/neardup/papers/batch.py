@@ -119,9 +119,8 @@ def check_files(
                 progress.problem(str(error))
                 yield Checked(path, None, str(error))
             else:
-                skip = against.positions_of(path)
-                if not among and len(skip) == against.readable:
-                    skip.clear()
+                # Among papers, one that is alone has nothing to be held against.
+                skip = against.positions_of(path) if among else against.own_of(path)
                 yield Checked(path, checking.report(read, names[path], skip), None)
             progress.advance(1)
 

@@ -131,8 +131,7 @@ def check(
     excluded = texts_of(exclude)
     progress = progress or Progress()
     with opened(library, workers, progress) as found:
-        own = found.positions_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
-        skip = own if len(own) < found.readable else set()
+        skip = found.own_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
         checking = Checking(found, excluded, least, workers)
         return checking.report(read, name or own_name, skip)
 

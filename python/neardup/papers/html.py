@@ -17,18 +17,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from neardup import __version__
-from neardup.exceptions import MissingDependencyError
 from neardup.papers.evidence import gather
 from neardup.papers.json_report import sha256_of
 from neardup.papers.marking import Marks, Run, mark
 from neardup.papers.notes import apart, in_words, shown_notes
 from neardup.papers.results import EXCLUDED, Report
-from neardup.papers.shown import language_of, plain, shown
+from neardup.papers.shown import language_of, plain
+from neardup.papers.templating import environment, look, template
 from neardup.papers.words import load_words
 from neardup.parameters import bad
 
@@ -38,8 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["html_report", "summary_page"]
 
-# Colours and kinds of underline have no common divisor: forty looks.
-_COLOURS, _STROKES = 8, 5
+_PACKAGE = "neardup.papers"
 _STRIP = 1000
 #: A thinner mark on the strip could not be seen.
 _THINNEST = 1.0
@@ -84,7 +82,13 @@ def html_report(report: Report, *, language: str = "zh", date: datetime.date | N
     """
     words = load_words(language)
     _check_date(date)
-    marks = mark(report)
+    marks = mark(
+        report.text,
+        report.passages,
+        sections=report.sections,
+        asides=report.asides,
+        pages=report.pages,
+    )
     return (
         _environment()
         .get_template("report.html")
@@ -253,7 +257,7 @@ def _strip(report: Report, marks: Marks) -> list[_Tick]:
             len(report.text),
             anchor=marks.anchors[passages[0]] + 1,
             passages=_numbers(passages),
-            look=_look(report.passages[passages[0]].source),
+            look=look(report.passages[passages[0]].source),
         )
         for begin, end, passages in stretches
     ]
@@ -319,45 +323,15 @@ def _others(report: Report, run: Run) -> int:
     return len({report.passages[number].source for number in run.passages}) - 1
 
 
-def _look(source: int) -> str:
-    return f"c{source % _COLOURS} u{source % _STROKES}"
-
-
 def _numbers(passages: Sequence[int]) -> str:
     return " ".join(str(number + 1) for number in passages)
 
 
-def _bar(share: float) -> Markup:
-    from markupsafe import Markup
-
-    # Attributes of SVG, because the policy allows no style on an element.
-    return Markup(
-        '<svg class="bar" aria-hidden="true"><rect width="{:.2f}%" height="100%"/></svg>'
-    ).format(100 * share)
-
-
 @lru_cache
 def _environment() -> Environment:
-    try:
-        import jinja2
-    except ImportError as error:
-        raise MissingDependencyError(
-            "Reports in HTML need jinja2. Install it with: pip install 'neardup[papers]'"
-        ) from error
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_template),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"shown": shown, "plain": plain, "language_of": language_of}
-    environment.globals |= {"bar": _bar, "look": _look, "numbers": _numbers}
-    return environment
-
-
-def _template(name: str) -> str:
-    return resources.files("neardup.papers").joinpath("templates", name).read_text("utf-8")
+    made = environment(_PACKAGE, needed_by="Reports in HTML", extra="papers")
+    made.globals["numbers"] = _numbers
+    return made
 
 
 @lru_cache
@@ -365,8 +339,8 @@ def _assets(style_name: str, script_name: str = "") -> dict[str, Markup | str]:
     """The page's style and script, and the policy that allows them."""
     from markupsafe import Markup
 
-    style = _template(style_name)
-    script = _template(script_name) if script_name else ""
+    style = template(_PACKAGE, style_name)
+    script = template(_PACKAGE, script_name) if script_name else ""
     policy = f"default-src 'none'; style-src {_digest(style)}"
     if script:
         policy += f"; script-src {_digest(script)}"

@@ -6,7 +6,6 @@ character. Texts are elsewhere, and only those of candidates are fetched.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -106,6 +105,11 @@ class Library(ABC):
         """Return where a file itself stands in the library."""
         del path
         return set()
+
+    def own_of(self, path: str | os.PathLike[str]) -> set[int]:
+        """Return where a paper's own file is to be left out: nowhere if it is all there is."""
+        found = self.positions_of(path)
+        return found if len(found) < self.readable else set()
 
     @abstractmethod
     def close(self) -> None:
@@ -390,6 +394,8 @@ def open_library(
 
 def made_by() -> str:
     """Return what tells stored shingles from such as would be made otherwise."""
+    import hashlib
+
     traditional, simplified, _ = variants()
     digest = hashlib.sha256(f"{traditional}\n{simplified}".encode()).hexdigest()
     return f"{_FORMAT}-{digest[:12]}"

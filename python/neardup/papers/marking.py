@@ -11,13 +11,14 @@ import re
 import unicodedata
 from bisect import bisect_right, insort
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Protocol
 
-from neardup.papers.results import EXCLUDED, Passage, Piece, Report, Section
+from neardup.papers.results import EXCLUDED, Aside, Piece, Section
 
-__all__ = ["Block", "Marks", "Paragraph", "Run", "mark", "piece_at"]
+__all__ = ["Block", "Marks", "Paragraph", "PassageLike", "Run", "mark", "piece_at"]
 
 _LINE_END = re.compile("\r\n|[\n\r\f\x85\u2028\u2029]")
 # A line of more code points is shown as several paragraphs: browsers take long to
@@ -30,6 +31,30 @@ _ASIDES = tuple(reversed(EXCLUDED))
 _LONGEST_HEADING = 200
 
 
+class PassageLike(Protocol):
+    """What is marked: a passage of a report, or anything that has these of it.
+
+    Parameters
+    ----------
+    begin, end : int
+        Half-open span of the text, in code points.
+    source : int
+        The source that it repeats; where several stand on one place, those of the
+        lowest number go first.
+    pieces : tuple of Piece
+        In the order of the text.
+    """
+
+    @property
+    def begin(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def source(self) -> int: ...
+    @property
+    def pieces(self) -> tuple[Piece, ...]: ...
+
+
 @dataclass(frozen=True)
 class Run:
     """A stretch of the paper on which nothing changes.
@@ -39,7 +64,7 @@ class Run:
     begin, end : int
         Half-open span of the paper's text, in code points.
     passages : tuple of int
-        Positions in ``Report.passages`` of those that stand here, from 0; the one
+        Positions of the passages that stand here, from 0; the one
         whose colour is shown first, the others by their source's place.
     repeated : bool
         Whether the first of them repeats its source here; not so between the
@@ -90,7 +115,7 @@ class Block:
     Parameters
     ----------
     section : int
-        Position in ``Report.sections``, or -1 where there is none.
+        Position of the section, or -1 where there is none.
     paragraphs : tuple of Paragraph
     """
 
@@ -123,12 +148,24 @@ class Marks:
                 yield from paragraph.runs
 
 
-def mark(report: Report) -> Marks:
-    """Cut a paper's text into runs.
+def mark(
+    text: str,
+    passages: Sequence[PassageLike],
+    *,
+    sections: Sequence[Section] = (),
+    asides: Iterable[Aside] = (),
+    pages: Iterable[int] = (),
+) -> Marks:
+    """Cut a text into runs.
 
     Parameters
     ----------
-    report : Report
+    text : str
+    passages : sequence of PassageLike
+    sections : sequence of Section, default=()
+    asides : iterable of Aside, default=()
+    pages : iterable of int, default=()
+        Where pages begin in the text, in code points.
 
     Returns
     -------
@@ -136,15 +173,22 @@ def mark(report: Report) -> Marks:
         Of several passages on one place, the colour is that of a passage that
         repeats its source just there, and among these that of the source of which
         the paper repeats most.
+
+    Examples
+    --------
+    >>> from neardup.papers.results import Passage
+    >>> copied = Passage(2, 6, 0, 0, 4, 1.0, 4, (Piece(2, 6, 0, 4),), "copy", 0)
+    >>> [(run.begin, run.end, run.passages) for run in mark("a copy", [copied]).runs()]
+    [(0, 2, ()), (2, 6, (0,))]
     """
     lines = [
         line
-        for section in _spans(report)
-        for whole in _lines(report.text, *section)
-        for line in _shorter(report.text, *whole)
+        for span in _spans(text, sections)
+        for whole in _lines(text, *span)
+        for line in _shorter(text, *whole)
     ]
-    runs = _sweep(report, {begin for begin, _ in lines})
-    sections = {section.begin: at for at, section in enumerate(report.sections)}
+    runs = _sweep(text, passages, asides, pages, {begin for begin, _ in lines})
+    starts = {section.begin: at for at, section in enumerate(sections)}
     blocks: list[tuple[int, list[Paragraph]]] = []
     at = 0
     titled = False
@@ -152,11 +196,11 @@ def mark(report: Report) -> Marks:
         first = at
         while at < len(runs) and runs[at].begin < end:
             at += 1
-        blank = not report.text[begin:end].strip()
-        if begin in sections or not blocks:
-            blocks.append((sections.get(begin, -1), []))
+        blank = not text[begin:end].strip()
+        if begin in starts or not blocks:
+            blocks.append((starts.get(begin, -1), []))
             titled = False
-        section = report.sections[blocks[-1][0]] if blocks[-1][0] >= 0 else None
+        section = sections[blocks[-1][0]] if blocks[-1][0] >= 0 else None
         level = 0 if titled or blank else _level(section, end - begin)
         titled |= not blank
         blocks[-1][1].append(Paragraph(tuple(runs[first:at]), level, blank))
@@ -179,10 +223,9 @@ def _level(section: Section | None, length: int) -> int:
     return max(section.level, 1)
 
 
-def _spans(report: Report) -> Iterator[tuple[int, int]]:
+def _spans(text: str, sections: Iterable[Section]) -> Iterator[tuple[int, int]]:
     bounds = sorted(
-        {0, len(report.text)}
-        | {section.begin for section in report.sections if section.begin < len(report.text)}
+        {0, len(text)} | {section.begin for section in sections if section.begin < len(text)}
     )
     return pairwise(bounds)
 
@@ -211,9 +254,13 @@ def _shorter(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
         yield begin, end
 
 
-def _sweep(report: Report, line_begins: set[int]) -> list[Run]:
-    text = report.text
-    passages = report.passages
+def _sweep(
+    text: str,
+    passages: Sequence[PassageLike],
+    asides: Iterable[Aside],
+    pages: Iterable[int],
+    line_begins: set[int],
+) -> list[Run]:
     begins: defaultdict[int, list[int]] = defaultdict(list)
     ends: defaultdict[int, list[int]] = defaultdict(list)
     for number, passage in enumerate(passages):
@@ -221,16 +268,13 @@ def _sweep(report: Report, line_begins: set[int]) -> list[Run]:
             begins[passage.begin].append(number)
             ends[passage.end].append(number)
     set_aside: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    for aside in report.asides:
+    for aside in asides:
         if aside.begin < aside.end:
             set_aside[aside.begin][aside.kind] += 1
             set_aside[aside.end][aside.kind] -= 1
-    pages = {begin: page for page, begin in enumerate(report.pages, 1)}
-    bounds = sorted(
-        place
-        for place in _bounds(passages) | set_aside.keys() | pages.keys() | line_begins | {len(text)}
-        if 0 <= place <= len(text)
-    )
+    page_at = {begin: page for page, begin in enumerate(pages, 1)}
+    places = _bounds(passages) | set_aside.keys() | page_at.keys() | line_begins | {len(text)}
+    bounds = sorted(place for place in places if 0 <= place <= len(text))
     piece_begins = [[piece.begin for piece in passage.pieces] for passage in passages]
 
     runs: list[Run] = []
@@ -267,14 +311,14 @@ def _sweep(report: Report, line_begins: set[int]) -> list[Run]:
                 colour is not None and colour != before,
                 tuple(begins[begin]),
                 tuple(ends[end]),
-                pages.get(begin, 0),
+                page_at.get(begin, 0),
             )
         )
         before = colour
     return runs
 
 
-def _bounds(passages: Iterable[Passage]) -> set[int]:
+def _bounds(passages: Iterable[PassageLike]) -> set[int]:
     bounds = set()
     for passage in passages:
         bounds |= {passage.begin, passage.end}

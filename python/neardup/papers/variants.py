@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib.metadata import version
 
 __all__ = ["variants"]
 
@@ -37,6 +36,8 @@ def variants() -> tuple[str, str, str | None]:
         from opencc import OpenCC
     except ImportError:
         return "", "", None
+    from importlib.metadata import version
+
     convert = OpenCC("t2s").convert
     pairs = [
         (character, simplified)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from functools import lru_cache
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
@@ -13,8 +12,7 @@ import orjson
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
-from neardup.exceptions import MissingDependencyError
-from neardup.papers.shown import language_of, plain, shown
+from neardup.papers.templating import environment
 from neardup.server import auth, csrf
 from neardup.server.headers import set_cookie
 from neardup.server.pages.assets import asset
@@ -116,20 +114,6 @@ def _language_link(request: Request, language: str) -> str:
     return f"{path}?{urlencode([*query, ('language', language)], errors='replace')}"
 
 
-def _look(passage: int) -> str:
-    """Colour and underline of a passage; as many as the report's style has."""
-    return f"c{passage % 8} u{passage % 5}"
-
-
-def _bar(share: float) -> Markup:
-    from markupsafe import Markup
-
-    # Attributes of SVG, because the policy allows no style on an element.
-    return Markup(
-        '<svg class="bar" aria-hidden="true"><rect width="{:.2f}%" height="100%"/></svg>'
-    ).format(100 * share)
-
-
 def moment(at: datetime | None) -> str:
     """Return a time as pages show it, empty for none."""
     return "" if at is None else f"{at:%Y-%m-%d %H:%M} UTC"
@@ -165,36 +149,12 @@ def _field(value: str) -> Markup:
 
 @lru_cache
 def _environment() -> Environment:
-    try:
-        import jinja2
-    except ImportError as error:
-        raise MissingDependencyError(
-            "Pages need jinja2. Install it with: pip install 'neardup[server]'"
-        ) from error
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_template),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "field": _field,
-        "json": _json,
-        "language_of": language_of,
-        "plain": plain,
-        "shown": shown,
-    }
-    environment.globals |= {
+    made = environment("neardup.server.pages", needed_by="Pages", extra="server")
+    made.filters |= {"field": _field, "json": _json}
+    made.globals |= {
         "asset": asset,
-        "bar": _bar,
         "document_link": document_link,
-        "look": _look,
         "moment": moment,
         "size": _size,
     }
-    return environment
-
-
-def _template(name: str) -> str:
-    return resources.files("neardup.server.pages").joinpath("templates", name).read_text("utf-8")
+    return made

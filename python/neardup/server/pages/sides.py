@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from neardup.papers.align import LEAST, SHORTEST, align, aligner
 from neardup.papers.edits import Span, edited, folding
 from neardup.papers.marking import Marks, Run, mark
-from neardup.papers.results import Passage, Piece, Rates, Report
+from neardup.papers.results import Piece
 from neardup.papers.shown import language_of
 
 __all__ = ["Part", "Side", "Sides", "beside"]
@@ -126,37 +126,15 @@ def _moved(spans: list[Span], by: int) -> list[Span]:
     return [(begin + by, end + by) for begin, end in spans]
 
 
+class _Alone:
+    """A piece as a passage from a source of its own: so each has its own colour."""
+
+    def __init__(self, number: int, piece: Piece) -> None:
+        self.begin, self.end = piece.begin, piece.end
+        self.source = number
+        self.pieces = (piece,)
+
+
 def _side(text: str, pieces: list[Piece], differing: list[list[Span]]) -> Side:
-    # The report's own marking, with each piece as a source: so each has its own colour.
-    report = Report(
-        paper="",
-        text=text,
-        characters=0,
-        copied=0,
-        rates=Rates(0.0, 0.0, 0.0),
-        similarity=None,
-        sources=(),
-        sections=(),
-        passages=tuple(
-            Passage(
-                begin=piece.begin,
-                end=piece.end,
-                source=number,
-                source_begin=piece.source_begin,
-                source_end=piece.source_end,
-                similarity=1.0,
-                characters=0,
-                pieces=(piece,),
-                source_text="",
-                source_text_begin=0,
-            )
-            for number, piece in enumerate(pieces)
-        ),
-        asides=(),
-        pages=(),
-        library="",
-        library_documents=0,
-        settings={},
-        notes=(),
-    )
-    return Side(text, mark(report), tuple(differing), language_of(text), len(text) > _AT_ONCE)
+    marks = mark(text, [_Alone(number, piece) for number, piece in enumerate(pieces)])
+    return Side(text, marks, tuple(differing), language_of(text), len(text) > _AT_ONCE)

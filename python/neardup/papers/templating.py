@@ -1,0 +1,94 @@
+"""Templates of pages, and what they show alike: looks of passages, bars, text of anybody.
+
+All that is put into a template is escaped, and a value that is missing is an error.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from neardup.exceptions import MissingDependencyError
+from neardup.papers.shown import language_of, plain, shown
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+__all__ = ["COLOURS", "STROKES", "bar", "environment", "look", "template"]
+
+#: Colours and kinds of underline in the style; they have no common divisor: forty looks.
+COLOURS, STROKES = 8, 5
+
+
+def environment(package: str, *, needed_by: str, extra: str) -> Environment:
+    """Return an environment with the templates of a package.
+
+    Parameters
+    ----------
+    package : str
+        It has them in its folder ``templates``.
+    needed_by : str
+        What needs jinja2, in the plural, as an error message says it.
+    extra : str
+        The extra of this package that jinja2 comes with.
+
+    Returns
+    -------
+    jinja2.Environment
+        A new one, to which a caller may add. Filters: ``shown``, ``plain``,
+        ``language_of``; functions: ``bar``, ``look``.
+
+    Raises
+    ------
+    MissingDependencyError
+        If jinja2 is not installed.
+
+    Examples
+    --------
+    >>> of_reports = environment("neardup.papers", needed_by="Reports", extra="papers")
+    >>> of_reports.from_string("{{ look(9) }} {{ text | plain }}").render(text="a<b")
+    'c1 u4 a&lt;b'
+    """
+    try:
+        import jinja2
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{needed_by} need jinja2. Install it with: pip install 'neardup[{extra}]'"
+        ) from error
+    made = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: template(package, name)),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"language_of": language_of, "plain": plain, "shown": shown}
+    made.globals |= {"bar": bar, "look": look}
+    return made
+
+
+def template(package: str, name: str) -> str:
+    """Return the text of a file in a package's folder ``templates``."""
+    return resources.files(package).joinpath("templates", name).read_text("utf-8")
+
+
+def look(number: int) -> str:
+    """Return the classes of colour and underline for a source, or for a shared piece.
+
+    Examples
+    --------
+    >>> look(0), look(7), look(40)
+    ('c0 u0', 'c7 u2', 'c0 u0')
+    """
+    return f"c{number % COLOURS} u{number % STROKES}"
+
+
+def bar(share: float) -> Markup:
+    """Return a bar as long as a share of its place; 0 to 1."""
+    from markupsafe import Markup
+
+    # Attributes of SVG, because the policy allows no style on an element.
+    return Markup(
+        '<svg class="bar" aria-hidden="true"><rect width="{:.2f}%" height="100%"/></svg>'
+    ).format(100 * share)
