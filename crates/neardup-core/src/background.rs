@@ -51,6 +51,17 @@ impl Background {
         })
     }
 
+    /// What so many documents have in common, by what was counted of their shingles
+    /// alone: for comparing texts, and not for finding candidates.
+    pub fn of_shingles(documents: u64, counted: &Commonness) -> Self {
+        let common = Commonness::from_counts(counted.level(), counted.texts(), counted.common());
+        Background {
+            documents,
+            frequent: Arc::default(),
+            commonness: Some(Arc::new(common)),
+        }
+    }
+
     /// The number of documents that were counted.
     pub fn documents(&self) -> u64 {
         self.documents
@@ -77,14 +88,7 @@ impl Background {
             bytes.extend(count.to_le_bytes());
         }
         if let Some(commonness) = &self.commonness {
-            bytes.extend(commonness.level().to_le_bytes());
-            bytes.extend(commonness.texts().to_le_bytes());
-            let shingles = commonness.common();
-            bytes.extend((shingles.len() as u64).to_le_bytes());
-            for (hash, count) in shingles {
-                bytes.extend(hash.to_le_bytes());
-                bytes.extend(count.to_le_bytes());
-            }
+            write_shingles(commonness, &commonness.common(), &mut bytes);
         }
         bytes
     }
@@ -96,11 +100,7 @@ impl Background {
     /// If the bytes are of another format or damaged.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut rest = Bytes(bytes);
-        let format = rest.u32()?;
-        if format != FORMAT {
-            let expected = format!("of format {FORMAT}");
-            return Err(Error::input("a stored background", expected, format));
-        }
+        rest.format()?;
         let documents = rest.u64()?;
         let keys: Vec<(u32, u32)> = (0..rest.count(8)?)
             .map(|_| Ok((rest.u32()?, rest.u32()?)))
@@ -111,17 +111,40 @@ impl Background {
             commonness: None,
         };
         if !rest.0.is_empty() {
-            let (level, texts) = (rest.u32()?, rest.u64()?);
-            let shingles: Vec<(u64, u32)> = (0..rest.count(12)?)
-                .map(|_| Ok((rest.u64()?, rest.u32()?)))
-                .collect::<Result<_>>()?;
-            let commonness = Commonness::from_counts(level, texts, shingles);
-            background.commonness = Some(Arc::new(commonness));
+            background.commonness = Some(Arc::new(rest.shingles()?));
         }
-        match rest.0.len() {
-            0 => Ok(background),
-            left => Err(damaged(format!("{left} bytes too many"))),
-        }
+        rest.end()?;
+        Ok(background)
+    }
+}
+
+/// All that was counted of shingles as bytes: to be merged with what others counted.
+pub fn shingles_to_bytes(counted: &Commonness) -> Vec<u8> {
+    let mut bytes = FORMAT.to_le_bytes().to_vec();
+    write_shingles(counted, &counted.counts(), &mut bytes);
+    bytes
+}
+
+/// What [`shingles_to_bytes`] made bytes of.
+///
+/// # Errors
+///
+/// If the bytes are of another format or damaged.
+pub fn shingles_from_bytes(bytes: &[u8]) -> Result<Commonness> {
+    let mut rest = Bytes(bytes);
+    rest.format()?;
+    let counted = rest.shingles()?;
+    rest.end()?;
+    Ok(counted)
+}
+
+fn write_shingles(commonness: &Commonness, shingles: &[(u64, u32)], bytes: &mut Vec<u8>) {
+    bytes.extend(commonness.level().to_le_bytes());
+    bytes.extend(commonness.texts().to_le_bytes());
+    bytes.extend((shingles.len() as u64).to_le_bytes());
+    for (hash, count) in shingles {
+        bytes.extend(hash.to_le_bytes());
+        bytes.extend(count.to_le_bytes());
     }
 }
 
@@ -144,6 +167,31 @@ impl Bytes<'_> {
 
     fn u64(&mut self) -> Result<u64> {
         self.take().map(u64::from_le_bytes)
+    }
+
+    fn format(&mut self) -> Result<()> {
+        match self.u32()? {
+            FORMAT => Ok(()),
+            other => {
+                let expected = format!("of format {FORMAT}");
+                Err(Error::input("a stored background", expected, other))
+            }
+        }
+    }
+
+    fn shingles(&mut self) -> Result<Commonness> {
+        let (level, texts) = (self.u32()?, self.u64()?);
+        let shingles: Vec<(u64, u32)> = (0..self.count(12)?)
+            .map(|_| Ok((self.u64()?, self.u32()?)))
+            .collect::<Result<_>>()?;
+        Ok(Commonness::from_counts(level, texts, shingles))
+    }
+
+    fn end(&self) -> Result<()> {
+        match self.0.len() {
+            0 => Ok(()),
+            left => Err(damaged(format!("{left} bytes too many"))),
+        }
     }
 
     /// A number of items of `size` bytes each, which must be there.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::candidates::Search;
 use crate::corpus::Corpus;
-use crate::verify::{Measure, Verifier};
+use crate::verify::{Commonness, Measure, Verifier};
 
 /// What decides on a candidate pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,13 +80,16 @@ impl Rule {
 
     /// What compares texts, if texts decide.
     pub(crate) fn verifier(&self, corpus: &Corpus) -> Option<Verifier> {
+        self.verifier_by(corpus.commonness().map(Arc::clone))
+    }
+
+    /// What compares texts by what is known to be common, if texts decide.
+    pub fn verifier_by(&self, commonness: Option<Arc<Commonness>>) -> Option<Verifier> {
         match self.verdict {
             Verdict::Sketches { .. } => None,
-            Verdict::Texts { measure, threshold } => Some(Verifier::new(
-                measure,
-                threshold,
-                corpus.commonness().map(Arc::clone),
-            )),
+            Verdict::Texts { measure, threshold } => {
+                Some(Verifier::new(measure, threshold, commonness))
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use neardup_core::Error;
+use neardup_core::background::shingles_to_bytes;
 use neardup_core::candidates::Sketches;
 use neardup_core::cluster::{self, Reason};
 use neardup_core::corpus::{self, Document, Restored};
@@ -111,6 +112,14 @@ impl Corpus {
             .collect();
         py.detach(|| self.pool.install(|| self.inner.restore(&documents)))
             .map_err(raise)
+    }
+
+    /// What was counted of shingles, to be merged with what others counted; None where
+    /// nothing was.
+    fn counted_shingles<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        let counted = self.inner.commonness()?;
+        let bytes = py.detach(|| self.pool.install(|| shingles_to_bytes(counted)));
+        Some(PyBytes::new(py, &bytes))
     }
 
     /// 16 bytes for each document; equal ones have the same text.

@@ -12,6 +12,7 @@ mod candidates;
 mod corpus;
 mod encoding;
 mod errors;
+mod exchange;
 mod recipe;
 mod rule;
 mod stored;
@@ -32,6 +33,8 @@ mod _core {
     use crate::corpus::{Corpus, Keeper, PairSearch};
     #[pymodule_export]
     use crate::encoding::guess_encoding;
+    #[pymodule_export]
+    use crate::exchange::{Exchange, merge_shingles, verify_pairs};
     #[pymodule_export]
     use crate::recipe::Recipe;
     #[pymodule_export]

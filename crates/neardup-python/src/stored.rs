@@ -32,6 +32,18 @@ impl Background {
         Ok(Background { inner })
     }
 
+    /// Of so many documents, by what several corpora counted of the shingles of theirs.
+    #[staticmethod]
+    fn of_shingles(py: Python<'_>, documents: u64, counted: &[u8]) -> PyResult<Self> {
+        let inner = py.detach(|| {
+            let counted = background::shingles_from_bytes(counted)?;
+            Ok(background::Background::of_shingles(documents, &counted))
+        });
+        Ok(Background {
+            inner: inner.map_err(raise)?,
+        })
+    }
+
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         let inner = background::Background::from_bytes(bytes).map_err(raise)?;

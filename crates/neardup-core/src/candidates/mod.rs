@@ -31,6 +31,7 @@ Whatever the scheme, the answer is the same for any number of threads.
 
 pub mod banding;
 pub mod blocks;
+pub mod exchange;
 pub mod filed;
 mod filing;
 mod fingerprints;
@@ -57,6 +58,7 @@ mod stored;
 
 pub use banding::Banding;
 pub use blocks::{MAX_PAIRS, collapsed, collapsed_with, pairs};
+pub use exchange::Exchange;
 pub use filed::Filed;
 pub use filing::Filing;
 pub use fingerprints::Fingerprints;

@@ -55,6 +55,20 @@ impl Sketches {
         })
     }
 
+    /// The number of documents.
+    pub fn len(&self) -> usize {
+        match self {
+            Sketches::Fingerprints(fingerprints) => fingerprints.len(),
+            Sketches::Signatures(signatures) => signatures.len(),
+            Sketches::Samples(samples) => samples.len(),
+        }
+    }
+
+    /// Whether there is no document.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Adds the sketch of the next document.
     ///
     /// # Errors

@@ -171,6 +171,22 @@ impl Stored {
         }
     }
 
+    /// Calls `told` with each of some documents of the batch and the number of each stored
+    /// one that may be similar to it.
+    pub(super) fn each_near(
+        &self,
+        sketches: &Sketches,
+        documents: &[u32],
+        mut told: impl FnMut(u32, u64),
+    ) {
+        let found = self.look_up(sketches, documents, |_| true);
+        for (&document, bounds) in documents.iter().zip(found.offsets.windows(2)) {
+            for &place in &found.places[bounds[0]..bounds[1]] {
+                told(document, self.numbers[place as usize]);
+            }
+        }
+    }
+
     fn look_up(
         &self,
         sketches: &Sketches,

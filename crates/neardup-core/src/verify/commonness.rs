@@ -143,6 +143,33 @@ impl Commonness {
         table
     }
 
+    /// Counts what another table counted of other texts: the same as to add them here.
+    pub fn merge(&mut self, other: &Commonness) {
+        while self.level < other.level {
+            self.raise_level();
+        }
+        let level = self.level;
+        let parts = self.parts.par_iter_mut().zip(&other.parts);
+        parts.for_each(|(own, others)| {
+            for (&hash, &counted) in others.iter().filter(|&(&hash, _)| is_of(level, hash)) {
+                let count = own.entry(hash).or_insert(0);
+                *count = count.saturating_add(counted);
+            }
+        });
+        self.texts += other.texts;
+        while self.len() > self.entries && self.level < u64::BITS {
+            self.raise_level();
+        }
+    }
+
+    /// All shingles of the table and their counts, by hash.
+    pub fn counts(&self) -> Vec<(u64, u32)> {
+        let all = self.parts.iter().flatten();
+        let mut counts: Vec<_> = all.map(|(&hash, &count)| (hash, count)).collect();
+        counts.par_sort_unstable();
+        counts
+    }
+
     /// Shingles that matter and their counts, by hash: those that are not rare, and
     /// those that a majority form of common ones might have.
     pub fn common(&self) -> Vec<(u64, u32)> {
@@ -425,6 +452,26 @@ mod tests {
                 backwards.chunks(size).for_each(|piece| pieces.add(piece));
                 assert_eq!(pieces.level(), once.level());
                 assert_eq!(contents(&pieces), contents(&once));
+            }
+        }
+    }
+
+    #[test]
+    fn tables_of_parts_make_the_table_of_all() {
+        let texts = texts(300);
+        for entries in [1_000_000, 5000, 300, 1] {
+            let mut once = Commonness::new(entries);
+            once.add(&texts);
+            for size in [1, 7, 100] {
+                let mut merged = Commonness::new(entries);
+                for piece in texts.chunks(size).rev() {
+                    let mut part = Commonness::new(entries);
+                    part.add(piece);
+                    merged.merge(&part);
+                }
+                assert_eq!(merged.level(), once.level());
+                assert_eq!(merged.texts(), once.texts());
+                assert_eq!(contents(&merged), contents(&once));
             }
         }
     }

@@ -1,0 +1,152 @@
+/*! What batches and buckets send each other, as bytes: the lowest byte of a number first.
+
+Two kinds. *Counted* keys: the highest number of a batch in 8 bytes, and of each key 4
+bytes of the key and 4 of its count, by key. *Entries*: 4 bytes of the key, 2 of the
+share and 8 of the document's number, by key and number.
+*/
+
+use super::Share;
+use crate::error::{Error, Result};
+
+/// Bytes of the highest number, of a counted key, and of an entry.
+const HEAD: usize = 8;
+const COUNTED: usize = 8;
+const ENTRY: usize = 14;
+
+/// A key, and how many documents have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// The key.
+    pub key: u32,
+    /// Documents that have it.
+    pub documents: u32,
+}
+
+/// A document in the list of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The key.
+    pub key: u32,
+    /// What the document asks for.
+    pub share: Share,
+    /// The number of the document.
+    pub number: u64,
+}
+
+/// Counted keys of a batch whose largest number is `highest`. Nothing for no keys.
+pub fn write_counted(highest: u64, counted: impl Iterator<Item = Counted>) -> Vec<u8> {
+    let mut bytes = highest.to_le_bytes().to_vec();
+    for one in counted {
+        bytes.extend(one.key.to_le_bytes());
+        bytes.extend(one.documents.to_le_bytes());
+    }
+    match bytes.len() {
+        HEAD => Vec::new(),
+        _ => bytes,
+    }
+}
+
+/// What [`write_counted`] wrote.
+///
+/// # Errors
+///
+/// If the bytes are not of whole records.
+pub fn read_counted(bytes: &[u8]) -> Result<(u64, impl ExactSizeIterator<Item = Counted>)> {
+    let (highest, rest) = match bytes.split_first_chunk::<HEAD>() {
+        Some((highest, rest)) => (u64::from_le_bytes(*highest), rest),
+        None => (0, bytes),
+    };
+    let (records, over) = rest.as_chunks::<COUNTED>();
+    check(over, "counted keys")?;
+    let counted = records.iter().map(|[a, b, c, d, e, f, g, h]| Counted {
+        key: u32::from_le_bytes([*a, *b, *c, *d]),
+        documents: u32::from_le_bytes([*e, *f, *g, *h]),
+    });
+    Ok((highest, counted))
+}
+
+/// Entries of some lists.
+pub fn write_entries(entries: &[Entry]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(ENTRY * entries.len());
+    for entry in entries {
+        bytes.extend(entry.key.to_le_bytes());
+        bytes.extend(entry.share.to_bits().to_le_bytes());
+        bytes.extend(entry.number.to_le_bytes());
+    }
+    bytes
+}
+
+/// What [`write_entries`] wrote.
+///
+/// # Errors
+///
+/// If the bytes are not of whole records.
+pub fn read_entries(bytes: &[u8]) -> Result<impl ExactSizeIterator<Item = Entry>> {
+    let (records, over) = bytes.as_chunks::<ENTRY>();
+    check(over, "entries of lists")?;
+    Ok(records.iter().map(|record| {
+        let [a, b, c, d, e, f, number @ ..] = *record;
+        Entry {
+            key: u32::from_le_bytes([a, b, c, d]),
+            share: Share::from_bits(u16::from_le_bytes([e, f])),
+            number: u64::from_le_bytes(number),
+        }
+    }))
+}
+
+fn check(over: &[u8], what: &str) -> Result<()> {
+    match over {
+        [] => Ok(()),
+        _ => {
+            let what = format!("a blob of {what}");
+            let found = format!("{} bytes too many", over.len());
+            Err(Error::input(what, "of whole records", found))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let keys = [(1, 2), (u32::MAX, 7)].map(|(key, documents)| Counted { key, documents });
+        let bytes = write_counted(1 << 40, keys.into_iter());
+        let (highest, counted) = read_counted(&bytes).unwrap();
+        assert_eq!(highest, 1 << 40);
+        assert_eq!(counted.collect::<Vec<_>>(), keys);
+        assert!(write_counted(5, std::iter::empty()).is_empty());
+        assert_eq!(read_counted(&[]).unwrap().1.len(), 0);
+
+        let share = Share {
+            is_common: true,
+            rare: 2,
+            any: 8,
+        };
+        let entries = [
+            Entry {
+                key: 7,
+                share,
+                number: 9,
+            },
+            Entry {
+                key: u32::MAX,
+                share: Share::ONE,
+                number: u64::MAX,
+            },
+        ];
+        let bytes = write_entries(&entries);
+        assert_eq!(read_entries(&bytes).unwrap().collect::<Vec<_>>(), entries);
+    }
+
+    #[test]
+    fn damaged_bytes_are_refused() {
+        for size in [1, 7, 9, 15, 17] {
+            assert!(read_counted(&vec![0; size]).is_err(), "{size}");
+        }
+        for size in [1, 13, 15, 27] {
+            assert!(read_entries(&vec![0; size]).is_err(), "{size}");
+        }
+    }
+}

@@ -1,0 +1,347 @@
+/*! Exchange: who shares keys with whom, where not all keys are in one memory.
+
+Documents come in *batches* of some thousand, in priority order, and keys are dealt to
+*buckets* by their hash. Every step works on one batch or on one bucket alone, and
+what goes between them is bytes ([`blob`]): through files on one machine ([`outside`](super::outside)),
+through a shuffle on a cluster.
+
+| step | of | takes | yields |
+|---|---|---|---|
+| [`keys`](Exchange::keys) | a batch | sketches | for each bucket: keys, and how many of the batch have them |
+| [`count`](Exchange::count) | a bucket | the keys of all batches | for each batch: how many documents have its keys, if several do |
+| [`file`](Exchange::file) | a batch | sketches, counts | for each bucket: entries, a document under a key each |
+| [`lists`](Exchange::lists) | a bucket | all entries, counts | for each batch: the entries under its keys |
+| [`candidates`](Exchange::candidates) | a batch | sketches, counts, lists | earlier documents that share enough |
+
+A key that a million documents share is one number for each batch, and its list is
+closed as everywhere; so no form costs more than its documents.
+
+The result is that of a [`Shelf`](super::Shelf) on which just the documents that were
+filed stand.
+*/
+
+pub mod blob;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use self::blob::{Counted, Entry};
+use super::filing::Filing;
+use super::postings::{Frequent, Share};
+use super::search::Search;
+use super::sketches::Sketches;
+use super::stored::Stored;
+use crate::error::{Error, Result};
+
+/// The most buckets: more would make each blob a handful of bytes.
+pub const MAX_BUCKETS: usize = 1 << 16;
+
+/// The steps of one search; see the [module](self).
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    search: Search,
+    buckets: usize,
+    longest: usize,
+}
+
+/// What a batch knows of its keys: how many documents have those that several have.
+#[derive(Debug, Default)]
+pub struct KeyCounts(FxHashMap<u32, u32>);
+
+/// Candidates of the documents of a batch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Earlier {
+    /// Which of the batch.
+    pub documents: Vec<u32>,
+    /// Number of the earlier document, ascending for each of the batch.
+    pub numbers: Vec<u64>,
+}
+
+impl Exchange {
+    /// The steps of a search, with keys dealt to so many buckets.
+    ///
+    /// # Errors
+    ///
+    /// If the search has no keys of 32 bits, which `Postings` and `Bands` have, or
+    /// `buckets` is 0 or exceeds [`MAX_BUCKETS`].
+    pub fn new(search: Search, buckets: usize) -> Result<Self> {
+        if !has_exchange(search) {
+            return Err(Error::parameter(
+                "search",
+                "postings or bands, whose keys can be exchanged",
+                format!("{search:?}"),
+            ));
+        }
+        if !(1..=MAX_BUCKETS).contains(&buckets) {
+            let bounds = format!("1 to {MAX_BUCKETS}");
+            return Err(Error::parameter("buckets", bounds, buckets));
+        }
+        Ok(Exchange {
+            longest: Filing::new(search, 0, Arc::default())?.longest(),
+            search,
+            buckets,
+        })
+    }
+
+    /// The number of buckets.
+    pub fn buckets(&self) -> usize {
+        self.buckets
+    }
+
+    /// The keys of a batch: a blob for each bucket. `highest` is the largest number
+    /// of its documents.
+    ///
+    /// # Errors
+    ///
+    /// If the sketches are of another kind than the search is for.
+    pub fn keys(&self, sketches: &Sketches, highest: u64) -> Result<Vec<Vec<u8>>> {
+        let filing = self.filing(sketches, Arc::default())?;
+        let mut dealt = vec![Vec::new(); self.buckets];
+        let mut keys = Vec::new();
+        for document in 0..sketches.len() as u32 {
+            filing.looked_up(sketches, document, &mut keys);
+            for &key in &keys {
+                dealt[self.bucket(key as u32)].push(key as u32);
+            }
+        }
+        let blobs = dealt.into_iter().map(|mut keys| {
+            keys.sort_unstable();
+            let runs = keys.chunk_by(|a, b| a == b);
+            let counted = runs.map(|run| Counted {
+                key: run[0],
+                documents: run.len() as u32,
+            });
+            blob::write_counted(highest, counted)
+        });
+        Ok(blobs.collect())
+    }
+
+    /// For the keys of each batch in one bucket, how many documents of all batches have
+    /// them; keys that only one has are left out.
+    ///
+    /// # Errors
+    ///
+    /// If a blob is damaged.
+    pub fn count(&self, blobs: &[impl AsRef<[u8]>]) -> Result<Vec<Vec<u8>>> {
+        let mut all: Vec<(u32, u32)> = Vec::new();
+        let mut highest = Vec::with_capacity(blobs.len());
+        let mut sizes = Vec::with_capacity(blobs.len());
+        for blob in blobs {
+            let (number, counted) = blob::read_counted(blob.as_ref())?;
+            highest.push(number);
+            sizes.push(counted.len());
+            all.extend(counted.map(|one| (one.key, one.documents)));
+        }
+        // The place of a record says whose it is, so keys and places are sorted alone.
+        let mut order: Vec<u64> = (0_u64..)
+            .zip(&all)
+            .map(|(at, &(key, _))| u64::from(key) << 32 | at)
+            .collect();
+        order.sort_unstable();
+        for run in order.chunk_by(|a, b| a >> 32 == b >> 32) {
+            let documents = run.iter().map(|&at| all[at as u32 as usize].1);
+            let documents = documents.fold(0_u32, u32::saturating_add);
+            for &at in run {
+                all[at as u32 as usize].1 = documents;
+            }
+        }
+        let mut rest = all.as_slice();
+        let blobs = highest.into_iter().zip(sizes).map(|(highest, size)| {
+            let (own, others) = rest.split_at(size);
+            rest = others;
+            let several = own.iter().filter(|&&(_, documents)| documents > 1);
+            let counted = several.map(|&(key, documents)| Counted { key, documents });
+            blob::write_counted(highest, counted)
+        });
+        Ok(blobs.collect())
+    }
+
+    /// What a batch was told by [`count`](Self::count), of all buckets.
+    ///
+    /// # Errors
+    ///
+    /// If a blob is damaged.
+    pub fn key_counts(&self, counts: &[impl AsRef<[u8]>]) -> Result<KeyCounts> {
+        let mut all = FxHashMap::default();
+        for blob in counts {
+            let (_, counted) = blob::read_counted(blob.as_ref())?;
+            all.extend(counted.map(|one| (one.key, one.documents)));
+        }
+        Ok(KeyCounts(all))
+    }
+
+    /// The entries of those documents of a batch that `is_filed` names: a blob for each
+    /// bucket. `numbers` are those of the documents, ascending.
+    ///
+    /// # Errors
+    ///
+    /// If the sketches are of another kind than the search is for.
+    pub fn file(
+        &self,
+        sketches: &Sketches,
+        numbers: &[u64],
+        is_filed: impl Fn(usize) -> bool,
+        counts: &KeyCounts,
+    ) -> Result<Vec<Vec<u8>>> {
+        let filing = self.filing(sketches, counts.frequent())?;
+        let mut dealt: Vec<Vec<Entry>> = vec![Vec::new(); self.buckets];
+        let mut filed = Vec::new();
+        for (document, &number) in numbers.iter().enumerate() {
+            if !is_filed(document) {
+                continue;
+            }
+            filing.filed(sketches, document as u32, |_| false, &mut filed);
+            for &(key, share) in &filed {
+                let key = key as u32;
+                // A key that nobody else has brings nobody together.
+                if counts.0.contains_key(&key) {
+                    dealt[self.bucket(key)].push(Entry { key, share, number });
+                }
+            }
+        }
+        let blobs = dealt.into_iter().map(|mut entries| {
+            entries.sort_unstable_by_key(|entry| (entry.key, entry.number));
+            blob::write_entries(&entries)
+        });
+        Ok(blobs.collect())
+    }
+
+    /// The lists of one bucket for each batch that has `asked`, by what
+    /// [`count`](Self::count) told it: entries of earlier documents than its last, as
+    /// many as a list holds before it is closed.
+    ///
+    /// # Errors
+    ///
+    /// If a blob is damaged.
+    pub fn lists(
+        &self,
+        filed: &[impl AsRef<[u8]>],
+        asked: &[impl AsRef<[u8]>],
+    ) -> Result<Vec<Vec<u8>>> {
+        let (lists, _) = self.split(filed, asked, usize::MAX)?;
+        Ok(lists)
+    }
+
+    /// As [`lists`](Self::lists), without those that more than `most` documents are filed
+    /// in, whose keys come second, ascending.
+    ///
+    /// # Errors
+    ///
+    /// If a blob is damaged.
+    pub fn split(
+        &self,
+        filed: &[impl AsRef<[u8]>],
+        asked: &[impl AsRef<[u8]>],
+        most: usize,
+    ) -> Result<(Vec<Vec<u8>>, Vec<u32>)> {
+        let mut all = Vec::new();
+        for blob in filed {
+            all.extend(blob::read_entries(blob.as_ref())?);
+        }
+        all.sort_unstable_by_key(|entry: &Entry| (entry.key, entry.number));
+        let mut long = Vec::new();
+        let mut lists: Vec<&[Entry]> = Vec::new();
+        for list in all.chunk_by(|a, b| a.key == b.key) {
+            if list.len() > most {
+                long.push(list[0].key);
+            } else {
+                lists.push(&list[..list.len().min(self.longest)]);
+            }
+        }
+        let mut answers = Vec::with_capacity(asked.len());
+        let mut answer = Vec::new();
+        for blob in asked {
+            let (highest, counted) = blob::read_counted(blob.as_ref())?;
+            answer.clear();
+            let mut rest = lists.as_slice();
+            for Counted { key, .. } in counted {
+                rest = &rest[rest.partition_point(|list| list[0].key < key)..];
+                let list = rest.first().filter(|list| list[0].key == key);
+                let entries = list.into_iter().flat_map(|list| list.iter());
+                answer.extend(entries.take_while(|entry| entry.number < highest));
+            }
+            answers.push(blob::write_entries(&answer));
+        }
+        Ok((answers, long))
+    }
+
+    /// For those documents of a batch that `is_asked` names, the earlier ones that
+    /// share enough keys, by all lists that the batch was given.
+    ///
+    /// # Errors
+    ///
+    /// If the sketches are of another kind than the search is for, or a blob is damaged.
+    pub fn candidates(
+        &self,
+        sketches: &Sketches,
+        numbers: &[u64],
+        is_asked: impl Fn(usize) -> bool,
+        counts: &KeyCounts,
+        lists: &[impl AsRef<[u8]>],
+    ) -> Result<Earlier> {
+        let filing = self.filing(sketches, counts.frequent())?;
+        let (mut keys, mut filed, mut shares) = (Vec::new(), Vec::new(), Vec::new());
+        for blob in lists {
+            for entry in blob::read_entries(blob.as_ref())? {
+                keys.push(u64::from(entry.key));
+                filed.push(entry.number);
+                shares.push(entry.share.to_bits());
+            }
+        }
+        let stored = Stored::new(filing, &keys, &filed, &shares);
+        let asked: Vec<u32> = (0..numbers.len())
+            .filter(|&document| is_asked(document))
+            .map(|document| document as u32)
+            .collect();
+        let mut found = Earlier::default();
+        stored.each_near(sketches, &asked, |document, number| {
+            if number < numbers[document as usize] {
+                found.documents.push(document);
+                found.numbers.push(number);
+            }
+        });
+        Ok(found)
+    }
+
+    /// By which keys documents of a batch are filed and looked up.
+    pub(super) fn filing(&self, sketches: &Sketches, frequent: Arc<Frequent>) -> Result<Filing> {
+        let fits = matches!(
+            (sketches, self.search),
+            (Sketches::Samples(_), Search::Postings { .. })
+                | (Sketches::Signatures(_), Search::Bands(_))
+        );
+        if !fits {
+            return Err(Error::parameter(
+                "search",
+                "one for the kind of sketches that the recipe makes",
+                format!("{:?}", self.search),
+            ));
+        }
+        Filing::new(self.search, 0, frequent)
+    }
+
+    /// The bucket of a key. Keys of samples are small numbers, so they are mixed first.
+    fn bucket(&self, key: u32) -> usize {
+        let mixed = u64::from(key.wrapping_mul(0x9E37_79B1));
+        (mixed * self.buckets as u64 >> 32) as usize
+    }
+}
+
+/// Whether a search has keys that can be exchanged.
+pub fn has_exchange(search: Search) -> bool {
+    matches!(search, Search::Postings { .. } | Search::Bands(_))
+}
+
+impl KeyCounts {
+    /// How many documents have a key; `None` if one at most.
+    pub fn of(&self, key: u32) -> Option<u32> {
+        self.0.get(&key).copied()
+    }
+
+    /// What is frequent of it.
+    pub fn frequent(&self) -> Arc<Frequent> {
+        let counts = self.0.iter().map(|(&key, &documents)| (key, documents));
+        Arc::new(Frequent::from_counts(counts))
+    }
+}

@@ -1,0 +1,225 @@
+//! The steps of a search whose keys are not all in one memory.
+
+use neardup_core::background::{shingles_from_bytes, shingles_to_bytes};
+use neardup_core::candidates::{self, Sketches};
+use neardup_core::texts::TextStore;
+use neardup_core::verify::Commonness;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+use pyo3_arrow::PyArray;
+
+use crate::arrays::{load_numpy, pool, strings};
+use crate::errors::raise;
+use crate::recipe::Recipe;
+use crate::rule::Rule;
+use crate::stored::Background;
+
+/// Of the documents found: number, and number of the earlier one.
+type Pairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+
+/// Keys dealt to buckets and back; see `neardup_core::candidates::exchange`.
+#[pyclass(frozen, module = "neardup._core")]
+pub struct Exchange {
+    inner: candidates::Exchange,
+    settings: neardup_core::sketch::Settings,
+}
+
+impl Exchange {
+    fn sketches(&self, rows: &[PyBackedBytes]) -> neardup_core::Result<Sketches> {
+        let mut sketches = Sketches::new(&self.settings)?;
+        for row in rows {
+            sketches.push_bytes(row)?;
+        }
+        Ok(sketches)
+    }
+}
+
+#[pymethods]
+impl Exchange {
+    #[new]
+    #[pyo3(signature = (rule, recipe, *, buckets))]
+    fn new(rule: &Rule, recipe: &Recipe, buckets: usize) -> PyResult<Self> {
+        let inner = candidates::Exchange::new(rule.inner.search, buckets).map_err(raise)?;
+        let settings = recipe.inner.sketch_settings().clone();
+        Ok(Exchange { inner, settings })
+    }
+
+    /// The keys of a batch of documents, the largest number of which is `highest`: a blob
+    /// for each bucket.
+    fn keys<'py>(
+        &self,
+        py: Python<'py>,
+        sketches: Vec<PyBackedBytes>,
+        highest: u64,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let blobs = py.detach(|| self.inner.keys(&self.sketches(&sketches)?, highest));
+        told(py, blobs)
+    }
+
+    /// For the keys of each batch in one bucket how many documents of all have them.
+    fn count<'py>(
+        &self,
+        py: Python<'py>,
+        blobs: Vec<PyBackedBytes>,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        told(py, py.detach(|| self.inner.count(&blobs)))
+    }
+
+    /// The entries of those documents of a batch that are filed: a blob for each bucket.
+    fn file<'py>(
+        &self,
+        py: Python<'py>,
+        sketches: Vec<PyBackedBytes>,
+        numbers: PyReadonlyArray1<'py, i64>,
+        is_filed: PyReadonlyArray1<'py, bool>,
+        counts: Vec<PyBackedBytes>,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let numbers = of_documents(numbers.as_slice()?, sketches.len())?;
+        let is_filed = flags(is_filed.as_slice()?, sketches.len())?;
+        let blobs = py.detach(|| {
+            let (sketches, counts) = (self.sketches(&sketches)?, self.inner.key_counts(&counts)?);
+            self.inner
+                .file(&sketches, &numbers, |at| is_filed[at], &counts)
+        });
+        told(py, blobs)
+    }
+
+    /// The lists of one bucket, for each batch that has `asked`.
+    fn lists<'py>(
+        &self,
+        py: Python<'py>,
+        filed: Vec<PyBackedBytes>,
+        asked: Vec<PyBackedBytes>,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        told(py, py.detach(|| self.inner.lists(&filed, &asked)))
+    }
+
+    /// For those documents of a batch that are asked for, the earlier ones that share
+    /// enough keys.
+    fn candidates<'py>(
+        &self,
+        py: Python<'py>,
+        sketches: Vec<PyBackedBytes>,
+        numbers: PyReadonlyArray1<'py, i64>,
+        is_asked: PyReadonlyArray1<'py, bool>,
+        counts: Vec<PyBackedBytes>,
+        lists: Vec<PyBackedBytes>,
+    ) -> PyResult<Pairs<'py>> {
+        let own = numbers.as_slice()?;
+        let numbers = of_documents(own, sketches.len())?;
+        let is_asked = flags(is_asked.as_slice()?, sketches.len())?;
+        let pool = pool(1)?;
+        let found = py
+            .detach(|| {
+                let (sketches, counts) =
+                    (self.sketches(&sketches)?, self.inner.key_counts(&counts)?);
+                let is_asked = |at: usize| is_asked[at];
+                pool.install(|| {
+                    self.inner
+                        .candidates(&sketches, &numbers, is_asked, &counts, &lists)
+                })
+            })
+            .map_err(raise)?;
+        let later = found.documents.iter().map(|&at| own[at as usize]);
+        let earlier = found.numbers.iter().map(|&number| number as i64);
+        Ok((
+            later.collect::<Vec<_>>().into_pyarray(py),
+            earlier.collect::<Vec<_>>().into_pyarray(py),
+        ))
+    }
+}
+
+fn told<'py>(
+    py: Python<'py>,
+    blobs: neardup_core::Result<Vec<Vec<u8>>>,
+) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let blobs = blobs.map_err(raise)?;
+    Ok(blobs.iter().map(|blob| PyBytes::new(py, blob)).collect())
+}
+
+fn of_documents(numbers: &[i64], documents: usize) -> PyResult<Vec<u64>> {
+    let whole = numbers.iter().map(|&number| u64::try_from(number));
+    match whole.collect::<Result<Vec<_>, _>>() {
+        Ok(numbers) if numbers.len() == documents => Ok(numbers),
+        _ => Err(PyTypeError::new_err(format!(
+            "expected {documents} numbers of documents, none of them negative"
+        ))),
+    }
+}
+
+fn flags(flags: &[bool], documents: usize) -> PyResult<&[bool]> {
+    match flags.len() == documents {
+        true => Ok(flags),
+        false => Err(PyTypeError::new_err(format!(
+            "expected one flag for each of {documents} documents, found {}",
+            flags.len()
+        ))),
+    }
+}
+
+/// What several corpora counted of their shingles, as if one had counted it.
+#[pyfunction]
+pub fn merge_shingles<'py>(
+    py: Python<'py>,
+    counted: Vec<PyBackedBytes>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let pool = pool(1)?;
+    let merged = py.detach(|| {
+        pool.install(|| {
+            let mut all = Commonness::default();
+            for bytes in &counted {
+                all.merge(&shingles_from_bytes(bytes)?);
+            }
+            Ok(shingles_to_bytes(&all))
+        })
+    });
+    Ok(PyBytes::new(py, &merged.map_err(raise)?))
+}
+
+/// The similarity of pairs of `texts`, as they came, by the rule's measure; NaN where it
+/// does not suffice. A rule that decides by sketches is refused.
+#[pyfunction]
+#[pyo3(signature = (rule, recipe, background, texts, a, b))]
+pub fn verify_pairs<'py>(
+    py: Python<'py>,
+    rule: &Rule,
+    recipe: &Recipe,
+    background: Option<&Background>,
+    texts: PyArray,
+    a: PyReadonlyArray1<'py, u32>,
+    b: PyReadonlyArray1<'py, u32>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    load_numpy(py);
+    let texts = strings(texts.array().as_ref())?;
+    let pairs: Vec<(u32, u32)> = a
+        .as_slice()?
+        .iter()
+        .copied()
+        .zip(b.as_slice()?.iter().copied())
+        .collect();
+    let commonness = background.and_then(|known| known.inner.commonness().cloned());
+    let Some(mut verifier) = rule.inner.verifier_by(commonness) else {
+        return Err(PyTypeError::new_err("expected a rule that looks at texts"));
+    };
+    let pool = pool(1)?;
+    let similarities = py.detach(|| {
+        pool.install(|| {
+            let mut store = TextStore::new(usize::MAX);
+            let mut normalized = String::new();
+            for text in texts {
+                normalized.clear();
+                recipe
+                    .inner
+                    .normalize_into(text.unwrap_or_default(), &mut normalized);
+                store.push(&normalized, "", "")?;
+            }
+            verifier.verify(&store, &pairs)
+        })
+    });
+    let similarities = similarities.map_err(raise)?;
+    let column = similarities.into_iter().map(|s| s.unwrap_or(f64::NAN));
+    Ok(column.collect::<Vec<_>>().into_pyarray(py))
+}
