@@ -1,6 +1,7 @@
 """The private module: argument in, core call, result out. Import `neardup` instead."""
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any, final
 
 import numpy as np
@@ -15,10 +16,13 @@ __all__ = [
     "Aligner",
     "Background",
     "Corpus",
+    "Exchange",
     "Filing",
     "FingerprintIndex",
+    "Join",
     "Keeper",
     "Library",
+    "Memory",
     "PairSearch",
     "Paper",
     "Recipe",
@@ -29,12 +33,14 @@ __all__ = [
     "content",
     "edit_similarity",
     "guess_encoding",
+    "merge_shingles",
     "near_pairs",
     "overlap",
     "plan",
     "predicted_recall",
     "radius",
     "s_curve",
+    "verify_pairs",
 ]
 
 __version__: str
@@ -60,10 +66,39 @@ class Recipe:
     def sketch(self, normalized: str, title: str | None) -> tuple[int, list[int], list[int]]: ...
 
 @final
+class Memory:
+    def __new__(
+        cls,
+        *,
+        texts: int,
+        sketches: int | None,
+        compared: int,
+        keys: int,
+        folder: str | PathLike[str] | None,
+    ) -> Memory: ...
+
+@final
+class Join:
+    def __new__(cls, corpus: Corpus, rule: Rule, order: NDArray[np.uint32]) -> Join: ...
+    @staticmethod
+    def open(rule: Rule, folder: str | PathLike[str]) -> Join: ...
+    def advance(self, corpus: Corpus) -> bool: ...
+
+@final
 class Corpus:
     def __new__(
-        cls, recipe: Recipe, *, keeps_texts: bool, shingle: int | None, workers: int
+        cls,
+        recipe: Recipe,
+        *,
+        keeps_texts: bool,
+        shingle: int | None,
+        workers: int,
+        memory: Memory | None = None,
     ) -> Corpus: ...
+    @staticmethod
+    def open(recipe: Recipe, *, workers: int, memory: Memory) -> Corpus: ...
+    def save(self) -> None: ...
+    def is_outside(self) -> bool: ...
     def __len__(self) -> int: ...
     def emptied(self, *, keeps_texts: bool) -> Corpus: ...
     def set_background(self, background: Background) -> None: ...
@@ -107,6 +142,10 @@ class Rule:
 @final
 class Keeper:
     def __new__(cls, corpus: Corpus, rule: Rule) -> Keeper: ...
+    @staticmethod
+    def joined(
+        corpus: Corpus, rule: Rule, join: Join, order: NDArray[np.uint32]
+    ) -> Keeper: ...
     @staticmethod
     def among(corpus: Corpus, rule: Rule, stored: Stored, numbers: Sequence[int]) -> Keeper: ...
     def new_entries(self) -> tuple[list[int], list[int], list[int]]: ...

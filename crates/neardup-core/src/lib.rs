@@ -28,6 +28,7 @@ pub mod recipe;
 pub mod rule;
 pub mod segment;
 pub mod sketch;
+pub mod spill;
 pub mod texts;
 pub mod verify;
 pub mod weigh;

@@ -80,7 +80,8 @@ impl Rule {
 
     /// What compares texts, if texts decide.
     pub(crate) fn verifier(&self, corpus: &Corpus) -> Option<Verifier> {
-        self.verifier_by(corpus.commonness().map(Arc::clone))
+        let verifier = self.verifier_by(corpus.commonness().map(Arc::clone))?;
+        Some(verifier.with_cache(corpus.memory().compared))
     }
 
     /// What compares texts by what is known to be common, if texts decide.

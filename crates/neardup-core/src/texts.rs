@@ -1,55 +1,81 @@
 /*! The texts of a run, kept out of memory.
 
 Verification needs a candidate pair's texts again, long after the input went
-by. They are appended here as they are read: in memory up to a budget, beyond
-it in an unnamed temporary file that the system removes with the process. What
-stays in memory is 24 bytes per document.
+by. They are appended here as they are read, in memory or in a file ([`Spill`]).
+What stays in memory is 8 bytes per document, or 24 where titles and units are kept too.
 
 Records are three strings: the normalized text, the title and the units that a
 caller's own segmenter made (both often empty).
 */
 
-use std::fs::File;
-use std::io::Write;
-
 use crate::error::{Error, Result};
-
-const WRITING: &str = "writing the texts of the run to a temporary file";
-const READING: &str = "reading the texts of the run back from a temporary file";
+use crate::spill::Spill;
 
 /// Append-only texts, addressed by their number.
 #[derive(Debug)]
 pub struct TextStore {
-    /// Where each of the three parts of a record ends; a part begins where the
+    /// Where each of the parts of a record ends; a part begins where the
     /// one before it ends.
     ends: Vec<u64>,
-    /// Everything, or what is not yet in the file. A `String`, so that a part
-    /// of it is known to be valid text without looking.
-    memory: String,
-    budget: usize,
-    file: Option<File>,
-    /// Bytes that are in the file.
-    spilled: u64,
+    bytes: Spill,
+    /// Parts of a record.
+    parts: usize,
 }
 
 /// Text, title and units.
-const PARTS: usize = 3;
+const ALL_PARTS: usize = 3;
 
 impl TextStore {
-    /// A store that holds up to `budget` bytes in memory.
+    /// A store of texts alone that holds up to `budget` bytes in memory.
     pub fn new(budget: usize) -> Self {
+        TextStore::of(Spill::new(budget), false)
+    }
+
+    /// A store in `bytes`, which are empty. `with_all` keeps titles and units too.
+    pub fn of(bytes: Spill, with_all: bool) -> Self {
         TextStore {
             ends: Vec::new(),
-            memory: String::new(),
-            budget,
-            file: None,
-            spilled: 0,
+            bytes,
+            parts: if with_all { ALL_PARTS } else { 1 },
         }
+    }
+
+    /// What an earlier run stored, and where each part of it ends.
+    ///
+    /// # Errors
+    ///
+    /// If the two do not belong together.
+    pub fn restored(bytes: Spill, ends: Vec<u64>, with_all: bool) -> Result<Self> {
+        if !ends.is_sorted() || ends.last().copied().unwrap_or(0) != bytes.len() {
+            return Err(Error::input(
+                "the stored texts of an earlier run",
+                "as they were written",
+                "others",
+            ));
+        }
+        Ok(TextStore {
+            ends,
+            ..TextStore::of(bytes, with_all)
+        })
+    }
+
+    /// Where each part of each record ends.
+    pub fn ends(&self) -> &[u64] {
+        &self.ends
+    }
+
+    /// Completes the file, if it has a name.
+    ///
+    /// # Errors
+    ///
+    /// As [`Spill::complete`].
+    pub fn complete(&mut self) -> Result<()> {
+        self.bytes.complete()
     }
 
     /// The number of records.
     pub fn len(&self) -> usize {
-        self.ends.len() / PARTS
+        self.ends.len() / self.parts
     }
 
     /// True before the first record.
@@ -57,34 +83,16 @@ impl TextStore {
         self.ends.is_empty()
     }
 
-    /// Appends one record.
+    /// Appends one record; of a store of texts alone the others must be empty.
     ///
     /// # Errors
     ///
     /// If the temporary file cannot be made or written: usually a full disk.
     pub fn push(&mut self, text: &str, title: &str, units: &str) -> Result<()> {
-        for part in [text, title, units] {
-            self.memory.push_str(part);
-            self.ends.push(self.spilled + self.memory.len() as u64);
+        for part in &[text, title, units][..self.parts] {
+            self.bytes.append(part.as_bytes())?;
+            self.ends.push(self.bytes.len());
         }
-        if self.memory.len() > self.budget {
-            self.spill()?;
-        }
-        Ok(())
-    }
-
-    fn spill(&mut self) -> Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(tempfile::tempfile().map_err(|e| Error::io(WRITING, e))?),
-        };
-        file.write_all(self.memory.as_bytes())
-            .map_err(|e| Error::io(WRITING, e))?;
-        self.spilled += self.memory.len() as u64;
-        // From here on memory is only a write buffer.
-        self.budget = self.budget.min(4 << 20);
-        self.memory.clear();
-        self.memory.shrink_to(self.budget);
         Ok(())
     }
 
@@ -95,13 +103,13 @@ impl TextStore {
     /// If there is no such record, or the temporary file cannot be read.
     pub fn text<'a>(&'a self, id: usize, buffer: &'a mut Vec<u8>) -> Result<&'a str> {
         self.check(id)?;
-        self.part(id * PARTS, id * PARTS + 1, buffer)
+        self.part(id * self.parts, id * self.parts + 1, buffer)
     }
 
     /// Bytes of the text of record `id`; 0 if there is no such record.
     pub fn size(&self, id: usize) -> usize {
-        match self.ends.get(id * PARTS) {
-            Some(&end) => (end - self.begin(id * PARTS)) as usize,
+        match self.ends.get(id * self.parts) {
+            Some(&end) => (end - self.begin(id * self.parts)) as usize,
             None => 0,
         }
     }
@@ -113,10 +121,13 @@ impl TextStore {
     /// If there is no such record, or the temporary file cannot be read.
     pub fn record<'a>(&'a self, id: usize, buffer: &'a mut Vec<u8>) -> Result<Record<'a>> {
         self.check(id)?;
-        let first = id * PARTS;
+        let first = id * self.parts;
         let begin = self.begin(first);
-        let all = self.part(first, first + PARTS, buffer)?;
-        let cut = |part: usize| (self.ends[first + part] - begin) as usize;
+        let all = self.part(first, first + self.parts, buffer)?;
+        let cut = |part: usize| match part < self.parts {
+            true => (self.ends[first + part] - begin) as usize,
+            false => all.len(),
+        };
         Ok(Record {
             text: &all[..cut(0)],
             title: &all[cut(0)..cut(1)],
@@ -138,16 +149,10 @@ impl TextStore {
 
     /// The bytes of parts `first..last`.
     fn part<'a>(&'a self, first: usize, last: usize, buffer: &'a mut Vec<u8>) -> Result<&'a str> {
-        let (begin, end) = (self.begin(first), self.ends[last - 1]);
-        if begin >= self.spilled {
-            let at = |offset: u64| (offset - self.spilled) as usize;
-            return Ok(&self.memory[at(begin)..at(end)]);
-        }
-        buffer.resize((end - begin) as usize, 0);
-        if let Some(file) = &self.file {
-            read_at(file, buffer, begin).map_err(|e| Error::io(READING, e))?;
-        }
-        std::str::from_utf8(buffer).map_err(|_| {
+        let bytes = self
+            .bytes
+            .read(self.begin(first), self.ends[last - 1], buffer)?;
+        std::str::from_utf8(bytes).map_err(|_| {
             Error::input(
                 "the temporary file of texts",
                 "what was written to it",
@@ -168,26 +173,6 @@ pub struct Record<'a> {
     pub units: &'a str,
 }
 
-#[cfg(unix)]
-fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> std::io::Result<()> {
-    use std::os::windows::fs::FileExt;
-    while !buffer.is_empty() {
-        match file.seek_read(buffer, offset)? {
-            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
-            read => {
-                buffer = &mut buffer[read..];
-                offset += read as u64;
-            }
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,12 +189,11 @@ mod tests {
             })
             .collect();
         for budget in [0, 100, 1 << 20] {
-            let mut store = TextStore::new(budget);
+            let mut store = TextStore::of(Spill::new(budget), true);
             for (text, title, units) in &records {
                 store.push(text, title, units).unwrap();
             }
             assert_eq!(store.len(), records.len());
-            assert_eq!(store.file.is_some(), budget < 1 << 20);
             let mut buffer = Vec::new();
             for (id, (text, title, units)) in records.iter().enumerate().rev() {
                 let got = store.record(id, &mut buffer).unwrap();

@@ -1,15 +1,17 @@
 //! Documents of a run, and the one rule over them.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use neardup_core::Error;
 use neardup_core::background::shingles_to_bytes;
-use neardup_core::candidates::Sketches;
+use neardup_core::candidates::{self, Sketches};
 use neardup_core::cluster::{self, Reason};
 use neardup_core::corpus::{self, Document, Restored};
 use neardup_core::verify;
 use neardup_core::weigh::DocumentFrequencies;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use pyo3_arrow::PyArray;
@@ -41,6 +43,88 @@ type VerifiedPairs<'py> = (
 /// Document, similarity, distance, identical text.
 type Similar = (u32, f64, Option<u32>, bool);
 
+/// How much a corpus and those who work on it hold in memory.
+#[pyclass(frozen, module = "neardup._core")]
+pub struct Memory {
+    inner: corpus::Memory,
+}
+
+#[pymethods]
+impl Memory {
+    #[new]
+    #[pyo3(signature = (*, texts, sketches, compared, keys, folder))]
+    fn new(
+        texts: usize,
+        sketches: Option<usize>,
+        compared: usize,
+        keys: usize,
+        folder: Option<PathBuf>,
+    ) -> Self {
+        Memory {
+            inner: corpus::Memory {
+                texts,
+                sketches: sketches.unwrap_or(usize::MAX),
+                compared,
+                keys,
+                folder,
+            },
+        }
+    }
+}
+
+/// The exchange of keys of a corpus whose sketches are outside of memory.
+#[pyclass(module = "neardup._core")]
+pub struct Join {
+    inner: Option<candidates::Join>,
+    joined: Option<candidates::Joined>,
+}
+
+#[pymethods]
+impl Join {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        corpus: &Corpus,
+        rule: &Rule,
+        order: PyReadonlyArray1<'_, u32>,
+    ) -> PyResult<Self> {
+        let order = order.as_slice()?;
+        let begin = || cluster::Keeper::join(&corpus.inner, rule.inner, order);
+        let inner = py.detach(|| corpus.pool.install(begin)).map_err(raise)?;
+        Ok(Join {
+            inner: Some(inner),
+            joined: None,
+        })
+    }
+
+    /// What an earlier run finished in a folder.
+    #[staticmethod]
+    fn open(rule: &Rule, folder: PathBuf) -> PyResult<Self> {
+        let joined = candidates::Joined::open(rule.inner.search, &folder).map_err(raise)?;
+        Ok(Join {
+            inner: None,
+            joined: Some(joined),
+        })
+    }
+
+    /// Does a part of the work; False if all of it is done.
+    fn advance(&mut self, py: Python<'_>, corpus: &Corpus) -> PyResult<bool> {
+        let Some(join) = &mut self.inner else {
+            return Ok(false);
+        };
+        let store = corpus.inner.outside();
+        let advance = || store.map_or(Ok(false), |store| join.advance(store));
+        if py.detach(|| corpus.pool.install(advance)).map_err(raise)? {
+            return Ok(true);
+        }
+        if let Some(join) = self.inner.take() {
+            let folder = corpus.inner.memory().folder.as_deref();
+            self.joined = Some(py.detach(|| join.finish(folder)).map_err(raise)?);
+        }
+        Ok(false)
+    }
+}
+
 /// The documents of one run, and the threads that work on them.
 #[pyclass(module = "neardup._core")]
 pub struct Corpus {
@@ -51,20 +135,48 @@ pub struct Corpus {
 #[pymethods]
 impl Corpus {
     #[new]
-    #[pyo3(signature = (recipe, *, keeps_texts, shingle, workers))]
+    #[pyo3(signature = (recipe, *, keeps_texts, shingle, workers, memory = None))]
     fn new(
         py: Python<'_>,
         recipe: &Recipe,
         keeps_texts: bool,
         shingle: Option<usize>,
         workers: usize,
+        memory: Option<&Memory>,
     ) -> PyResult<Self> {
         load_numpy(py);
+        let memory = memory.map(|memory| memory.inner.clone());
+        let memory = memory.unwrap_or_default();
+        let recipe = recipe.inner.clone();
+        let inner = corpus::Corpus::within(recipe, keeps_texts, shingle, memory);
         Ok(Corpus {
-            inner: corpus::Corpus::new(recipe.inner.clone(), keeps_texts, shingle)
-                .map_err(raise)?,
+            inner: inner.map_err(raise)?,
             pool: Arc::new(pool(workers)?),
         })
+    }
+
+    /// What an earlier run saved in the folder of its memory.
+    #[staticmethod]
+    #[pyo3(signature = (recipe, *, workers, memory))]
+    fn open(py: Python<'_>, recipe: &Recipe, workers: usize, memory: &Memory) -> PyResult<Self> {
+        load_numpy(py);
+        let (recipe, memory) = (recipe.inner.clone(), memory.inner.clone());
+        let inner = py.detach(|| corpus::Corpus::open(recipe, memory));
+        Ok(Corpus {
+            inner: inner.map_err(raise)?,
+            pool: Arc::new(pool(workers)?),
+        })
+    }
+
+    /// Completes what waits in the folder of its memory, for another run to open.
+    fn save(&mut self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.pool.install(|| self.inner.save()))
+            .map_err(raise)
+    }
+
+    /// Whether sketches are outside of memory, so that keys have to be joined.
+    fn is_outside(&self) -> bool {
+        self.inner.outside().is_some()
     }
 
     /// An empty corpus on the same threads that counts nothing.
@@ -277,6 +389,25 @@ impl Keeper {
                     .pool
                     .install(|| cluster::Keeper::new(&corpus.inner, rule.inner))
             })
+            .map_err(raise)?;
+        Ok(Keeper { inner })
+    }
+
+    /// A keeper by keys that were joined for this order.
+    #[staticmethod]
+    fn joined(
+        py: Python<'_>,
+        corpus: &Corpus,
+        rule: &Rule,
+        join: &mut Join,
+        order: PyReadonlyArray1<'_, u32>,
+    ) -> PyResult<Self> {
+        let Some(joined) = join.joined.take() else {
+            return Err(PyRuntimeError::new_err("these keys are not joined yet"));
+        };
+        let order = order.as_slice()?;
+        let inner = py
+            .detach(|| cluster::Keeper::joined(&corpus.inner, rule.inner, joined, order))
             .map_err(raise)?;
         Ok(Keeper { inner })
     }

@@ -2,7 +2,8 @@
 
 What de-duplication needs of a search: file a document, and find those filed so far
 that may be similar to another. Behind it stand [`Filed`] for fingerprints, and
-[`Keyed`] and [`Postings`] for signatures and samples, or [`Stored`] lists for any.
+[`Keyed`] and [`Postings`] for signatures and samples, [`Outside`] where their keys do
+not fit into memory, or [`Stored`] lists for any.
 
 A *mark* splits what is filed in two: a batch of documents is looked up among all
 that stands before the mark at once, on all threads, and what the documents of the
@@ -17,11 +18,13 @@ use super::filed::Filed;
 use super::fingerprints::Fingerprints;
 use super::keyed::{self, Keyed, Use};
 use super::keys::Keys;
+use super::outside::{self, Outside};
 use super::plan::Scheme;
 use super::postings::{self, Postings};
 use super::search::{Found, LONGEST_OF_ALL, Search};
 use super::sketches::Sketches;
 use super::stored::{NewEntry, Stored};
+use crate::corpus::SketchStore;
 use crate::error::{Error, Result};
 
 /// Documents that one task looks up.
@@ -50,6 +53,10 @@ enum Kind {
     Postings {
         postings: Postings,
         counts: Pool<postings::Counts>,
+    },
+    Outside {
+        outside: Box<Outside>,
+        counts: Pool<outside::Counts>,
     },
     Stored(Box<Stored>),
 }
@@ -108,6 +115,32 @@ impl Shelf {
             kind: Kind::Stored(Box::new(stored)),
             mark: places,
             filed: places,
+        }
+    }
+
+    /// What is filed of documents whose keys are outside of memory.
+    pub fn of_outside(outside: Outside) -> Self {
+        Shelf {
+            kind: Kind::Outside {
+                outside: Box::new(outside),
+                counts: Pool::default(),
+            },
+            mark: 0,
+            filed: 0,
+        }
+    }
+
+    /// Turns to the next documents to be looked up and filed, and says how many of them
+    /// are at hand: all, if everything is in memory.
+    ///
+    /// # Errors
+    ///
+    /// If they are not the next of the order that the shelf was made for, or cannot be
+    /// read.
+    pub fn turn_to(&mut self, corpus: Option<&SketchStore>, documents: &[u32]) -> Result<usize> {
+        match (&mut self.kind, corpus) {
+            (Kind::Outside { outside, .. }, Some(store)) => outside.turn_to(store, documents),
+            _ => Ok(documents.len()),
         }
     }
 
@@ -172,6 +205,7 @@ impl Shelf {
                     postings.insert(samples, document);
                 }
             }
+            Kind::Outside { outside, .. } => outside.insert(document),
             Kind::Stored(stored) => stored.insert(sketches, document),
         }
         Ok(())
@@ -212,6 +246,12 @@ impl Shelf {
                 };
                 Ok(counts.look_up(documents, near))
             }
+            Kind::Outside { outside, counts } => {
+                let near = |document, counts: &mut _, places: &mut _| {
+                    outside.near(document, 0, counts, places);
+                };
+                Ok(counts.look_up(documents, near))
+            }
             Kind::Stored(stored) => Ok(stored.before(sketches, documents)),
         }
     }
@@ -234,6 +274,9 @@ impl Shelf {
             }
             Kind::Postings { postings, counts } => {
                 counts.with(|counts| postings.near(document, self.mark, counts, places));
+            }
+            Kind::Outside { outside, counts } => {
+                counts.with(|counts| outside.near(document, self.mark, counts, places));
             }
             Kind::Stored(stored) => stored.behind(sketches, document, places),
         }

@@ -69,6 +69,15 @@ impl Sketches {
         self.len() == 0
     }
 
+    /// Bytes of all of them in memory.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Sketches::Fingerprints(fingerprints) => 8 * fingerprints.len() * fingerprints.words(),
+            Sketches::Signatures(signatures) => 4 * signatures.values.len(),
+            Sketches::Samples(samples) => 4 * samples.keys.len() + 12 * samples.rates.len(),
+        }
+    }
+
     /// Adds the sketch of the next document.
     ///
     /// # Errors

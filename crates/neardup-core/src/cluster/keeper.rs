@@ -7,12 +7,11 @@
 //! by one, which makes the result the one that a loop over single documents
 //! gives, whatever the chunk size.
 
-use std::collections::HashMap;
-
 use rayon::prelude::*;
 
-use crate::candidates::{LONGEST_OF_KEPT, NewEntry, Shelf, Stored};
-use crate::corpus::Corpus;
+use crate::candidates::outside::Outside;
+use crate::candidates::{Join, Joined, LONGEST_OF_KEPT, NewEntry, Shelf, Stored};
+use crate::corpus::{Corpus, FirstByText, SketchStore};
 use crate::error::{Error, Result};
 use crate::rule::Rule;
 use crate::verify::Verifier;
@@ -53,7 +52,7 @@ pub struct Keeper {
     shelf: Shelf,
     /// Document numbers of what is filed, in order.
     kept: Vec<u32>,
-    identical: HashMap<u128, u32>,
+    identical: FirstByText,
     candidates: u64,
     verified: u64,
     /// Documents that are looked up together.
@@ -95,7 +94,52 @@ impl Keeper {
             shelf: Shelf::new(corpus.sketches(), rule.search, LONGEST_OF_KEPT, expected)?,
             rule,
             kept: Vec::new(),
-            identical: HashMap::new(),
+            identical: FirstByText::default(),
+            candidates: 0,
+            verified: 0,
+            together: CHUNK,
+        })
+    }
+
+    /// Begins to exchange the keys of a finished corpus whose sketches are outside of
+    /// memory, for a keeper that is to decide its documents in this order.
+    ///
+    /// # Errors
+    ///
+    /// If the sketches are in memory, the search has no keys to exchange, or files
+    /// cannot be made.
+    pub fn join(corpus: &Corpus, rule: Rule, order: &[u32]) -> Result<Join> {
+        let mut first = FirstByText::default();
+        let is_filed = order.iter().map(|&document| {
+            let is_first = first.insert(corpus.identities(), document);
+            is_first && rule.has_sketch(corpus, document)
+        });
+        let is_filed = is_filed.collect();
+        let memory = corpus.memory();
+        let folder = memory.folder.as_deref();
+        Join::new(
+            rule.search,
+            outside(corpus)?,
+            order,
+            is_filed,
+            memory.keys,
+            folder,
+        )
+    }
+
+    /// A keeper with nothing kept yet, by keys that were exchanged for this order.
+    ///
+    /// # Errors
+    ///
+    /// If the search has no keys to exchange.
+    pub fn joined(corpus: &Corpus, rule: Rule, joined: Joined, order: &[u32]) -> Result<Self> {
+        let shelf = Outside::new(rule.search, joined, order)?;
+        Ok(Keeper {
+            verifier: rule.verifier(corpus),
+            shelf: Shelf::of_outside(shelf),
+            rule,
+            kept: Vec::new(),
+            identical: FirstByText::default(),
             candidates: 0,
             verified: 0,
             together: CHUNK,
@@ -119,10 +163,9 @@ impl Keeper {
                 batch,
             ));
         }
-        let mut identical = HashMap::new();
+        let mut identical = FirstByText::default();
         for &document in stored {
-            let identity = corpus.identity(document as usize);
-            identical.entry(identity).or_insert(document);
+            identical.insert(corpus.identities(), document);
         }
         // A place that was not admitted is never found.
         let kept = lists.documents().iter();
@@ -165,8 +208,12 @@ impl Keeper {
     /// If a stored text cannot be read back.
     pub fn decide(&mut self, corpus: &Corpus, documents: &[u32]) -> Result<Vec<Option<Decision>>> {
         let mut decisions = Vec::with_capacity(documents.len());
-        for chunk in documents.chunks(CHUNK) {
+        let mut rest = documents;
+        while !rest.is_empty() {
+            let wanted = &rest[..rest.len().min(CHUNK)];
+            let (chunk, later) = rest.split_at(self.shelf.turn_to(corpus.outside(), wanted)?);
             self.decide_chunk(corpus, chunk, &mut decisions)?;
+            rest = later;
         }
         Ok(decisions)
     }
@@ -260,9 +307,7 @@ impl Keeper {
                 self.shelf.insert(corpus.sketches(), document)?;
                 self.kept.push(document);
             }
-            self.identical
-                .entry(corpus.identity(document as usize))
-                .or_insert(document);
+            self.identical.insert(corpus.identities(), document);
             decisions.push(None);
         }
         Ok(())
@@ -273,7 +318,8 @@ impl Keeper {
     /// A similarity of 1 cannot be bettered, and an earlier document that also
     /// reaches it would have dropped the one with the same text.
     fn same_text(&self, corpus: &Corpus, document: u32) -> Option<Decision> {
-        let kept = *self.identical.get(&corpus.identity(document as usize))?;
+        let identity = corpus.identity(document as usize);
+        let kept = self.identical.get(corpus.identities(), identity)?;
         self.rule.is_same(corpus, document, kept).then(|| Decision {
             kept,
             similarity: 1.0,
@@ -352,6 +398,12 @@ impl Keeper {
         self.verified += similarities.iter().flatten().count() as u64;
         Ok(similarities)
     }
+}
+
+/// The sketches of a corpus that are outside of memory.
+fn outside(corpus: &Corpus) -> Result<&SketchStore> {
+    let inside = || Error::input("the sketches of a corpus", "outside of memory", "inside");
+    corpus.outside().ok_or_else(inside)
 }
 
 /// The best of `before` and the documents at `places` that are similar.

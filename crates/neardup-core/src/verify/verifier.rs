@@ -14,11 +14,8 @@ use super::weighed::Scratch;
 use crate::error::Result;
 use crate::texts::TextStore;
 
-/// Bytes of profiles kept between loads.
+/// Bytes of profiles kept between loads, unless told otherwise.
 const CACHE_BYTES: usize = 192 << 20;
-
-/// Bytes of profiles that one load may add, by an upper estimate.
-const LOAD_BYTES: usize = 256 << 20;
 
 /// How the similarity of two texts is measured.
 ///
@@ -74,6 +71,7 @@ pub struct Verifier {
     commonness: Option<Arc<Commonness>>,
     looked_at: HashMap<u32, LookedAt>,
     bytes: usize,
+    cache: usize,
 }
 
 /// What a measure needs of a text.
@@ -99,7 +97,14 @@ impl Verifier {
             commonness,
             looked_at: HashMap::new(),
             bytes: 0,
+            cache: CACHE_BYTES,
         }
+    }
+
+    /// The same that keeps so many bytes of what was made of texts, and makes as many
+    /// at once, by an upper estimate.
+    pub fn with_cache(self, cache: usize) -> Self {
+        Verifier { cache, ..self }
     }
 
     /// The similarity of each pair that is similar, in the order of `pairs`;
@@ -138,7 +143,7 @@ impl Verifier {
     /// yet, and returns for how many pairs: at least one, and no more than the
     /// budget allows.
     fn load(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<usize> {
-        if self.bytes > CACHE_BYTES {
+        if self.bytes > self.cache {
             self.looked_at.clear();
             self.bytes = 0;
         }
@@ -153,7 +158,7 @@ impl Verifier {
                 }
             }
             count += 1;
-            if wanted > LOAD_BYTES {
+            if wanted > self.cache + self.cache / 3 {
                 break;
             }
         }

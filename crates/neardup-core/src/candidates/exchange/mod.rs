@@ -21,6 +21,8 @@ filed stand.
 */
 
 pub mod blob;
+pub mod dealt;
+pub mod joined;
 
 use std::sync::Arc;
 
@@ -324,7 +326,7 @@ impl Exchange {
     /// The bucket of a key. Keys of samples are small numbers, so they are mixed first.
     fn bucket(&self, key: u32) -> usize {
         let mixed = u64::from(key.wrapping_mul(0x9E37_79B1));
-        (mixed * self.buckets as u64 >> 32) as usize
+        ((mixed * self.buckets as u64) >> 32) as usize
     }
 }
 

@@ -10,7 +10,11 @@ before it can sketch the first: then [`Corpus::push`] counts document
 frequencies, and [`Corpus::finish`] sketches from the stored texts.
 */
 
-use std::collections::HashSet;
+mod identity;
+mod saved;
+mod sketch_store;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -21,18 +25,50 @@ use crate::error::Result;
 use crate::normalize::check_length;
 use crate::recipe::{Recipe, Scratch};
 use crate::sketch::Sketch;
+use crate::spill::Spill;
 use crate::texts::TextStore;
 use crate::verify::{Commonness, Evidence, Overlap, Profile, Shingles, commonness, shingle_hashes};
 use crate::weigh::DocumentFrequencies;
 
-/// Bytes of text held in memory before they go to a temporary file.
-const TEXT_BUDGET: usize = 128 << 20;
+pub use identity::FirstByText;
+pub use sketch_store::SketchStore;
+
+/// Bytes of sketches that wait in memory once they go to a file.
+const WAITING: usize = 4 << 20;
 
 /// Documents whose frequencies one task counts before they are merged.
 const COUNTED_TOGETHER: usize = 256;
 
 /// Documents sketched at a time when sketching from the stored texts.
 const SECOND_PASS: usize = 4096;
+
+/// How much a corpus and those who work on it hold in memory.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// Bytes of text; more wait in a file.
+    pub texts: usize,
+    /// Bytes of signatures or samples; more wait in a file. Fingerprints stay in memory.
+    pub sketches: usize,
+    /// Bytes of what is made of texts to compare them; twice that while it is made.
+    pub compared: usize,
+    /// Bytes for finding who shares keys, where sketches wait in a file.
+    pub keys: usize,
+    /// A folder for texts and sketches, which then wait in files from the first one on
+    /// and can be [saved](Corpus::save).
+    pub folder: Option<PathBuf>,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory {
+            texts: 128 << 20,
+            sketches: usize::MAX,
+            compared: 192 << 20,
+            keys: 512 << 20,
+            folder: None,
+        }
+    }
+}
 
 /// One document, as a caller hands it in.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,7 +100,10 @@ pub struct Restored<'a> {
 pub struct Corpus {
     recipe: Recipe,
     texts: TextStore,
+    /// All, or those that are not in `outside` yet.
     sketches: Sketches,
+    outside: Option<SketchStore>,
+    memory: Memory,
     /// Two documents with equal values here have the same text.
     identity: Vec<u128>,
     /// Features of each document; [`UNREADABLE`] for one without text.
@@ -82,7 +121,7 @@ pub struct Corpus {
 #[derive(Debug)]
 struct Counted {
     k: usize,
-    texts: HashSet<u128>,
+    texts: FirstByText,
     commonness: Arc<Commonness>,
 }
 
@@ -109,9 +148,38 @@ impl Corpus {
     ///
     /// If the recipe makes sketches that there are not.
     pub fn new(recipe: Recipe, keeps_texts: bool, shingle: Option<usize>) -> Result<Self> {
+        Corpus::within(recipe, keeps_texts, shingle, Memory::default())
+    }
+
+    /// The same, in so much memory.
+    ///
+    /// # Errors
+    ///
+    /// If the recipe makes sketches that there are not, or files cannot be made in the
+    /// folder.
+    pub fn within(
+        recipe: Recipe,
+        keeps_texts: bool,
+        shingle: Option<usize>,
+        memory: Memory,
+    ) -> Result<Self> {
+        let texts = match &memory.folder {
+            Some(folder) => Spill::create(&saved::texts(folder))?,
+            None => Spill::new(memory.texts),
+        };
+        let sketches = Sketches::new(recipe.sketch_settings())?;
+        let outside = match (&memory.folder, &sketches) {
+            (None, _) | (_, Sketches::Fingerprints(_)) => None,
+            (Some(folder), _) => {
+                let bytes = Spill::create(&saved::sketches(folder))?;
+                Some(SketchStore::new(recipe.sketch_settings(), bytes))
+            }
+        };
         Ok(Corpus {
-            texts: TextStore::new(TEXT_BUDGET),
-            sketches: Sketches::new(recipe.sketch_settings())?,
+            texts: TextStore::of(texts, recipe.needs_document_frequencies()),
+            sketches,
+            outside,
+            memory,
             identity: Vec::new(),
             features: Vec::new(),
             frequencies: recipe
@@ -121,7 +189,7 @@ impl Corpus {
             keeps_texts: keeps_texts || recipe.needs_document_frequencies(),
             counted: shingle.map(|k| Counted {
                 k,
-                texts: HashSet::new(),
+                texts: FirstByText::default(),
                 commonness: Arc::default(),
             }),
             given: None,
@@ -160,9 +228,20 @@ impl Corpus {
         &self.texts
     }
 
-    /// The sketches, one a document; without meaning where there are no features.
+    /// The sketches, one a document; without meaning where there are no features. None
+    /// where they are [outside](Self::outside) of memory.
     pub fn sketches(&self) -> &Sketches {
         &self.sketches
+    }
+
+    /// The sketches of a finished corpus, where they are outside of memory.
+    pub fn outside(&self) -> Option<&SketchStore> {
+        self.outside.as_ref()
+    }
+
+    /// How much is held in memory.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     /// In how many texts each shingle stands, if that is counted or known.
@@ -210,6 +289,11 @@ impl Corpus {
     /// normalization may have emptied, as they came.
     pub fn identity(&self, document: usize) -> u128 {
         self.identity[document]
+    }
+
+    /// See [`identity`](Self::identity), by document number.
+    pub fn identities(&self) -> &[u128] {
+        &self.identity
     }
 
     /// The number of features of a document: 0 means that it has no sketch,
@@ -279,8 +363,10 @@ impl Corpus {
                 made
             }
         };
+        let first = self.identity.len() as u32;
+        self.identity.extend(made.iter().map(|made| made.identity));
         if let Some(counted) = &mut self.counted {
-            counted.add(&made);
+            counted.add(&self.identity, first, &made);
         }
         // Only a second sketch reads titles and units again.
         let again = self.frequencies.is_some();
@@ -290,9 +376,26 @@ impl Corpus {
             let text = if self.keeps_texts { &sketched.text } else { "" };
             self.texts
                 .push(text, title.unwrap_or(""), units.unwrap_or(""))?;
-            self.identity.push(sketched.identity);
             self.features.push(sketched.features);
             self.sketches.push(&sketched.sketch)?;
+        }
+        self.make_room(WAITING)
+    }
+
+    /// Moves sketches outside if they are more than there is room for, or `waiting`
+    /// bytes where others are outside already.
+    fn make_room(&mut self, waiting: usize) -> Result<()> {
+        let most = match self.outside {
+            Some(_) => waiting,
+            None => self.memory.sketches,
+        };
+        let can_leave = !matches!(self.sketches, Sketches::Fingerprints(_));
+        if can_leave && self.sketches.bytes() > most {
+            let settings = self.recipe.sketch_settings();
+            let empty = Sketches::new(settings)?;
+            self.outside
+                .get_or_insert_with(|| SketchStore::new(settings, Spill::new(0)))
+                .extend(&std::mem::replace(&mut self.sketches, empty))?;
         }
         Ok(())
     }
@@ -335,6 +438,9 @@ impl Corpus {
     ///
     /// If the stored texts cannot be read back.
     pub fn finish(&mut self) -> Result<()> {
+        if self.outside.is_some() && !self.sketches.is_empty() {
+            self.make_room(0)?;
+        }
         let Some(frequencies) = self.frequencies.take() else {
             return Ok(());
         };
@@ -408,12 +514,12 @@ impl Counting {
 
 impl Counted {
     /// Counts the texts with features that have not come before.
-    fn add(&mut self, documents: &[Sketched]) {
-        let new: Vec<&[u64]> = documents
-            .iter()
-            .filter(|made| !matches!(made.features, 0 | UNREADABLE))
-            .filter(|made| self.texts.insert(made.identity))
-            .map(|made| made.counted.as_slice())
+    fn add(&mut self, identities: &[u128], first: u32, documents: &[Sketched]) {
+        let new: Vec<&[u64]> = (first..)
+            .zip(documents)
+            .filter(|(_, made)| !matches!(made.features, 0 | UNREADABLE))
+            .filter(|&(document, _)| self.texts.insert(identities, document))
+            .map(|(_, made)| made.counted.as_slice())
             .collect();
         // Nobody else holds it before the corpus is finished.
         Arc::make_mut(&mut self.commonness).add_samples(&new);

@@ -1,0 +1,258 @@
+/*! The exchange on one machine: through files, a bucket or a batch at a time.
+
+Takes the sketches of a corpus that are outside of memory, in priority order. Yields what
+an [`Outside`](super::super::outside::Outside) shelf needs: for each batch the counts and the lists of its
+keys. Lists that many documents are filed in are left to the shelf, which closes them
+as it goes.
+*/
+
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::Exchange;
+use super::dealt::Dealt;
+use crate::candidates::search::Search;
+use crate::corpus::SketchStore;
+use crate::error::{Error, Result};
+use crate::spill::Spill;
+
+/// Documents of a batch at least; the keeper decides so many or fewer together.
+const SMALLEST_BATCH: usize = 4096;
+
+/// Batches, at most: so many blobs each bucket has.
+const MOST_BATCHES: usize = 1024;
+
+/// Bytes of a key while its bucket is counted.
+const KEY_BYTES: usize = 32;
+
+/// Documents in a list that is exchanged, at most: in batches that look it up, each of
+/// them costs as much again.
+const EXCHANGED: usize = 32;
+
+/// The counts and lists of all batches.
+#[derive(Debug)]
+pub struct Joined {
+    pub(in crate::candidates) exchange: Exchange,
+    /// Documents of a batch.
+    pub(in crate::candidates) batch: usize,
+    /// A row for each bucket, a column for each batch.
+    pub(in crate::candidates) counts: Dealt,
+    pub(in crate::candidates) lists: Dealt,
+    /// Keys of lists that were not exchanged.
+    pub(in crate::candidates) long: Vec<u32>,
+}
+
+/// The exchange under way, a few batches or buckets at a time.
+#[derive(Debug)]
+pub struct Join {
+    exchange: Exchange,
+    order: Vec<u32>,
+    is_filed: Vec<bool>,
+    batch: usize,
+    step: Step,
+    /// Batches or buckets of this step that are done.
+    done: usize,
+    keys: Dealt,
+    filed: Dealt,
+    counts: Dealt,
+    lists: Dealt,
+    long: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Keys,
+    Count,
+    File,
+    Split,
+    Done,
+}
+
+impl Join {
+    /// Begins the exchange for the documents of `order`, of which some are filed. `room`
+    /// is in bytes; `folder` keeps the result for another run.
+    ///
+    /// # Errors
+    ///
+    /// If the search has no keys to exchange, or a file cannot be made.
+    pub fn new(
+        search: Search,
+        store: &SketchStore,
+        order: &[u32],
+        is_filed: Vec<bool>,
+        room: usize,
+        folder: Option<&Path>,
+    ) -> Result<Self> {
+        let threads = rayon::current_num_threads();
+        let bytes = store.ends().last().copied().unwrap_or(0) as usize;
+        // A sketch has 4 bytes for each key, or for bands more.
+        let buckets = (bytes / 4 * KEY_BYTES * threads / room.max(1)).clamp(16, 4096);
+        let batch = order.len().div_ceil(MOST_BATCHES).max(SMALLEST_BATCH);
+        let batches = order.len().div_ceil(batch);
+        let table = |name: &str| -> Result<Dealt> {
+            Ok(match folder {
+                Some(folder) => Dealt::of(Spill::create(&folder.join(name))?, batches),
+                None => Dealt::new(batches),
+            })
+        };
+        Ok(Join {
+            exchange: Exchange::new(search, buckets)?,
+            order: order.to_vec(),
+            is_filed,
+            batch,
+            step: Step::Keys,
+            done: 0,
+            keys: Dealt::new(buckets),
+            filed: Dealt::new(buckets),
+            counts: table(COUNTS)?,
+            lists: table(LISTS)?,
+            long: Vec::new(),
+        })
+    }
+
+    /// Does a part of the work, on the current rayon pool. False if all was done.
+    ///
+    /// # Errors
+    ///
+    /// If files cannot be written or read.
+    pub fn advance(&mut self, store: &SketchStore) -> Result<bool> {
+        let together = 2 * rayon::current_num_threads();
+        let all = match self.step {
+            Step::Keys | Step::File => self.order.len().div_ceil(self.batch),
+            Step::Count | Step::Split => self.exchange.buckets(),
+            Step::Done => return Ok(false),
+        };
+        let range = self.done..(self.done + together).min(all);
+        let range = range.into_par_iter();
+        match self.step {
+            Step::Keys => {
+                let rows = range.map(|batch| self.keys_of(store, batch));
+                let rows: Vec<_> = rows.collect::<Result<_>>()?;
+                rows.iter().try_for_each(|row| self.keys.push(row))?;
+            }
+            Step::Count => {
+                let rows = range.map(|bucket| self.exchange.count(&self.keys.column(bucket)?));
+                let rows: Vec<_> = rows.collect::<Result<_>>()?;
+                rows.iter().try_for_each(|row| self.counts.push(row))?;
+            }
+            Step::File => {
+                let rows = range.map(|batch| self.filed_of(store, batch));
+                let rows: Vec<_> = rows.collect::<Result<_>>()?;
+                rows.iter().try_for_each(|row| self.filed.push(row))?;
+            }
+            Step::Split | Step::Done => {
+                let rows = range.map(|bucket| {
+                    let asked = self.counts.row(bucket)?;
+                    let filed = self.filed.column(bucket)?;
+                    self.exchange.split(&filed, &asked, EXCHANGED)
+                });
+                let rows: Vec<_> = rows.collect::<Result<_>>()?;
+                for (row, long) in rows {
+                    self.lists.push(&row)?;
+                    self.long.extend(long);
+                }
+            }
+        }
+        self.done = (self.done + together).min(all);
+        if self.done == all {
+            self.done = 0;
+            self.step = match self.step {
+                Step::Keys => Step::Count,
+                Step::Count => {
+                    self.keys = Dealt::new(0);
+                    Step::File
+                }
+                Step::File => Step::Split,
+                Step::Split | Step::Done => {
+                    self.filed = Dealt::new(0);
+                    Step::Done
+                }
+            };
+        }
+        Ok(self.step != Step::Done)
+    }
+
+    fn documents(&self, batch: usize) -> (usize, &[u32]) {
+        let begin = batch * self.batch;
+        let end = (begin + self.batch).min(self.order.len());
+        (begin, &self.order[begin..end])
+    }
+
+    fn keys_of(&self, store: &SketchStore, batch: usize) -> Result<Vec<Vec<u8>>> {
+        let (begin, documents) = self.documents(batch);
+        let highest = (begin + documents.len() - 1) as u64;
+        self.exchange.keys(&store.read(documents)?, highest)
+    }
+
+    fn filed_of(&self, store: &SketchStore, batch: usize) -> Result<Vec<Vec<u8>>> {
+        let (begin, documents) = self.documents(batch);
+        let counts = self.exchange.key_counts(&self.counts.column(batch)?)?;
+        let numbers: Vec<u64> = (begin as u64..).take(documents.len()).collect();
+        let is_filed = |at: usize| self.is_filed[begin + at];
+        let sketches = store.read(documents)?;
+        self.exchange.file(&sketches, &numbers, is_filed, &counts)
+    }
+
+    /// What the exchange came to; in the folder, if there is one, for another run.
+    ///
+    /// # Errors
+    ///
+    /// If it is not done yet, or cannot be written.
+    pub fn finish(mut self, folder: Option<&Path>) -> Result<Joined> {
+        if self.step != Step::Done {
+            return Err(Error::input("the exchange of keys", "done", "under way"));
+        }
+        if let Some(folder) = folder {
+            self.counts.complete(&folder.join(COUNTS))?;
+            let mut long = Spill::create(&folder.join(LONG))?;
+            for number in [self.batch as u64, self.exchange.buckets() as u64] {
+                long.append(&number.to_le_bytes())?;
+            }
+            for key in &self.long {
+                long.append(&key.to_le_bytes())?;
+            }
+            long.complete()?;
+            // Last of all: where it is, the others are.
+            self.lists.complete(&folder.join(LISTS))?;
+        }
+        Ok(Joined {
+            exchange: self.exchange,
+            batch: self.batch,
+            counts: self.counts,
+            lists: self.lists,
+            long: self.long,
+        })
+    }
+}
+
+impl Joined {
+    /// What an earlier run [finished](Join::finish) in a folder.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is damaged.
+    pub fn open(search: Search, folder: &Path) -> Result<Self> {
+        let file = Spill::open(&folder.join(LONG))?;
+        let mut buffer = Vec::new();
+        let bytes = file.read(0, file.len(), &mut buffer)?;
+        let damaged = || Error::input("the stored keys of an earlier run", "whole", "others");
+        let (head, keys) = bytes.split_at_checked(16).ok_or_else(damaged)?;
+        let [batch, buckets] = [0, 1].map(|at| {
+            let bytes = head.as_chunks::<8>().0[at];
+            u64::from_le_bytes(bytes) as usize
+        });
+        let keys = keys.as_chunks::<4>().0.iter();
+        Ok(Joined {
+            exchange: Exchange::new(search, buckets)?,
+            batch: batch.max(1),
+            counts: Dealt::open(&folder.join(COUNTS))?,
+            lists: Dealt::open(&folder.join(LISTS))?,
+            long: keys.map(|&key| u32::from_le_bytes(key)).collect(),
+        })
+    }
+}
+
+const COUNTS: &str = "counts";
+const LISTS: &str = "lists";
+const LONG: &str = "long-lists";

@@ -1,0 +1,49 @@
+//! The first document of each text, found by a hash of the text.
+
+use hashbrown::HashTable;
+
+/// Documents of which each has another text: 5 to 11 bytes each.
+#[derive(Clone, Debug, Default)]
+pub struct FirstByText(HashTable<u32>);
+
+impl FirstByText {
+    /// The document here whose text has this identity; `identities` has that of each
+    /// document by number.
+    pub fn get(&self, identities: &[u128], identity: u128) -> Option<u32> {
+        let is_same = |&document: &u32| identities[document as usize] == identity;
+        self.0.find(hash(identity), is_same).copied()
+    }
+
+    /// Adds a document, unless one is here with the same text. True if it was added.
+    pub fn insert(&mut self, identities: &[u128], document: u32) -> bool {
+        let identity = identities[document as usize];
+        if self.get(identities, identity).is_some() {
+            return false;
+        }
+        let of = |&document: &u32| hash(identities[document as usize]);
+        self.0.insert_unique(hash(identity), document, of);
+        true
+    }
+}
+
+/// An identity is a hash already.
+fn hash(identity: u128) -> u64 {
+    identity as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_each_text_stays() {
+        // The low halves of the last two are equal.
+        let identities = [5, 6, 5, 5 << 64 | 6, 6];
+        let mut first = FirstByText::default();
+        let added = [0, 1, 2, 3, 4].map(|document| first.insert(&identities, document));
+        assert_eq!(added, [true, true, false, true, false]);
+        assert_eq!(first.get(&identities, 5), Some(0));
+        assert_eq!(first.get(&identities, 5 << 64 | 6), Some(3));
+        assert_eq!(first.get(&identities, 7), None);
+    }
+}

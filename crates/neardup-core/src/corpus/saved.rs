@@ -1,0 +1,181 @@
+//! A finished corpus in files, for another run to go on with.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Corpus, Memory, SketchStore};
+use crate::background::{shingles_from_bytes, shingles_to_bytes};
+use crate::candidates::Sketches;
+use crate::error::{Error, Result};
+use crate::recipe::Recipe;
+use crate::spill::Spill;
+use crate::texts::TextStore;
+
+/// Changes whenever what is saved does.
+const FORMAT: u64 = 1;
+
+/// Documents whose sketches are read at a time where they belong into memory.
+const TOGETHER: usize = 1 << 16;
+
+/// Where texts and sketches wait while a corpus is made.
+pub(super) fn texts(folder: &Path) -> PathBuf {
+    folder.join("texts")
+}
+
+pub(super) fn sketches(folder: &Path) -> PathBuf {
+    folder.join("sketches")
+}
+
+fn documents(folder: &Path) -> PathBuf {
+    folder.join("documents")
+}
+
+fn shingles(folder: &Path) -> PathBuf {
+    folder.join("shingles")
+}
+
+impl Corpus {
+    /// Completes what is in the folder of its [`Memory`], from which it can be opened then.
+    /// Without effect where there is none.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn save(&mut self) -> Result<()> {
+        let Some(folder) = self.memory.folder.clone() else {
+            return Ok(());
+        };
+        let mut in_memory = None;
+        if self.outside.is_none() {
+            let bytes = Spill::create(&sketches(&folder))?;
+            let mut store = SketchStore::new(self.recipe.sketch_settings(), bytes);
+            store.extend(&self.sketches)?;
+            store.complete()?;
+            in_memory = Some(store);
+        }
+        if let Some(outside) = &mut self.outside {
+            outside.complete()?;
+        }
+        self.texts.complete()?;
+        if let Some(counted) = &self.counted {
+            let mut file = Spill::create(&shingles(&folder))?;
+            file.append(&shingles_to_bytes(&counted.commonness))?;
+            file.complete()?;
+        }
+        let ends = match (&self.outside, &in_memory) {
+            (Some(store), _) | (None, Some(store)) => store.ends(),
+            (None, None) => &[],
+        };
+        let mut file = Spill::create(&documents(&folder))?;
+        let head = [
+            FORMAT,
+            self.len() as u64,
+            self.texts.ends().len() as u64,
+            u64::from(self.digest.is_some()),
+            self.digest.unwrap_or(0),
+        ];
+        for number in head.iter().chain(self.texts.ends()).chain(ends) {
+            file.append(&number.to_le_bytes())?;
+        }
+        for identity in &self.identity {
+            file.append(&identity.to_le_bytes())?;
+        }
+        for features in &self.features {
+            file.append(&features.to_le_bytes())?;
+        }
+        file.complete()
+    }
+
+    /// The corpus that was saved in the folder of a [`Memory`], by the same recipe.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is damaged.
+    pub fn open(recipe: Recipe, memory: Memory) -> Result<Self> {
+        let folder = memory.folder.clone().unwrap_or_default();
+        let file = Spill::open(&documents(&folder))?;
+        let mut buffer = Vec::new();
+        let mut rest = Rest(file.read(0, file.len(), &mut buffer)?);
+        if rest.numbers(1)?.first() != Some(&FORMAT) {
+            return Err(damaged());
+        }
+        let head = rest.numbers(4)?;
+        let (count, parts) = (head[0] as usize, head[1] as usize);
+        let text_ends = rest.numbers(parts)?;
+        let sketch_ends = rest.numbers(count)?;
+        let identity = rest.items(count, u128::from_le_bytes)?;
+        let features = rest.items(count, u32::from_le_bytes)?;
+        if !rest.0.is_empty() {
+            return Err(damaged());
+        }
+        let settings = recipe.sketch_settings();
+        let bytes = Spill::open(&sketches(&folder))?;
+        let store = SketchStore::restored(settings, bytes, sketch_ends)?;
+        let mut in_memory = Sketches::new(settings)?;
+        let mut outside = None;
+        match &mut in_memory {
+            Sketches::Fingerprints(all) => {
+                let numbers: Vec<u32> = (0..count as u32).collect();
+                for some in numbers.chunks(TOGETHER) {
+                    let read = store.read(some)?;
+                    let rows = (0..some.len()).filter_map(|at| read.fingerprints()?.get(at));
+                    for row in rows {
+                        all.push(&row)?;
+                    }
+                }
+            }
+            _ => outside = Some(store),
+        }
+        let given = match Spill::open(&shingles(&folder)) {
+            Ok(file) => {
+                let mut buffer = Vec::new();
+                let counted = shingles_from_bytes(file.read(0, file.len(), &mut buffer)?)?;
+                Some(Arc::new(counted))
+            }
+            Err(_) => None,
+        };
+        Ok(Corpus {
+            texts: TextStore::restored(Spill::open(&texts(&folder))?, text_ends, parts > count)?,
+            sketches: in_memory,
+            outside,
+            memory,
+            identity,
+            features,
+            frequencies: None,
+            digest: (head[2] == 1).then_some(head[3]),
+            keeps_texts: true,
+            counted: None,
+            given,
+            recipe,
+        })
+    }
+}
+
+/// Bytes that are still to be read.
+struct Rest<'a>(&'a [u8]);
+
+impl Rest<'_> {
+    fn items<T, const N: usize>(&mut self, count: usize, of: fn([u8; N]) -> T) -> Result<Vec<T>> {
+        let size = count.checked_mul(N).filter(|&size| size <= self.0.len());
+        let (now, rest) = self.0.split_at(size.ok_or_else(damaged)?);
+        self.0 = rest;
+        Ok(now
+            .as_chunks::<N>()
+            .0
+            .iter()
+            .map(|&bytes| of(bytes))
+            .collect())
+    }
+
+    fn numbers(&mut self, count: usize) -> Result<Vec<u64>> {
+        self.items(count, u64::from_le_bytes)
+    }
+}
+
+fn damaged() -> Error {
+    Error::input(
+        "the stored documents of an earlier run",
+        "whole and of this version",
+        "others",
+    )
+}
