@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.ahead import ahead
 from neardup.exceptions import InputError
+from neardup.ids import Ids
 from neardup.parameters import bad, check_string, check_workers
 from neardup.recipe import Recipe
 from neardup.resources import compiled
@@ -50,7 +51,7 @@ class Collected:
 
     recipe: Recipe
     corpus: _core.Corpus
-    ids: list[pa.LargeStringArray] = field(default_factory=list)
+    ids: Ids = field(default_factory=Ids)
     lengths: list[NDArray[np.int64]] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -59,9 +60,7 @@ class Collected:
 
     def id_column(self) -> pa.ChunkedArray[Any]:
         """All ids, in input order."""
-        import pyarrow as pa
-
-        return pa.chunked_array(self.ids, pa.large_string())
+        return self.ids.column()
 
     def recipe_id(self) -> str:
         """The recipe's id, with a digest of the frequencies that the corpus gave."""
@@ -85,12 +84,15 @@ def collect(
     title_from_first_line: bool = False,
     stop_on_error: bool = False,
     sketch: bool = True,
+    memory: _core.Memory | None = None,
+    ids: Ids | None = None,
     progress: Progress | None = None,
 ) -> Collected:
     """Read all batches into a corpus.
 
     `keeps_texts` says whether candidate pairs will be verified, and
-    `counted_shingle` which shingles are counted over the collection for that.
+    `counted_shingle` which shingles are counted over the collection for that. `memory`
+    bounds the corpus, and `ids` is where the ids go.
 
     Raises
     ------
@@ -105,9 +107,13 @@ def collect(
     progress = progress or Progress()
     core = compiled(recipe)
     corpus = _core.Corpus(
-        core, keeps_texts=keeps_texts, shingle=counted_shingle, workers=check_workers(workers)
+        core,
+        keeps_texts=keeps_texts,
+        shingle=counted_shingle,
+        workers=check_workers(workers),
+        memory=memory,
     )
-    collected = Collected(recipe, corpus)
+    collected = Collected(recipe, corpus, ids=ids or Ids())
     uses_titles = recipe.weigh.scheme == "improved"
     progress.stage("read and sketch", None)
     # Closing ends the reading thread also where the loop is left by an error.

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.parameters import check_choice, check_field, check_flag, check_workers
-from neardup.plan import Plan, Rule, plan_of, rule
+from neardup.parameters import check_field
+from neardup.plan import Plan
 from neardup.recipe import Recipe, load_recipe
-from neardup.summary import Clock, Summary, peak_memory
+from neardup.summary import Summary, peak_memory
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.collect import Collected, Progress
+    from neardup.collect import Progress
     from neardup.readers import Problem
-
-#: Documents decided between two looks at Ctrl-C.
-_STEP = 1024
-
-_ON_ERROR = ("keep", "drop", "stop")
 
 
 @dataclass(frozen=True)
@@ -68,6 +64,7 @@ def dedup(
     on_error: str = "keep",
     title_from_first_line: bool = False,
     workers: int = 0,
+    memory: int | str | None = None,
 ) -> DedupResult:
     """Drop the near-duplicates of a collection.
 
@@ -97,6 +94,10 @@ def dedup(
         Take the first line of the text where there is no title field.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes no result.
+    memory : int, str or None, default=None
+        Bytes that the run should do with beside the data, at least 512 MiB, or text like
+        ``4GB``; by default half of what the machine has. Texts, sketches and keys
+        beyond it wait in temporary files. Changes no result.
 
     Returns
     -------
@@ -122,9 +123,9 @@ def dedup(
     if it is verified similar to a document before it that is kept. It points
     at the most similar such document, the earliest if they tie. Near-linear with
     the default recipe; quadratic among documents of one form with ``shingle``
-    and with recipes that make fingerprints. Memory is some 800 bytes a document
-    beside its id and up to 150 MB for what is common; texts wait in a temporary
-    file. The result depends on neither threads nor batches.
+    and with recipes that make fingerprints. Memory is some 100 bytes a document
+    beside its id, and what `memory` allows for texts, sketches, keys and what is
+    compared. The result depends on neither threads nor batches nor memory.
 
     Examples
     --------
@@ -141,6 +142,7 @@ def dedup(
     """
     from neardup.collect import priority_field
     from neardup.readers import open_table
+    from neardup.run import Run
 
     value_field = priority_field(priority)
     source = open_table(
@@ -158,6 +160,7 @@ def dedup(
         on_error=on_error,
         title_from_first_line=title_from_first_line,
         workers=workers,
+        memory=memory,
     )
     result = run.decide(source)
     return DedupResult(
@@ -187,6 +190,8 @@ def dedup_files(
     on_error: str = "keep",
     title_from_first_line: bool = False,
     workers: int = 0,
+    memory: int | str | None = None,
+    work: str | Path | None = None,
     force: bool = False,
     progress: Progress | None = None,
 ) -> DedupResult:
@@ -203,12 +208,16 @@ def dedup_files(
         Where the dropped records with their reasons, and the report, go.
     format : str or None, default=None
         Format of the inputs, by default told from their names and contents.
+    work : str, Path or None, default=None
+        Folder in which each stage leaves what it has done, and what does not fit into
+        memory waits. If the run ends early, the same call with the same folder goes on
+        after the last complete stage. It is emptied when all outputs are there.
     force : bool, default=False
         Replace outputs that exist.
     progress : Progress or None, default=None
         Is told what the run does.
     text, id, title, threshold, max_distance, recipe, priority, on_error, \
-title_from_first_line, workers
+title_from_first_line, workers, memory
         As in :func:`dedup`.
 
     Returns
@@ -226,6 +235,8 @@ title_from_first_line, workers
     """
     from neardup.collect import Progress, priority_field
     from neardup.readers import open_sources
+    from neardup.run import Run
+    from neardup.work import Work, states_of
     from neardup.writers import REMOVED, OutputSet, write_kept, write_rows
 
     value_field = priority_field(priority)
@@ -237,22 +248,30 @@ title_from_first_line, workers
         on_error=on_error,
         title_from_first_line=title_from_first_line,
         workers=workers,
+        memory=memory,
         progress=progress or Progress(),
     )
-    with OutputSet() as outputs:
+    fields = {
+        "text_field": check_field(text, "text"),
+        "id_field": check_field(id, "id"),
+        "title_field": check_field(title, "title"),
+    }
+    held: AbstractContextManager[Work | None] = nullcontext()
+    if work is not None:
+        read = {"inputs": states_of([str(path) for path in inputs]), "format": format, **fields}
+        held = Work(Path(work), {**run.settings(), **read})
+    with held as folder, OutputSet() as outputs:
         kept_file = outputs.open(output, force=force)
         removed_file = None if removed is None else outputs.open(removed, force=force)
         report_file = None if report is None else outputs.open_text(report, force=force)
         sources = open_sources(
             inputs,
             format=format,
-            text_field=check_field(text, "text"),
-            id_field=check_field(id, "id"),
-            title_field=check_field(title, "title"),
             extra_fields=() if value_field is None else (value_field,),
+            **fields,
             output_paths=[path for path in (output, removed, report) if path is not None],
         )
-        result = run.decide(sources)
+        result = run.decide(sources, folder)
         run.progress.stage("write", int(result.keep.sum()))
         written = write_kept(sources, result.keep, kept_file)
         result.summary.kept -= written.unwritable
@@ -277,6 +296,8 @@ title_from_first_line, workers
                 "priority": priority,
                 "on_error": on_error,
                 "workers": workers,
+                "memory": run.memory,
+                "work": None if work is None else str(work),
             }
             text_of_report = summary.report(
                 recipe=run.recipe,
@@ -287,122 +308,7 @@ title_from_first_line, workers
                 **settings,
             )
             report_file.write(text_of_report.encode() + b"\n")
+        if folder is not None:
+            # Cleared when all outputs have their names.
+            folder.is_over = True
     return result
-
-
-class Run:
-    """One run of the rule over some input, in memory or in files."""
-
-    def __init__(
-        self,
-        *,
-        recipe: Recipe,
-        threshold: float | None,
-        max_distance: int | None,
-        priority: str,
-        on_error: str,
-        title_from_first_line: bool,
-        workers: int,
-        progress: Progress | None = None,
-    ) -> None:
-        from neardup.collect import Progress
-
-        check_choice(on_error, "on_error", _ON_ERROR)
-        check_flag(title_from_first_line, "title_from_first_line")
-        self.recipe = recipe
-        self.rule: Rule = rule(recipe, threshold=threshold, max_distance=max_distance)
-        self.priority = priority
-        self.on_error = on_error
-        self.title_from_first_line = title_from_first_line
-        self.workers = check_workers(workers)
-        self.progress = progress or Progress()
-        self.clock = Clock()
-        self.recipe_id = recipe.id
-
-    def decide(self, source: Any) -> DedupResult:
-        """Read `source` and decide every document."""
-        from neardup.collect import collect, priority_field, priority_order
-
-        collected = collect(
-            source.batches(titles=self.recipe.weigh.scheme == "improved"),
-            self.recipe,
-            keeps_texts=self.rule.keeps_texts,
-            counted_shingle=self.rule.counted_shingle,
-            workers=self.workers,
-            value_field=priority_field(self.priority),
-            lengths=self.priority == "longest",
-            title_from_first_line=self.title_from_first_line,
-            stop_on_error=self.on_error == "stop",
-            progress=self.progress,
-        )
-        self.clock.lap("read and sketch")
-        self.recipe_id = collected.recipe_id()
-        readable = collected.features() >= 0
-        order = priority_order(self.priority, readable, collected.lengths, collected.values)
-        result = self._apply(collected, readable, order)
-        self.clock.lap("candidates, verify, cluster")
-        result.summary.seconds = self.clock.seconds()
-        result.summary.peak_memory = peak_memory()
-        result.summary.stages = self.clock.stages
-        return result
-
-    def _apply(
-        self, collected: Collected, readable: NDArray[np.bool_], order: NDArray[np.uint32]
-    ) -> DedupResult:
-        import numpy as np
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        from neardup import _core
-        from neardup.writers.rows import removed_table
-
-        count = len(readable)
-        keeper = _core.Keeper(collected.corpus, self.rule.compiled(count))
-        kept_for = np.full(count, -1, np.int64)
-        similarity = np.zeros(count)
-        distance = np.full(count, -1, np.int32)
-        identical = np.zeros(count, np.bool_)
-        self.progress.stage("candidates, verify, cluster", len(order))
-        for begin in range(0, len(order), _STEP):
-            step = order[begin : begin + _STEP]
-            decided = keeper.decide(collected.corpus, step)
-            kept_for[step], similarity[step], distance[step], identical[step] = decided
-            self.progress.advance(len(step))
-        dropped = np.flatnonzero(kept_for >= 0)
-        keep = kept_for < 0
-        if self.on_error == "drop":
-            keep &= readable
-        ids = collected.id_column()
-        distinct = pc.count_distinct(ids).as_py() if len(dropped) else len(ids)
-        if distinct < len(ids):
-            self.progress.note(
-                f"{len(ids) - distinct:,} records have an id that another one has too; the removed "
-                "file cannot tell these apart. Name a field of unique ids with id= (--id-field)."
-            )
-        removed = removed_table(
-            ids.take(dropped),
-            ids.take(kept_for[dropped]),
-            similarity[dropped],
-            pa.array(distance[dropped], mask=distance[dropped] < 0),
-            self.rule.measure,
-        )
-        exact = int(identical[dropped].sum())
-        summary = Summary(
-            task="dedup",
-            read=count,
-            unreadable=int((~readable).sum()),
-            exact_duplicates=exact,
-            near_duplicates=len(dropped) - exact,
-            kept=int(keep.sum()),
-            problems=collected.problem_count,
-            candidates=keeper.counts()[0],
-            bytes_read=collected.bytes_read,
-        )
-        return DedupResult(
-            kept=None,
-            removed=removed,
-            keep=keep,
-            summary=summary,
-            plan=plan_of(self.recipe, self.rule, count, look_ups=True),
-            problems=collected.problems,
-        )

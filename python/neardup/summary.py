@@ -35,6 +35,14 @@ class Summary:
         Things in the input that were not as they should be.
     candidates : int
         Pairs whose similarity was looked at.
+    without_features : int
+        Readable records whose text has nothing to sketch, such as empty ones.
+    largest_cluster : int
+        Documents that one kept document stands for, itself included; 0 for `pairs`.
+    closed_lists : int
+        Keys that so many kept documents have that later ones are not looked for by them.
+    largest_form : int
+        Documents that have the commonest key of a sample: how far a form is shared.
     bytes_read : int
         Uncompressed bytes of input.
     seconds : float
@@ -54,6 +62,10 @@ class Summary:
     pairs: int = 0
     problems: int = 0
     candidates: int = 0
+    without_features: int = 0
+    largest_cluster: int = 0
+    closed_lists: int = 0
+    largest_form: int = 0
     bytes_read: int = 0
     seconds: float = 0.0
     peak_memory: int = 0

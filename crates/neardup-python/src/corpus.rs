@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use pyo3_arrow::PyArray;
 use rayon::ThreadPool;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::arrays::{load_numpy, optional_strings, pool, strings};
 use crate::errors::raise;
@@ -509,6 +510,12 @@ impl Keeper {
         ))
     }
 
+    /// Lists of keys that were closed, and documents that have the commonest key.
+    fn crowd(&self) -> (u64, u32) {
+        let crowd = self.inner.crowd();
+        (crowd.closed, crowd.largest)
+    }
+
     /// Candidate pairs looked at so far, and those that were similar.
     fn counts(&self) -> (u64, u64) {
         (self.inner.candidates(), self.inner.verified())
@@ -574,4 +581,20 @@ impl PairSearch {
             )
         }))
     }
+}
+
+/// The number of distinct strings in arrays, up to collisions of a 64-bit hash; 8 bytes
+/// a string while it lasts.
+#[pyfunction]
+pub fn count_distinct(py: Python<'_>, arrays: Vec<PyArray>) -> PyResult<usize> {
+    let mut hashes = Vec::new();
+    for array in &arrays {
+        let strings = strings(array.array().as_ref())?;
+        hashes.extend(strings.into_iter().flatten().map(|s| xxh3_64(s.as_bytes())));
+    }
+    Ok(py.detach(|| {
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes.len()
+    }))
 }

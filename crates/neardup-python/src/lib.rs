@@ -30,7 +30,7 @@ mod _core {
         FingerprintIndex, banding, near_pairs, plan, predicted_recall, radius, s_curve,
     };
     #[pymodule_export]
-    use crate::corpus::{Corpus, Join, Keeper, Memory, PairSearch};
+    use crate::corpus::{Corpus, Join, Keeper, Memory, PairSearch, count_distinct};
     #[pymodule_export]
     use crate::encoding::guess_encoding;
     #[pymodule_export]

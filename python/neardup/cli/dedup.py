@@ -65,6 +65,28 @@ def run(
     report: o.Report = None,
     fail_on_duplicates: o.FailOnDuplicates = False,
     workers: o.Workers = 0,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            "--memory",
+            metavar="SIZE",
+            help="Memory to do with, like 4GB; what does not fit waits in files. By default half "
+            "of what the machine has. Changes no result.",
+            rich_help_panel="Run",
+            show_default=False,
+        ),
+    ] = None,
+    work: Annotated[
+        Path | None,
+        typer.Option(
+            "--work",
+            metavar="DIR",
+            help="Leave each stage in this folder when it is complete; the same command goes on "
+            "there if it was ended early.",
+            rich_help_panel="Run",
+            show_default=False,
+        ),
+    ] = None,
     quiet: o.Quiet = False,
 ) -> None:
     """Drop the near-duplicates of a collection.
@@ -94,6 +116,8 @@ def run(
             on_error=on_error,
             title_from_first_line=title_from_first_line,
             workers=workers,
+            memory=memory,
+            work=work,
             force=force,
             progress=watch,
         )

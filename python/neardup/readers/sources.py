@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Piece, regroup
@@ -46,6 +47,15 @@ class Sources:
         self.counts: list[int] | None = None
         self.notes: list[str] = []
         self.remarks: list[str] = []
+
+    def found(self) -> dict[str, Any]:
+        """Return what was found by reading, for a run that need not read again."""
+        return {"counts": self.counts, "notes": self.notes, "remarks": self.remarks}
+
+    def recall(self, found: dict[str, Any]) -> None:
+        """Take what another run has `found` in the same inputs."""
+        self.counts, self.notes = found["counts"], found["notes"]
+        self.remarks = found["remarks"]
 
     @property
     def records(self) -> int | None:

@@ -72,7 +72,7 @@ pub use lists::{Collapsed, Neighbours, Pairs};
 pub use plan::{Plan, Purpose, Scheme, plan};
 pub use postings::{Frequent, Postings, Share};
 pub use radius::{predicted_recall, radius};
-pub use search::{Found, LONGEST_OF_ALL, LONGEST_OF_KEPT, Search};
+pub use search::{Crowd, Found, LONGEST_OF_ALL, LONGEST_OF_KEPT, Search};
 pub use shelf::Shelf;
 pub use sketches::{Samples, Signatures, Sketches};
 pub use stored::{NewEntry, Stored};

@@ -16,7 +16,7 @@ use super::exchange::blob::{self, Entry};
 use super::exchange::joined::Joined;
 use super::filing::Filing;
 use super::postings::Share;
-use super::search::Search;
+use super::search::{Crowd, Search};
 use super::sketches::Sketches;
 use crate::corpus::SketchStore;
 use crate::error::{Error, Result};
@@ -40,6 +40,8 @@ pub struct Outside {
     long: FxHashMap<u32, Vec<u32>>,
     is_common: bool,
     longest: usize,
+    /// Documents that have the key which most of them have, so far.
+    largest: u32,
 }
 
 /// The documents that are being decided, and the lists of their keys.
@@ -83,6 +85,7 @@ impl Outside {
             long: long.collect(),
             is_common: matches!(search, Search::Postings { .. }),
             longest: filing.longest(),
+            largest: 0,
             joined,
         })
     }
@@ -119,6 +122,7 @@ impl Outside {
         let number = begin / self.joined.batch;
         let counts = self.joined.counts.column(number)?;
         let counts = self.joined.exchange.key_counts(&counts)?;
+        self.largest = self.largest.max(counts.largest());
         let sketches = store.read(documents)?;
         let filing = self.joined.exchange.filing(&sketches, counts.frequent())?;
         let mut entries: Vec<Entry> = Vec::new();
@@ -143,6 +147,15 @@ impl Outside {
             lists,
         });
         Ok(end)
+    }
+
+    /// Lists that are closed, and the key that most documents have of those begun.
+    pub fn crowd(&self) -> Crowd {
+        let closed = self.long.values().filter(|list| list.len() == self.longest);
+        Crowd {
+            closed: closed.count() as u64,
+            largest: self.largest,
+        }
     }
 
     /// Files a document of the batch at hand.

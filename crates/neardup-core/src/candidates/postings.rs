@@ -33,6 +33,7 @@ use std::collections::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::keys::{Numbering, SINGLE};
+use super::search::Crowd;
 use super::sketches::Samples;
 use crate::error::Result;
 
@@ -245,6 +246,20 @@ impl Postings {
     /// Whether none is filed.
     pub fn is_empty(&self) -> bool {
         self.shares.is_empty()
+    }
+
+    /// Lists that are closed, and the key that most documents have.
+    pub fn crowd(&self) -> Crowd {
+        let rooms = self.begins.windows(2).map(|ends| ends[1] - ends[0]);
+        let lists = rooms.zip(&self.lengths).zip(&self.numbering.lengths);
+        // A list with room for all that have its key is never closed.
+        let closed = lists.filter(|&((room, &length), &documents)| {
+            room < documents as usize && length as usize == room
+        });
+        Crowd {
+            closed: closed.count() as u64,
+            largest: self.numbering.lengths.last().copied().unwrap_or(0),
+        }
     }
 
     /// Files a document of the collection.

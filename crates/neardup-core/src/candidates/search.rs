@@ -55,3 +55,12 @@ impl Found {
         }
     }
 }
+
+/// How far documents have keys in common that are form and no content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Crowd {
+    /// Lists that were closed, since so many kept documents were in them.
+    pub closed: u64,
+    /// Documents that have the key which most of them have.
+    pub largest: u32,
+}

@@ -21,7 +21,7 @@ use super::keys::Keys;
 use super::outside::{self, Outside};
 use super::plan::Scheme;
 use super::postings::{self, Postings};
-use super::search::{Found, LONGEST_OF_ALL, Search};
+use super::search::{Crowd, Found, LONGEST_OF_ALL, Search};
 use super::sketches::Sketches;
 use super::stored::{NewEntry, Stored};
 use crate::corpus::SketchStore;
@@ -149,6 +149,15 @@ impl Shelf {
         match &self.kind {
             Kind::Stored(stored) => stored.new_entries(),
             _ => &[],
+        }
+    }
+
+    /// How far documents have forms in common, where keys are postings.
+    pub fn crowd(&self) -> Crowd {
+        match &self.kind {
+            Kind::Postings { postings, .. } => postings.crowd(),
+            Kind::Outside { outside, .. } => outside.crowd(),
+            _ => Crowd::default(),
         }
     }
 

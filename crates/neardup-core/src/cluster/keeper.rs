@@ -10,7 +10,7 @@
 use rayon::prelude::*;
 
 use crate::candidates::outside::Outside;
-use crate::candidates::{Join, Joined, LONGEST_OF_KEPT, NewEntry, Shelf, Stored};
+use crate::candidates::{Crowd, Join, Joined, LONGEST_OF_KEPT, NewEntry, Shelf, Stored};
 use crate::corpus::{Corpus, FirstByText, SketchStore};
 use crate::error::{Error, Result};
 use crate::rule::Rule;
@@ -185,6 +185,11 @@ impl Keeper {
     /// [among](Self::among) stored documents.
     pub fn new_entries(&self) -> &[NewEntry] {
         self.shelf.new_entries()
+    }
+
+    /// How far documents have forms in common.
+    pub fn crowd(&self) -> Crowd {
+        self.shelf.crowd()
     }
 
     /// Candidate pairs looked at so far.

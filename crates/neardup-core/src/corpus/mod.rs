@@ -47,7 +47,8 @@ const SECOND_PASS: usize = 4096;
 pub struct Memory {
     /// Bytes of text; more wait in a file.
     pub texts: usize,
-    /// Bytes of signatures or samples; more wait in a file. Fingerprints stay in memory.
+    /// Bytes of signatures or samples; more wait in a file, unless it is the largest
+    /// number. Fingerprints stay in memory.
     pub sketches: usize,
     /// Bytes of what is made of texts to compare them; twice that while it is made.
     pub compared: usize,
@@ -67,6 +68,13 @@ impl Default for Memory {
             keys: 512 << 20,
             folder: None,
         }
+    }
+}
+
+impl Memory {
+    /// Whether such sketches may leave memory.
+    fn lets_out(&self, sketches: &Sketches) -> bool {
+        !matches!(sketches, Sketches::Fingerprints(_)) && self.sketches < usize::MAX
     }
 }
 
@@ -168,12 +176,12 @@ impl Corpus {
             None => Spill::new(memory.texts),
         };
         let sketches = Sketches::new(recipe.sketch_settings())?;
-        let outside = match (&memory.folder, &sketches) {
-            (None, _) | (_, Sketches::Fingerprints(_)) => None,
-            (Some(folder), _) => {
+        let outside = match &memory.folder {
+            Some(folder) if memory.lets_out(&sketches) => {
                 let bytes = Spill::create(&saved::sketches(folder))?;
                 Some(SketchStore::new(recipe.sketch_settings(), bytes))
             }
+            _ => None,
         };
         Ok(Corpus {
             texts: TextStore::of(texts, recipe.needs_document_frequencies()),
@@ -389,8 +397,7 @@ impl Corpus {
             Some(_) => waiting,
             None => self.memory.sketches,
         };
-        let can_leave = !matches!(self.sketches, Sketches::Fingerprints(_));
-        if can_leave && self.sketches.bytes() > most {
+        if self.memory.lets_out(&self.sketches) && self.sketches.bytes() > most {
             let settings = self.recipe.sketch_settings();
             let empty = Sketches::new(settings)?;
             self.outside

@@ -112,20 +112,18 @@ impl Corpus {
         let bytes = Spill::open(&sketches(&folder))?;
         let store = SketchStore::restored(settings, bytes, sketch_ends)?;
         let mut in_memory = Sketches::new(settings)?;
-        let mut outside = None;
-        match &mut in_memory {
-            Sketches::Fingerprints(all) => {
-                let numbers: Vec<u32> = (0..count as u32).collect();
-                for some in numbers.chunks(TOGETHER) {
-                    let read = store.read(some)?;
-                    let rows = (0..some.len()).filter_map(|at| read.fingerprints()?.get(at));
-                    for row in rows {
-                        all.push(&row)?;
-                    }
+        let outside = if memory.lets_out(&in_memory) {
+            Some(store)
+        } else {
+            let numbers: Vec<u32> = (0..count as u32).collect();
+            for some in numbers.chunks(TOGETHER) {
+                let read = store.read(some)?;
+                for at in 0..some.len() as u32 {
+                    in_memory.push_bytes(&read.to_bytes(at))?;
                 }
             }
-            _ => outside = Some(store),
-        }
+            None
+        };
         let given = match Spill::open(&shingles(&folder)) {
             Ok(file) => {
                 let mut buffer = Vec::new();

@@ -341,6 +341,11 @@ impl KeyCounts {
         self.0.get(&key).copied()
     }
 
+    /// How many documents have the key that most of them have.
+    pub fn largest(&self) -> u32 {
+        self.0.values().copied().max().unwrap_or(0)
+    }
+
     /// What is frequent of it.
     pub fn frequent(&self) -> Arc<Frequent> {
         let counts = self.0.iter().map(|(&key, &documents)| (key, documents));

@@ -1,0 +1,73 @@
+"""The ids of a run's documents, in a file once they are many."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Ids:
+    """Ids, appended in batches and read as one column.
+
+    Parameters
+    ----------
+    budget : int or None, default=None
+        Bytes in memory; more go to a temporary file. None for no bound.
+    path : Path or None, default=None
+        A file for all of them, from the first one on.
+    """
+
+    def __init__(self, budget: int | None = None, path: Path | None = None) -> None:
+        self._budget = budget
+        self._path = path
+        self._waiting: list[pa.LargeStringArray] = []
+        self._size = 0
+        self._is_stored = False
+        self._file: Any = None
+        self._writer: pa.ipc.RecordBatchStreamWriter | None = None
+
+    def append(self, ids: pa.LargeStringArray) -> None:
+        """Add the ids of the next documents."""
+        self._waiting.append(ids)
+        self._size += ids.nbytes
+        if self._path is not None or (self._budget is not None and self._size > self._budget):
+            self._write()
+
+    def _write(self) -> None:
+        import pyarrow as pa
+
+        schema = pa.schema([("id", pa.large_string())])
+        if self._writer is None:
+            if self._path is None:
+                self._file = tempfile.NamedTemporaryFile(prefix="neardup-ids-")  # noqa: SIM115
+                self._path = Path(self._file.name)
+            self._writer = pa.ipc.new_stream(str(self._path), schema)
+        for ids in self._waiting:
+            self._writer.write(pa.record_batch([ids], schema=schema))
+        self._waiting = []
+
+    def column(self) -> pa.ChunkedArray[Any]:
+        """Return all ids, in input order; of a file only what is looked at is in memory."""
+        import pyarrow as pa
+
+        if self._path is None:
+            return pa.chunked_array(self._waiting, pa.large_string())
+        if not self._is_stored:
+            self._write()
+            self._is_stored = True
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        with pa.memory_map(str(self._path)) as file, pa.ipc.open_stream(file) as reader:
+            return reader.read_all().column("id")
+
+    @classmethod
+    def stored(cls, path: Path) -> Ids:
+        """Return the ids that an earlier run left in a file."""
+        ids = cls(path=path)
+        ids._is_stored = True
+        return ids

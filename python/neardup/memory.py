@@ -1,0 +1,87 @@
+"""How much memory a run takes, and what waits in files beyond it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup.parameters import bad
+
+if TYPE_CHECKING:
+    from neardup import _core
+    from neardup.plan import Rule
+
+#: The least that a run is worth starting with: the interpreter and its libraries, batches
+#: that are being read, counted shingles.
+LEAST = 512 << 20
+
+_UNITS = {
+    "": 1,
+    **{unit: 1000**power for power, unit in enumerate(("kb", "mb", "gb", "tb"), 1)},
+    **{unit: 1024**power for power, unit in enumerate(("kib", "mib", "gib", "tib"), 1)},
+}
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", re.IGNORECASE)
+
+
+def check_memory(value: Any, name: str = "memory") -> int:
+    """Return bytes: of a whole number, of text like ``4GB`` or ``1.5 GiB``, or of None.
+
+    None stands for half of what the machine has, or the container.
+
+    Examples
+    --------
+    >>> check_memory("2GB"), check_memory("1GiB")
+    (2000000000, 1073741824)
+    """
+    size: int | None = None
+    if value is None:
+        return max(LEAST, _of_machine() // 2)
+    if isinstance(value, str):
+        found = _SIZE.fullmatch(value.strip())
+        unit = None if found is None else _UNITS.get(found[2].lower())
+        if found is not None and unit is not None:
+            size = int(float(found[1]) * unit)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        size = value
+    if size is None or size < LEAST:
+        raise bad(name, f"a size of at least {LEAST >> 20} MiB, like '4GB'", value)
+    return size
+
+
+def memory_of(size: int, rule: Rule, folder: Path | None) -> _core.Memory:
+    """Deal out so many bytes to what a run holds in memory.
+
+    A sixteenth each for texts, for the sketches, and for what is compared, of which
+    there is twice as much for a moment; an eighth for the keys of documents while it is
+    found out who shares them. The rest is for what grows with every document.
+    """
+    from neardup import _core
+
+    share = size // 16
+    # Other searches need their sketches in memory, or sketches that decide.
+    can_leave = rule.scheme in ("postings", "bands") and rule.keeps_texts
+    return _core.Memory(
+        texts=min(share, 128 << 20),
+        sketches=share if can_leave else None,
+        compared=min(share, 192 << 20),
+        keys=min(2 * share, 1 << 30),
+        folder=folder,
+    )
+
+
+def _of_machine() -> int:
+    """Return the memory of this machine, or of the container that the process is in."""
+    sizes = []
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            sizes.append(int(Path(path).read_text()))
+        except (OSError, ValueError):
+            continue
+    try:
+        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, OSError, ValueError):
+        # Where the system does not tell, what most machines have at least.
+        sizes.append(4 << 30)
+    return min(sizes)
