@@ -34,6 +34,7 @@ __all__ = [
     "count_distinct",
     "edit_similarity",
     "guess_encoding",
+    "judge_pairs",
     "merge_shingles",
     "near_pairs",
     "overlap",
@@ -201,6 +202,16 @@ class Exchange:
 
 def count_distinct(arrays: Sequence[Any]) -> int: ...
 def merge_shingles(counted: Sequence[bytes]) -> bytes: ...
+def judge_pairs(
+    rule: Rule,
+    recipe: Recipe,
+    background: Background | None,
+    texts: Any,
+    sketches: Sequence[bytes],
+    features: NDArray[np.uint32],
+    a: NDArray[np.uint32],
+    b: NDArray[np.uint32],
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]: ...
 def verify_pairs(
     rule: Rule,
     recipe: Recipe,

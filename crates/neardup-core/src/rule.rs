@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::candidates::Search;
 use crate::corpus::Corpus;
+use crate::error::Result;
 use crate::verify::{Commonness, Measure, Verifier};
 
 /// What decides on a candidate pair.
@@ -76,6 +77,33 @@ impl Rule {
                     || corpus.sketches().are_equal(a, b)
             }
         }
+    }
+
+    /// The similarity of pairs of documents that share keys; `None` where they are no
+    /// candidates by their sketches, or it does not suffice. Runs on the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// If a stored text cannot be read back.
+    pub fn judge(&self, corpus: &Corpus, pairs: &[(u32, u32)]) -> Result<Vec<Option<f64>>> {
+        let candidates: Vec<(u32, u32)> = pairs
+            .iter()
+            .copied()
+            .filter(|&(a, b)| self.is_candidate(corpus, a, b))
+            .collect();
+        let similarities = match self.verifier(corpus) {
+            Some(mut verifier) => verifier.verify(corpus.texts(), &candidates)?,
+            None => candidates
+                .iter()
+                .map(|&(a, b)| self.by_sketches(corpus, a, b))
+                .collect(),
+        };
+        let mut judged = candidates.iter().zip(similarities).peekable();
+        let of_each = pairs.iter().map(|pair| {
+            let (_, similarity) = judged.next_if(|&(candidate, _)| candidate == pair)?;
+            similarity
+        });
+        Ok(of_each.collect())
     }
 
     /// What compares texts, if texts decide.

@@ -2,12 +2,15 @@
 
 Up to a budget they stay in memory. Beyond it they go to a file, unnamed and removed by
 the system with the process, or one with a name that another run can open again once it
-is complete.
+is complete. Such a file ends with a digest of all before it, so that what was damaged
+meanwhile is never taken for what was written.
 */
 
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{Error, Result};
 
@@ -17,6 +20,12 @@ const READING: &str = "reading back from a file what did not fit into memory";
 /// Bytes that wait in memory once there is a file.
 const WAITING: usize = 4 << 20;
 
+/// Bytes of the digest at the end of a complete file.
+const DIGEST: usize = 16;
+
+/// Bytes that are read at a time to check a file.
+const CHECKED: usize = 1 << 20;
+
 /// Append-only bytes, in memory or in a file.
 #[derive(Debug)]
 pub struct Spill {
@@ -24,8 +33,10 @@ pub struct Spill {
     memory: Vec<u8>,
     budget: usize,
     file: Option<File>,
-    /// Where the file will stand when it is complete.
-    path: Option<PathBuf>,
+    /// Where an unnamed file is made; by default where the system has temporary files.
+    folder: Option<PathBuf>,
+    /// Where the file will stand when it is complete, and a digest of what is in it.
+    named: Option<(PathBuf, Box<Xxh3>)>,
     /// Bytes that are in the file.
     spilled: u64,
 }
@@ -37,8 +48,17 @@ impl Spill {
             memory: Vec::new(),
             budget,
             file: None,
-            path: None,
+            folder: None,
+            named: None,
             spilled: 0,
+        }
+    }
+
+    /// As [`new`](Self::new), with the unnamed file in a folder, if there is one.
+    pub fn within(folder: Option<&Path>, budget: usize) -> Self {
+        Spill {
+            folder: folder.map(Path::to_owned),
+            ..Spill::new(budget)
         }
     }
 
@@ -57,7 +77,7 @@ impl Spill {
             .map_err(|e| Error::io(WRITING, e))?;
         Ok(Spill {
             file: Some(file),
-            path: Some(path.to_owned()),
+            named: Some((path.to_owned(), Box::default())),
             ..Spill::new(WAITING)
         })
     }
@@ -66,10 +86,19 @@ impl Spill {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read.
+    /// If the file cannot be read, or is not as it was written. It is read to its end.
     pub fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|e| Error::io(READING, e))?;
-        let size = file.metadata().map_err(|e| Error::io(READING, e))?.len();
+        let damaged = |_| {
+            let found = "other bytes";
+            Error::input(path.display().to_string(), "what a run left there", found)
+        };
+        let file = File::open(path).map_err(damaged)?;
+        let size = file.metadata().map_err(damaged)?.len();
+        let size = size.checked_sub(DIGEST as u64);
+        let size = size.filter(|&size| is_whole(&file, size).unwrap_or(false));
+        let size = size
+            .ok_or(())
+            .map_err(|()| damaged(std::io::ErrorKind::InvalidData.into()))?;
         Ok(Spill {
             file: Some(file),
             spilled: size,
@@ -103,10 +132,19 @@ impl Spill {
     fn flush(&mut self) -> Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(tempfile::tempfile().map_err(|e| Error::io(WRITING, e))?),
+            none => {
+                let made = match &self.folder {
+                    Some(folder) => tempfile::tempfile_in(folder),
+                    None => tempfile::tempfile(),
+                };
+                none.insert(made.map_err(|e| Error::io(WRITING, e))?)
+            }
         };
         file.write_all(&self.memory)
             .map_err(|e| Error::io(WRITING, e))?;
+        if let Some((_, digest)) = &mut self.named {
+            digest.update(&self.memory);
+        }
         self.spilled += self.memory.len() as u64;
         // From here on memory is only a write buffer.
         self.budget = self.budget.min(WAITING);
@@ -122,12 +160,17 @@ impl Spill {
     ///
     /// If it cannot be written or named.
     pub fn complete(&mut self) -> Result<()> {
-        let Some(path) = self.path.take() else {
+        // What is flushed still goes into the digest.
+        if self.named.is_some() {
+            self.flush()?;
+        }
+        let Some((path, digest)) = self.named.take() else {
             return Ok(());
         };
-        self.flush()?;
-        if let Some(file) = &self.file {
-            file.sync_all().map_err(|e| Error::io(WRITING, e))?;
+        if let Some(file) = &mut self.file {
+            let digest = digest.digest128().to_le_bytes();
+            let written = file.write_all(&digest).and_then(|()| file.sync_all());
+            written.map_err(|e| Error::io(WRITING, e))?;
         }
         std::fs::rename(unfinished(&path), &path).map_err(|e| Error::io(WRITING, e))
     }
@@ -161,6 +204,22 @@ fn unfinished(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     name.into()
+}
+
+/// Whether the digest of the first `size` bytes stands behind them.
+fn is_whole(file: &File, size: u64) -> std::io::Result<bool> {
+    let mut digest = Xxh3::new();
+    let mut buffer = vec![0; CHECKED];
+    let mut at = 0;
+    while at < size {
+        let some = &mut buffer[..(size - at).min(CHECKED as u64) as usize];
+        read_at(file, some, at)?;
+        digest.update(some);
+        at += some.len() as u64;
+    }
+    let mut stored = [0; DIGEST];
+    read_at(file, &mut stored, size)?;
+    Ok(digest.digest128() == u128::from_le_bytes(stored))
 }
 
 #[cfg(unix)]
@@ -226,6 +285,32 @@ mod tests {
         assert_eq!(
             again.read(0, size, &mut a).unwrap(),
             spill.read(0, size, &mut b).unwrap()
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_not_as_it_was_written_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys");
+        let mut spill = Spill::create(&path).unwrap();
+        check(&mut spill);
+        spill.complete().unwrap();
+        let written = std::fs::read(&path).unwrap();
+        for at in [0, written.len() / 2, written.len() - 1] {
+            let mut other = written.clone();
+            other[at] ^= 1;
+            std::fs::write(&path, &other).unwrap();
+            assert!(Spill::open(&path).is_err(), "flipped at {at}");
+            std::fs::write(&path, &written[..at]).unwrap();
+            assert!(Spill::open(&path).is_err(), "cut at {at}");
+        }
+        std::fs::write(&path, &written).unwrap();
+        assert_eq!(Spill::open(&path).unwrap().len(), spill.len());
+        std::fs::remove_file(&path).unwrap();
+        let error = Spill::open(&path).unwrap_err().to_string();
+        assert!(
+            error.contains("keys: expected what a run left there"),
+            "{error}"
         );
     }
 }

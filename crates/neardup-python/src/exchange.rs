@@ -2,6 +2,8 @@
 
 use neardup_core::background::{shingles_from_bytes, shingles_to_bytes};
 use neardup_core::candidates::{self, Sketches};
+use neardup_core::corpus::{Corpus, Restored};
+use neardup_core::sketch::Settings;
 use neardup_core::texts::TextStore;
 use neardup_core::verify::Commonness;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -24,7 +26,7 @@ type Pairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 #[pyclass(frozen, module = "neardup._core")]
 pub struct Exchange {
     inner: candidates::Exchange,
-    settings: neardup_core::sketch::Settings,
+    settings: Settings,
 }
 
 impl Exchange {
@@ -42,8 +44,12 @@ impl Exchange {
     #[new]
     #[pyo3(signature = (rule, recipe, *, buckets))]
     fn new(rule: &Rule, recipe: &Recipe, buckets: usize) -> PyResult<Self> {
-        let inner = candidates::Exchange::new(rule.inner.search, buckets).map_err(raise)?;
         let settings = recipe.inner.sketch_settings().clone();
+        let bits = match &settings {
+            Settings::SimHash(simhash) => simhash.bits,
+            _ => 0,
+        };
+        let inner = candidates::Exchange::new(rule.inner.search, bits, buckets).map_err(raise)?;
         Ok(Exchange { inner, settings })
     }
 
@@ -222,4 +228,74 @@ pub fn verify_pairs<'py>(
     let similarities = similarities.map_err(raise)?;
     let column = similarities.into_iter().map(|s| s.unwrap_or(f64::NAN));
     Ok(column.collect::<Vec<_>>().into_pyarray(py))
+}
+
+/// Similarity and distance of pairs of documents by a rule: NaN where they are no
+/// candidates by their sketches or it does not suffice, -1 where there is no fingerprint.
+/// `texts` are as they came, null where the rule looks at none.
+#[pyfunction]
+#[pyo3(signature = (rule, recipe, background, texts, sketches, features, a, b))]
+#[expect(clippy::too_many_arguments, reason = "columns of one batch")]
+pub fn judge_pairs<'py>(
+    py: Python<'py>,
+    rule: &Rule,
+    recipe: &Recipe,
+    background: Option<&Background>,
+    texts: PyArray,
+    sketches: Vec<PyBackedBytes>,
+    features: PyReadonlyArray1<'py, u32>,
+    a: PyReadonlyArray1<'py, u32>,
+    b: PyReadonlyArray1<'py, u32>,
+) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i32>>)> {
+    load_numpy(py);
+    let texts = strings(texts.array().as_ref())?;
+    let features = features.as_slice()?;
+    if texts.len() != sketches.len() || texts.len() != features.len() {
+        return Err(PyTypeError::new_err(format!(
+            "expected one sketch and number of features for each of {} texts",
+            texts.len()
+        )));
+    }
+    let pairs: Vec<(u32, u32)> = a
+        .as_slice()?
+        .iter()
+        .copied()
+        .zip(b.as_slice()?.iter().copied())
+        .collect();
+    if pairs.iter().any(|&(a, b)| a.max(b) as usize >= texts.len()) {
+        return Err(PyTypeError::new_err("expected pairs of the documents"));
+    }
+    let pool = pool(1)?;
+    let judged = py.detach(|| {
+        pool.install(|| {
+            let mut corpus = Corpus::new(recipe.inner.clone(), true, None)?;
+            if let Some(known) = background.and_then(|known| known.inner.commonness()) {
+                corpus.set_commonness(known.clone());
+            }
+            let documents = texts.into_iter().zip(&sketches).zip(features);
+            let documents: Vec<Restored<'_>> = documents
+                .map(|((text, sketch), &features)| Restored {
+                    text,
+                    identity: 0,
+                    features,
+                    sketch,
+                })
+                .collect();
+            corpus.restore(&documents)?;
+            let similarities = rule.inner.judge(&corpus, &pairs)?;
+            let distances = pairs
+                .iter()
+                .map(|&(a, b)| rule.inner.distance(&corpus, a, b));
+            Ok((similarities, distances.collect::<Vec<_>>()))
+        })
+    });
+    let (similarities, distances) = judged.map_err(raise)?;
+    let similarities = similarities.into_iter().map(|s| s.unwrap_or(f64::NAN));
+    let distances = distances
+        .into_iter()
+        .map(|d| d.map_or(-1, |bits| bits as i32));
+    Ok((
+        similarities.collect::<Vec<_>>().into_pyarray(py),
+        distances.collect::<Vec<_>>().into_pyarray(py),
+    ))
 }

@@ -41,6 +41,7 @@ const MOST_TABLES: u64 = 32;
 pub struct Filing {
     kind: Kind,
     frequent: Arc<Frequent>,
+    is_folded: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -74,7 +75,20 @@ impl Filing {
             Search::Postings { threshold } => Kind::Postings { threshold },
             Search::Prefix { threshold } => Kind::Prefix { threshold },
         };
-        Ok(Filing { kind, frequent })
+        Ok(Filing {
+            kind,
+            frequent,
+            is_folded: false,
+        })
+    }
+
+    /// The same with keys of 32 bits. Those of fingerprints are longer, so a few more
+    /// documents share one; which of them are candidates the distance says.
+    pub fn folded(self) -> Self {
+        Filing {
+            is_folded: true,
+            ..self
+        }
     }
 
     /// False if documents have no keys and all must be compared.
@@ -101,6 +115,11 @@ impl Filing {
                 row[..words.len()].copy_from_slice(&words);
                 let numbered = tables.iter().zip(0_u64..);
                 keys.extend(numbered.map(|(table, at)| at << KEY_BITS | table.key(&row) as u64));
+                if self.is_folded {
+                    keys.iter_mut().for_each(|key| *key = fold(*key));
+                    keys.sort_unstable();
+                    keys.dedup();
+                }
             }
             (Kind::Bands(banding), Sketches::Signatures(signatures)) => {
                 banding.keys(signatures.of(document), keys);
@@ -162,6 +181,11 @@ impl Filing {
             }
         }
     }
+}
+
+/// A long key in 32 bits.
+fn fold(key: u64) -> u64 {
+    key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32
 }
 
 /// Into how many blocks to cut a fingerprint; `None` where keys would be of no use.

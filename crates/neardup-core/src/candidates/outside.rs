@@ -36,12 +36,20 @@ pub struct Outside {
     places: Vec<u32>,
     /// What each filed document asks for, by place.
     shares: Vec<Share>,
-    /// Places in the lists that were not exchanged.
-    long: FxHashMap<u32, Vec<u32>>,
+    /// The lists that were not exchanged.
+    long: FxHashMap<u32, Long>,
     is_common: bool,
     longest: usize,
     /// Documents that have the key which most of them have, so far.
     largest: u32,
+}
+
+/// A list that is filled as documents are kept.
+#[derive(Debug, Default)]
+struct Long {
+    places: Vec<u32>,
+    /// Whether it has turned a document away.
+    is_closed: bool,
 }
 
 /// The documents that are being decided, and the lists of their keys.
@@ -75,7 +83,7 @@ impl Outside {
     /// If the search has no keys.
     pub fn new(search: Search, joined: Joined, order: &[u32]) -> Result<Self> {
         let filing = Filing::new(search, 0, std::sync::Arc::default())?;
-        let long = joined.long.iter().map(|&key| (key, Vec::new()));
+        let long = joined.long.iter().map(|&key| (key, Long::default()));
         Ok(Outside {
             places: vec![NOWHERE; order.len()],
             order: order.to_vec(),
@@ -151,7 +159,11 @@ impl Outside {
 
     /// Lists that are closed, and the key that most documents have of those begun.
     pub fn crowd(&self) -> Crowd {
-        let closed = self.long.values().filter(|list| list.len() == self.longest);
+        // Bands are shared by those that are alike, and no form.
+        if !self.is_common {
+            return Crowd::default();
+        }
+        let closed = self.long.values().filter(|list| list.is_closed);
         Crowd {
             closed: closed.count() as u64,
             largest: self.largest,
@@ -171,10 +183,11 @@ impl Outside {
                 .filed(&batch.sketches, at, |_| false, &mut filed);
             for (key, own) in filed {
                 share = own;
-                if let Some(list) = self.long.get_mut(&(key as u32))
-                    && list.len() < self.longest
-                {
-                    list.push(place);
+                if let Some(list) = self.long.get_mut(&(key as u32)) {
+                    match list.places.len() < self.longest {
+                        true => list.places.push(place),
+                        false => list.is_closed = true,
+                    }
                 }
             }
         }
@@ -208,7 +221,7 @@ impl Outside {
                     }
                 }
             } else if let Some(list) = self.long.get(&key) {
-                let places = list.iter().rev().take_while(|&&place| place >= from);
+                let places = list.places.iter().rev().take_while(|&&place| place >= from);
                 places.for_each(|&place| meet(place, self.is_common));
             }
         }

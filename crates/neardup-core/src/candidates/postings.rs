@@ -197,7 +197,7 @@ pub struct Postings {
     numbering: Numbering,
     /// Where the room of each key's list begins, and at last where the last ends.
     begins: Vec<usize>,
-    /// Documents in each list.
+    /// Documents in each list; one more than there is room for if it has turned one away.
     lengths: Vec<u32>,
     /// Places in the order of filing.
     entries: Vec<u32>,
@@ -248,14 +248,12 @@ impl Postings {
         self.shares.is_empty()
     }
 
-    /// Lists that are closed, and the key that most documents have.
+    /// Lists that have turned documents away, and the key that most documents have.
     pub fn crowd(&self) -> Crowd {
         let rooms = self.begins.windows(2).map(|ends| ends[1] - ends[0]);
-        let lists = rooms.zip(&self.lengths).zip(&self.numbering.lengths);
-        // A list with room for all that have its key is never closed.
-        let closed = lists.filter(|&((room, &length), &documents)| {
-            room < documents as usize && length as usize == room
-        });
+        let closed = rooms
+            .zip(&self.lengths)
+            .filter(|&(room, &length)| length as usize > room);
         Crowd {
             closed: closed.count() as u64,
             largest: self.numbering.lengths.last().copied().unwrap_or(0),
@@ -283,8 +281,10 @@ impl Postings {
             }
             let number = number as usize;
             let at = self.begins[number] + self.lengths[number] as usize;
-            if at < self.begins[number + 1] {
+            if at <= self.begins[number + 1] {
                 self.lengths[number] += 1;
+            }
+            if at < self.begins[number + 1] {
                 self.entries[at] = place;
             }
         }
@@ -300,7 +300,8 @@ impl Postings {
             let number = number as usize;
             let kind = usize::from(self.numbering.lengths[number] > FEW);
             let begin = self.begins[number];
-            let list = &self.entries[begin..begin + self.lengths[number] as usize];
+            let end = begin + self.lengths[number] as usize;
+            let list = &self.entries[begin..end.min(self.begins[number + 1])];
             for &place in list.iter().rev().take_while(|&&place| place >= from) {
                 let shared = &mut counts.shared[place as usize];
                 if *shared == [0; 2] {

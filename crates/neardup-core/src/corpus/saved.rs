@@ -12,7 +12,7 @@ use crate::spill::Spill;
 use crate::texts::TextStore;
 
 /// Changes whenever what is saved does.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 
 /// Documents whose sketches are read at a time where they belong into memory.
 const TOGETHER: usize = 1 << 16;
@@ -73,6 +73,7 @@ impl Corpus {
             self.texts.ends().len() as u64,
             u64::from(self.digest.is_some()),
             self.digest.unwrap_or(0),
+            u64::from(self.counted.is_some()),
         ];
         for number in head.iter().chain(self.texts.ends()).chain(ends) {
             file.append(&number.to_le_bytes())?;
@@ -99,7 +100,7 @@ impl Corpus {
         if rest.numbers(1)?.first() != Some(&FORMAT) {
             return Err(damaged());
         }
-        let head = rest.numbers(4)?;
+        let head = rest.numbers(5)?;
         let (count, parts) = (head[0] as usize, head[1] as usize);
         let text_ends = rest.numbers(parts)?;
         let sketch_ends = rest.numbers(count)?;
@@ -124,13 +125,13 @@ impl Corpus {
             }
             None
         };
-        let given = match Spill::open(&shingles(&folder)) {
-            Ok(file) => {
-                let mut buffer = Vec::new();
-                let counted = shingles_from_bytes(file.read(0, file.len(), &mut buffer)?)?;
-                Some(Arc::new(counted))
-            }
-            Err(_) => None,
+        let given = if head[4] == 1 {
+            let file = Spill::open(&shingles(&folder))?;
+            let mut buffer = Vec::new();
+            let counted = shingles_from_bytes(file.read(0, file.len(), &mut buffer)?)?;
+            Some(Arc::new(counted))
+        } else {
+            None
         };
         Ok(Corpus {
             texts: TextStore::restored(Spill::open(&texts(&folder))?, text_ends, parts > count)?,

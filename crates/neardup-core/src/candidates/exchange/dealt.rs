@@ -19,9 +19,9 @@ pub struct Dealt {
 }
 
 impl Dealt {
-    /// An empty table that goes to an unnamed file.
-    pub fn new(columns: usize) -> Self {
-        Dealt::of(Spill::new(WAITING), columns)
+    /// An empty table that goes to an unnamed file, in a folder if there is one.
+    pub fn new(columns: usize, folder: Option<&Path>) -> Self {
+        Dealt::of(Spill::within(folder, WAITING), columns)
     }
 
     /// An empty table in `bytes`, which are empty.

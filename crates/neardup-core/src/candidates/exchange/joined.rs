@@ -93,18 +93,18 @@ impl Join {
         let table = |name: &str| -> Result<Dealt> {
             Ok(match folder {
                 Some(folder) => Dealt::of(Spill::create(&folder.join(name))?, batches),
-                None => Dealt::new(batches),
+                None => Dealt::new(batches, None),
             })
         };
         Ok(Join {
-            exchange: Exchange::new(search, buckets)?,
+            exchange: Exchange::new(search, 0, buckets)?,
             order: order.to_vec(),
             is_filed,
             batch,
             step: Step::Keys,
             done: 0,
-            keys: Dealt::new(buckets),
-            filed: Dealt::new(buckets),
+            keys: Dealt::new(buckets, folder),
+            filed: Dealt::new(buckets, folder),
             counts: table(COUNTS)?,
             lists: table(LISTS)?,
             long: Vec::new(),
@@ -160,12 +160,12 @@ impl Join {
             self.step = match self.step {
                 Step::Keys => Step::Count,
                 Step::Count => {
-                    self.keys = Dealt::new(0);
+                    self.keys = Dealt::new(0, None);
                     Step::File
                 }
                 Step::File => Step::Split,
                 Step::Split | Step::Done => {
-                    self.filed = Dealt::new(0);
+                    self.filed = Dealt::new(0, None);
                     Step::Done
                 }
             };
@@ -244,7 +244,7 @@ impl Joined {
         });
         let keys = keys.as_chunks::<4>().0.iter();
         Ok(Joined {
-            exchange: Exchange::new(search, buckets)?,
+            exchange: Exchange::new(search, 0, buckets)?,
             batch: batch.max(1),
             counts: Dealt::open(&folder.join(COUNTS))?,
             lists: Dealt::open(&folder.join(LISTS))?,

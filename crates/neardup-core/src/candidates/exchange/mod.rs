@@ -43,6 +43,7 @@ pub const MAX_BUCKETS: usize = 1 << 16;
 #[derive(Clone, Debug)]
 pub struct Exchange {
     search: Search,
+    bits: u32,
     buckets: usize,
     longest: usize,
 }
@@ -61,17 +62,19 @@ pub struct Earlier {
 }
 
 impl Exchange {
-    /// The steps of a search, with keys dealt to so many buckets.
+    /// The steps of a search, with keys dealt to so many buckets. `bits` is the width of
+    /// fingerprints, for a search among them.
     ///
     /// # Errors
     ///
-    /// If the search has no keys of 32 bits, which `Postings` and `Bands` have, or
-    /// `buckets` is 0 or exceeds [`MAX_BUCKETS`].
-    pub fn new(search: Search, buckets: usize) -> Result<Self> {
-        if !has_exchange(search) {
+    /// If the search has no keys, since its distance is large for the width of a
+    /// fingerprint, or `buckets` is 0 or exceeds [`MAX_BUCKETS`].
+    pub fn new(search: Search, bits: u32, buckets: usize) -> Result<Self> {
+        let filing = Filing::new(search, bits, Arc::default())?;
+        if !filing.has_keys() {
             return Err(Error::parameter(
-                "search",
-                "postings or bands, whose keys can be exchanged",
+                "max_distance",
+                format!("one for which fingerprints of {bits} bits have keys"),
                 format!("{search:?}"),
             ));
         }
@@ -80,8 +83,9 @@ impl Exchange {
             return Err(Error::parameter("buckets", bounds, buckets));
         }
         Ok(Exchange {
-            longest: Filing::new(search, 0, Arc::default())?.longest(),
+            longest: filing.longest(),
             search,
+            bits,
             buckets,
         })
     }
@@ -269,7 +273,8 @@ impl Exchange {
     }
 
     /// For those documents of a batch that `is_asked` names, the earlier ones that
-    /// share enough keys, by all lists that the batch was given.
+    /// share enough keys, by all lists that the batch was given. Those of fingerprints,
+    /// and of a prefix, are candidates only if their sketches are near enough.
     ///
     /// # Errors
     ///
@@ -310,8 +315,11 @@ impl Exchange {
     pub(super) fn filing(&self, sketches: &Sketches, frequent: Arc<Frequent>) -> Result<Filing> {
         let fits = matches!(
             (sketches, self.search),
-            (Sketches::Samples(_), Search::Postings { .. })
-                | (Sketches::Signatures(_), Search::Bands(_))
+            (
+                Sketches::Samples(_),
+                Search::Postings { .. } | Search::Prefix { .. }
+            ) | (Sketches::Signatures(_), Search::Bands(_))
+                | (Sketches::Fingerprints(_), Search::Near { .. })
         );
         if !fits {
             return Err(Error::parameter(
@@ -320,7 +328,7 @@ impl Exchange {
                 format!("{:?}", self.search),
             ));
         }
-        Filing::new(self.search, 0, frequent)
+        Ok(Filing::new(self.search, self.bits, frequent)?.folded())
     }
 
     /// The bucket of a key. Keys of samples are small numbers, so they are mixed first.
@@ -328,11 +336,6 @@ impl Exchange {
         let mixed = u64::from(key.wrapping_mul(0x9E37_79B1));
         ((mixed * self.buckets as u64) >> 32) as usize
     }
-}
-
-/// Whether a search has keys that can be exchanged.
-pub fn has_exchange(search: Search) -> bool {
-    matches!(search, Search::Postings { .. } | Search::Bands(_))
 }
 
 impl KeyCounts {
