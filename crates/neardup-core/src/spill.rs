@@ -36,9 +36,19 @@ pub struct Spill {
     /// Where an unnamed file is made; by default where the system has temporary files.
     folder: Option<PathBuf>,
     /// Where the file will stand when it is complete, and a digest of what is in it.
-    named: Option<(PathBuf, Box<Xxh3>)>,
+    named: Option<(PathBuf, Digest)>,
     /// Bytes that are in the file.
     spilled: u64,
+}
+
+/// Of all bytes so far.
+#[derive(Default)]
+struct Digest(Box<Xxh3>);
+
+impl std::fmt::Debug for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Digest")
+    }
 }
 
 impl Spill {
@@ -77,7 +87,7 @@ impl Spill {
             .map_err(|e| Error::io(WRITING, e))?;
         Ok(Spill {
             file: Some(file),
-            named: Some((path.to_owned(), Box::default())),
+            named: Some((path.to_owned(), Digest::default())),
             ..Spill::new(WAITING)
         })
     }
@@ -143,7 +153,7 @@ impl Spill {
         file.write_all(&self.memory)
             .map_err(|e| Error::io(WRITING, e))?;
         if let Some((_, digest)) = &mut self.named {
-            digest.update(&self.memory);
+            digest.0.update(&self.memory);
         }
         self.spilled += self.memory.len() as u64;
         // From here on memory is only a write buffer.
@@ -168,7 +178,7 @@ impl Spill {
             return Ok(());
         };
         if let Some(file) = &mut self.file {
-            let digest = digest.digest128().to_le_bytes();
+            let digest = digest.0.digest128().to_le_bytes();
             let written = file.write_all(&digest).and_then(|()| file.sync_all());
             written.map_err(|e| Error::io(WRITING, e))?;
         }

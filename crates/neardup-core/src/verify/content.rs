@@ -39,6 +39,14 @@ pub struct Profile {
     letters: Letters,
 }
 
+/// Two texts that are similar unless their numbers contradict each other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Alike {
+    pub(super) similarity: f64,
+    /// Of the whole sets, if it is known.
+    overlap: Option<Overlap>,
+}
+
 /// Everything that decides about a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
@@ -65,6 +73,15 @@ impl Profile {
     /// for both profiles of a pair. O(n log n) for n characters; 8 bytes for
     /// each distinct shingle and each number.
     pub fn of(text: &str, k: usize, commonness: Option<&Commonness>) -> Self {
+        Profile {
+            numbers: Numbers::of(text),
+            ..Profile::without_numbers(text, k, commonness)
+        }
+    }
+
+    /// The same for pairs whose numbers are looked at elsewhere, and only if the rest
+    /// is [alike](Self::alike).
+    pub(super) fn without_numbers(text: &str, k: usize, commonness: Option<&Commonness>) -> Self {
         let is_spaced = is_spaced(text);
         let shingles = Shingles::of(text, if is_spaced { spaced(k) } else { k });
         let (mut level, mut counts, mut rare) = (0, Box::default(), RARE);
@@ -79,7 +96,7 @@ impl Profile {
             counts,
             level,
             rare,
-            numbers: Numbers::of(text),
+            numbers: Numbers::default(),
             letters: Letters::of(text),
         }
     }
@@ -102,11 +119,18 @@ impl Profile {
         threshold: f64,
         scratch: &mut Scratch,
     ) -> Option<f64> {
-        let numbers = self.numbers.compare(&other.numbers);
-        if numbers.contradicts_anyway() {
-            return None;
-        }
-        let fits = |overlap: Overlap| !numbers.contradicts(overlap.common, overlap.smaller());
+        let alike = self.alike(other, threshold, scratch)?;
+        let fits = self.numbers_fit(other, &self.numbers, &other.numbers, alike);
+        fits.then_some(alike.similarity)
+    }
+
+    /// The similarity if it is at least `threshold`, whatever the numbers say.
+    pub(super) fn alike(
+        &self,
+        other: &Profile,
+        threshold: f64,
+        scratch: &mut Scratch,
+    ) -> Option<Alike> {
         let similarity = if self.is_short_beside(other) {
             self.letters.similarity(&other.letters)
         } else {
@@ -115,16 +139,38 @@ impl Profile {
                 Weighing::Done(weighed) => weighed.content(),
                 Weighing::NothingCommon => {
                     let overlap = self.shingles.overlap_from(&other.shingles, threshold)?;
-                    return fits(overlap).then(|| overlap.resemblance());
+                    return Some(Alike {
+                        similarity: overlap.resemblance(),
+                        overlap: Some(overlap),
+                    });
                 }
             }
         };
-        if similarity < threshold {
-            return None;
+        (similarity >= threshold).then_some(Alike {
+            similarity,
+            overlap: None,
+        })
+    }
+
+    /// Whether the numbers of both texts do not contradict each other.
+    pub(super) fn numbers_fit(
+        &self,
+        other: &Profile,
+        own: &Numbers,
+        others: &Numbers,
+        alike: Alike,
+    ) -> bool {
+        let numbers = own.compare(others);
+        if numbers.contradicts_anyway() {
+            return false;
         }
         // The whole sets are merged only where numbers differ.
-        let similar = numbers.differ == 0 || fits(self.shingles.overlap(&other.shingles));
-        similar.then_some(similarity)
+        if numbers.differ == 0 {
+            return true;
+        }
+        let overlap = alike.overlap;
+        let overlap = overlap.unwrap_or_else(|| self.shingles.overlap(&other.shingles));
+        !numbers.contradicts(overlap.common, overlap.smaller())
     }
 
     fn is_short_beside(&self, other: &Profile) -> bool {

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::commonness::Commonness;
-use super::content::Profile;
+use super::content::{Alike, Profile};
+use super::numbers::Numbers;
 use super::resemblance::Shingles;
 use super::weighed::Scratch;
 use crate::error::Result;
@@ -70,8 +71,17 @@ pub struct Verifier {
     threshold: f64,
     commonness: Option<Arc<Commonness>>,
     looked_at: HashMap<u32, LookedAt>,
+    /// Of texts that were alike to others.
+    numbers: HashMap<u32, Numbers>,
     bytes: usize,
     cache: usize,
+}
+
+/// What two texts are to each other.
+#[derive(Clone, Copy, Debug)]
+enum Like {
+    Surely(f64),
+    UnlessNumbers(Alike),
 }
 
 /// What a measure needs of a text.
@@ -96,6 +106,7 @@ impl Verifier {
             threshold,
             commonness,
             looked_at: HashMap::new(),
+            numbers: HashMap::new(),
             bytes: 0,
             cache: CACHE_BYTES,
         }
@@ -122,21 +133,74 @@ impl Verifier {
             let count = self.load(texts, rest)?;
             let (now, later) = rest.split_at(count);
             let (looked_at, threshold) = (&self.looked_at, self.threshold);
-            similarities.par_extend(now.par_iter().with_min_len(16).map_init(
-                Scratch::default,
-                |scratch, (a, b)| match (looked_at.get(a)?, looked_at.get(b)?) {
-                    (LookedAt::Shingles(a), LookedAt::Shingles(b)) => {
-                        a.resemblance_from(b, threshold)
+            let alike: Vec<Option<Like>> = now
+                .par_iter()
+                .with_min_len(16)
+                .map_init(Scratch::default, |scratch, (a, b)| {
+                    match (looked_at.get(a)?, looked_at.get(b)?) {
+                        (LookedAt::Shingles(a), LookedAt::Shingles(b)) => {
+                            a.resemblance_from(b, threshold).map(Like::Surely)
+                        }
+                        (LookedAt::Profile(a), LookedAt::Profile(b)) => {
+                            a.alike(b, threshold, scratch).map(Like::UnlessNumbers)
+                        }
+                        _ => None,
                     }
-                    (LookedAt::Profile(a), LookedAt::Profile(b)) => {
-                        a.similarity_from(b, threshold, scratch)
-                    }
-                    _ => None,
-                },
-            ));
+                })
+                .collect();
+            self.look_at_numbers(texts, now, &alike)?;
+            let pairs = now.par_iter().with_min_len(64).zip(&alike);
+            similarities.par_extend(pairs.map(|(&pair, &alike)| match alike? {
+                Like::Surely(similarity) => Some(similarity),
+                Like::UnlessNumbers(alike) => {
+                    self.numbers_fit(pair, alike).then_some(alike.similarity)
+                }
+            }));
             rest = later;
         }
         Ok(similarities)
+    }
+
+    /// Looks at the numbers of the texts that are alike: of most pairs they need not be
+    /// known.
+    fn look_at_numbers(
+        &mut self,
+        texts: &TextStore,
+        pairs: &[(u32, u32)],
+        alike: &[Option<Like>],
+    ) -> Result<()> {
+        let of_pairs = pairs.iter().zip(alike);
+        let mut missing: Vec<u32> = of_pairs
+            .filter(|(_, alike)| matches!(alike, Some(Like::UnlessNumbers(_))))
+            .flat_map(|(&(a, b), _)| [a, b])
+            .filter(|id| !self.numbers.contains_key(id))
+            .collect();
+        missing.sort_unstable();
+        missing.dedup();
+        let found: Vec<(u32, Numbers)> = missing
+            .par_iter()
+            .with_min_len(4)
+            .map_init(Vec::new, |buffer, &id| {
+                Ok((id, Numbers::of(texts.text(id as usize, buffer)?)))
+            })
+            .collect::<Result<_>>()?;
+        for (id, numbers) in found {
+            self.bytes += 64 + 8 * numbers.len();
+            self.numbers.insert(id, numbers);
+        }
+        Ok(())
+    }
+
+    fn numbers_fit(&self, (a, b): (u32, u32), alike: Alike) -> bool {
+        let looked_at = (self.looked_at.get(&a), self.looked_at.get(&b));
+        let numbers = (self.numbers.get(&a), self.numbers.get(&b));
+        match (looked_at, numbers) {
+            (
+                (Some(LookedAt::Profile(own)), Some(LookedAt::Profile(other))),
+                (Some(numbers), Some(others)),
+            ) => own.numbers_fit(other, numbers, others, alike),
+            _ => false,
+        }
     }
 
     /// Looks at the texts that the first of `pairs` need and that are not there
@@ -145,6 +209,7 @@ impl Verifier {
     fn load(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<usize> {
         if self.bytes > self.cache {
             self.looked_at.clear();
+            self.numbers.clear();
             self.bytes = 0;
         }
         let mut missing: Vec<u32> = Vec::new();
@@ -188,7 +253,10 @@ impl Measure {
     fn look_at(self, text: &str, commonness: Option<&Commonness>) -> LookedAt {
         match self {
             Measure::Resemblance { k } => LookedAt::Shingles(Shingles::of(text, k)),
-            Measure::Content { k } => LookedAt::Profile(Box::new(Profile::of(text, k, commonness))),
+            Measure::Content { k } => {
+                let profile = Profile::without_numbers(text, k, commonness);
+                LookedAt::Profile(Box::new(profile))
+            }
         }
     }
 
