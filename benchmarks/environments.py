@@ -29,12 +29,12 @@ def python_of(peer):
 
 def install(peer):
     """Make or renew a peer's environment if its pinned requirements changed."""
-    wanted = [REQUIREMENTS / f"{peer}.build.txt", REQUIREMENTS / f"{peer}.txt"]
-    wanted = [path for path in wanted if path.exists()]
+    files = {kind: REQUIREMENTS / f"{peer}{kind}.txt" for kind in (".build", ".bare", "")}
+    wanted = {kind: path for kind, path in files.items() if path.exists()}
     if not wanted:
         return
     folder = ENVIRONMENTS / peer
-    text = "".join(path.read_text("utf-8") for path in wanted)
+    text = "".join(path.read_text("utf-8") for path in wanted.values())
     stamp = folder / STAMP
     if stamp.exists() and stamp.read_text("utf-8") == text:
         return
@@ -44,10 +44,14 @@ def install(peer):
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
     # An old package whose build looks for its tools in the environment itself
     # names them in a build file and is built without isolation.
-    if len(wanted) == 2:
-        command([*pip, "-r", str(wanted[0])], peer)
+    if ".build" in wanted:
+        command([*pip, "-r", str(wanted[".build"])], peer)
         pip.append("--no-build-isolation")
-    command([*pip, "-r", str(wanted[-1])], peer)
+    # One that asks for what its method does not use is installed bare: what it
+    # does use is in the requirements.
+    if ".bare" in wanted:
+        command([*pip, "--no-deps", "-r", str(wanted[".bare"])], peer)
+    command([*pip, "-r", str(wanted[""])], peer)
     stamp.write_text(text, encoding="utf-8")
 
 

@@ -7,7 +7,6 @@ its time counts: a wrong answer is a failure and has no time.
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -17,9 +16,12 @@ from pathlib import Path
 import numpy as np
 
 import environments
+from limits import LimitError, Limits, limited
 
 HERE = Path(__file__).resolve().parent
 PRODUCT = "neardup"
+#: Of limited works an engine's first run that takes longer is its only one.
+LONG = 10
 
 
 class WrongAnswerError(Exception):
@@ -36,6 +38,8 @@ class Engine:
     options: dict = field(default_factory=dict)
     # None: as many as the run asks for. Slow engines say less.
     repetitions: int | None = None
+    # Works in several processes: what they hold is added up.
+    several: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,22 +59,38 @@ class Work:
     notes: str = ""
     threads: int = 1
     needs: str = ""
+    documents: int | None = None
+    limits: Limits | None = None
+    #: Names of a tenth of this work, and of a tenth of that: what was too much for an engine
+    #: there is not tried here.
+    smaller: tuple[str, ...] = ()
 
 
-def run(work, repetitions, only=None):
-    """Do a work and return its result as plain data."""
+def run(work, repetitions, only=None, smaller=()):
+    """Do a work and return its result as plain data; `smaller`: results of `work.smaller`."""
     result = {"name": work.name, "title": work.title, "notes": work.notes, "rows": []}
     result["threads"] = work.threads
+    if work.documents:
+        result["documents"] = work.documents
+    if work.limits:
+        result["limits"] = {"seconds": work.limits.seconds, "megabytes": work.limits.megabytes}
     path = work.prepare()
     if path is None:
         return result | {"missing": work.needs}
     engines = [engine for engine in work.engines if only is None or engine.peer in only]
     rows = {engine.label: {"engine": engine.label, "runs": []} for engine in engines}
+    for label, reason in beyond(work, smaller).items():
+        if label in rows:
+            rows[label]["stopped"] = reason
     for repetition in range(repetitions):
         # Interleaved, so that a noisy minute hurts all engines and not one.
         for engine in engines:
             row = rows[engine.label]
-            if "failure" in row or repetition >= (engine.repetitions or repetitions):
+            if "failure" in row or "stopped" in row:
+                continue
+            if repetition >= (engine.repetitions or repetitions):
+                continue
+            if work.limits and repetition and slow(row):
                 continue
             print(f"{work.name}: {engine.label}, run {repetition + 1}", file=sys.stderr, flush=True)
             try:
@@ -78,15 +98,47 @@ def run(work, repetitions, only=None):
                 row["quality"] = work.judge(answer, engine) | measured.pop("facts", {})
                 row["versions"] = measured.pop("versions")
                 row["runs"].append(measured)
+            except LimitError as error:
+                row["stopped"] = str(error)
+                print(f"{work.name}: {engine.label}: {error}", file=sys.stderr)
             except (WrongAnswerError, RuntimeError, environments.NotInstalledError) as error:
-                row["failure"] = f"{type(error).__name__}: {error}"
+                told = str(error).replace(f"{HERE}{os.sep}", "")
+                row["failure"] = f"{type(error).__name__}: {told}"
                 print(f"{work.name}: {engine.label}: {row['failure']}", file=sys.stderr)
     return result | {"rows": [summary(row) for row in rows.values()]}
 
 
+def beyond(work, smaller):
+    """Return engine -> reason for those that smaller works show to be too slow for this one.
+
+    `smaller` has the results of a tenth of the work and of a tenth of that. Time is
+    drawn on as a line through both, which leaves out starting up; a fifth is left to chance.
+    """
+    if not smaller:
+        return {}
+    before = {row["engine"]: row.get("seconds") for result in smaller[1:] for row in result["rows"]}
+    reasons = {}
+    for row in smaller[0]["rows"]:
+        stopped, seconds = row.get("stopped"), row.get("seconds")
+        starting = before.get(row["engine"])
+        if stopped:
+            more = stopped if stopped.startswith("not run") else f"not run: a tenth was {stopped}"
+            reasons[row["engine"]] = more
+        elif seconds and starting:
+            drawn_on = seconds + 10 * (seconds - starting)
+            if 0.8 * drawn_on > work.limits.seconds:
+                reasons[row["engine"]] = f"not run: a tenth took {seconds:.0f} s"
+    return reasons
+
+
+def slow(row):
+    """Return whether one run of an engine is enough."""
+    return row["runs"][0]["seconds"] > LONG
+
+
 def summary(row):
     """Add the medians to a row; a failed row has none."""
-    if "failure" in row or not row["runs"]:
+    if "failure" in row or "stopped" in row or not row["runs"]:
         return {key: value for key, value in row.items() if key != "runs"}
     seconds = [run["seconds"] for run in row["runs"]]
     medians = {
@@ -108,19 +160,26 @@ def measure(work, engine, path):
             "options": engine.options,
             "one_core": work.threads == 1,
         }
-        done = subprocess.run(
+        code, errors, peak = limited(
             [python, str(HERE / "worker.py"), json.dumps(order)],
-            env=environment(work.threads),
-            capture_output=True,
-            text=True,
-            check=False,
+            # Caches go where they end with the run.
+            environment(work.threads) | {"HOME": folder, "TMPDIR": folder},
+            folder,
+            work.limits,
         )
-        if done.returncode != 0:
-            last = (done.stderr.strip() or "no message").splitlines()[-1]
-            raise RuntimeError(f"exit code {done.returncode}: {last[:300]}")
+        if code != 0:
+            raise RuntimeError(f"exit code {code}: {last_words(errors)}")
         measured = json.loads((Path(folder) / "measured.json").read_text("utf-8"))
+        if engine.several:
+            measured["peak_mb"] = max(measured["peak_mb"], peak)
         with np.load(Path(folder) / "answer.npz") as answer:
             return measured, dict(answer)
+
+
+def last_words(errors):
+    """Return the last line that says something: not a frame that is drawn around it."""
+    lines = [line.strip(" │") for line in errors.splitlines() if any(map(str.isalpha, line))]
+    return lines[-1][:300] if lines else "no message"
 
 
 def environment(threads):

@@ -25,6 +25,7 @@ MODULES = (
     "bench_lookup",
     "bench_news",
     "bench_corpus",
+    "bench_growth",
 )
 
 
@@ -54,10 +55,11 @@ def main(arguments=None):
         peers = sorted({engine.peer for work in chosen for engine in work.engines})
         environments.install_all(p for p in peers if not options.engines or p in options.engines)
         for work in chosen:
-            result = harness.run(work, options.repetitions, options.engines)
+            smaller = [found for name in work.smaller if (found := stored(name))]
+            result = harness.run(work, options.repetitions, options.engines, smaller)
             result["machine"] = machine.facts()
             failed |= any("failure" in row for row in result["rows"])
-            if options.engines:
+            if options.engines or options.trial:
                 # Half a comparison is not a result: it is shown and not kept.
                 print(tables.table_of(result))
                 continue
@@ -65,24 +67,33 @@ def main(arguments=None):
             path.write_text(
                 json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
             )
-    if not options.engines:
+    if not (options.engines or options.trial):
         tables.write(HERE / "README.md", results())
     return int(failed)
 
 
 def results():
     """Return all stored results in the order of the works."""
-    paths = [RESULTS / f"{work.name}.json" for work in works(True)]
-    return [json.loads(path.read_text("utf-8")) for path in paths if path.exists()]
+    found = [stored(work.name) for work in works(True)]
+    return [result for result in found if result is not None]
+
+
+def stored(name):
+    """Return the stored result of a work, or None."""
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text("utf-8")) if path.exists() else None
 
 
 def parse(arguments):
     """Return the options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("works", nargs="*", help="names of works; all by default")
-    parser.add_argument("--large", action="store_true", help="also 10^7 fingerprints")
+    parser.add_argument(
+        "--large", action="store_true", help="also 10^7 fingerprints, and 10^7 documents"
+    )
     parser.add_argument("--repetitions", type=int, default=5, help="runs of each engine")
     parser.add_argument("--engines", nargs="+", help="only these peers; nothing is stored")
+    parser.add_argument("--trial", action="store_true", help="show the tables; nothing is stored")
     parser.add_argument("--tables", action="store_true", help="only make the tables again")
     parser.add_argument("--list", action="store_true", help="list the works")
     return parser.parse_args(arguments)

@@ -23,6 +23,8 @@ def table_of(result):
     lines.append("|---" + "|---:" * len(columns) + "|")
     for row in result["rows"]:
         cells = [cell(row, read) for _, read in columns]
+        if "stopped" in row:
+            cells = [row["stopped"], *[""] * (len(columns) - 1)]
         if "failure" in row:
             cells = [f"failed: {row['failure']}".replace("|", "/"), *[""] * (len(columns) - 1)]
         lines.append("| " + " | ".join([row["engine"], *cells]) + " |")
@@ -36,7 +38,7 @@ def columns_of(rows):
     return [
         (heading, read)
         for heading, read in COLUMNS
-        if any("failure" not in row and read(row) is not None for row in rows)
+        if any("seconds" in row and read(row) is not None for row in rows)
     ]
 
 
@@ -91,6 +93,7 @@ COLUMNS = (
     ("removed", of("removed", "{:,}")),
     ("recall", of("recall", "{:.4f}")),
     ("precision", of("precision", "{:.4f}")),
+    ("F1", of("f1", "{:.4f}")),
     ("MB of text", of("megabytes", "{:.1f}")),
     ("bits", of("bits", "{}")),
     ("copies found", of("copies_found", "{:.3f}")),

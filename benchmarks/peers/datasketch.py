@@ -27,3 +27,25 @@ def pairs_file(path, folder, *, threshold):
         return inputs.paired(pairs, len(texts))
 
     return job
+
+
+def dedup_file(path, folder, *, threshold):
+    """Ask the index for each document; keep and file what resembles nothing there."""
+
+    def job():
+        index = MinHashLSH(threshold=threshold, num_perm=NUM_PERM)
+        kept, removed, number = {}, [], 0
+        for _, texts in inputs.batches(path):
+            tokens = ([s.encode("utf-8") for s in inputs.shingles(text, 5)] for text in texts)
+            for signature in MinHash.bulk(tokens, num_perm=NUM_PERM):
+                found = index.query(signature)
+                if any(signature.jaccard(kept[other]) >= threshold for other in found):
+                    removed.append(number)
+                else:
+                    index.insert(number, signature)
+                    kept[number] = signature
+                number += 1
+        inputs.write_kept(path, folder, removed)
+        return {"removed": removed, "documents": number}
+
+    return job

@@ -5,6 +5,7 @@ to `flips` bits. Within d bits, one of `tables` substrings differs in at most
 d // tables bits, so flips >= d // tables is exact.
 """
 
+import itertools
 import os
 import time
 
@@ -33,6 +34,32 @@ def near_pairs(path, folder, *, max_distance, tables, bits, flips):
             begins.append(queries[later])
             found.append(numbers[later])
         return {"a": np.concatenate(begins), "b": np.concatenate(found)}
+
+    return job
+
+
+def dedup_file(path, folder, *, max_distance, tables, bits, flips):
+    """Search fingerprints that simhash-pybind made: FAISS makes none of texts."""
+    from simhash_pybind import fingerprints_of
+
+    faiss.omp_set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+
+    def job():
+        values = np.array(fingerprints_of(path), np.uint64)
+        index = multihash(values, tables, bits, flips)
+
+        def neighbours():
+            for begin in range(0, len(values), BATCH):
+                part = as_bytes(values[begin : begin + BATCH])
+                limits, _, numbers = index.range_search(part, max_distance + 1)
+                edges = limits.astype(np.int64).tolist()
+                numbers = numbers.tolist()
+                for place, (low, high) in enumerate(itertools.pairwise(edges)):
+                    yield begin + place, numbers[low:high]
+
+        removed = inputs.repeated(neighbours())
+        inputs.write_kept(path, folder, removed)
+        return {"removed": removed, "documents": len(values)}
 
     return job
 

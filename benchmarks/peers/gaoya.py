@@ -41,16 +41,7 @@ def pairs_file(path, folder, *, threshold):
 
     def job():
         _, texts = inputs.lines(path)
-        index = MinHashStringIndex(
-            hash_size=32,
-            jaccard_threshold=threshold,
-            num_bands=None,
-            band_size=None,
-            num_hashes=128,
-            analyzer="char",
-            ngram_range=(5, 5),
-            id_container="smallvec",
-        )
+        index = of_shingles(threshold)
         index.par_bulk_insert_docs(list(range(len(texts))), texts)
         found = index.par_bulk_query(texts)
         pairs = [(a, b) for a, others in enumerate(found) for b in others if a < b]
@@ -58,3 +49,40 @@ def pairs_file(path, folder, *, threshold):
         return inputs.paired(pairs, len(texts))
 
     return job
+
+
+def dedup_file(path, folder, *, threshold):
+    """File all, then ask for all, part by part; drop what has an earlier neighbour that stays."""
+
+    def job():
+        index, documents = of_shingles(threshold), 0
+        for _, texts in inputs.batches(path):
+            index.par_bulk_insert_docs(list(range(documents, documents + len(texts))), texts)
+            documents += len(texts)
+        removed = inputs.repeated(neighbours(index, path))
+        inputs.write_kept(path, folder, removed)
+        return {"removed": removed, "documents": documents}
+
+    return job
+
+
+def neighbours(index, path):
+    """Yield each document's number and those the index finds for its text."""
+    begin = 0
+    for _, texts in inputs.batches(path):
+        yield from enumerate(index.par_bulk_query(texts), begin)
+        begin += len(texts)
+
+
+def of_shingles(threshold):
+    """Return an index of shingles of five characters."""
+    return MinHashStringIndex(
+        hash_size=32,
+        jaccard_threshold=threshold,
+        num_bands=None,
+        band_size=None,
+        num_hashes=128,
+        analyzer="char",
+        ngram_range=(5, 5),
+        id_container="smallvec",
+    )

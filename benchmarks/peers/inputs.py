@@ -1,5 +1,6 @@
 """What several peers' files do alike: read an input, write an answer file."""
 
+import itertools
 import json
 
 import numpy as np
@@ -27,6 +28,65 @@ def lines(path):
     """Return the raw lines and the texts of a file of JSON lines."""
     raw = path.read_text("utf-8").splitlines()
     return raw, [json.loads(line)["text"] for line in raw]
+
+
+def batches(path, size=10_000):
+    """Yield (raw lines, texts) of so many lines after the other: the file may be large."""
+    with path.open(encoding="utf-8") as file:
+        while raw := list(itertools.islice(file, size)):
+            yield raw, [json.loads(line)["text"] for line in raw]
+
+
+def write_kept(path, folder, removed):
+    """Write the lines of a file whose numbers are not among the removed ones."""
+    dropped = set(removed)
+    with path.open(encoding="utf-8") as source, (folder / "kept.jsonl").open("w") as file:
+        file.writelines(line for number, line in enumerate(source) if number not in dropped)
+
+
+class Kept(dict):
+    """An answer that is a file of what was kept: read when the clock has stopped."""
+
+    def __init__(self, path, identifiers):
+        """Keep the input's path, and how to read the ids of what was kept."""
+        super().__init__()
+        self.path, self.identifiers = path, identifiers
+
+    def read(self):
+        """Return the numbers of the documents that are not there any more."""
+        with self.path.open("rb") as file:
+            documents = sum(1 for _ in file)
+        kept = np.fromiter((number_of(i) for i in self.identifiers()), np.int64)
+        gone = np.ones(documents, bool)
+        gone[kept] = False
+        if len(kept) + gone.sum() != documents:
+            raise ValueError("a document was kept twice")
+        return {"removed": np.flatnonzero(gone), "documents": documents}
+
+
+def identifiers(*paths):
+    """Yield the ids of files of JSON lines."""
+    for path in paths:
+        with path.open(encoding="utf-8") as file:
+            for line in file:
+                yield json.loads(line)["id"]
+
+
+def number_of(identifier):
+    """Return the number in `piece/00017`, or a number as it is."""
+    return int(str(identifier).rpartition("/")[2])
+
+
+def repeated(neighbours):
+    """Return the numbers that have a neighbour before them that stays.
+
+    `neighbours` yields (number, the numbers it resembles), numbers rising.
+    """
+    removed = set()
+    for number, others in neighbours:
+        if any(other < number and other not in removed for other in others):
+            removed.add(number)
+    return sorted(removed)
 
 
 def write_pairs(folder, pairs):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -78,16 +79,47 @@ def lookup(path, folder):
     return job
 
 
-def dedup_file(path, folder, *, threshold=None, recipe="general", measure=None):
-    """Run `neardup dedup`."""
+def dedup_file(path, folder, *, threshold=None, recipe="general", measure=None, memory=None):
+    """Run `neardup dedup`; `memory` bounds what it may hold."""
     output, removed = folder / "kept.jsonl", folder / "removed.jsonl"
     options = rule(folder, threshold, recipe, measure)
+    options += [] if memory is None else ["--memory", memory]
 
     def job():
-        command("dedup", str(path), "-o", str(output), "--removed", str(removed), *options)
-        return Answer(lambda: read_dedup(output, removed))
+        facts = dedup(folder, str(path), "-o", str(output), "--removed", str(removed), *options)
+        return Answer(lambda: read_dedup(output, removed), facts)
 
     return job
+
+
+def spark_file(path, folder, *, threshold, recipe, memory):
+    """Run `neardup.spark.dedup_files` on this machine."""
+    import spark_session
+    from neardup.spark import dedup_files
+
+    spark = spark_session.started(folder, memory)
+    output, removed = folder / "kept", folder / "removed"
+
+    def job():
+        result = dedup_files(
+            [path], output, spark=spark, removed=removed, threshold=threshold, recipe=recipe
+        )
+        return Answer(lambda: read_spark(output, removed), wanted(asdict(result.summary)))
+
+    return job
+
+
+def dedup(folder, *arguments):
+    """Run `neardup dedup`; return what its report says of the work."""
+    report = folder / "report.json"
+    command("dedup", *arguments, "--report", str(report))
+    return wanted(json.loads(report.read_text("utf-8"))["summary"])
+
+
+def wanted(counts):
+    """Return of a summary what the cost model is made of."""
+    keys = ("stages", "candidates", "rounds", "shuffled_bytes")
+    return {key: counts[key] for key in keys if counts.get(key) is not None}
 
 
 def pairs_file(path, folder, *, threshold, recipe="general", measure=None):
@@ -127,18 +159,28 @@ def command(*arguments):
 class Answer(dict):
     """An answer that lies in files: read when the clock has stopped."""
 
-    def __init__(self, read):
-        """Keep how to read it."""
-        super().__init__()
+    def __init__(self, read, facts=None):
+        """Keep how to read it, and what else is known of the run."""
+        super().__init__(facts=facts or {})
         self.read = read
 
 
 def read_dedup(output, removed):
     """Return the removed documents by number, and how many were kept."""
     with removed.open(encoding="utf-8") as file:
-        numbers = [number_of(json.loads(line)["id"]) for line in file]
+        numbers = [inputs.number_of(json.loads(line)["id"]) for line in file]
     with output.open("rb") as file:
         kept = sum(1 for _ in file)
+    return {"removed": np.array(numbers, np.int64), "kept": kept, "documents": kept + len(numbers)}
+
+
+def read_spark(output, removed):
+    """Return the same of folders of part files."""
+    numbers = [inputs.number_of(i) for i in inputs.identifiers(*sorted(removed.glob("part-*")))]
+    kept = 0
+    for part in sorted(output.glob("part-*")):
+        with part.open("rb") as file:
+            kept += sum(1 for _ in file)
     return {"removed": np.array(numbers, np.int64), "kept": kept, "documents": kept + len(numbers)}
 
 
@@ -151,12 +193,7 @@ def read_pairs(path, output):
     with path.open("rb") as file:
         documents = sum(1 for _ in file)
     return {
-        "a": np.array([number_of(identifier) for identifier in left], np.int64),
-        "b": np.array([number_of(identifier) for identifier in right], np.int64),
+        "a": np.array([inputs.number_of(identifier) for identifier in left], np.int64),
+        "b": np.array([inputs.number_of(identifier) for identifier in right], np.int64),
         "documents": documents,
     }
-
-
-def number_of(identifier):
-    """Return the number in `piece/00017`, or a number as it is."""
-    return int(str(identifier).rpartition("/")[2])

@@ -1,5 +1,7 @@
 """rensa: MinHash and LSH in Rust, fed with Python tokens."""
 
+import itertools
+
 import inputs
 from rensa import RMinHash, RMinHashDeduplicator, RMinHashLSH
 
@@ -33,14 +35,17 @@ def dedup_file(path, folder, *, threshold):
     """Keep each document that no kept one repeats."""
 
     def job():
-        raw, texts = inputs.lines(path)
         seen = RMinHashDeduplicator(threshold, NUM_PERM, True, BANDS, SEED)
-        keep = seen.add_pairs(
-            (str(number), inputs.shingles(text, 5)) for number, text in enumerate(texts)
-        )
+        removed, documents = [], 0
         with (folder / "kept.jsonl").open("w", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line, kept in zip(raw, keep, strict=True) if kept)
-        removed = [number for number, kept in enumerate(keep) if not kept]
-        return {"removed": removed, "documents": len(texts)}
+            for raw, texts in inputs.batches(path):
+                keep = seen.add_pairs(
+                    (str(number), inputs.shingles(text, 5))
+                    for number, text in enumerate(texts, documents)
+                )
+                file.writelines(itertools.compress(raw, keep))
+                removed += [n for n, kept in enumerate(keep, documents) if not kept]
+                documents += len(texts)
+        return {"removed": removed, "documents": documents}
 
     return job

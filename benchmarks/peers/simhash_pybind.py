@@ -34,6 +34,37 @@ def near_pairs(path, folder, *, max_distance, blocks):
     return job
 
 
+def dedup_file(path, folder, *, max_distance, blocks):
+    """Sketch character 5-grams; of those within a distance the first document stays."""
+
+    def job():
+        fingerprints = fingerprints_of(path)
+        groups = {}
+        for number, value in enumerate(fingerprints):
+            groups.setdefault(value, []).append(number)
+        near = {value: [value] for value in groups}
+        for a, b in simhash.find_all(set(groups), blocks, max_distance):
+            near[a].append(b)
+            near[b].append(a)
+        removed = inputs.repeated(
+            (number, (other for found in near[value] for other in groups[found]))
+            for number, value in enumerate(fingerprints)
+        )
+        inputs.write_kept(path, folder, removed)
+        return {"removed": removed, "documents": len(fingerprints)}
+
+    return job
+
+
+def fingerprints_of(path):
+    """Return the fingerprints of a file's texts as integers."""
+    return [
+        simhash.compute([hash(text[i : i + 5]) & MASK for i in range(max(len(text) - 4, 1))])
+        for _, texts in inputs.batches(path)
+        for text in texts
+    ]
+
+
 class Answer(dict):
     """Pairs of values, turned into pairs of numbers when the clock has stopped."""
 

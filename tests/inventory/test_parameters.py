@@ -57,6 +57,7 @@ _THRESHOLD = (0, -0.1, 1.0001, float("nan"), float("inf"), "0.8", True)
 _DISTANCE = (-1, 129, 1.5, "3", True)
 _ROWS = (None, [[1.0]], np.zeros(2), np.zeros((2, 3), np.uint64), np.zeros(2, np.int64), "x")
 _FLAG = (1, "yes", None)
+_MEMORY = (-1, 512, 1.5, "2", "4 apples", "1MB", True, [])
 _TEXT = (None, 7, b"bytes", ["x"], "\ud800")
 _TITLE = (7, b"bytes", "\ud800")
 _PATH = (7, None)
@@ -111,6 +112,7 @@ BAD = {
         "on_error": ("ignore", "", None),
         "title_from_first_line": _FLAG,
         "workers": _WORKERS,
+        "memory": _MEMORY,
     },
     "dedup_files": _FILES
     | {
@@ -120,6 +122,8 @@ BAD = {
         "max_distance": _DISTANCE,
         "priority": ("best", 7),
         "on_error": ("ignore", None),
+        "memory": _MEMORY,
+        "work": (7, b"folder"),
     },
     "pairs_files": _FILES
     | {

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from neardup.cli import options as o
+
+if TYPE_CHECKING:
+    from neardup.summary import Summary
 
 NAME = "dedup"
 NEEDS_ARGUMENTS = True
@@ -16,7 +19,7 @@ NEEDS_ARGUMENTS = True
 def run(
     inputs: o.Inputs,
     output: Annotated[
-        Path,
+        str,
         typer.Option(
             "--output",
             "-o",
@@ -27,7 +30,7 @@ def run(
         ),
     ],
     removed: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--removed",
             metavar="FILE",
@@ -87,6 +90,37 @@ def run(
             show_default=False,
         ),
     ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine",
+            help="Where to run: single, this machine, or spark, a cluster. Outputs of spark are "
+            "folders of part files.",
+            rich_help_panel="Run",
+        ),
+    ] = "single",
+    master: Annotated[
+        str | None,
+        typer.Option(
+            "--master",
+            metavar="URL",
+            help="The cluster: spark://HOST:PORT, yarn, k8s://URL, or local[N]. By default that of "
+            "Spark's own settings.",
+            rich_help_panel="Run",
+            show_default=False,
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="DIR",
+            help="A folder that all machines reach; the same command goes on there if it was ended "
+            "early. By default beside the output, and removed at the end.",
+            rich_help_panel="Run",
+            show_default=False,
+        ),
+    ] = None,
     quiet: o.Quiet = False,
 ) -> None:
     """Drop the near-duplicates of a collection.
@@ -96,9 +130,38 @@ def run(
     pairs are searched by their sketches, verified, and clustered; what is kept is
     written unchanged.
     """
+    from neardup.cli.on_spark import check_engine, dedup_on_spark
     from neardup.cli.watch import Watch, print_summary
     from neardup.dedup import dedup_files
 
+    if check_engine(engine, {"master": master, "checkpoint": checkpoint}):
+        of_cluster = dedup_on_spark(
+            inputs,
+            output,
+            master=master,
+            checkpoint=checkpoint,
+            removed=removed,
+            format=format,
+            text=text_field,
+            id=id_field,
+            threshold=threshold,
+            recipe=o.recipe_of(recipe, strip_markup),
+            on_error=on_error,
+            force=force,
+            quiet=quiet,
+            others={
+                "max-distance": max_distance,
+                "priority": None if priority == "first" else priority,
+                "title-field": title_field,
+                "title-from-first-line": title_from_first_line,
+                "report": report,
+                "workers": workers,
+                "memory": memory,
+                "work": work,
+            },
+        )
+        _exit(of_cluster, fail_on_duplicates)
+        return
     with Watch(quiet=quiet, has_report=True) as watch:
         result = dedup_files(
             inputs,
@@ -124,6 +187,11 @@ def run(
     summary = result.summary
     if not quiet:
         print_summary(summary, result.plan.measure, result.plan.threshold, result.plan.max_distance)
+    _exit(summary, fail_on_duplicates)
+
+
+def _exit(summary: Summary, fail_on_duplicates: bool) -> None:
+    """End with the code that says what was found."""
     if summary.problems:
         raise typer.Exit(2)
     if fail_on_duplicates and summary.exact_duplicates + summary.near_duplicates:

@@ -1,0 +1,115 @@
+"""Near-duplicates among 10^4 to 10^7 short documents, file to file, within limits.
+
+Every engine does one thing: read a file of JSON lines, write the lines to keep.
+Which of two similar documents stays differs between engines, so an answer is
+judged by what it means: of two similar documents at most one is to stay, and
+nothing is to go for which nothing similar stays.
+"""
+
+import functools
+
+import numpy as np
+
+import bench_news
+import corpus
+import growing
+import growth
+import truth
+from harness import PRODUCT, Engine, Work, WrongAnswerError
+
+THRESHOLD = growing.THRESHOLD
+LIMITS = bench_news.LIMITS
+NAMES = {10_000: "growth_10k", 100_000: "growth_100k", 1_000_000: "growth_1m"}
+LARGEST = {10_000_000: "growth_10m"}
+
+#: The truth is by resemblance, so that is what has to decide.
+POSTINGS = {"threshold": THRESHOLD, "recipe": "general", "measure": "resemblance"}
+BANDS = {"threshold": THRESHOLD, "recipe": "minhash"}
+
+ENGINES = (
+    Engine("neardup, bands", PRODUCT, "dedup_file", BANDS),
+    Engine("neardup, postings", PRODUCT, "dedup_file", POSTINGS),
+    Engine("neardup, bands, --memory 2GB", PRODUCT, "dedup_file", BANDS | {"memory": "2GB"}),
+    Engine(
+        "neardup on Spark, bands", PRODUCT, "spark_file", BANDS | {"memory": "4g"}, several=True
+    ),
+    Engine("gaoya", "gaoya", "dedup_file", {"threshold": THRESHOLD}),
+    Engine("rensa", "rensa", "dedup_file", {"threshold": THRESHOLD}),
+    Engine("datasketch", "datasketch", "dedup_file", {"threshold": THRESHOLD}),
+    Engine("text-dedup", "text_dedup", "dedup_file", {"threshold": THRESHOLD}, several=True),
+    Engine("datatrove", "datatrove", "dedup_file", {"buckets": 16, "hashes": 12}, several=True),
+    Engine("data-juicer", "data_juicer", "dedup_file", {"threshold": THRESHOLD}, several=True),
+    Engine(
+        "Spark MLlib MinHashLSH",
+        "spark_mllib",
+        "dedup_file",
+        {"threshold": THRESHOLD, "tables": 3, "memory": "6g"},
+        several=True,
+    ),
+    Engine("simhash-pybind", "simhash_pybind", "dedup_file", {"max_distance": 8, "blocks": 10}),
+    Engine(
+        "FAISS MultiHash",
+        "faiss",
+        "dedup_file",
+        {"max_distance": 8, "tables": 3, "bits": 21, "flips": 2},
+    ),
+)
+
+
+@functools.cache
+def expected(documents):
+    """Return the similar pairs: (earlier, later, resemblance)."""
+    path = growing.made(documents)
+    pairs = np.load(growing.truth_path(path))
+    if documents <= 10_000:
+        exact = truth.resemblance_pairs(corpus.read_pieces(path), THRESHOLD)
+        if not np.array_equal(pairs[:, :2], exact[np.lexsort((exact[:, 1], exact[:, 0])), :2]):
+            raise WrongAnswerError("the exact join has other pairs than were planted")
+    return pairs
+
+
+def judge(documents, answer, engine):
+    """Return how much was found and how much of it rightly."""
+    if int(answer["documents"]) != documents:
+        raise WrongAnswerError(f"{documents} documents in, {answer['documents']} read")
+    row = bench_news.judge_removed(answer["removed"], expected(documents), documents)
+    if engine.peer == PRODUCT and (row["recall"] < 0.99 or row["precision"] < 1.0):
+        raise WrongAnswerError(f"recall {row['recall']:.4f}, precision {row['precision']:.4f}")
+    both = row["recall"] + row["precision"]
+    path = growing.made(documents)
+    return row | {
+        "f1": 2 * row["recall"] * row["precision"] / both if both else 0.0,
+        "megabytes": path.stat().st_size / 1e6,
+    }
+
+
+def work(documents, name):
+    """Return the work of one size."""
+    names = {**NAMES, **LARGEST}
+    smaller = tuple(names[size] for size in (documents // 10, documents // 100) if size in names)
+    return Work(
+        name=name,
+        title=f"Near-duplicates of {documents:,} short documents, file to file",
+        prepare=functools.partial(growing.made, documents),
+        judge=functools.partial(judge, documents),
+        needs=growth.NEEDS,
+        threads=2,
+        documents=documents,
+        limits=LIMITS,
+        smaller=smaller,
+        notes="" if smaller else NOTES,
+        engines=ENGINES,
+    )
+
+
+NOTES = (
+    "Clauses of real text put together anew, 90 characters a document; every tenth one is an "
+    "edited copy. Threshold .8 by character 5-shingles. Recall: of similar pairs, those of which "
+    "not both were kept; precision: of removed documents, those that resemble one that was kept. "
+    "Memory of several processes is added up. datasketch, rensa's shingles and simhash-pybind "
+    "have one thread, all others two threads or processes. FAISS searches fingerprints made by "
+    "simhash-pybind. Drawn, and put in words: [the page](../docs/benchmarks.md)."
+)
+
+WORKS = tuple(work(documents, name) for documents, name in NAMES.items())
+LARGE = tuple(work(documents, name) for documents, name in LARGEST.items())

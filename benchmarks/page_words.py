@@ -1,0 +1,182 @@
+"""Sentences about results: what was found, and where a peer is better."""
+
+import math
+
+import tables
+
+PRODUCT = "neardup"
+SPARK = ("neardup on Spark, bands", "Spark MLlib MinHashLSH")
+
+
+def finding(rows):
+    """Return what the growing collection shows, as paragraphs."""
+    sizes = sorted({size for row in rows for size in row.done})
+    peers = [row for row in rows if not row.ours and row.done]
+    ours = [row for row in rows if row.ours and row.done]
+    if not peers or not ours:
+        return ["Not measured yet."]
+    told = []
+    for size in sizes:
+        best = fastest(ours, size)
+        if best and fastest(peers, size):
+            told.append(f"- {size:,} documents: {best.label} {spoken(best.done[size])}; ")
+            told[-1] += peers_at(peers, size)
+        elif best:
+            all_ours = [f"{row.label} {spoken(row.done[size])}" for row in ours if size in row.done]
+            told.append(f"- {size:,} documents: no peer finished. {'; '.join(all_ours)}.")
+    reached = {}
+    for row in peers:
+        reached.setdefault(max(row.done), []).append(row.label)
+    until = "; ".join(f"{', '.join(labels)} {size:,}" for size, labels in sorted(reached.items()))
+    return [
+        headline(ours, peers, sizes),
+        "\n".join(told),
+        f"The most documents that each peer did within the limits: {until}.",
+    ]
+
+
+def headline(ours, peers, sizes):
+    """Return in two sentences who finds what is there, and who is the fastest."""
+    least = min(cell.f1 for row in ours for cell in row.done.values())
+    most = max((cell.f1, row.label) for row in peers for cell in row.done.values())
+    winners = {}
+    for size in sizes:
+        first = fastest(ours + peers, size)
+        winners.setdefault(PRODUCT if first.ours else first.label, []).append(f"{size:,}")
+    told = "; ".join(f"{label} at {', '.join(at)}" for label, at in winners.items())
+    return (
+        f"Near-duplicates of {sizes[0]:,} to {sizes[-1]:,} short documents, two cores, file to "
+        f"file. neardup's F1 is {math.floor(least * 1e4) / 1e4:.4f} or more at every size, the "
+        f"best of a peer {most[0]:.4f} ({most[1]}). The fastest, by number of documents: {told}."
+    )
+
+
+def fastest(rows, size):
+    """Return the fastest at a size, or None."""
+    return min(
+        (r for r in rows if size in r.done), key=lambda r: r.done[size].seconds, default=None
+    )
+
+
+def peers_at(peers, size):
+    """Return the fastest and the most accurate peer, and between what the others lie."""
+    done = [row for row in peers if size in row.done]
+    quick = fastest(done, size)
+    right = max(done, key=lambda row: row.done[size].f1)
+    text = f"the fastest peer, {quick.label}, {spoken(quick.done[size])}"
+    if right is not quick:
+        text += f"; the most accurate, {right.label}, {spoken(right.done[size])}"
+    others = [row.done[size] for row in done if row not in (quick, right)]
+    if others:
+        seconds = sorted(cell.seconds for cell in others)
+        scores = sorted(cell.f1 for cell in others)
+        text += (
+            f"; {len(others)} others {tables.digits(seconds[0])} to {tables.digits(seconds[-1])} s "
+            f"with F1 {scores[0]:.3f} to {scores[-1]:.3f}"
+        )
+    return text + "."
+
+
+def spoken(cell):
+    """Return a cell in words."""
+    return f"{tables.digits(cell.seconds)} s with F1 {cell.f1:.3f} and {cell.peak_mb / 1000:.2f} GB"
+
+
+def better(rows):
+    """Return where a peer beats every way of neardup on the growing collection."""
+    lines = []
+    for size in sorted({size for row in rows for size in row.done}):
+        ours = [row.done[size] for row in rows if row.ours and size in row.done]
+        for row in rows:
+            if row.ours or size not in row.done or not ours:
+                continue
+            cell, won = row.done[size], []
+            if cell.seconds < min(c.seconds for c in ours):
+                won.append(f"time, {compared(cell.seconds, min(c.seconds for c in ours))} s")
+            if cell.peak_mb < min(c.peak_mb for c in ours):
+                won.append(
+                    f"memory, {cell.peak_mb:,.0f} MB against {min(c.peak_mb for c in ours):,.0f}"
+                )
+            for key in ("recall", "precision"):
+                if cell.quality[key] > max(c.quality[key] for c in ours):
+                    best = max(c.quality[key] for c in ours)
+                    won.append(f"{key}, {cell.quality[key]:.4f} against {best:.4f}")
+            if won:
+                lines.append(
+                    f"- {size:,} documents, {row.label} (F1 {cell.f1:.3f}): {'; '.join(won)}."
+                )
+    lines += on_spark(rows)
+    return lines or ["- On the growing collection: nowhere."]
+
+
+def on_spark(rows):
+    """Return where Spark's own join is faster than neardup on Spark."""
+    ours, theirs = (next(row for row in rows if row.label == label) for label in SPARK)
+    return [
+        f"- {size:,} documents, on Spark with two cores: {theirs.label}, "
+        f"{compared(theirs.done[size].seconds, ours.done[size].seconds)} s by {ours.label}."
+        for size in sorted(set(ours.done) & set(theirs.done))
+        if theirs.done[size].seconds < ours.done[size].seconds
+    ]
+
+
+def better_elsewhere(stored):
+    """Return where a peer beats every way of neardup in another work."""
+    lines = []
+    for _, what, result in stored:
+        if result is None:
+            continue
+        ours, theirs = best_of(result, own=True), best_of(result, own=False)
+        if ours and theirs and beats(theirs, ours):
+            lines.append(f"- {what}: {theirs['engine']} {figure(theirs)} against {figure(ours)}.")
+        least = min((r["peak_mb"] for r in done_of(result, own=True)), default=None)
+        leaner = [r for r in done_of(result, own=False) if least and r["peak_mb"] < least]
+        if leaner:
+            told = ", ".join(f"{r['engine']} {r['peak_mb']:,.0f}" for r in leaner)
+            lines.append(f"- {what.rpartition(',')[0]}, peak MB: {told} against {least:,.0f}.")
+    return lines
+
+
+def compared(theirs, ours):
+    """Return two times side by side."""
+    return f"{tables.digits(theirs)} against {tables.digits(ours)}"
+
+
+def done_of(result, *, own):
+    """Return the rows with measures, of neardup or of peers."""
+    return [
+        row
+        for row in result["rows"]
+        if "seconds" in row and row["engine"].startswith(PRODUCT) == own
+    ]
+
+
+def best_of(result, *, own):
+    """Return the fastest row of neardup or of peers, or None."""
+    rows = done_of(result, own=own)
+    return max(rows, key=lambda row: merit(row)[1]) if rows else None
+
+
+def merit(row):
+    """Return (figure, the same so that more is better): MB/s, microseconds or seconds."""
+    quality = row["quality"]
+    if "microseconds" in quality:
+        return quality["microseconds"], -quality["microseconds"]
+    if "bits" in quality or "count" in quality or "megabytes" in quality:
+        rate = quality["megabytes"] / row["seconds"]
+        return rate, rate
+    return row["seconds"], -row["seconds"]
+
+
+def beats(one, other):
+    """Return whether a row is faster than another."""
+    return merit(one)[1] > merit(other)[1]
+
+
+def figure(row):
+    """Return a row's figure, with what it found where that is not all."""
+    quality = row["quality"]
+    text = tables.digits(merit(row)[0])
+    if quality.get("recall", 1.0) < 1.0 or quality.get("precision", 1.0) < 1.0:
+        text += f" (recall {quality['recall']:.3f}, precision {quality['precision']:.3f})"
+    return text

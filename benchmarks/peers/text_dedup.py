@@ -1,0 +1,49 @@
+"""text-dedup: its MinHash program, LSH and union-find, over a Hugging Face data set.
+
+Its words are what stands between characters that are no letters: clauses, in
+Chinese. So its splitter, and nothing else, is replaced by one into characters.
+"""
+
+import os
+
+from datasets import load_from_disk
+
+import inputs
+from text_dedup import minhash
+
+PACKAGES = ["text-dedup", "datasets"]
+
+
+class Characters:
+    """Takes the place of the expression that splits a text into words."""
+
+    def split(self, text):
+        """Return the characters of a text."""
+        return list(text)
+
+
+def dedup_file(path, folder, *, threshold):
+    """Run `text_dedup.minhash` with its defaults: 250 permutations, shingles of five."""
+    minhash.NON_ALPHA = Characters()
+    output = folder / "kept"
+    arguments = {
+        "path": "json",
+        "data_files": path,
+        "split": "train",
+        "cache_dir": folder / "cache",
+        "output": output,
+        "column": "text",
+        "threshold": threshold,
+        "num_proc": os.environ["OMP_NUM_THREADS"],
+        "use_auth_token": "",
+    }
+
+    def job():
+        options = [f"--{name}={value}" for name, value in arguments.items()]
+        minhash.main(options, standalone_mode=False)
+        # What users go on with is a file of JSON lines.
+        kept = load_from_disk(str(output))
+        kept.to_json(str(folder / "kept.jsonl"), force_ascii=False)
+        return inputs.Kept(path, lambda: inputs.identifiers(folder / "kept.jsonl"))
+
+    return job

@@ -1,0 +1,190 @@
+"""What a document costs one core, and what of it goes over a network: ``benchmarks/rates.py``.
+
+The steps of a job on a cluster, done here in one process with one thread, for the
+first documents of the growing collection: read and sketch; the exchange of keys,
+in batches and buckets as on a cluster, with the bands that 10^9 documents would
+get; verification. Bytes are those that go between machines, before the
+cluster's compression. Results go to benchmarks/results/rates.json, from which
+`cost_model.py` reckons.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+import corpus
+import growing
+import growth
+import machine
+
+RESULT = Path(__file__).resolve().parent / "results" / "rates.json"
+THRESHOLD = growing.THRESHOLD
+PLANNED = 10**9
+BATCH, BUCKETS = 8192, 64
+#: A copy resembles its original more, however it was edited.
+UNRELATED = 0.25
+
+
+def main(arguments=None):
+    """Measure at the sizes asked for and store the rates."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000])
+    options = parser.parse_args(arguments)
+    # Read once, by the first thing that needs threads.
+    os.environ["RAYON_NUM_THREADS"] = "1"
+    if growing.made(options.sizes[0]) is None:
+        sys.exit(f"rates.py: {growth.NEEDS}")
+    result = {"rows": [measured(size) for size in options.sizes], "machine": machine.facts()}
+    RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+def measured(documents):
+    """Return seconds and bytes a document at one size."""
+    path = growing.made(documents)
+    row = {"documents": documents, "bytes": path.stat().st_size / documents, "planned": PLANNED}
+    stages = stages_of(path)
+    row["read_and_sketch_s"] = stages["read and sketch"] / documents
+    row["write_s"] = stages["write"] / documents
+    texts = corpus.read_pieces(path)
+    row |= exchanged(texts)
+    return row
+
+
+def stages_of(path):
+    """Return the seconds of the stages of `neardup.dedup_files` with one thread."""
+    import neardup
+
+    with tempfile.TemporaryDirectory(dir=corpus.WORK) as folder:
+        output = Path(folder) / "kept.jsonl"
+        result = neardup.dedup_files(
+            [path], output, recipe="minhash", threshold=THRESHOLD, workers=1
+        )
+    return result.summary.stages
+
+
+def exchanged(texts):
+    """Return what the exchange of keys and the verification cost, a document."""
+    from neardup import _core, load_recipe, resources
+    from neardup.plan import rule as rule_of
+
+    recipe = load_recipe("minhash")
+    rule = rule_of(recipe, threshold=THRESHOLD)
+    wanted, compiled = rule.compiled(PLANNED), resources.compiled(recipe)
+    exchange = _core.Exchange(wanted, compiled, buckets=BUCKETS)
+    batches = [sketched(compiled, texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)]
+    begins = range(0, len(texts), BATCH)
+    numbers = [
+        np.arange(b, b + len(s), dtype=np.int64) for b, s in zip(begins, batches, strict=True)
+    ]
+    clock = Clock(len(texts))
+    with clock("keys_s"):
+        keys = [exchange.keys(s, int(n[-1])) for s, n in zip(batches, numbers, strict=True)]
+    with clock("count_s"):
+        counts = turned([exchange.count(list(blobs)) for blobs in zip(*keys, strict=True)])
+    everything = [np.ones(len(s), bool) for s in batches]
+    with clock("file_s"):
+        filed = [
+            exchange.file(s, n, all_, c)
+            for s, n, all_, c in zip(batches, numbers, everything, counts, strict=True)
+        ]
+    with clock("lists_s"):
+        lists = turned(
+            [
+                exchange.lists(list(entries), list(asked))
+                for entries, asked in zip(
+                    zip(*filed, strict=True), zip(*counts, strict=True), strict=True
+                )
+            ]
+        )
+    with clock("candidates_s"):
+        pairs = [
+            exchange.candidates(s, n, all_, c, found)
+            for s, n, all_, c, found in zip(
+                batches, numbers, everything, counts, lists, strict=True
+            )
+        ]
+    later, earlier = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    row = clock.row | {
+        "bands": list(rule.banding(PLANNED)[:2]),
+        "candidates": len(later) / len(texts),
+        "unrelated": unrelated(texts, later, earlier),
+        "keys_bytes": size_of(keys, texts),
+        "counts_bytes": size_of(counts, texts),
+        "entries_bytes": size_of(filed, texts),
+        "lists_bytes": size_of(lists, texts),
+        # A candidate's text is sent to where the later document is.
+        "texts_bytes": sum(len(texts[n].encode("utf-8")) for n in earlier.tolist()) / len(texts),
+    }
+    return row | {"verify_s": verified(wanted, compiled, texts, later, earlier)}
+
+
+def unrelated(texts, later, earlier):
+    """Return how many candidates are copies of nothing in each other: chance alone made them."""
+    return sum(
+        growing.resemblance(growing.shingles(texts[a]), growing.shingles(texts[b])) < UNRELATED
+        for a, b in zip(later.tolist(), earlier.tolist(), strict=True)
+    )
+
+
+def verified(wanted, compiled, texts, later, earlier):
+    """Return the seconds that a candidate takes to be verified."""
+    from neardup import _core
+
+    involved, places = np.unique(np.concatenate((later, earlier)), return_inverse=True)
+    column = pa.array([texts[number] for number in involved.tolist()], pa.large_string())
+    a, b = places[: len(later)].astype(np.uint32), places[len(later) :].astype(np.uint32)
+    begun = time.perf_counter()
+    _core.verify_pairs(wanted, compiled, None, column, a, b)
+    return (time.perf_counter() - begun) / max(len(later), 1)
+
+
+class Clock:
+    """Seconds of steps, a document each."""
+
+    def __init__(self, documents):
+        """Begin with no steps."""
+        self.documents, self.row = documents, {}
+
+    def __call__(self, name):
+        """Take the time of what is done inside."""
+        self.name = name
+        return self
+
+    def __enter__(self):
+        """Begin."""
+        self.begun = time.perf_counter()
+
+    def __exit__(self, *_):
+        """End."""
+        self.row[self.name] = (time.perf_counter() - self.begun) / self.documents
+
+
+def sketched(compiled, texts):
+    """Return the sketches of a batch."""
+    from neardup import _core
+
+    batch = _core.Corpus(compiled, keeps_texts=False, shingle=None, workers=1)
+    batch.push(pa.array(texts, pa.large_string()), titles=None, units=None)
+    batch.finish()
+    return batch.sketches()
+
+
+def turned(answers):
+    """Return by batch what is given by bucket."""
+    return [list(blobs) for blobs in zip(*answers, strict=True)]
+
+
+def size_of(blobs, texts):
+    """Return the bytes of all blobs, a document."""
+    return sum(len(blob) for row in blobs for blob in row) / len(texts)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""``neardup dedup --engine spark``: the same command on a cluster."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from neardup.exceptions import ParameterError
+from neardup.parameters import check_choice
+
+if TYPE_CHECKING:
+    from neardup.recipe import Recipe
+    from neardup.spark import SparkSummary
+
+_ENGINES = ("single", "spark")
+
+
+def check_engine(engine: str, of_cluster: Mapping[str, Any]) -> bool:
+    """Say whether a cluster is wanted.
+
+    Raises
+    ------
+    ParameterError
+        If the engine is not known, or an option of a cluster is given without one.
+    """
+    is_spark = bool(check_choice(engine, "engine", _ENGINES) == "spark")
+    for name, value in of_cluster.items():
+        if value is not None and not is_spark:
+            raise ParameterError(
+                f"The '{name}' parameter must be left out: it is for a cluster. "
+                f"Got {value!r} instead. Add --engine spark."
+            )
+    return is_spark
+
+
+def dedup_on_spark(
+    inputs: Sequence[str],
+    output: str,
+    *,
+    master: str | None,
+    checkpoint: str | None,
+    removed: str | None,
+    format: str | None,
+    text: str | None,
+    id: str | None,
+    threshold: float | None,
+    recipe: Recipe,
+    on_error: str,
+    force: bool,
+    quiet: bool,
+    others: Mapping[str, Any],
+) -> SparkSummary:
+    """De-duplicate on a cluster, and print what was done.
+
+    Raises
+    ------
+    ParameterError
+        If one of the `others`, options for one machine, is given.
+    """
+    for name, value in others.items():
+        if value:
+            raise ParameterError(
+                f"The '{name}' parameter must be left out on Spark. Got {value!r} instead. "
+                "Leave out --engine to run on one machine."
+            )
+    from neardup.cli.watch import Watch, print_summary
+    from neardup.spark import dedup_files
+    from neardup.spark.session import start
+
+    with Watch(quiet=quiet) as watch:
+        spark = start(master)
+        try:
+            result = dedup_files(
+                inputs,
+                output,
+                spark=spark,
+                removed=removed,
+                format=format,
+                text=text,
+                id=id,
+                threshold=threshold,
+                recipe=recipe,
+                on_error=on_error,
+                checkpoint=checkpoint,
+                force=force,
+                progress=watch,
+            )
+        finally:
+            spark.stop()
+    summary = result.summary
+    if not quiet:
+        print_summary(summary, result.measure, result.threshold, None)
+        of_each = f"{summary.shuffled_bytes_per_document:,.0f} bytes a document"
+        print(f"{'rounds':>18}  {summary.rounds:>12,}", file=sys.stderr)
+        print(
+            f"{'shuffled':>18}  {summary.shuffled_bytes / 1e6:>12,.1f}  MB, {of_each}",
+            file=sys.stderr,
+        )
+    return summary

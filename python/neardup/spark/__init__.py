@@ -1,0 +1,19 @@
+"""The same job on Apache Spark: :func:`dedup` for a DataFrame, :func:`dedup_files` for files.
+
+Needs the extra ``spark``. The kept set and the removed table are those of one machine.
+
+| file | has |
+|---|---|
+| `dedup` | what users call, and how a job goes |
+| `sources`, `records`, `numbering` | files or a table to records; which stands before which |
+| `sketching` | records to batches with their sketches |
+| `steps`, `verifying`, `commonness` | what is done with a batch or bucket, without Spark |
+| `work`, `tables`, `blobs` | how these meet the rows of a table |
+| `search`, `rule` | the steps as tables, and the one rule by rounds |
+| `results` | kept records, removed table, problems |
+| `settings`, `session`, `checkpoint` | what tasks are told; set-up; what survives a job |
+"""
+
+from neardup.spark.dedup import SparkResult, SparkSummary, dedup, dedup_files
+
+__all__ = ["SparkResult", "SparkSummary", "dedup", "dedup_files"]

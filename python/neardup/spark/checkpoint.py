@@ -1,0 +1,156 @@
+"""Checkpoint: what a job has done stays done, in a folder that all machines reach.
+
+Each stage is a folder of Parquet that Spark writes whole or not at all. A job that is
+started again with the same settings goes on after the last whole stage.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from neardup.exceptions import InputError, ParameterError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_SETTINGS = "settings.json"
+
+#: Blobs are compressed already, and no two are equal. A row group waits in memory.
+_OPTIONS = {
+    "compression": "none",
+    "parquet.enable.dictionary": "false",
+    "parquet.block.size": str(32 << 20),
+}
+
+
+class Folders:
+    """The file systems that Spark knows: `file:`, `hdfs:`, `s3a:` and others."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._jvm: Any = getattr(spark, "_jvm", None)
+        if self._jvm is None:
+            raise ParameterError(
+                "The 'spark' session must be a classic one, with a driver of its own. Got one of "
+                "Spark Connect instead. Start the program with spark-submit, or name a --master."
+            )
+        self._settings = spark._jsc.hadoopConfiguration()
+
+    def _open(self, path: str) -> tuple[Any, Any]:
+        place = self._jvm.org.apache.hadoop.fs.Path(path)
+        return place.getFileSystem(self._settings), place
+
+    def exists(self, path: str) -> bool:
+        """Say whether there is a file or folder."""
+        system, place = self._open(path)
+        return bool(system.exists(place))
+
+    def remove(self, path: str) -> None:
+        """Remove a file or folder with all that is in it."""
+        system, place = self._open(path)
+        system.delete(place, True)
+
+    def move(self, path: str, to: str) -> None:
+        """Give a folder another name."""
+        system, place = self._open(path)
+        if not system.rename(place, self._open(to)[1]):
+            raise InputError(f"{to}: must be a new name for {path}. Got a failure instead.")
+
+    def size(self, path: str) -> int:
+        """Return the bytes of a file, or of all that are in a folder."""
+        system, place = self._open(path)
+        return int(system.getContentSummary(place).getLength())
+
+    def read(self, path: str) -> str:
+        """Return the text of a small file."""
+        system, place = self._open(path)
+        stream = system.open(place)
+        try:
+            tools = self._jvm.org.apache.hadoop.io.IOUtils
+            return bytes(tools.readFullyToByteArray(stream)).decode()
+        finally:
+            stream.close()
+
+    def write(self, path: str, text: str) -> None:
+        """Write a small file."""
+        system, place = self._open(path)
+        stream = system.create(place, True)
+        try:
+            stream.write(bytearray(text.encode()))
+        finally:
+            stream.close()
+
+    def files(self, path: str) -> list[str]:
+        """Return the files that a path, a pattern or a folder names, in order.
+
+        Raises
+        ------
+        InputError
+            If there is none.
+        """
+        system, place = self._open(path)
+        if system.exists(place):
+            roots = [system.getFileStatus(place)]
+        else:
+            roots = list(system.globStatus(place) or [])
+        found: list[str] = []
+        for root in roots:
+            found.extend(self._below(system, root))
+        if not found:
+            raise InputError(f"{path}: no such file, or a folder without files.")
+        return found
+
+    def _below(self, system: Any, status: Any) -> list[str]:
+        if not status.isDirectory():
+            return [str(status.getPath().toString())]
+        entries = [(e.getPath().getName(), e) for e in system.listStatus(status.getPath())]
+        # Spark leaves out what begins so, too.
+        named = sorted((name, e) for name, e in entries if not name.startswith(("_", ".")))
+        return [file for _, entry in named for file in self._below(system, entry)]
+
+
+class Checkpoint:
+    """The folder of one job.
+
+    Raises
+    ------
+    InputError
+        If it has the stages of a job with other settings.
+    """
+
+    def __init__(self, spark: SparkSession, path: str, settings: dict[str, Any]) -> None:
+        self._spark = spark
+        self.path = path.rstrip("/")
+        self._folders = Folders(spark)
+        place = f"{self.path}/{_SETTINGS}"
+        text = json.dumps(settings, sort_keys=True, ensure_ascii=False)
+        if not self._folders.exists(place):
+            self._folders.write(place, text)
+            return
+        found = json.loads(self._folders.read(place))
+        if found != json.loads(text):
+            other = sorted(k for k in {*found, *settings} if found.get(k) != settings.get(k))
+            raise InputError(
+                f"{self.path}: must be the checkpoint of this job. Got one with another "
+                f"{', '.join(other)} instead. Name another folder, or remove this one."
+            )
+
+    def has(self, name: str) -> bool:
+        """Say whether a stage is whole."""
+        return self._folders.exists(f"{self.path}/{name}/_SUCCESS")
+
+    def stage(self, name: str, make: Callable[[], DataFrame]) -> DataFrame:
+        """Return the rows of a stage, which is run unless it was."""
+        place = f"{self.path}/{name}"
+        if not self.has(name):
+            make().write.mode("overwrite").options(**_OPTIONS).parquet(place)
+        return self._spark.read.parquet(place)
+
+    def size(self, name: str) -> int:
+        """Return the bytes of a stage."""
+        return self._folders.size(f"{self.path}/{name}")
+
+    def remove(self) -> None:
+        """Remove the folder."""
+        self._folders.remove(self.path)

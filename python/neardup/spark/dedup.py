@@ -1,0 +1,460 @@
+"""Drop the near-duplicates of a collection on a cluster: what users call."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup.collect import REMEMBERED, Progress
+from neardup.exceptions import InputError, OutputError, ParameterError
+from neardup.parameters import check_choice, check_field, check_whole
+from neardup.readers.fields import Fields
+from neardup.recipe import Recipe, load_recipe
+from neardup.spark import results
+from neardup.spark.checkpoint import Checkpoint, Folders
+from neardup.spark.numbering import MOST, File
+from neardup.spark.rule import FEW_PAIRS
+from neardup.spark.search import Run, Search
+from neardup.spark.session import require_spark, settings_for, shuffled_bytes
+from neardup.spark.settings import Settings, described, settings_of
+from neardup.spark.sketching import SCHEMA, sketch
+from neardup.spark.sources import Source, open_files, open_table
+from neardup.summary import Clock, Summary
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from neardup.readers import Problem
+
+_ON_ERROR = ("keep", "drop", "stop")
+
+#: Documents of a batch; few enough for a task's memory, many enough for large rows.
+BATCH_DOCUMENTS = 8192
+
+#: Columns of the removed table.
+_REMOVED = ("id", "kept_id", "similarity", "measure", "distance")
+
+
+@dataclass
+class SparkSummary(Summary):
+    """Counts and costs of a job.
+
+    Parameters
+    ----------
+    rounds : int
+        Times that documents were filed and looked up, until nothing changed.
+    shuffled_bytes : int
+        Written by all executors for others to read, compressed.
+    """
+
+    rounds: int = 0
+    shuffled_bytes: int = 0
+
+    @property
+    def shuffled_bytes_per_document(self) -> float:
+        """Bytes that went between tasks, for each document."""
+        return self.shuffled_bytes / max(self.read, 1)
+
+
+@dataclass(frozen=True)
+class SparkResult:
+    """What a job kept, what it dropped, and why.
+
+    Parameters
+    ----------
+    kept : pyspark.sql.DataFrame
+        The kept rows, unchanged, in parts that follow each other in input order.
+    removed : pyspark.sql.DataFrame
+        One row a dropped document, in input order: ``id``, ``kept_id``, ``similarity``,
+        ``measure``, ``distance``, as `neardup.dedup` gives it.
+    summary : SparkSummary
+    problems : list of Problem
+        Records that could not be read; at most 10,000 are remembered.
+    checkpoint : str
+        The folder that `kept` and `removed` are read from.
+    measure : str
+        The similarity that `removed` states.
+    threshold : float or None
+        The smallest similarity of a duplicate, inclusive.
+    """
+
+    kept: DataFrame
+    removed: DataFrame
+    summary: SparkSummary
+    problems: list[Problem]
+    checkpoint: str
+    measure: str
+    threshold: float | None
+    _close: Callable[[], None] = field(repr=False, compare=False)
+
+    def close(self) -> None:
+        """Remove the checkpoint; `kept` and `removed` cannot be read any more."""
+        self._close()
+
+
+def dedup(
+    df: DataFrame,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    threshold: float | None = None,
+    recipe: str | Path | Recipe = "general",
+    order_by: str | Sequence[str] = (),
+    on_error: str = "keep",
+    checkpoint: str | None = None,
+    partitions: int | None = None,
+    batch_documents: int = BATCH_DOCUMENTS,
+) -> SparkResult:
+    """Drop the near-duplicates of a table of Spark.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        Of a classic session.
+    text, id : str or None, default=None
+        Columns of the text (``text``, else ``content``, else ``body``) and of the id
+        (``id``, else the position).
+    threshold : float or None, default=None
+        Smallest similarity of a duplicate, inclusive, in (0, 1], by the recipe's measure.
+    recipe : str, Path or Recipe, default="general"
+        One that searches by keys and verifies texts: ``general``, ``minhash``, or one of
+        your own. Files that it names must be on all machines.
+    order_by : str or sequence of str, default=()
+        Columns that say which of two duplicates stays: the one that sorts first. They
+        should tell all rows apart. Without them it is the order in which Spark reads.
+    on_error : {"keep", "drop", "stop"}, default="keep"
+        What becomes of a row without a readable text. It is never called a duplicate.
+    checkpoint : str or None, default=None
+        A folder that all machines reach, such as ``s3a://bucket/job``. A job that was
+        broken off goes on from there; the input must be the same. By default a new one
+        in the session's checkpoint directory, or on a local master a temporary one.
+    partitions : int or None, default=None
+        Tasks that a stage is cut into, at least 1. By default three for each core, and
+        more where the input is large. Changes no result.
+    batch_documents : int, default=8192
+        Documents that a task works on together, from 1 to 65,536. Changes no result.
+
+    Returns
+    -------
+    SparkResult
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of bounds; if the recipe's search cannot be spread.
+    InputError
+        If there is no text column; if a row cannot be read and `on_error` is ``stop``; if
+        the checkpoint is that of another job.
+    MissingDependencyError
+        If PySpark is not installed.
+
+    See Also
+    --------
+    neardup.dedup : the same on one machine.
+
+    Notes
+    -----
+    The kept set is that of `neardup.dedup` on the same rows in the same order. No row is
+    sent to the driver; it gets some numbers for each batch.
+
+    Examples
+    --------
+    >>> import neardup.spark
+    >>> result = neardup.spark.dedup(df, text="content", id="url")  # doctest: +SKIP
+    >>> result.kept.write.parquet("s3a://bucket/clean")  # doctest: +SKIP
+    """
+    require_spark()
+    from pyspark.sql import DataFrame
+
+    if not isinstance(df, DataFrame):
+        raise ParameterError(
+            f"The 'df' parameter must be a DataFrame of Spark. Got {type(df).__name__} instead. "
+            "For other tables there is neardup.dedup."
+        )
+    names = [order_by] if isinstance(order_by, str) else list(order_by)
+    fields = Fields(text=check_field(text, "text"), id=check_field(id, "id"))
+    job = Job(
+        df.sparkSession,
+        recipe=load_recipe(recipe),
+        threshold=threshold,
+        fields=fields,
+        lines=False,
+        on_error=on_error,
+        checkpoint=checkpoint,
+        partitions=partitions,
+        batch_documents=batch_documents,
+    )
+    return job.run(lambda: open_table(df, fields, names), {"order_by": names})
+
+
+def dedup_files(
+    inputs: Sequence[str | Path],
+    output: str | Path,
+    *,
+    spark: SparkSession,
+    removed: str | Path | None = None,
+    format: str | None = None,
+    text: str | None = None,
+    id: str | None = None,
+    threshold: float | None = None,
+    recipe: str | Path | Recipe = "general",
+    on_error: str = "keep",
+    checkpoint: str | None = None,
+    partitions: int | None = None,
+    batch_documents: int = BATCH_DOCUMENTS,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> SparkResult:
+    """Drop the near-duplicates of files, and write what is kept.
+
+    Parameters
+    ----------
+    inputs : sequence of str or Path
+        Files, folders and patterns, as Spark's file systems know them; all JSON lines, or
+        all Parquet. In priority order, the files of a folder by name.
+    output : str or Path
+        Folder of the kept records, in the format of the input: part files that follow each
+        other in input order.
+    spark : pyspark.sql.SparkSession
+        A classic one.
+    removed : str, Path or None, default=None
+        Folder of the dropped records with their reasons: Parquet if its name ends in
+        ``.parquet``, else JSON lines.
+    format : {"jsonl", "parquet"} or None, default=None
+        By default told from the names.
+    checkpoint : str or None, default=None
+        As in :func:`dedup`; by default a folder beside `output`, which is removed at the
+        end.
+    force : bool, default=False
+        Replace outputs that exist.
+    progress : Progress or None, default=None
+        Is told what the job does.
+    text, id, threshold, recipe, on_error, partitions, batch_documents
+        As in :func:`dedup`.
+
+    Returns
+    -------
+    SparkResult
+        ``kept`` reads what was written; ``removed`` needs the checkpoint, if that was named.
+
+    Raises
+    ------
+    ParameterError, InputError, MissingDependencyError
+        As in :func:`dedup`.
+    OutputError
+        If an output exists. Then nothing is run.
+    """
+    require_spark()
+    folders = Folders(spark)
+    out = os.fspath(output)
+    out_removed = None if removed is None else os.fspath(removed)
+    for path in filter(None, (out, out_removed)):
+        if folders.exists(path) and not force:
+            raise OutputError(
+                f"{path}: exists already. Name another folder, or replace it with force=True "
+                "(--force)."
+            )
+    fields = Fields(text=check_field(text, "text"), id=check_field(id, "id"))
+    names = [os.fspath(path) for path in inputs]
+    source = open_files(spark, names, format, fields)
+    beside = f"{out.rstrip('/')}.checkpoint"
+    job = Job(
+        spark,
+        recipe=load_recipe(recipe),
+        threshold=threshold,
+        fields=fields,
+        lines=source.lines,
+        on_error=on_error,
+        checkpoint=beside if checkpoint is None else checkpoint,
+        partitions=partitions,
+        batch_documents=batch_documents,
+        progress=progress,
+    )
+    files = [[file.name, file.size] for file in source.files.values()]
+    result = job.run(lambda: source, {"files": files})
+    place = f"{result.checkpoint}/output"
+    if source.lines:
+        result.kept.write.mode("overwrite").text(f"{place}/kept", lineSep="\n")
+    else:
+        result.kept.write.mode("overwrite").parquet(f"{place}/kept")
+    moves = [(f"{place}/kept", out)]
+    if out_removed is not None:
+        writer = result.removed.write.mode("overwrite")
+        if out_removed.rstrip("/").endswith(".parquet"):
+            writer.parquet(f"{place}/removed")
+        else:
+            writer.json(f"{place}/removed", ignoreNullFields=False)
+        moves.append((f"{place}/removed", out_removed))
+    for made, wanted in moves:
+        if folders.exists(wanted):
+            folders.remove(wanted)
+        folders.move(made, wanted)
+    job.clock.lap("write")
+    result.summary.seconds = job.clock.seconds()
+    result.summary.stages = job.clock.stages
+    result.summary.shuffled_bytes = shuffled_bytes(spark) - job.shuffled_before
+    if checkpoint is None:
+        result.close()
+    read = spark.read.schema(source.schema)
+    return replace(result, kept=read.text(out) if source.lines else read.parquet(out))
+
+
+class Job:
+    """One job over a table or files."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        *,
+        recipe: Recipe,
+        threshold: float | None,
+        fields: Fields,
+        lines: bool,
+        on_error: str,
+        checkpoint: str | None,
+        partitions: int | None,
+        batch_documents: int,
+        progress: Progress | None = None,
+    ) -> None:
+        check_choice(on_error, "on_error", _ON_ERROR)
+        check_whole(batch_documents, "batch_documents", 1, MOST)
+        if partitions is not None:
+            check_whole(partitions, "partitions", 1)
+        self.spark = spark
+        self.settings = settings_of(recipe, threshold=threshold, fields=fields, lines=lines)
+        self.on_error = on_error
+        self.partitions = partitions
+        self.batch_documents = batch_documents
+        self.progress = progress or Progress()
+        self.clock = Clock()
+        self.shuffled_before = shuffled_bytes(spark)
+        self._checkpoint = checkpoint or _new_checkpoint(spark)
+
+    def run(self, open_source: Callable[[], Source], told: dict[str, Any]) -> SparkResult:
+        """Run the job on a source, which the checkpoint is told by what is in `told`."""
+        parts = self.partitions or 3 * self.spark.sparkContext.defaultParallelism
+        with settings_for(self.spark, parts, self.batch_documents):
+            return self._run(open_source(), told)
+
+    def _run(self, source: Source, told: dict[str, Any]) -> SparkResult:
+        settings = self.settings
+        wanted = described(settings, batch_documents=self.batch_documents, **told)
+        checkpoint = Checkpoint(self.spark, self._checkpoint, wanted)
+        self.progress.stage("read and sketch", None)
+        documents = checkpoint.stage(
+            "documents", lambda: _sketched(source, settings, self.batch_documents)
+        )
+        seen = results.overview(documents, source.files)
+        problems = results.problems(documents, seen, REMEMBERED)
+        if problems and self.on_error == "stop":
+            raise InputError(f"{problems[0]} Stopped, as on_error='stop' (--on-error stop) asks.")
+        for problem in problems:
+            self.progress.problem(problem)
+        self.clock.lap("read and sketch")
+        self.progress.stage("candidates, verify, cluster", seen.documents)
+        search = Search(settings, seen.documents, self._buckets(seen))
+        run = Run(self.spark, search, documents, checkpoint, self._parts(seen), few_pairs=FEW_PAIRS)
+        try:
+            decisions = run.decide()
+        finally:
+            run.close()
+        names = self.spark.sparkContext.broadcast(seen.names())
+        ids = checkpoint.stage("ids", lambda: results.ids(documents, decisions, names, settings))
+        removed = checkpoint.stage("removed", lambda: results.removed(decisions, ids, settings))
+        self.clock.lap("candidates, verify, cluster")
+        kept = results.kept(
+            documents,
+            decisions,
+            seen,
+            source.schema,
+            lines=settings.lines,
+            drop_unreadable=self.on_error == "drop",
+        )
+        return SparkResult(
+            kept=kept,
+            removed=removed.orderBy("number").select(*_REMOVED),
+            summary=self._summary(seen, decisions, run),
+            problems=problems,
+            checkpoint=checkpoint.path,
+            measure=settings.rule.measure,
+            threshold=settings.rule.threshold,
+            _close=checkpoint.remove,
+        )
+
+    def _parts(self, seen: results.Overview) -> int:
+        """Return how many tasks a stage is cut into."""
+        if self.partitions is not None:
+            return self.partitions
+        cores = self.spark.sparkContext.defaultParallelism
+        return max(cores, -(-seen.documents // _TASK_DOCUMENTS))
+
+    def _buckets(self, seen: results.Overview) -> int:
+        """Return how many parts keys are dealt to: more than tasks, to even them out."""
+        return min(2 * self._parts(seen), _MOST_BUCKETS)
+
+    def _summary(self, seen: results.Overview, decisions: DataFrame, run: Run) -> SparkSummary:
+        from pyspark.sql import functions as F
+
+        identical = F.sum(F.col("identical").cast("int"))
+        row = decisions.agg(F.count("number"), identical).first()
+        dropped, exact = (0, 0) if row is None else (row[0], row[1] or 0)
+        unreadable = sum(info.documents - info.readable for info in seen.batches)
+        return SparkSummary(
+            task="dedup",
+            read=seen.documents,
+            unreadable=unreadable,
+            exact_duplicates=exact,
+            near_duplicates=dropped - exact,
+            kept=seen.documents - dropped - (unreadable if self.on_error == "drop" else 0),
+            problems=sum(info.problems for info in seen.batches),
+            candidates=run.counts.candidates,
+            bytes_read=sum(info.size for info in seen.batches),
+            seconds=self.clock.seconds(),
+            stages=self.clock.stages,
+            rounds=run.counts.rounds,
+            shuffled_bytes=shuffled_bytes(self.spark) - self.shuffled_before,
+        )
+
+
+#: Documents that one task of the search is for.
+_TASK_DOCUMENTS = 250_000
+
+#: The core's bound.
+_MOST_BUCKETS = 1 << 16
+
+
+def _sketched(source: Source, settings: Settings, most: int) -> DataFrame:
+    work = partial(_sketch, settings=settings, files=source.files, most=most)
+    return source.frame.mapInArrow(work, SCHEMA)
+
+
+def _sketch(
+    rows: Iterable[pa.RecordBatch], *, settings: Settings, files: Mapping[int, File], most: int
+) -> Iterator[pa.RecordBatch]:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return sketch(rows, settings=settings, files=files, partition=context.partitionId(), most=most)
+
+
+def _new_checkpoint(spark: SparkSession) -> str:
+    """Return a new folder for a job that none was named for."""
+    name = f"neardup-{uuid.uuid4().hex[:12]}"
+    context = spark.sparkContext
+    folder = context.getCheckpointDir()
+    if folder is not None:
+        return f"{folder}/{name}"
+    if (context.master or "").startswith("local"):
+        return Path(tempfile.mkdtemp(prefix="neardup-spark-")).as_uri()
+    raise ParameterError(
+        "The 'checkpoint' parameter must name a folder that all machines reach. Got none instead, "
+        "and the session has no checkpoint directory. Name one, such as s3a://bucket/job."
+    )

@@ -1,0 +1,373 @@
+"""The search: all steps as tables of Spark, from batches to who repeats whom.
+
+Who is filed depends on who is kept, and who is kept on who was filed. So the search
+begins with all documents filed, applies the rule, files only what was kept, and does so
+again until nothing changes. What then stands is what one machine finds that decides
+document by document: with the first, by each document's lists depending only on kept ones
+before it, and so on through the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from neardup.spark import commonness, rule, work
+from neardup.spark.blobs import pack
+from neardup.spark.checkpoint import Checkpoint
+from neardup.spark.settings import Settings
+from neardup.spark.tables import (
+    DROPPED,
+    MESSAGE,
+    PAIRS,
+    PART,
+    REQUEST,
+    Message,
+    for_each_batch,
+    for_each_row,
+    for_each_target,
+    rows_of,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: Tables of shingles that one task merges: up to 72 MB each.
+_FAN = 8
+
+#: Bytes of a pair in its blob.
+_PAIR_BYTES = 24
+
+#: The digest of no documents.
+_NONE = (0, None, None)
+
+#: Bytes of requests that every task may hold, so that texts need not move.
+_BROADCAST = 64 << 20
+
+
+@dataclass(frozen=True)
+class Search:
+    """What the steps need to know, as it goes to the tasks.
+
+    Parameters
+    ----------
+    settings : Settings
+    documents : int
+        Documents of the input.
+    buckets : int
+        Parts that keys are dealt to.
+    """
+
+    settings: Settings
+    documents: int
+    buckets: int
+
+
+@dataclass
+class Counts:
+    """What a search tells of itself.
+
+    Parameters
+    ----------
+    rounds : int
+        Times that documents were filed.
+    rule_rounds : int
+        Rounds of the rule, over all of these.
+    candidates : int
+        Candidate pairs of the last time.
+    """
+
+    rounds: int = 0
+    rule_rounds: int = 0
+    candidates: int = 0
+
+
+@dataclass
+class Run:
+    """One run of the search over sketched documents.
+
+    Parameters
+    ----------
+    spark : SparkSession
+    search : Search
+    documents : DataFrame
+        Rows of batches and groups, see `sketching.SCHEMA`.
+    checkpoint : Checkpoint
+    partitions : int
+        Parts that messages are shuffled to.
+    few_pairs : int
+        Similar pairs that one task settles.
+    """
+
+    spark: SparkSession
+    search: Search
+    documents: DataFrame
+    checkpoint: Checkpoint
+    partitions: int
+    few_pairs: int = rule.FEW_PAIRS
+    counts: Counts = field(default_factory=Counts)
+
+    def __post_init__(self) -> None:
+        self.batches = self.documents.filter("documents > 0")
+        self._prepared: DataFrame | None = None
+        self._lists_held: DataFrame | None = None
+        self._background: Any = None
+
+    @property
+    def prepared(self) -> DataFrame:
+        """Batches with what the buckets told of their keys and texts."""
+        if self._prepared is None:
+            columns = ("batch", "identities", "features", "sketches")
+            asked = for_each_row(
+                self.batches.select("batch", "batch_group", *columns[1:]),
+                work.ask,
+                search=self.search,
+            )
+            told = for_each_target(asked, work.count, self.partitions, search=self.search)
+            made = for_each_batch(
+                self.batches.select(*columns), told, work.prepare, work.PREPARED, search=self.search
+            )
+            # Where the rounds begin: cut once for all that comes to batches later.
+            self._prepared = _persisted(made.repartition(self.partitions, "batch"))
+        return self._prepared
+
+    def close(self) -> None:
+        """Let go of what executors hold."""
+        if self._prepared is not None:
+            self._prepared.unpersist()
+        if self._lists_held is not None:
+            self._lists_held.unpersist()
+        if self._background is not None:
+            self._background.destroy()
+
+    def decide(self) -> DataFrame:
+        """Return all dropped documents, with those that they repeat."""
+        return self.checkpoint.stage("decisions", self._decided)
+
+    def _decided(self) -> DataFrame:
+        from pyspark.sql import functions as F
+
+        pairs, dropped, lists = self._fixed()
+        repeats = self.prepared.select("state").mapInArrow(work.repeats, "number long, first long")
+        repeats = self.checkpoint.stage("repeats", lambda: repeats)
+        first = F.col("first") == dropped.number
+        same = repeats.join(dropped, first, "left_anti").select(
+            "number",
+            F.col("first").alias("kept"),
+            F.lit(1.0).alias("similarity"),
+            F.lit(True).alias("identical"),
+        )
+        searched = _best(pairs)
+        # The first of these texts is dropped, and so are they: but who is the most
+        # similar kept document may have changed since.
+        again = repeats.join(dropped, first, "left_semi").select("number")
+        if again.isEmpty():
+            return searched.unionByName(same)
+        told = lists.unionByName(_dealt(again))
+        found = self._verified(told, "repeats-of-dropped", of_repeats=True)
+        return searched.unionByName(same).unionByName(_best(_similar(found)))
+
+    def _fixed(self) -> tuple[DataFrame, DataFrame, DataFrame]:
+        """File, look up and decide until nothing changes; return similar pairs, dropped
+        documents and the lists of the last time."""
+        dropped: DataFrame | None = None
+        before = _NONE
+        verified: list[DataFrame] = []
+        while True:
+            number = self.counts.rounds
+            self.counts.rounds += 1
+            lists = self._lists(dropped)
+            told = lists
+            for frame in verified:
+                told = told.unionByName(frame)
+            found = self._verified(told, f"round-{number}", of_repeats=False)
+            pairs = _similar(found)
+            most = self.checkpoint.size(f"round-{number}/verified") // _PAIR_BYTES
+            now, rounds = rule.dropped(
+                pairs, most, self.checkpoint, f"round-{number}/rule", self.few_pairs
+            )
+            self.counts.rule_rounds += rounds
+            these = _digest(now)
+            if these == before:
+                self.counts.candidates = _count(found)
+                return pairs, now, lists
+            dropped, before = now, these
+            verified.append(found)
+
+    def _lists(self, dropped: DataFrame | None) -> DataFrame:
+        """Return the lists of all buckets, of the documents that are not dropped."""
+        if dropped is None:
+            filed = for_each_row(self.prepared, work.file, search=self.search)
+        else:
+            filed = for_each_batch(
+                self.prepared, _dealt(dropped), work.file_less, MESSAGE, search=self.search
+            )
+        lists = for_each_target(filed, work.lists, self.partitions, search=self.search)
+        # Those of the last time are looked at twice.
+        if self._lists_held is not None:
+            self._lists_held.unpersist()
+        self._lists_held = _persisted(lists)
+        return self._lists_held
+
+    def _verified(self, told: DataFrame, name: str, *, of_repeats: bool) -> DataFrame:
+        """Return the candidates, with their similarities."""
+        found = f"{name}/candidates"
+        pairs = self.checkpoint.stage(
+            found,
+            lambda: for_each_batch(
+                self.prepared,
+                told,
+                work.candidates,
+                MESSAGE,
+                search=self.search,
+                of_repeats=of_repeats,
+            ),
+        )
+        return self.checkpoint.stage(f"{name}/verified", lambda: self._compared(pairs, found))
+
+    def _with_records(
+        self, asked: DataFrame, size: int, step: Callable[..., Iterator[Message]]
+    ) -> DataFrame:
+        """Call `step` with the records of each batch and what is asked of it, at most so many
+        bytes."""
+        from pyspark.sql import functions as F
+
+        requests = asked.groupBy("target").agg(
+            F.collect_list(F.struct("origin", "body")).alias("requests")
+        )
+        # The texts are the largest thing there is, and stay where they are if they can.
+        if size <= _BROADCAST:
+            requests = F.broadcast(requests)
+        records = self.batches.select("batch", "records")
+        together = records.join(requests, records.batch == requests.target)
+        return for_each_row(
+            together.select("batch", "records", "requests"), step, search=self.search
+        )
+
+    def _compared(self, found: DataFrame, name: str) -> DataFrame:
+        from pyspark.sql import functions as F
+
+        texts = self._with_records(
+            found.filter(F.col("kind") == REQUEST), self.checkpoint.size(name), work.answer
+        )
+        pairs = found.filter(F.col("kind") == PAIRS)
+        return for_each_target(
+            pairs.unionByName(texts),
+            work.verify,
+            self.partitions,
+            search=self.search,
+            background=self.background(),
+        )
+
+    def background(self) -> Any:
+        """Return what is common, as every task gets it; None where nothing is counted."""
+        if self.search.settings.rule.counted_shingle is None:
+            return None
+        if self._background is None:
+            common = self.checkpoint.stage("background", self._counted).first()
+            blob = None if common is None else bytes(common[0])
+            self._background = self.spark.sparkContext.broadcast(blob)
+        return self._background
+
+    def _counted(self) -> DataFrame:
+        from pyspark.sql import functions as F
+
+        counted = self.documents.filter("documents = 0")
+        samples = counted.select("counted").mapInArrow(work.sample, "body binary")
+        found = samples.repartition(1).mapInArrow(work.level, "level int").first()
+        level = 0 if found is None else found[0]
+        tables = counted.select("batch", "counted").mapInArrow(
+            partial(work.thin, level=level), MESSAGE
+        )
+        tables = tables.withColumn("target", F.monotonically_increasing_id())
+        again = self.checkpoint.stage(
+            "overcounted",
+            lambda: for_each_row(self.prepared.select("batch", "state"), work.overcounted),
+        )
+        off = self._with_records(again, self.checkpoint.size("overcounted"), work.count_again)
+        off = off.select(
+            F.monotonically_increasing_id().alias("target"),
+            F.lit(DROPPED).alias("kind"),
+            "origin",
+            "body",
+        )
+        tables = tables.unionByName(off)
+        spread = counted.count()
+        while spread > 1:
+            spread = -(-spread // _FAN)
+            tables = tables.withColumn("target", F.pmod("target", F.lit(spread)))
+            tables = for_each_target(tables, work.merge, spread, fan=1)
+        return tables.coalesce(1).mapInArrow(
+            partial(_common, documents=self.search.documents), "body binary"
+        )
+
+
+def _common(batches: Any, *, documents: int) -> Any:
+    """Merge the last tables, and keep what is common."""
+    import pyarrow as pa
+
+    some = [Message(*row) for row in rows_of(batches)]
+    kinds = {kind: [m.body for m in some if m.kind == kind] for kind in (PART, DROPPED)}
+    if kinds[PART]:
+        table = commonness.merged(kinds[PART])
+        if kinds[DROPPED]:
+            table = commonness.without(table, commonness.merged(kinds[DROPPED]))
+        body = commonness.background(table, documents)
+        yield pa.record_batch({"body": pa.array([body], pa.large_binary())})
+
+
+def _similar(verified: DataFrame) -> DataFrame:
+    """Return the similar pairs, a row each."""
+    return verified.select("body").mapInArrow(
+        work.similar, "later long, earlier long, similarity double"
+    )
+
+
+def _best(pairs: DataFrame) -> DataFrame:
+    """Return for each document the most similar one, the earliest if they tie."""
+    from pyspark.sql import functions as F
+
+    best = F.max(F.struct("similarity", (-F.col("earlier")).alias("earlier"))).alias("best")
+    return (
+        pairs.groupBy("later")
+        .agg(best)
+        .select(
+            F.col("later").alias("number"),
+            (-F.col("best.earlier")).alias("kept"),
+            F.col("best.similarity").alias("similarity"),
+            F.lit(False).alias("identical"),
+        )
+    )
+
+
+def _count(verified: DataFrame) -> int:
+    """Return how many pairs there are."""
+    from pyspark.sql import functions as F
+
+    sizes = F.sum(F.length("body") - F.lit(len(pack([b""] * 3))))
+    row = verified.agg(sizes).first()
+    return 0 if row is None or row[0] is None else int(row[0]) // _PAIR_BYTES
+
+
+def _digest(numbers: DataFrame) -> tuple[Any, ...]:
+    """Return what tells a set of documents from another."""
+    from pyspark.sql import functions as F
+
+    mixed = F.xxhash64("number")
+    row = numbers.agg(
+        F.count("number"), F.bit_xor(mixed), F.bit_xor(F.xxhash64(mixed, "number"))
+    ).first()
+    return _NONE if row is None else tuple(row)
+
+
+def _dealt(numbers: DataFrame) -> DataFrame:
+    """Send numbers of documents to their batches."""
+    return numbers.select("number").mapInArrow(partial(work.deal_numbers, kind=DROPPED), MESSAGE)
+
+
+def _persisted(frame: DataFrame) -> DataFrame:
+    from pyspark import StorageLevel
+
+    return frame.persist(StorageLevel.DISK_ONLY)

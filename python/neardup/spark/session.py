@@ -1,0 +1,68 @@
+"""Sessions: how Spark is set up for a job, and what it says of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from neardup.exceptions import MissingDependencyError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Bytes of Arrow batches: rows of blobs are large, and there are several at a time.
+_BATCH_BYTES = 16 << 20
+
+
+def require_spark() -> None:
+    """Raise MissingDependencyError if PySpark is not installed."""
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        raise MissingDependencyError(
+            "running on Spark needs pyspark. Install it with: pip install 'neardup[spark]'"
+        ) from None
+
+
+@contextmanager
+def settings_for(spark: SparkSession, partitions: int, documents: int) -> Iterator[None]:
+    """Set what a job needs in a session, and set it back."""
+    wanted = {
+        "spark.sql.shuffle.partitions": str(partitions),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(documents),
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(_BATCH_BYTES),
+        "spark.sql.execution.arrow.useLargeVarTypes": "true",
+        # Rows are few and large, and dealt evenly: to plan anew after each step costs more
+        # than it could gain.
+        "spark.sql.adaptive.enabled": "false",
+    }
+    before = {name: spark.conf.get(name, None) for name in wanted}
+    for name, value in wanted.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, old)
+
+
+def start(master: str | None, name: str = "neardup dedup") -> SparkSession:
+    """Return a session on a cluster; the one that is there, if there is one."""
+    require_spark()
+    from pyspark.sql import SparkSession
+
+    builder: Any = SparkSession.builder.appName(name)
+    if master is not None:
+        builder = builder.master(master)
+    return builder.getOrCreate()  # type: ignore[no-any-return]
+
+
+def shuffled_bytes(spark: SparkSession) -> int:
+    """Return the bytes that all executors of a session have written for shuffles so far."""
+    store = spark.sparkContext._jsc.sc().statusStore()
+    executors = store.executorList(False)
+    return sum(executors.apply(at).totalShuffleWrite() for at in range(executors.size()))

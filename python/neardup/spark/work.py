@@ -1,0 +1,238 @@
+"""Work: what a task does with the rows of a batch or bucket, as Spark calls it.
+
+Each function is one of `steps`, `verifying` or `commonness` between messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.spark import commonness, steps, verifying
+from neardup.spark.blobs import batch_from_bytes, binary, numbers_from_bytes, numbers_to_bytes
+from neardup.spark.numbering import batches_of, places_of
+from neardup.spark.settings import exchange
+from neardup.spark.steps import State
+from neardup.spark.tables import (
+    DROPPED,
+    KNOWN,
+    PAIRS,
+    PART,
+    REQUEST,
+    TEXTS,
+    Message,
+    as_columns,
+    messages,
+    rows_of,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from neardup.spark.search import Search
+
+#: A batch with what the buckets told of it.
+PREPARED = "batch long, sketches binary, state binary, counts binary"
+
+
+def ask(
+    batch: int,
+    group: int,
+    identities: bytes,
+    features: bytes,
+    sketches: bytes,
+    *,
+    search: Search,
+) -> Iterator[Message]:
+    """Deal keys and identities to buckets."""
+    blobs = steps.ask(
+        _exchange(search), search.buckets, batch, group, identities, features, sketches
+    )
+    return (Message(bucket, PART, batch, blob) for bucket, blob in enumerate(blobs))
+
+
+def count(bucket: int, asked: list[Message], *, search: Search) -> Iterator[Message]:
+    """Tell each batch what a bucket knows."""
+    answers = steps.count(_exchange(search), [message.body for message in asked])
+    return _back(bucket, asked, answers)
+
+
+def prepare(
+    batch: int,
+    identities: bytes,
+    features: bytes,
+    sketches: bytes,
+    told: list[Message],
+    *,
+    search: Search,
+) -> dict[str, list[Any]]:
+    """Put together what the buckets told of a batch."""
+    least = search.settings.rule.min_features
+    state, counts = steps.prepare(batch, identities, features, least, [m.body for m in told])
+    return {"batch": [batch], "sketches": [sketches], "state": [state], "counts": [counts]}
+
+
+def file(
+    batch: int,
+    sketches: bytes,
+    state: bytes,
+    counts: bytes,
+    told: Iterable[Message] = (),
+    *,
+    search: Search,
+) -> Iterator[Message]:
+    """File the documents of a batch that are not known to be dropped."""
+    blobs = steps.file(_exchange(search), State.from_bytes(state), sketches, counts, _dropped(told))
+    return (Message(bucket, PART, batch, blob) for bucket, blob in enumerate(blobs))
+
+
+def file_less(*row: Any, search: Search) -> dict[str, list[Any]]:
+    """As `file`, of a batch with what is dropped of it."""
+    return as_columns(file(*row, search=search))
+
+
+def lists(bucket: int, filed: list[Message], *, search: Search) -> Iterator[Message]:
+    """Return the lists of a bucket to the batches."""
+    return _back(bucket, filed, steps.lists(_exchange(search), [m.body for m in filed]))
+
+
+def candidates(
+    batch: int,
+    sketches: bytes,
+    state: bytes,
+    counts: bytes,
+    told: list[Message],
+    *,
+    search: Search,
+    of_repeats: bool,
+) -> dict[str, list[Any]]:
+    """Find the candidates of a batch, and ask for their texts.
+
+    Of the documents that take part in the search, or of those that repeat a text
+    that was dropped, which the messages name.
+    """
+    known = State.from_bytes(state)
+    is_asked = np.isin(known.numbers, _dropped(told)) if of_repeats else known.is_searched
+    pairs, requests = steps.candidates(
+        _exchange(search),
+        known,
+        sketches,
+        counts,
+        [m.body for m in told if m.kind == PART],
+        is_asked,
+        [m.body for m in told if m.kind == KNOWN],
+    )
+    asked = [Message(owner, REQUEST, batch, some) for owner, some in requests]
+    return as_columns([Message(batch, PAIRS, batch, pairs), *asked])
+
+
+def answer(
+    batch: int, records: bytes, requests: list[dict[str, Any]], *, search: Search
+) -> Iterator[Message]:
+    """Send texts of a batch to those that asked for them."""
+    texts = verifying.answer(records, [r["body"] for r in requests], search.settings)
+    origins = [r["origin"] for r in requests]
+    return (
+        Message(origin, TEXTS, batch, body) for origin, body in zip(origins, texts, strict=True)
+    )
+
+
+def verify(
+    batch: int, told: list[Message], *, search: Search, background: Any
+) -> Iterator[Message]:
+    """Verify the pairs of a batch by the texts that came."""
+    (pairs,) = (m.body for m in told if m.kind == PAIRS)
+    texts = [m.body for m in told if m.kind == TEXTS]
+    common = None if background is None else background.value
+    verified = verifying.verify(pairs, texts, common, search.settings, search.documents)
+    yield Message(batch, KNOWN, batch, verified)
+
+
+def similar(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield similar pairs, from rows of verified ones."""
+    for (body,) in rows_of(batches):
+        later, earlier, similarity = verifying.similar(body)
+        yield pa.record_batch({"later": later, "earlier": earlier, "similarity": similarity})
+
+
+def repeats(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the documents whose text came before, with the first, from states."""
+    for (body,) in rows_of(batches):
+        state = State.from_bytes(body)
+        at = np.flatnonzero((state.firsts != state.numbers) & (state.firsts >= 0))
+        yield pa.record_batch({"number": state.numbers[at], "first": state.firsts[at]})
+
+
+def overcounted(batch: int, state: bytes) -> Iterator[Message]:
+    """Name the documents whose shingles were counted too often."""
+    known = State.from_bytes(state)
+    if known.overcounted.any():
+        numbers = known.numbers[known.overcounted]
+        yield Message(batch, REQUEST, batch, numbers_to_bytes(numbers))
+
+
+def count_again(
+    batch: int, records: bytes, requests: list[dict[str, Any]], *, search: Search
+) -> Iterator[Message]:
+    """Count the shingles of some documents of a batch."""
+    for request in requests:
+        places = places_of(numbers_from_bytes(request["body"]))
+        table = commonness.counted(batch_from_bytes(records), places, search.settings)
+        yield Message(0, PART, batch, table)
+
+
+def thin(batches: Iterable[pa.RecordBatch], *, level: int) -> Iterator[pa.RecordBatch]:
+    """Thin tables of shingles out to a level."""
+    yield from messages(
+        Message(group, PART, 0, commonness.thinned(table, level))
+        for group, table in rows_of(batches)
+    )
+
+
+def sample(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Sample tables of shingles."""
+    for (table,) in rows_of(batches):
+        yield pa.record_batch({"body": binary([commonness.sampled(table)])})
+
+
+def level(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Return the level of all tables, from all samples."""
+    samples = [body for (body,) in rows_of(batches)]
+    if samples:
+        yield pa.record_batch({"level": pa.array([commonness.level_of(samples)], pa.int32())})
+
+
+def merge(target: int, tables: list[Message], *, fan: int) -> Iterator[Message]:
+    """Merge tables of shingles; of each kind to one."""
+    for kind in sorted({m.kind for m in tables}):
+        merged = commonness.merged([m.body for m in tables if m.kind == kind])
+        yield Message(target // fan, kind, target, merged)
+
+
+def _exchange(search: Search) -> Any:
+    return exchange(search.settings, search.documents, search.buckets)
+
+
+def _back(bucket: int, asked: list[Message], bodies: list[bytes]) -> Iterator[Message]:
+    pairs = zip(asked, bodies, strict=True)
+    return (Message(message.origin, PART, bucket, body) for message, body in pairs)
+
+
+def _dropped(told: Iterable[Message]) -> NDArray[np.int64]:
+    some = [numbers_from_bytes(m.body) for m in told if m.kind == DROPPED]
+    return np.concatenate(some) if some else np.zeros(0, np.int64)
+
+
+def deal_numbers(batches: Iterable[pa.RecordBatch], *, kind: int) -> Iterator[pa.RecordBatch]:
+    """Send numbers of documents to their batches."""
+    for batch in batches:
+        some = np.sort(batch.column(0).to_numpy())
+        ends = np.flatnonzero(np.diff(batches_of(some))) + 1
+        yield from messages(
+            Message(int(batches_of(part[:1])[0]), kind, 0, numbers_to_bytes(part))
+            for part in np.split(some, ends)
+            if len(part)
+        )

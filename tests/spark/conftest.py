@@ -1,0 +1,61 @@
+"""A session for all tests of Spark, and what they compare."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyspark", reason="needs pyspark: pip install 'neardup[spark]'")
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            # Sockets of the gateway are closed when the interpreter ends.
+            item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
+            item.add_marker(pytest.mark.filterwarnings("ignore:.*pandas.*:FutureWarning"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _java() -> None:
+    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
+        pytest.skip("needs Java 17 or later")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+
+
+def configured(master: str, **others: str):
+    """A session for a small machine."""
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": "1g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.warehouse.dir": "/nonexistent",
+        "spark.log.level": "ERROR",
+        **others,
+    }
+    builder = SparkSession.builder.master(master).appName("neardup tests")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+@pytest.fixture(scope="session")
+def spark(_java: None) -> Iterator:
+    session = configured("local[2]")
+    yield session
+    session.stop()
+
+
+def read_parts(folder: Path) -> bytes:
+    """All part files of a folder, one after the other."""
+    return b"".join(path.read_bytes() for path in sorted(folder.glob("part-*")))

@@ -1,0 +1,241 @@
+"""On two threads of one machine: the same kept rows and the same removed table."""
+
+import gzip
+import os
+import sys
+from pathlib import Path
+
+import orjson
+import pyarrow as pa
+import pytest
+
+import neardup
+import neardup.spark
+from neardup.dedup import dedup_files
+from tests.spark.collections import lines, texts
+from tests.spark.conftest import read_parts
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+def same_files(spark, inputs, folder: Path, **options) -> neardup.spark.SparkResult:
+    """Run both ways and compare all that they write."""
+    shared = {k: v for k, v in options.items() if k not in ("partitions", "batch_documents")}
+    expected = dedup_files(
+        inputs, folder / "kept.jsonl", removed=folder / "removed.jsonl", force=True, **shared
+    )
+    out = folder / "spark"
+    result = neardup.spark.dedup_files(
+        inputs,
+        out / "kept",
+        spark=spark,
+        removed=out / "removed",
+        checkpoint=str(folder / "checkpoint"),
+        force=True,
+        **options,
+    )
+    assert read_parts(out / "kept") == (folder / "kept.jsonl").read_bytes()
+    found = [orjson.loads(line) for line in read_parts(out / "removed").splitlines()]
+    rows = [orjson.loads(line) for line in (folder / "removed.jsonl").read_bytes().splitlines()]
+    assert found == rows
+    assert [str(p) for p in result.problems] == [str(p) for p in expected.problems]
+    for name in ("read", "unreadable", "exact_duplicates", "near_duplicates", "kept", "problems"):
+        assert getattr(result.summary, name) == getattr(expected.summary, name), name
+    return result
+
+
+@pytest.mark.parametrize(
+    ("recipe", "threshold", "partitions", "batch_documents"),
+    [("general", None, 3, 150), ("minhash", 0.7, 2, 333)],
+)
+def test_files(spark, tmp_path, monkeypatch, recipe, threshold, partitions, batch_documents):
+    # Parts of a file that are cut in the midst of lines.
+    spark.conf.set("spark.sql.files.maxPartitionBytes", "200000")
+    monkeypatch.chdir(tmp_path)
+    every = lines(5, 900)
+    Path("b.jsonl").write_bytes(b"\xef\xbb\xbf" + b"\n".join(every[:700]) + b"\n")
+    with gzip.open("a.jsonl.gz", "wb") as packed:
+        packed.write(b"\n".join(every[700:]))
+    try:
+        result = same_files(
+            spark,
+            [str(tmp_path / "b.jsonl"), str(tmp_path / "a.jsonl.gz")],
+            tmp_path,
+            recipe=recipe,
+            threshold=threshold,
+            partitions=partitions,
+            batch_documents=batch_documents,
+        )
+    finally:
+        spark.conf.unset("spark.sql.files.maxPartitionBytes")
+    assert result.summary.rounds >= 2
+    assert result.summary.near_duplicates > 20 < result.summary.exact_duplicates
+    assert result.summary.problems > 5
+    assert result.summary.shuffled_bytes > 0
+
+
+def test_a_table_by_a_column(spark):
+    some = texts(6, 400)
+    ids = [f"id {at}" for at in range(len(some))]
+    table = pa.table({"n": range(len(some)), "key": ids, "body": pa.array(some, pa.string())})
+    expected = neardup.dedup(table, text="body", id="key")
+    # The order is that of the column, wherever the rows are.
+    frame = spark.createDataFrame(table.take(list(range(len(some)))[::-1])).repartition(4)
+    result = neardup.spark.dedup(
+        frame, text="body", id="key", order_by="n", partitions=2, batch_documents=64
+    )
+    assert result.kept.toArrow().equals(expected.kept.cast(result.kept.toArrow().schema))
+    assert result.removed.toArrow().to_pylist() == expected.removed.to_pylist()
+    assert result.summary.kept == len(expected.kept)
+    folder = Path(result.checkpoint.removeprefix("file:"))
+    assert folder.is_dir()
+    result.close()
+    assert not folder.exists()
+
+
+def test_many_rounds_of_the_rule(spark, monkeypatch):
+    """Where one task would have too many pairs, rounds settle them."""
+    module = sys.modules["neardup.spark.dedup"]
+
+    some = texts(7, 250)
+    monkeypatch.setattr(module, "FEW_PAIRS", 0)
+    frame = spark.createDataFrame(pa.table({"text": pa.array(some, pa.string())})).coalesce(1)
+    result = neardup.spark.dedup(frame, partitions=2, batch_documents=100)
+    expected = neardup.dedup([{"text": text} for text in some])
+    found = [(r["id"], r["kept_id"], r["similarity"]) for r in result.removed.toArrow().to_pylist()]
+    rows = expected.removed.to_pylist()
+    assert found == [(r["id"], r["kept_id"], r["similarity"]) for r in rows]
+    stages = os.listdir(Path(result.checkpoint.removeprefix("file:")) / "round-0" / "rule")
+    assert "round-0" in stages
+    result.close()
+
+
+def test_a_chain_takes_as_many_rounds_as_it_is_long(spark, tmp_path):
+    from neardup.spark.checkpoint import Checkpoint
+    from neardup.spark.rule import dropped
+
+    pairs = [(at, at - 1) for at in range(2, 9)] + [(20, 4), (20, 3), (21, 20)]
+    frame = spark.createDataFrame(pairs, "later long, earlier long").repartition(3)
+    checkpoint = Checkpoint(spark, str(tmp_path), {})
+    by_rounds, rounds = dropped(frame, len(pairs), checkpoint, "rounds", 2)
+    at_once, one = dropped(frame, len(pairs), checkpoint, "once", 100)
+    assert rounds > 3 > one
+    numbers = sorted(row.number for row in by_rounds.collect())
+    assert numbers == sorted(row.number for row in at_once.collect()) == [2, 4, 6, 8, 20]
+
+
+def test_nothing_and_next_to_nothing(spark):
+    for some in ([], ["", "", None], ["one text alone"]):
+        frame = spark.createDataFrame([(text,) for text in some], "text string").coalesce(1)
+        result = neardup.spark.dedup(frame, partitions=1)
+        expected = neardup.dedup([{"text": text} for text in some]) if some else None
+        kept = [row.text for row in result.kept.collect()]
+        assert kept == ([row["text"] for row in expected.kept] if expected else [])
+        result.close()
+
+
+def test_a_job_goes_on_where_it_was_ended(spark, tmp_path, monkeypatch):
+    from neardup.spark import search
+
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(b"\n".join(lines(8, 200)))
+    done = []
+    stage = neardup.spark.dedup.__globals__["Checkpoint"].stage
+
+    def counted(self, name, make):
+        done.append((name, self.has(name)))
+        return stage(self, name, make)
+
+    monkeypatch.setattr(neardup.spark.dedup.__globals__["Checkpoint"], "stage", counted)
+    monkeypatch.setattr(search.rule, "dropped", lambda *_: 1 / 0)
+    options = {"spark": spark, "checkpoint": str(tmp_path / "check"), "partitions": 1}
+    with pytest.raises(ZeroDivisionError):
+        neardup.spark.dedup_files([source], tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+    monkeypatch.undo()
+    monkeypatch.setattr(neardup.spark.dedup.__globals__["Checkpoint"], "stage", counted)
+    done.clear()
+    neardup.spark.dedup_files([source], tmp_path / "out", **options)
+    assert dict(done[:5])["documents"] is True
+    assert dict(done)["round-0/verified"] is True
+    assert dict(done)["decisions"] is False
+    dedup_files([source], tmp_path / "kept.jsonl")
+    assert read_parts(tmp_path / "out") == (tmp_path / "kept.jsonl").read_bytes()
+    with pytest.raises(neardup.InputError, match=r"must be the checkpoint of this job.*threshold"):
+        neardup.spark.dedup_files([source], tmp_path / "other", threshold=0.9, **options)
+
+
+def test_parquet(spark, tmp_path):
+    some = texts(9, 200)
+    frame = pa.table({"text": pa.array(some, pa.string()), "list": [[1, 2]] * len(some)})
+    import pyarrow.parquet as pq
+
+    pq.write_table(frame, tmp_path / "in.parquet", row_group_size=60)
+    result = neardup.spark.dedup_files(
+        [tmp_path / "in.parquet"],
+        tmp_path / "out",
+        spark=spark,
+        removed=tmp_path / "removed.parquet",
+        partitions=2,
+        batch_documents=25,
+    )
+    expected = neardup.dedup(frame)
+    assert result.kept.toArrow()["text"].to_pylist() == expected.kept["text"].to_pylist()
+    removed = pq.read_table(tmp_path / "removed.parquet")
+    assert removed["similarity"].to_pylist() == expected.removed["similarity"].to_pylist()
+    name = str(tmp_path / "in.parquet")
+    numbers = [int(key) + 1 for key in expected.removed["id"].to_pylist()]
+    assert removed["id"].to_pylist() == [f"{name}:{number}" for number in numbers]
+    assert not (tmp_path / "out.checkpoint").exists()
+
+
+def test_what_is_wrong_is_said_before_anything_is_run(spark, tmp_path):
+    (tmp_path / "in.jsonl").write_bytes(b'{"text": "x"}\n')
+    (tmp_path / "in.csv").write_bytes(b"text\nx\n")
+    options = {"spark": spark}
+    there = str(tmp_path / "in.jsonl")
+    with pytest.raises(neardup.InputError, match="no such file"):
+        neardup.spark.dedup_files([tmp_path / "none.jsonl"], tmp_path / "o", **options)
+    with pytest.raises(neardup.InputError, match="must be named once"):
+        neardup.spark.dedup_files([there, there], tmp_path / "o", **options)
+    with pytest.raises(neardup.ParameterError, match=r"must end in \.jsonl"):
+        neardup.spark.dedup_files([tmp_path / "in.csv"], tmp_path / "o", **options)
+    with pytest.raises(neardup.OutputError, match="exists already"):
+        neardup.spark.dedup_files([there], tmp_path, **options)
+    frame = spark.createDataFrame([("x", 1)], "text string, n int")
+    for name, value in [
+        ("text", 7),
+        ("id", ["n"]),
+        ("threshold", 0),
+        ("recipe", "characters"),
+        ("order_by", "nothing"),
+        ("on_error", "ignore"),
+        ("partitions", 0),
+        ("batch_documents", 1 << 17),
+    ]:
+        with pytest.raises(neardup.ParameterError, match=f"'{name}' parameter must"):
+            neardup.spark.dedup(frame, **{name: value})
+    with pytest.raises(neardup.ParameterError, match="'df' parameter must be a DataFrame"):
+        neardup.spark.dedup([{"text": "x"}])
+    with pytest.raises(neardup.InputError, match="must hold text"):
+        neardup.spark.dedup(frame, text="n")
+
+
+def test_records_that_cannot_be_read(spark, tmp_path):
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(b'{"text": "good"}\n{bad\n{"text": 7}\n')
+    with pytest.raises(neardup.InputError, match=r"record 2: must be valid JSON.*Stopped"):
+        neardup.spark.dedup_files([source], tmp_path / "out", spark=spark, on_error="stop")
+    neardup.spark.dedup_files([source], tmp_path / "out", spark=spark, on_error="drop")
+    assert read_parts(tmp_path / "out") == b'{"text": "good"}\n'
+
+
+@pytest.mark.shared
+def test_news(spark, shared, tmp_path):
+    import zstandard
+
+    packed = (shared / "corpora" / "bulletins.jsonl.zst").read_bytes()
+    every = zstandard.ZstdDecompressor().stream_reader(packed).read().splitlines()
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(b"\n".join(every[:6000]))
+    same_files(spark, [str(source)], tmp_path, partitions=2)

@@ -1,0 +1,202 @@
+"""Steps without Spark: pure functions from bytes to bytes."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup.readers.fields import Fields
+from neardup.recipe import load_recipe
+from neardup.spark import commonness, sketching, steps, verifying
+from neardup.spark.blobs import batch_from_bytes
+from neardup.spark.numbering import BEGIN, PATH, File, Numberer, ranked, runs
+from neardup.spark.settings import exchange, settings_of
+from neardup.spark.steps import State
+from tests.spark.collections import texts
+
+
+def job(texts, recipe, threshold, *, most, buckets, tasks):
+    """All steps in one process; returns the removed table as positions."""
+    settings = settings_of(load_recipe(recipe), threshold=threshold, fields=Fields(), lines=False)
+    rows = []
+    size = -(-len(texts) // tasks)
+    for task in range(tasks):
+        some = pa.array(texts[task * size : (task + 1) * size], pa.string())
+        table = pa.record_batch({"text": some})
+        for row in sketching.sketch(
+            [table], settings=settings, files={}, partition=task, most=most
+        ):
+            rows += row.to_pylist()
+    batches = [row for row in rows if row["documents"]]
+    core = exchange(settings, len(texts), buckets)
+    columns = ("batch", "batch_group", "identities", "features", "sketches")
+    asked = [steps.ask(core, buckets, *(row[c] for c in columns)) for row in batches]
+    told = [steps.count(core, [blobs[at] for blobs in asked]) for at in range(buckets)]
+    prepared = [
+        steps.prepare(
+            row["batch"],
+            row["identities"],
+            row["features"],
+            settings.rule.min_features,
+            [answers[at] for answers in told],
+        )
+        for at, row in enumerate(batches)
+    ]
+    states = [State.from_bytes(state) for state, _ in prepared]
+    common = background(rows, batches, states, settings, len(texts))
+    owner = {row["batch"]: at for at, row in enumerate(batches)}
+
+    def verified(at, lists, is_asked, known):
+        found, requests = steps.candidates(
+            core,
+            states[at],
+            batches[at]["sketches"],
+            prepared[at][1],
+            [answers[at] for answers in lists],
+            is_asked,
+            known,
+        )
+        sent = [
+            verifying.answer(batches[owner[batch]]["records"], [blob], settings)[0]
+            for batch, blob in requests
+        ]
+        return verifying.verify(found, sent, common, settings, len(texts))
+
+    dropped = np.zeros(0, np.int64)
+    known = [[] for _ in batches]
+    while True:
+        filed = [
+            steps.file(core, state, row["sketches"], counts, dropped)
+            for state, row, (_, counts) in zip(states, batches, prepared, strict=True)
+        ]
+        lists = [steps.lists(core, [blobs[at] for blobs in filed]) for at in range(buckets)]
+        now = [verified(at, lists, s.is_searched, known[at]) for at, s in enumerate(states)]
+        similar = [verifying.similar(blob) for blob in now]
+        later, earlier, _ = (np.concatenate(column) for column in zip(*similar, strict=True))
+        found = verifying.dropped_of(later, earlier)
+        if np.array_equal(found, dropped):
+            break
+        dropped = found
+        for blobs, blob in zip(known, now, strict=True):
+            blobs.append(blob)
+    best = {}
+    for at, state in enumerate(states):
+        repeats = (state.firsts != state.numbers) & (state.firsts >= 0)
+        again = repeats & np.isin(state.firsts, dropped)
+        similar.append(verifying.similar(verified(at, lists, again, [])))
+        same = repeats & ~again
+        best.update(
+            (n, (1.0, -f)) for n, f in zip(state.numbers[same], state.firsts[same], strict=True)
+        )
+    for columns in similar:
+        for number, kept, similarity in zip(*columns, strict=True):
+            best[number] = max(best.get(number, (0.0, 0)), (similarity, -kept))
+    every = np.concatenate([state.numbers for state in states])
+    place = {number: at for at, number in enumerate(every.tolist())}
+    return [(place[n], place[-kept], s) for n, (s, kept) in sorted(best.items())]
+
+
+def background(rows, batches, states, settings, documents):
+    tables = [row["counted"] for row in rows if not row["documents"]]
+    if not tables:
+        return None
+    level = commonness.level_of([commonness.sampled(table) for table in tables])
+    table = commonness.merged([commonness.thinned(table, level) for table in tables])
+    again = [
+        commonness.counted(batch_from_bytes(row["records"]), places, settings)
+        for row, state in zip(batches, states, strict=True)
+        if len(places := np.flatnonzero(state.overcounted))
+    ]
+    if again:
+        table = commonness.without(table, commonness.merged(again))
+    return commonness.background(table, documents)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "threshold"), [("general", None), ("general", 0.8), ("minhash", None)]
+)
+@pytest.mark.parametrize(("most", "buckets", "tasks"), [(1, 1, 3), (7, 5, 2), (64, 3, 5)])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_steps_give_what_one_machine_gives(recipe, threshold, most, buckets, tasks, seed):
+    some = texts(seed, 300)
+    expected = neardup.dedup(
+        [{"text": text} for text in some], recipe=recipe, threshold=threshold
+    ).removed.to_pylist()
+    found = job(some, recipe, threshold, most=most, buckets=buckets, tasks=tasks)
+    assert len(expected) > 50
+    assert found == [(int(r["id"]), int(r["kept_id"]), r["similarity"]) for r in expected]
+
+
+def test_what_is_counted_twice_is_taken_off():
+    settings = settings_of(load_recipe("general"), threshold=None, fields=Fields(), lines=False)
+    some = texts(3, 200)
+
+    def counted(parts):
+        tables = []
+        for task, part in enumerate(parts):
+            table = pa.record_batch({"text": pa.array(part, pa.string())})
+            made = sketching.sketch([table], settings=settings, files={}, partition=task, most=50)
+            tables += [row["counted"] for batch in made for row in batch.to_pylist()]
+        return commonness.merged([table for table in tables if table])
+
+    once = counted([some])
+    again = counted([some[:40]])
+    twice = counted([some, some[:40]])
+    assert commonness.background(twice, 1) != commonness.background(once, 1)
+    left = commonness.without(twice, again)
+    assert commonness.background(left, 1) == commonness.background(once, 1)
+
+
+def test_a_table_is_thinned_only_as_far_as_it_will_be():
+    random = np.random.default_rng(1)
+    hashes = random.integers(0, 2**64, 20_000_000, np.uint64)
+    # Of each, one in 1024 by the last bits.
+    sample = hashes[hashes % commonness.ONE_IN == 0].tobytes()
+    assert commonness.level_of([sample, sample]) == 2
+    # Long texts are counted by a share of their shingles: all of them of a high level.
+    few = hashes[:4_000_000] >> np.uint64(5)
+    sample = few[few % commonness.ONE_IN == 0].tobytes()
+    assert commonness.level_of([sample]) == 0
+
+
+def test_numbers_are_in_the_order_of_the_input():
+    files = ranked([("a", "a.jsonl", 100), ("b", "b.jsonl", 0), ("c", "c.jsonl", 7)])
+    numberer = Numberer(files, 5)
+    found = [numberer.next(*part) for part in [("a", 0), ("a", 0), ("a", 50), ("c", 0)]]
+    assert found == [(0, 0), (0, 1), (0, 50), (2, 101)]
+    assert Numberer({}, 2).next(0, 0) < Numberer({}, 3).next(0, 0)
+
+
+def test_more_batches_than_bytes_are_refused():
+    numberer = Numberer({1: File("tight.jsonl.zst", 0, 0, 2)}, 0)
+    numberer.next(1, 0)
+    numberer.next(1, 0)
+    with pytest.raises(neardup.InputError, match=r"tight.jsonl.zst: must not have more batches"):
+        numberer.next(1, 0)
+
+
+def test_rows_are_cut_where_the_part_changes():
+    batch = pa.record_batch(
+        {"value": list("abcdefg"), PATH: [1, 1, 1, 1, 2, 2, 2], BEGIN: [0, 0, 0, 9, 9, 9, 9]}
+    )
+    found = [(path, begin, rows.column(0).to_pylist()) for path, begin, rows in runs(batch, 2)]
+    assert found == [
+        (1, 0, ["a", "b"]),
+        (1, 0, ["c"]),
+        (1, 9, ["d"]),
+        (2, 9, ["e", "f"]),
+        (2, 9, ["g"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "found"),
+    [
+        ("shingle", "the search 'prefix'"),
+        ("characters", "the search 'near'"),
+        ("shingle-sample", "the measure 'sketch'"),
+    ],
+)
+def test_what_cannot_be_spread_is_refused(recipe, found):
+    with pytest.raises(neardup.ParameterError, match=f"'recipe' parameter.*{found}.*general"):
+        settings_of(load_recipe(recipe), threshold=None, fields=Fields(), lines=False)
