@@ -122,9 +122,7 @@ def collect(
             texts, units, problems = readable(batch, recipe, core)
             for problem in problems:
                 if stop_on_error:
-                    raise InputError(
-                        f"{problem} Stopped, as on_error='stop' (--on-error stop) asks."
-                    )
+                    raise stopped(problem)
                 progress.problem(problem)
                 collected.problem_count += 1
                 if len(collected.problems) < REMEMBERED:
@@ -144,6 +142,11 @@ def collect(
     if sketch:
         corpus.finish()
     return collected
+
+
+def stopped(problem: Problem) -> InputError:
+    """Return the error that ends a run at its first problem."""
+    return InputError(f"{problem} Stopped, as on_error='stop' (--on-error stop) asks.")
 
 
 def readable(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.parameters import check_field
+from neardup.parameters import check_field, check_path
 from neardup.plan import Plan
 from neardup.recipe import Recipe, load_recipe
 from neardup.summary import Summary, peak_memory
@@ -95,7 +96,7 @@ def dedup(
     workers : int, default=0
         Threads; 0 means one for each processor. Changes no result.
     memory : int, str or None, default=None
-        Bytes that the run should do with beside the data, at least 512 MiB, or text like
+        Bytes that the run should do with beside the data, at least 1 GiB, or text like
         ``4GB``; by default half of what the machine has. Texts, sketches and keys
         beyond it wait in temporary files. Changes no result.
 
@@ -123,9 +124,10 @@ def dedup(
     if it is verified similar to a document before it that is kept. It points
     at the most similar such document, the earliest if they tie. Near-linear with
     the default recipe; quadratic among documents of one form with ``shingle``
-    and with recipes that make fingerprints. Memory is some 100 bytes a document
-    beside its id, and what `memory` allows for texts, sketches, keys and what is
-    compared. The result depends on neither threads nor batches nor memory.
+    and with recipes that make fingerprints. Memory is some 160 bytes a document,
+    what `memory` allows for texts, sketches, keys, ids and what is compared, and a table
+    of common shingles of 150 MB or so. The result depends on neither threads nor batches
+    nor memory.
 
     Examples
     --------
@@ -236,7 +238,7 @@ title_from_first_line, workers, memory
     from neardup.collect import Progress, priority_field
     from neardup.readers import open_sources
     from neardup.run import Run
-    from neardup.work import Work, states_of
+    from neardup.work import Work, refuse_outputs, states_of
     from neardup.writers import REMOVED, OutputSet, write_kept, write_rows
 
     value_field = priority_field(priority)
@@ -258,12 +260,25 @@ title_from_first_line, workers, memory
     }
     held: AbstractContextManager[Work | None] = nullcontext()
     if work is not None:
+        work = check_path(work, "work")
+        refuse_outputs(work, (output, removed, report))
         read = {"inputs": states_of([str(path) for path in inputs]), "format": format, **fields}
-        held = Work(Path(work), {**run.settings(), **read})
+        held = Work(work, {**run.settings(), **read})
     with held as folder, OutputSet() as outputs:
-        kept_file = outputs.open(output, force=force)
-        removed_file = None if removed is None else outputs.open(removed, force=force)
-        report_file = None if report is None else outputs.open_text(report, force=force)
+        own = set() if folder is None else folder.take_back()
+
+        def may_replace(path: str | Path) -> bool:
+            """Whether asked for, or a killed run of this kind wrote what is there."""
+            return force or os.path.realpath(path) in own
+
+        kept_file = outputs.open(output, force=may_replace(output))
+        removed_file = report_file = None
+        if removed is not None:
+            removed_file = outputs.open(removed, force=may_replace(removed))
+        if report is not None:
+            report_file = outputs.open_text(report, force=may_replace(report))
+        if folder is not None:
+            folder.began(outputs.parts())
         sources = open_sources(
             inputs,
             format=format,

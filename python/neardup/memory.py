@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import operator
 import os
 import re
 from pathlib import Path
@@ -13,9 +15,9 @@ if TYPE_CHECKING:
     from neardup import _core
     from neardup.plan import Rule
 
-#: The least that a run is worth starting with: the interpreter and its libraries, batches
-#: that are being read, counted shingles.
-LEAST = 512 << 20
+#: The least that a run can do with: the interpreter and its libraries, batches that are
+#: being read, and the table of common shingles, which is twice there while it grows.
+LEAST = 1 << 30
 
 _UNITS = {
     "": 1,
@@ -43,10 +45,12 @@ def check_memory(value: Any, name: str = "memory") -> int:
         unit = None if found is None else _UNITS.get(found[2].lower())
         if found is not None and unit is not None:
             size = int(float(found[1]) * unit)
-    elif isinstance(value, int) and not isinstance(value, bool):
-        size = value
+    elif not isinstance(value, bool):
+        with contextlib.suppress(TypeError):
+            # NumPy's integers are numbers too.
+            size = operator.index(value)
     if size is None or size < LEAST:
-        raise bad(name, f"a size of at least {LEAST >> 20} MiB, like '4GB'", value)
+        raise bad(name, f"a size of at least {LEAST >> 30} GiB, like '4GB'", value)
     return size
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.dedup import DedupResult
+from neardup.exceptions import OutputError
 from neardup.memory import check_memory, memory_of
 from neardup.parameters import check_choice, check_flag, check_workers
 from neardup.plan import Rule, plan_of, rule
@@ -66,9 +67,15 @@ class Run:
 
     def settings(self) -> dict[str, Any]:
         """What the decisions depend on beside the input."""
+        from neardup import __version__
+
+        rule = dataclasses.asdict(self.rule)
         return {
+            "version": __version__,
             "recipe": self.recipe.id,
-            "rule": dataclasses.asdict(self.rule),
+            "threshold": rule.pop("threshold"),
+            "max_distance": rule.pop("max_distance"),
+            "rule": rule,
             "priority": self.priority,
             "title_from_first_line": self.title_from_first_line,
         }
@@ -76,13 +83,18 @@ class Run:
     def decide(self, source: Any, work: Work | None = None) -> DedupResult:
         """Read `source` and decide every document, going on where `work` ended."""
         memory = memory_of(self.memory, self.rule, None if work is None else work.folder)
-        if work is not None and work.has(READ):
-            collected, order = self._recalled(source, work, memory)
-        else:
-            collected, order = self._read(source, work, memory)
-        self.clock.lap("read and sketch")
-        self.recipe_id = collected.recipe_id()
-        decided = self._decided(collected, order, work)
+        try:
+            if work is not None and work.has(READ):
+                collected, order = self._recalled(source, work, memory)
+            else:
+                collected, order = self._read(source, work, memory)
+            self.clock.lap("read and sketch")
+            self.recipe_id = collected.recipe_id()
+            decided = self._decided(collected, order, work)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise _no_room(error, work) from error
         result = self._result(collected, decided)
         self.clock.lap("candidates, verify, cluster")
         result.summary.seconds = self.clock.seconds()
@@ -98,7 +110,10 @@ class Run:
         from neardup.collect import collect, priority_field, priority_order
         from neardup.ids import Ids
 
-        path = None if work is None else work.folder / "ids.arrow"
+        path = None
+        if work is not None:
+            work.forget((JOINED, DECIDED))
+            path = work.folder / "ids.arrow"
         collected = collect(
             source.batches(titles=self.recipe.weigh.scheme == "improved"),
             self.recipe,
@@ -127,7 +142,7 @@ class Run:
                 "bytes_read": collected.bytes_read,
                 "source": source.found(),
             }
-            work.complete(READ, said)
+            work.complete(READ, said, ("ids.arrow", "order.npy"))
         return collected, order
 
     def _recalled(
@@ -137,13 +152,15 @@ class Run:
         import numpy as np
 
         from neardup import _core
-        from neardup.collect import Collected
+        from neardup.collect import Collected, stopped
         from neardup.ids import Ids
         from neardup.readers import Problem
         from neardup.resources import compiled
 
         said = work.said(READ)
-        corpus = _core.Corpus.open(compiled(self.recipe), workers=self.workers, memory=memory)
+        core = compiled(self.recipe)
+        with work.recalling():
+            corpus = _core.Corpus.open(core, workers=self.workers, memory=memory)
         collected = Collected(
             self.recipe,
             corpus,
@@ -152,6 +169,9 @@ class Run:
             problem_count=said["problem_count"],
             bytes_read=said["bytes_read"],
         )
+        if self.on_error == "stop" and collected.problems:
+            # The run before was told to go on.
+            raise stopped(collected.problems[0])
         source.recall(said["source"])
         self.progress.note(
             f"goes on after what is complete in {work.folder}: {len(corpus):,} records are read "
@@ -168,6 +188,7 @@ class Run:
 
         path = None if work is None else work.folder / "decisions.npz"
         if work is not None and path is not None and work.has(DECIDED):
+            work.said(DECIDED)
             self.progress.note("all of them are decided; what is left is to write.")
             return Decided.load(path)
         corpus, compiled = collected.corpus, self.rule.compiled(len(collected.corpus))
@@ -193,7 +214,7 @@ class Run:
         decided.closed_lists, decided.largest_form = keeper.crowd()
         if work is not None and path is not None:
             decided.save(path)
-            work.complete(DECIDED, {})
+            work.complete(DECIDED, {}, (path.name,))
         return decided
 
     def _keeper(
@@ -205,7 +226,9 @@ class Run:
             return _core.Keeper(corpus, rule)
         if work is not None and work.has(JOINED):
             self.progress.note("the keys of all are joined.")
-            join = _core.Join.open(rule, work.folder)
+            work.said(JOINED)
+            with work.recalling():
+                join = _core.Join.open(rule, work.folder)
         else:
             self.progress.stage("join keys", None)
             join = _core.Join(corpus, rule, order)
@@ -289,6 +312,22 @@ class Run:
                 f"{summary.largest_form:,} records share a form: a phrase that all of them have. "
                 "It is not taken for content, and candidates are searched by what else they have."
             )
+
+
+def _no_room(error: OSError, work: Work | None) -> OutputError:
+    """What the system refused to keep, and where there may be room for it."""
+    if isinstance(error, OutputError):
+        fact = str(error)
+    else:
+        fact = f"While keeping in files what was read: {error.strerror or error}."
+    if work is None:
+        return OutputError(
+            f"{fact} Set TMPDIR to a folder with more room, or name one with work= (--work)."
+        )
+    return OutputError(
+        f"{fact} What is complete stays in {work.folder}: make room there, and run the same "
+        "command again."
+    )
 
 
 @dataclasses.dataclass

@@ -1,22 +1,25 @@
 """A folder in which a run leaves what it has done, for another run to go on with.
 
-Each stage is complete or absent: its files are written beside their names and given
-them at the end, and a mark that names the stage is written last of all.
+Each stage is complete or absent: its files are written first, and a mark that names the
+stage and has their digests is written last of all. What does not fit its digest is never
+gone on with.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from neardup.exceptions import InputError, OutputError
+from neardup.exceptions import InputError, OutputError, ParameterError
 
 #: Changes whenever what a run leaves does.
-_FORMAT = 1
+_FORMAT = 2
 
 #: All that runs leave, beside their marks.
 _LEFT = (
@@ -26,6 +29,9 @@ _LEFT = (
 
 _MANIFEST = "neardup-work.json"
 _LOCK = "neardup-work.lock"
+
+#: The mark of outputs that have been begun.
+_OUTPUTS = "outputs"
 
 
 class Work:
@@ -57,6 +63,7 @@ class Work:
     def __enter__(self) -> Work:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            self._refuse_others()
             self._take_lock()
             self._check_manifest()
         except OSError as error:
@@ -76,24 +83,48 @@ class Work:
         traceback: TracebackType | None,
     ) -> None:
         self.is_over = self.is_over and error is None
-        if self.is_over:
-            self._clear()
-        self._release()
+        try:
+            if self.is_over:
+                self._clear()
+            else:
+                # Outputs that were begun have been taken back.
+                self._mark(_OUTPUTS).unlink(missing_ok=True)
+        finally:
+            self._release()
+
+    def _refuse_others(self) -> None:
+        """Refuse a folder that holds what no run left, before anything is put there."""
+        ours = (_LOCK, _MANIFEST, _MANIFEST + ".part")
+        names = sorted(item.name for item in self.folder.iterdir())
+        others = [name for name in names if name not in ours]
+        if others and _MANIFEST not in names:
+            raise InputError(
+                f"{self.folder}: must be empty or the work folder of an earlier run. Got a folder "
+                f"with {others[0]} in it instead. Name another one with work= (--work)."
+            )
 
     def _take_lock(self) -> None:
-        self._lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             import fcntl
         except ImportError:
             # Without such locks nothing tells two runs in one folder.
             return
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(
-                f"{self.folder}: another run is using this work folder. Wait for it, or name "
-                "another folder with work= (--work)."
-            ) from None
+        path = self.folder / _LOCK
+        while True:
+            self._lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InputError(
+                    f"{self.folder}: another run is using this work folder. Wait for it, or name "
+                    "another folder with work= (--work)."
+                ) from None
+            # A run that ended meanwhile has removed the file that it had locked.
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(self._lock), path.stat()):
+                    return
+            os.close(self._lock)
+            self._lock = None
 
     def _release(self) -> None:
         if self._lock is not None:
@@ -105,20 +136,11 @@ class Work:
 
     def _check_manifest(self) -> None:
         path = self.folder / _MANIFEST
-        wanted = json.loads(json.dumps(self._run))
-        others = sorted(item.name for item in self.folder.iterdir() if item.name != _LOCK)
-        if not others:
+        if not path.exists():
             _write(path, self._run)
             return
-        if _MANIFEST not in others:
-            raise InputError(
-                f"{self.folder}: must be empty or the work folder of an earlier run. Got a folder "
-                f"with {others[0]} in it instead. Name another one with work= (--work)."
-            )
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError:
-            found = {}
+        wanted = json.loads(json.dumps(self._run))
+        found = self._read(path)
         changed = [name for name in wanted if found.get(name) != wanted[name]]
         if changed:
             raise InputError(
@@ -127,20 +149,88 @@ class Work:
                 "this one."
             )
 
+    def _mark(self, stage: str) -> Path:
+        return self.folder / f"{stage}.done"
+
     def has(self, stage: str) -> bool:
         """Whether a stage is complete."""
-        return (self.folder / f"{stage}.done").exists()
+        return self._mark(stage).exists()
 
-    def complete(self, stage: str, said: dict[str, Any]) -> None:
-        """Mark a stage as complete, with what is to be known of it."""
-        _write(self.folder / f"{stage}.done", said)
+    def complete(self, stage: str, said: dict[str, Any], files: Sequence[str] = ()) -> None:
+        """Mark a stage as complete, with what is to be known of it and of its files.
+
+        The core's files have digests of their own.
+        """
+        digests = {name: _digest(self.folder / name) for name in files}
+        _write(self._mark(stage), {"said": said, "files": digests})
 
     def said(self, stage: str) -> dict[str, Any]:
-        """Return what is to be known of a complete stage."""
-        said: dict[str, Any] = json.loads(
-            (self.folder / f"{stage}.done").read_text(encoding="utf-8")
-        )
+        """Return what is to be known of a complete stage.
+
+        Raises
+        ------
+        InputError
+            If one of its files is not as it was written.
+        """
+        mark = self._read(self._mark(stage))
+        for name, digest in mark["files"].items():
+            path = self.folder / name
+            if not path.exists() or _digest(path) != digest:
+                raise self._damaged(f"{path}: is not what a run left there.")
+        said: dict[str, Any] = mark["said"]
         return said
+
+    def forget(self, stages: Iterable[str]) -> None:
+        """Take back that stages are complete."""
+        for stage in stages:
+            self._mark(stage).unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def recalling(self) -> Iterator[None]:
+        """Say what to do where the core finds that what is stored is not as it was."""
+        try:
+            yield
+        except (InputError, OutputError, ParameterError) as error:
+            raise self._damaged(str(error)) from error
+
+    def _damaged(self, fact: str) -> InputError:
+        return InputError(
+            f"{fact} The work folder cannot be gone on with: delete {self.folder}, and run the "
+            "same command from the beginning."
+        )
+
+    def _read(self, path: Path) -> dict[str, Any]:
+        """Return what `_write` wrote."""
+        try:
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            content: dict[str, Any] = stored["content"]
+            is_whole = stored["digest"] == _digest_of(content)
+        except (OSError, ValueError, KeyError, TypeError):
+            is_whole = False
+        if not is_whole:
+            raise self._damaged(f"{path}: is not what a run left there.")
+        return content
+
+    def began(self, outputs: Iterable[tuple[str, str]]) -> None:
+        """Note the places of outputs that are about to be written, and of their parts."""
+        states = [(place, part, *(_identity(part) or ())) for place, part in outputs]
+        self.complete(_OUTPUTS, {"begun": states})
+
+    def take_back(self) -> set[str]:
+        """Remove the parts of outputs that a killed run left.
+
+        Returns the places of those that it had given their names: the same run may
+        replace them.
+        """
+        own: set[str] = set()
+        if not self.has(_OUTPUTS):
+            return own
+        for place, part, *identity in self.said(_OUTPUTS)["begun"]:
+            if _identity(part) == identity:
+                os.unlink(part)
+            if _identity(place) == identity:
+                own.add(place)
+        return own
 
     def _clear(self) -> None:
         """Remove all that runs left, and nothing else; the run is over."""
@@ -151,30 +241,51 @@ class Work:
                 (self.folder / left).unlink(missing_ok=True)
 
 
+def refuse_outputs(folder: Path, outputs: Iterable[str | Path | None]) -> None:
+    """Raise ParameterError if an output is to stand in the work folder, which is emptied."""
+    inside = os.path.join(os.path.realpath(folder), "")
+    for path in outputs:
+        if path is not None and os.path.realpath(path).startswith(inside):
+            raise ParameterError(
+                f"The 'work' parameter must be a folder without outputs. Got {folder}, which is to "
+                f"have {path} in it, instead. Name another folder with work= (--work)."
+            )
+
+
 def states_of(paths: Sequence[str]) -> list[tuple[str, int, int]]:
-    """Return name, size and time of change of files, and of all files of folders.
+    """Return name, size and time of change of files, and of all files of text in folders.
 
     Raises
     ------
     InputError
-        If one is standard input, which cannot be read again, or is not there.
+        If one can be read only once, such as standard input, or is not there.
     """
+    from neardup.readers.text_files import files_below
+
     states = []
     for name in paths:
-        if name == "-":
-            raise InputError(
-                "-: a run with a work folder reads its inputs again, and standard input cannot be. "
-                "Write it to a file first."
-            )
         path = Path(name)
-        files = sorted(path.rglob("*")) if path.is_dir() else [path]
-        for file in files:
+        try:
+            is_folder = path.is_dir()
+            if name == "-" or not (is_folder or path.is_file() or not path.exists()):
+                raise InputError(
+                    f"{name}: a run with a work folder reads its inputs again, and this cannot be. "
+                    "Write it to a file first."
+                )
+            if not is_folder:
+                status = path.stat()
+                states.append((name, status.st_size, status.st_mtime_ns))
+                continue
+        except OSError as error:
+            raise InputError(f"{name}: cannot be read: {error.strerror}.") from error
+        for inside in files_below(name)[0]:
+            file = path / inside
             try:
                 status = file.stat()
-            except OSError as error:
-                raise InputError(f"{file}: cannot be read: {error.strerror}.") from error
-            if not file.is_dir():
                 states.append((str(file), status.st_size, status.st_mtime_ns))
+            except OSError:
+                # It becomes a record that cannot be read.
+                states.append((str(file), -1, -1))
     return states
 
 
@@ -182,10 +293,30 @@ def _write(path: Path, content: dict[str, Any]) -> None:
     """Write a file that is there whole or not at all, also after a power cut."""
     part = path.with_name(path.name + ".part")
     with open(part, "w", encoding="utf-8") as file:
-        json.dump(content, file, ensure_ascii=False)
+        json.dump({"content": content, "digest": _digest_of(content)}, file)
         file.flush()
         os.fsync(file.fileno())
     os.replace(part, path)
+
+
+def _digest_of(content: Any) -> str:
+    return hashlib.blake2b(json.dumps(content).encode(), digest_size=16).hexdigest()
+
+
+def _digest(path: Path) -> str:
+    """Return the digest of a file, all of which is on the disk then."""
+    with open(path, "r+b") as file:
+        digest = hashlib.file_digest(file, "blake2b")
+        os.fsync(file.fileno())
+    return digest.hexdigest()
+
+
+def _identity(path: str) -> list[int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return [status.st_dev, status.st_ino]
 
 
 def _listed(names: list[str]) -> str:

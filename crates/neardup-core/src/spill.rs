@@ -132,9 +132,12 @@ impl Spill {
     ///
     /// If the file cannot be made or written: usually a full disk.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        self.memory.extend_from_slice(bytes);
-        if self.memory.len() > self.budget {
-            self.flush()?;
+        // What is long goes on in parts, so that it is never in memory twice.
+        for part in bytes.chunks(WAITING) {
+            self.memory.extend_from_slice(part);
+            if self.memory.len() > self.budget {
+                self.flush()?;
+            }
         }
         Ok(())
     }

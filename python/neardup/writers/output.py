@@ -84,6 +84,14 @@ class Output:
         else:
             self.write(csv_bytes(rows, self.format))
 
+    @property
+    def part(self) -> tuple[str, str] | None:
+        """The path that the file will have, and the one that it has till then.
+
+        None where there is no such file.
+        """
+        return self._sink.part
+
     def finish(self) -> None:
         """Bring all bytes to the disk; the file has not got its name yet."""
         if not self._finished:
@@ -159,6 +167,11 @@ class OutputSet:
         Any extension will do; ``.gz`` and ``.zst`` compress.
         """
         return self.open(path, force=force, format="jsonl")
+
+    def parts(self) -> list[tuple[str, str]]:
+        """Return for each file the path that it will have, and the one that it has till then."""
+        parts = (output.part for output in self._outputs.values())
+        return [part for part in parts if part is not None]
 
     def __enter__(self) -> "OutputSet":
         return self

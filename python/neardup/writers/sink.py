@@ -47,6 +47,7 @@ class StandardOutput:
     """Standard output. What was written cannot be taken back."""
 
     name = "-"
+    part = None
 
     def write(self, data: bytes) -> int:
         """Take some bytes. A closed pipe raises BrokenPipeError as it is."""
@@ -104,6 +105,11 @@ class FileSink:
                 continue
             self._temporary = temporary
             return file
+
+    @property
+    def part(self) -> tuple[str, str] | None:
+        """Where the file will stand and where it stands; None of a device or a pipe."""
+        return None if self._temporary is None else (self._path, self._temporary)
 
     def _refuse(self) -> None:
         raise OutputError(

@@ -1,0 +1,331 @@
+//! Keys that are exchanged between batches and buckets bring together whom keys in memory do.
+
+use neardup_core::candidates::{Banding, Exchange, LONGEST_OF_KEPT, Search, Shelf, Sketches};
+use neardup_core::cluster::{Decision, Keeper};
+use neardup_core::corpus::{Corpus, Document, Memory};
+use neardup_core::recipe::{Recipe, Resources};
+use neardup_core::rule::{Rule, Verdict};
+use neardup_core::sketch::{Settings, Sketch};
+use neardup_core::verify::Measure;
+use serde_json::json;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+const POSTINGS: Search = Search::Postings { threshold: 0.4 };
+
+fn draw(at: usize, what: u64) -> u64 {
+    xxh3_64_with_seed(&at.to_le_bytes(), what)
+}
+
+/// Keys of a document: some of a form that most have, some of an earlier document, some
+/// of a few that everything is made of, so that lists of all lengths come about.
+fn keys(at: usize) -> Vec<u32> {
+    // All of these are near each other, until the lists are closed.
+    if at.is_multiple_of(7) {
+        return (60..72).collect();
+    }
+    let form = (0..12).filter(|&key| !draw(at, key).is_multiple_of(5));
+    let chance = (20..32).map(|key| 100 + draw(at, key) % 400);
+    let own = (40..52).map(|key| match at % 3 {
+        2 if !draw(at, key).is_multiple_of(4) => {
+            10_000 + draw(draw(at, 1) as usize % at, key) % 1_000_000
+        }
+        _ => 10_000 + draw(at, key) % 1_000_000,
+    });
+    let mut keys: Vec<u32> = form
+        .chain(chance)
+        .chain(own)
+        .map(|key| key as u32)
+        .collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
+fn samples(count: usize) -> Sketches {
+    let mut all = Sketches::new(&Settings::Sample { size: 32 }).unwrap();
+    for at in 0..count {
+        let sketch = Sketch {
+            values: keys(at),
+            rate: 1,
+            ..Sketch::default()
+        };
+        all.push(&sketch).unwrap();
+    }
+    all
+}
+
+fn signatures(count: usize) -> Sketches {
+    let mut all = Sketches::new(&Settings::MinHash { num_perm: 32 }).unwrap();
+    for at in 0..count {
+        // The least of each of 32 hashes.
+        let least = |hash| {
+            keys(at)
+                .iter()
+                .map(|&key| draw(key as usize, hash) as u32)
+                .min()
+        };
+        let sketch = Sketch {
+            values: (0..32).filter_map(least).collect(),
+            ..Sketch::default()
+        };
+        all.push(&sketch).unwrap();
+    }
+    all
+}
+
+/// Some of all, as another collection of sketches.
+fn part(of: &Sketches, settings: &Settings, begin: usize, end: usize) -> Sketches {
+    let mut some = Sketches::new(settings).unwrap();
+    for at in begin..end {
+        some.push_bytes(&of.to_bytes(at as u32)).unwrap();
+    }
+    some
+}
+
+/// Later and earlier document of each candidate pair, by keys in memory.
+fn in_memory(sketches: &Sketches, search: Search, is_filed: &[bool]) -> Vec<(u32, u64)> {
+    let count = sketches.len() as u64;
+    let mut shelf = Shelf::new(sketches, search, LONGEST_OF_KEPT, count).unwrap();
+    let (mut filed, mut places, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+    for document in 0..sketches.len() as u32 {
+        shelf.behind(sketches, document, &mut places).unwrap();
+        pairs.extend(
+            places
+                .iter()
+                .map(|&place| (document, filed[place as usize])),
+        );
+        if is_filed[document as usize] {
+            shelf.insert(sketches, document).unwrap();
+            filed.push(u64::from(document));
+        }
+    }
+    pairs
+}
+
+/// The same by exchange.
+fn exchanged(
+    sketches: &Sketches,
+    settings: &Settings,
+    exchange: &Exchange,
+    batch: usize,
+    is_filed: &[bool],
+) -> Vec<(u32, u64)> {
+    let starts = (0..sketches.len()).step_by(batch);
+    let batches: Vec<(u64, Sketches)> = starts
+        .map(|begin| {
+            let end = (begin + batch).min(sketches.len());
+            (begin as u64, part(sketches, settings, begin, end))
+        })
+        .collect();
+    let column = |table: &[Vec<Vec<u8>>], at: usize| -> Vec<Vec<u8>> {
+        table.iter().map(|row| row[at].clone()).collect()
+    };
+    let numbers = |at: usize| -> Vec<u64> {
+        let (begin, some) = &batches[at];
+        (*begin..*begin + some.len() as u64).collect()
+    };
+    let keys: Vec<Vec<Vec<u8>>> = (0..batches.len())
+        .map(|at| {
+            let highest = *numbers(at).last().unwrap();
+            exchange.keys(&batches[at].1, highest).unwrap()
+        })
+        .collect();
+    let buckets = 0..exchange.buckets();
+    let counts: Vec<Vec<Vec<u8>>> = buckets
+        .clone()
+        .map(|bucket| exchange.count(&column(&keys, bucket)).unwrap())
+        .collect();
+    let filed: Vec<Vec<Vec<u8>>> = (0..batches.len())
+        .map(|at| {
+            let counts = exchange.key_counts(&column(&counts, at)).unwrap();
+            let (begin, some) = &batches[at];
+            let is_filed = |document: usize| is_filed[*begin as usize + document];
+            exchange
+                .file(some, &numbers(at), is_filed, &counts)
+                .unwrap()
+        })
+        .collect();
+    let lists: Vec<Vec<Vec<u8>>> = buckets
+        .map(|bucket| {
+            let filed = column(&filed, bucket);
+            exchange.lists(&filed, &counts[bucket]).unwrap()
+        })
+        .collect();
+    let mut pairs = Vec::new();
+    for (at, (begin, some)) in batches.iter().enumerate() {
+        let told = exchange.key_counts(&column(&counts, at)).unwrap();
+        let lists = column(&lists, at);
+        let found = exchange.candidates(some, &numbers(at), |_| true, &told, &lists);
+        let found = found.unwrap();
+        let later = found
+            .documents
+            .iter()
+            .map(|&document| document + *begin as u32);
+        pairs.extend(later.zip(found.numbers));
+    }
+    pairs
+}
+
+#[test]
+fn the_exchange_finds_what_keys_in_memory_find() {
+    let count = 1500;
+    let banding = Banding::new(16, 2).unwrap();
+    let kinds = [
+        (Settings::Sample { size: 32 }, samples(count), POSTINGS),
+        (
+            Settings::MinHash { num_perm: 32 },
+            signatures(count),
+            Search::Bands(banding),
+        ),
+    ];
+    let all = vec![true; count];
+    let some: Vec<bool> = (0..count)
+        .map(|at| !draw(at, 99).is_multiple_of(3))
+        .collect();
+    for (settings, sketches, search) in &kinds {
+        for is_filed in [&all, &some] {
+            let expected = in_memory(sketches, *search, is_filed);
+            assert!(expected.len() > count, "{}", expected.len());
+            for (batch, buckets) in [(count, 1), (100, 7), (333, 64), (7, 3)] {
+                let exchange = Exchange::new(*search, 0, buckets).unwrap();
+                let found = exchanged(sketches, settings, &exchange, batch, is_filed);
+                assert!(
+                    found == expected,
+                    "{search:?}, {batch} of a batch, {buckets} buckets"
+                );
+            }
+        }
+    }
+}
+
+/// Texts of a form, of copies, of nothing.
+fn texts(count: usize) -> Vec<Option<String>> {
+    let word = |at: usize, what: u64| format!("w{:x} ", draw(at, what) % 5000);
+    let own = |at: usize| (0..12).map(|what| word(at, what)).collect::<String>();
+    (0..count)
+        .map(|at| match draw(at, 70) % 12 {
+            0 => None,
+            1 => Some(String::new()),
+            2 | 3 => Some(own(at / 9)),
+            4 | 5 => Some(own(at / 9) + &word(at, 80)),
+            _ => Some(format!(
+                "today the office tells of water levels {}",
+                own(at)
+            )),
+        })
+        .collect()
+}
+
+fn corpus(sketch: &serde_json::Value, texts: &[Option<String>], memory: Memory) -> Corpus {
+    let settings = json!({"segment": {"units": "shingles", "k": 5}, "weigh": {"scheme": "once"},
+        "sketch": sketch});
+    let settings = serde_json::from_value(settings).unwrap();
+    let recipe = Recipe::new(settings, Resources::default()).unwrap();
+    let mut corpus = Corpus::within(recipe, true, Some(5), memory).unwrap();
+    let documents: Vec<Document<'_>> = texts
+        .iter()
+        .map(|text| Document {
+            text: text.as_deref(),
+            ..Document::default()
+        })
+        .collect();
+    documents
+        .chunks(700)
+        .for_each(|some| corpus.push(some).unwrap());
+    corpus.finish().unwrap();
+    corpus
+}
+
+fn decided(mut keeper: Keeper, corpus: &Corpus, order: &[u32]) -> (Vec<Option<Decision>>, u64) {
+    let decide = |some: &[u32]| keeper.decide(corpus, some).unwrap();
+    let decisions = order.chunks(1024).flat_map(decide).collect();
+    (decisions, keeper.candidates())
+}
+
+#[test]
+fn documents_are_decided_outside_of_memory_as_in_it() {
+    let texts = texts(4400);
+    let banding = Banding::new(16, 4).unwrap();
+    let kinds = [
+        (
+            json!({"kind": "sample", "size": 32}),
+            POSTINGS,
+            Measure::Content { k: 5 },
+        ),
+        (
+            json!({"kind": "minhash", "num_perm": 64}),
+            Search::Bands(banding),
+            Measure::Resemblance { k: 5 },
+        ),
+    ];
+    for (sketch, search, measure) in kinds {
+        let rule = Rule {
+            search,
+            verdict: Verdict::Texts {
+                measure,
+                threshold: 0.4,
+            },
+            min_features: 1,
+        };
+        let inside = corpus(&sketch, &texts, Memory::default());
+        let memory = Memory {
+            texts: 1 << 10,
+            sketches: 0,
+            compared: 1 << 20,
+            keys: 1 << 16,
+            folder: None,
+        };
+        let outside = corpus(&sketch, &texts, memory);
+        let all = (0..texts.len() as u32).filter(|&at| texts[at as usize].is_some());
+        let forward: Vec<u32> = all.collect();
+        let mut mixed = forward.clone();
+        mixed.sort_by_key(|&document| draw(document as usize, 5));
+        for order in [forward, mixed] {
+            let keeper = Keeper::new(&inside, rule).unwrap();
+            let expected = decided(keeper, &inside, &order);
+            let mut join = Keeper::join(&outside, rule, &order).unwrap();
+            let store = outside.outside().unwrap();
+            while join.advance(store).unwrap() {}
+            let joined = join.finish(None).unwrap();
+            let keeper = Keeper::joined(&outside, rule, joined, &order).unwrap();
+            let found = decided(keeper, &outside, &order);
+            assert!(expected.0.iter().flatten().count() > 500);
+            assert!(found == expected, "{search:?}");
+        }
+    }
+}
+
+#[test]
+fn documents_in_another_order_than_their_keys_are_refused() {
+    let texts = texts(50);
+    let memory = Memory {
+        sketches: 0,
+        ..Memory::default()
+    };
+    let corpus = corpus(&json!({"kind": "sample", "size": 32}), &texts, memory);
+    let rule = Rule {
+        search: POSTINGS,
+        verdict: Verdict::Texts {
+            measure: Measure::Resemblance { k: 5 },
+            threshold: 0.5,
+        },
+        min_features: 1,
+    };
+    let order: Vec<u32> = (0..50).collect();
+    let mut join = Keeper::join(&corpus, rule, &order).unwrap();
+    assert!(
+        Keeper::join(&corpus, rule, &order)
+            .unwrap()
+            .finish(None)
+            .is_err()
+    );
+    let store = corpus.outside().unwrap();
+    while join.advance(store).unwrap() {}
+    let joined = join.finish(None).unwrap();
+    let mut keeper = Keeper::joined(&corpus, rule, joined, &order).unwrap();
+    let error = keeper.decide(&corpus, &[1, 0]).unwrap_err().to_string();
+    assert!(
+        error.contains("in the order in which their keys were exchanged"),
+        "{error}"
+    );
+}

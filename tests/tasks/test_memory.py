@@ -1,0 +1,251 @@
+"""Whatever waits in files, the same documents are kept and removed."""
+
+import random
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.tasks import hard_texts
+
+from neardup import ParameterError, _core, dedup
+from neardup.dedup import dedup_files
+from neardup.ids import Ids
+from neardup.memory import LEAST, check_memory
+
+COLLECTIONS = {
+    "one form": lambda: hard_texts.of_one_form(random.Random(1), 300),
+    "mixed": lambda: hard_texts.mixed(random.Random(2), 400),
+    "tiny": lambda: hard_texts.tiny(random.Random(3), 400),
+}
+#: Those whose keys leave memory, and one of each kind that stays.
+RECIPES = ("general", "minhash", "shingle", "characters", "classic", "improved", "shingle-sample")
+
+
+def memory_of_nothing(size, rule, folder):
+    """All that may leave memory leaves it at once, and keys are joined in small buckets."""
+    del size
+    can_leave = rule.scheme in ("postings", "bands") and rule.keeps_texts
+    return _core.Memory(
+        texts=100,
+        sketches=0 if can_leave else None,
+        compared=1 << 16,
+        keys=1 << 12,
+        folder=folder,
+    )
+
+
+@pytest.fixture
+def without_memory(monkeypatch):
+    """Return a function from where on runs hold nothing in memory."""
+
+    def begin():
+        monkeypatch.setattr("neardup.run.memory_of", memory_of_nothing)
+        monkeypatch.setattr(Ids, "__init__", _ids_of_nothing)
+
+    return begin
+
+
+_INIT = Ids.__init__
+
+
+def _ids_of_nothing(self, budget=None, path=None):
+    _INIT(self, budget=None if budget is None else 0, path=path)
+
+
+def counts(result):
+    """Return what a run counted; the rest is time and place."""
+    summary = result.summary
+    names = ("read", "unreadable", "exact_duplicates", "near_duplicates", "kept", "candidates")
+    more = ("problems", "without_features", "largest_cluster", "closed_lists", "largest_form")
+    return {name: getattr(summary, name) for name in names + more}
+
+
+def run_files(path, folder, work=None, **options):
+    """Return the bytes of the outputs of a run over a file, and its counts."""
+    folder.mkdir()
+    kept, removed = folder / "kept.jsonl", folder / "removed.jsonl"
+    result = dedup_files([path], kept, removed=removed, work=work, **options)
+    return kept.read_bytes(), removed.read_bytes(), counts(result)
+
+
+class TestFiles:
+    """`dedup_files` in memory, in files and in a work folder."""
+
+    @pytest.mark.parametrize("name", COLLECTIONS)
+    @pytest.mark.parametrize("recipe", RECIPES)
+    def test_every_recipe(self, recipe, name, tmp_path, without_memory):
+        path = hard_texts.write_records(tmp_path / "in.jsonl", COLLECTIONS[name]())
+        expected = run_files(path, tmp_path / "memory", recipe=recipe)
+        assert run_files(path, tmp_path / "worked", tmp_path / "work", recipe=recipe) == expected
+        without_memory()
+        assert run_files(path, tmp_path / "files", recipe=recipe) == expected
+
+    @pytest.mark.parametrize("recipe", ["general", "minhash"])
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"priority": "last"},
+            {"priority": "longest"},
+            {"priority": "field:rank:desc", "on_error": "drop"},
+            {"threshold": 0.3},
+            {"threshold": 0.9, "workers": 1},
+        ],
+        ids=str,
+    )
+    def test_every_priority_and_threshold(self, options, recipe, tmp_path, without_memory):
+        texts = hard_texts.mixed(random.Random(4), 300)
+        texts += hard_texts.of_one_form(random.Random(5), 200)
+        path = hard_texts.write_records(tmp_path / "in.jsonl", texts)
+        options = {"recipe": recipe, **options}
+        expected = run_files(path, tmp_path / "memory", **options)
+        assert run_files(path, tmp_path / "worked", tmp_path / "work", **options) == expected
+        without_memory()
+        assert run_files(path, tmp_path / "files", **options) == expected
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("recipe", ["general", "minhash"])
+    def test_several_batches(self, recipe, tmp_path, without_memory):
+        """Of 4096 documents each; a cluster of 1200 copies closes the lists of bands too."""
+        rng = random.Random(6)
+        texts = hard_texts.of_one_form(rng, 3000) + hard_texts.mixed(rng, 5000)
+        texts += [hard_texts.edited(rng, hard_texts.FORM * 3) for _ in range(1200)]
+        rng.shuffle(texts)
+        path = hard_texts.write_records(tmp_path / "in.jsonl", texts)
+        expected = run_files(path, tmp_path / "memory", recipe=recipe)
+        assert run_files(path, tmp_path / "worked", tmp_path / "work", recipe=recipe) == expected
+        without_memory()
+        for workers in (1, 2):
+            folder = tmp_path / f"files{workers}"
+            assert run_files(path, folder, recipe=recipe, workers=workers) == expected
+
+    def test_fingerprints_decide(self, tmp_path, without_memory):
+        path = hard_texts.write_records(tmp_path / "in.jsonl", COLLECTIONS["mixed"]())
+        options = {"recipe": "characters", "max_distance": 8}
+        expected = run_files(path, tmp_path / "memory", **options)
+        assert run_files(path, tmp_path / "worked", tmp_path / "work", **options) == expected
+        without_memory()
+        assert run_files(path, tmp_path / "files", **options) == expected
+
+    @pytest.mark.parametrize("texts", [[], [None, None], ["", ""], ["one text alone"]], ids=str)
+    def test_next_to_nothing(self, texts, tmp_path, without_memory):
+        path = hard_texts.write_records(tmp_path / "in.jsonl", texts)
+        expected = run_files(path, tmp_path / "memory")
+        assert run_files(path, tmp_path / "worked", tmp_path / "work") == expected
+        without_memory()
+        assert run_files(path, tmp_path / "files") == expected
+
+    @pytest.mark.slow
+    def test_news(self, shared, tmp_path, without_memory):
+        path = shared / "corpora" / "bulletins.jsonl.zst"
+        expected = run_files(path, tmp_path / "memory")
+        assert run_files(path, tmp_path / "worked", tmp_path / "work") == expected
+        without_memory()
+        assert run_files(path, tmp_path / "files") == expected
+
+
+def test_a_table_is_decided_in_files_too(without_memory):
+    texts = COLLECTIONS["one form"]()
+    ids = [f"n{at}" for at in range(len(texts))]
+    table = pa.table({"id": ids, "text": texts})
+    expected = dedup(table)
+    without_memory()
+    result = dedup(table)
+    assert result.kept.equals(expected.kept)
+    assert result.removed.equals(expected.removed)
+    assert counts(result) == counts(expected)
+
+
+LETTERS = st.text(alphabet="ab ", min_size=0, max_size=12)
+
+
+@settings(max_examples=25)
+@given(
+    forms=st.lists(LETTERS, min_size=1, max_size=3),
+    ends=st.lists(LETTERS, min_size=1, max_size=90),
+    threshold=st.sampled_from([0.2, 0.5, 0.8]),
+    recipe=st.sampled_from(["general", "minhash"]),
+)
+def test_any_texts_of_a_tiny_alphabet(forms, ends, threshold, recipe):
+    """More than 32 of one form are kept in many of these, so lists are closed."""
+    texts = [forms[at % len(forms)] * 3 + end for at, end in enumerate(ends)]
+    expected = dedup(texts, recipe=recipe, threshold=threshold)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("neardup.run.memory_of", memory_of_nothing)
+        result = dedup(texts, recipe=recipe, threshold=threshold)
+    assert result.kept == expected.kept
+    assert result.removed.equals(expected.removed)
+    assert counts(result) == counts(expected)
+
+
+class TestIds:
+    """Ids in memory, in a temporary file, in a named one."""
+
+    PARTS = (["a", "b"], [], ["Ω" * 300, "", "c"], ["d"])
+
+    @pytest.mark.parametrize("budget", [None, 0, 100, 10_000])
+    def test_come_back_in_order(self, budget):
+        ids = Ids(budget)
+        for part in self.PARTS:
+            ids.append(pa.array(part, pa.large_string()))
+        for _ in range(2):
+            assert ids.column().to_pylist() == [name for part in self.PARTS for name in part]
+
+    def test_are_there_for_another_run(self, tmp_path):
+        path = tmp_path / "ids.arrow"
+        ids = Ids(0, path)
+        for part in self.PARTS:
+            ids.append(pa.array(part, pa.large_string()))
+        expected = ids.column()
+        again = Ids.stored(path).column()
+        assert again.equals(expected)
+        assert again.take(np.array([5, 0])).to_pylist() == ["d", "a"]
+
+    def test_none_at_all(self, tmp_path):
+        assert len(Ids().column()) == 0
+        assert len(Ids(path=tmp_path / "ids.arrow").column()) == 0
+
+
+class TestSizes:
+    """What `memory` may be."""
+
+    @pytest.mark.parametrize(
+        ("given", "expected"),
+        [
+            ("4GB", 4_000_000_000),
+            ("1.5 GiB", 3 << 29),
+            ("  1600mb ", 1_600_000_000),
+            ("0.002tb", 2_000_000_000),
+            (LEAST, LEAST),
+            (f"{LEAST}", LEAST),
+            (np.int64(LEAST), LEAST),
+        ],
+    )
+    def test_a_size(self, given, expected):
+        assert check_memory(given) == expected
+
+    def test_none_is_half_of_the_machine(self):
+        assert check_memory(None) >= LEAST
+
+    @pytest.mark.parametrize(
+        "given",
+        ["1023MiB", "4 G B", "GB", "-4GB", "4XB", "", "1e9GB", "nan", LEAST - 1, -1, True, 1e10, []],
+    )
+    def test_no_size(self, given):
+        with pytest.raises(ParameterError, match=r"'memory' .* at least 1 GiB, like '4GB'"):
+            check_memory(given)
+
+    def test_is_refused_before_anything_is_read(self):
+        with pytest.raises(ParameterError, match="'memory'"):
+            dedup(["a"], memory="1MB")
+
+
+def test_temporary_files_are_gone(tmp_path, monkeypatch, without_memory):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    without_memory()
+    dedup(COLLECTIONS["mixed"]())
+    assert list(Path(tmp_path).iterdir()) == []

@@ -1,0 +1,448 @@
+"""A run that is ended goes on where it was, and never on what is not its own."""
+
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.tasks import hard_texts
+
+from neardup import InputError, OutputError, ParameterError
+from neardup.collect import Progress
+from neardup.dedup import dedup_files
+from neardup.work import Work
+
+#: What a run tells of itself, each with the number of times after which it may end.
+MOMENTS = [
+    ("stage read and sketch", 1),
+    ("advance read and sketch", 1),
+    ("stage join keys", 1),
+    ("advance join keys", 1),
+    ("advance join keys", 3),
+    ("stage candidates, verify, cluster", 1),
+    ("advance candidates, verify, cluster", 1),
+    ("stage write", 1),
+]
+
+PROGRAM = """
+import os, signal
+from neardup.collect import Progress
+from neardup.dedup import dedup_files
+
+class Killing(Progress):
+    left = {count}
+    name = None
+
+    def stage(self, name, documents):
+        self.name = name
+        self.told("stage " + name)
+
+    def advance(self, documents, size=0):
+        self.told("advance " + self.name)
+
+    def told(self, moment):
+        if moment == {moment!r}:
+            self.left -= 1
+            if not self.left:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", report="report.json",
+            work="work", recipe={recipe!r}, progress=Killing())
+"""
+
+
+class Interrupting(Progress):
+    """Ctrl-C at the `count`-th time that a moment comes."""
+
+    def __init__(self, moment, count=1):
+        self.moment, self.left, self.name = moment, count, ""
+        self.notes = []
+
+    def stage(self, name, _):
+        self.name = name
+        self.told(f"stage {name}")
+
+    def advance(self, *_):
+        self.told(f"advance {self.name}")
+
+    def note(self, line):
+        if "an id that another one has" not in line:
+            self.notes.append(line)
+
+    def told(self, moment):
+        if moment == self.moment:
+            self.left -= 1
+            if not self.left:
+                raise KeyboardInterrupt
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working folder with an input."""
+    rng = random.Random(7)
+    texts = hard_texts.mixed(rng, 300) + hard_texts.of_one_form(rng, 200)
+    hard_texts.write_records(tmp_path / "in.jsonl", texts)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(**options):
+    """Run over the input of the folder, and return the bytes of the outputs."""
+    options = {"work": "work", **options}
+    dedup_files(
+        ["in.jsonl"], "kept.jsonl", removed="removed.jsonl", report="report.json", **options
+    )
+    outputs = [Path(name) for name in ("kept.jsonl", "removed.jsonl")]
+    read = [path.read_bytes() for path in outputs]
+    for path in [*outputs, Path("report.json")]:
+        path.unlink()
+    return read
+
+
+def ended(moment, count=1, **options):
+    """Run until a moment, where Ctrl-C comes."""
+    with pytest.raises(KeyboardInterrupt):
+        run(progress=Interrupting(moment, count), **options)
+
+
+def left_in(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+@pytest.mark.parametrize(
+    ("moment", "recipe"),
+    [
+        *((moment, "general") for moment in MOMENTS),
+        *((moment, "minhash") for moment in MOMENTS[3:6]),
+        # Fingerprints have no keys to join.
+        *((moment, recipe) for moment in MOMENTS[-3:] for recipe in ("characters", "improved")),
+    ],
+    ids=str,
+)
+def test_goes_on_after_ctrl_c(moment, recipe, folder):
+    expected = run(work=None, recipe=recipe)
+    ended(*moment, recipe=recipe)
+    assert [name for name in left_in(folder) if not name.startswith("work")] == ["in.jsonl"]
+    watch = Interrupting("")
+    assert run(recipe=recipe, progress=watch) == expected
+    assert bool(watch.notes) == (not moment[0].endswith("read and sketch"))
+    assert left_in(folder) == ["in.jsonl", "work"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_every_stage_is_done_once():
+    expected = run(work=None)
+    ended("advance read and sketch")
+    ended("stage join keys")
+    ended("stage candidates, verify, cluster")
+    ended("stage write")
+    watch = Interrupting("stage candidates, verify, cluster")
+    assert run(progress=watch, memory="1GiB", workers=1) == expected
+    assert watch.left == 1
+    assert "500 records are read" in watch.notes[0]
+    assert "all of them are decided" in watch.notes[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recipe", ["general", "characters"])
+@pytest.mark.parametrize("moment", MOMENTS, ids=str)
+def test_goes_on_after_kill(moment, recipe, folder, run_python):
+    expected = run(work=None, recipe=recipe)
+    name, count = moment
+    done = run_python(PROGRAM.format(moment=name, count=count, recipe=recipe))
+    is_joined = recipe == "general" or "join" not in name
+    assert done.returncode == (-signal.SIGKILL if is_joined else 0), done.stderr
+    if is_joined:
+        assert not [path for path in left_in(folder) if path in ("kept.jsonl", "removed.jsonl")]
+        assert run(recipe=recipe) == expected
+    else:
+        assert [Path(name).read_bytes() for name in ("kept.jsonl", "removed.jsonl")] == expected
+        for name in ("kept.jsonl", "removed.jsonl", "report.json"):
+            Path(name).unlink()
+    # Not even the parts of outputs that the killed run had begun.
+    assert left_in(folder) == ["in.jsonl", "work"]
+
+
+@pytest.mark.slow
+def test_goes_on_after_kill_at_any_time(folder):
+    rng = random.Random(8)
+    texts = hard_texts.of_one_form(rng, 12_000) + hard_texts.mixed(rng, 8_000)
+    hard_texts.write_records(folder / "in.jsonl", texts)
+    started = time.monotonic()
+    expected = run(work=None)
+    seconds = time.monotonic() - started
+    command = [sys.executable, "-m", "neardup", "dedup", "in.jsonl", "-o", "kept.jsonl"]
+    command += ["--removed", "removed.jsonl", "--work", "work", "--quiet"]
+    finished = 0
+    for _ in range(20):
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+            try:
+                process.wait(rng.uniform(0.2, 1.5 * seconds + 1))
+            except subprocess.TimeoutExpired:
+                process.kill()
+        outputs = [folder / "kept.jsonl", folder / "removed.jsonl"]
+        there = [path for path in outputs if path.exists()]
+        assert [path.read_bytes() for path in there] in ([], expected)
+        if there:
+            finished += 1
+            for path in there:
+                path.unlink()
+    # Of 20 runs that were let go on for longer than it takes in all, some must have ended.
+    assert run() == expected
+    assert finished
+    assert left_in(folder) == ["in.jsonl", "work"]
+
+
+def test_killed_between_the_names_of_two_outputs(folder, run_python):
+    """The same command replaces what it had named itself, and nothing else."""
+    expected = run(work=None)
+    program = """
+import os, signal
+from neardup.dedup import dedup_files
+from neardup.writers.sink import FileSink
+
+commit = FileSink.commit
+FileSink.commit = lambda self: (commit(self), os.kill(os.getpid(), signal.SIGKILL))
+dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
+"""
+    assert run_python(program).returncode == -signal.SIGKILL
+    assert (folder / "kept.jsonl").exists()
+    assert not (folder / "removed.jsonl").exists()
+    (folder / "kept.jsonl").rename(folder / "mine.jsonl")
+    (folder / "kept.jsonl").write_text("another's")
+    with pytest.raises(OutputError, match=r"kept\.jsonl: exists already"):
+        run()
+    assert (folder / "kept.jsonl").read_text() == "another's"
+    (folder / "kept.jsonl").unlink()
+    (folder / "mine.jsonl").unlink()
+    assert run() == expected
+
+
+def test_named_outputs_of_a_killed_run_are_replaced(folder, run_python):
+    expected = run(work=None)
+    program = """
+import os, signal
+from neardup.dedup import dedup_files
+from neardup.writers.sink import FileSink
+
+commit = FileSink.commit
+FileSink.commit = lambda self: (commit(self), os.kill(os.getpid(), signal.SIGKILL))
+dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
+"""
+    assert run_python(program).returncode == -signal.SIGKILL
+    assert (folder / "kept.jsonl").exists()
+    assert run() == expected
+    assert left_in(folder) == ["in.jsonl", "work"]
+
+
+#: What stands in the folder after each of the stages.
+STAGES = ("stage join keys", "stage candidates, verify, cluster", "stage write")
+
+
+class TestDamage:
+    """Files that are not as a run left them are told of, whichever it is."""
+
+    @pytest.mark.parametrize("stage", STAGES)
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            "flipped",
+            "missing",
+            pytest.param("cut", marks=pytest.mark.slow),
+            pytest.param("emptied", marks=pytest.mark.slow),
+        ],
+    )
+    def test_is_found(self, damage, stage, folder):
+        texts = hard_texts.mixed(random.Random(9), 50)
+        hard_texts.write_records(folder / "in.jsonl", texts)
+        expected = run(work=None)
+        ended(stage)
+        files = sorted(path.name for path in (folder / "work").iterdir())
+        files.remove("neardup-work.lock")
+        assert len(files) > 7
+        for name in files:
+            shutil.copytree("work", "copy")
+            path = folder / "copy" / name
+            whole = path.read_bytes()
+            if damage == "missing":
+                path.unlink()
+            elif damage == "flipped":
+                at = len(whole) // 2
+                path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
+            else:
+                path.write_bytes(whole[: len(whole) // 2 if damage == "cut" else 0])
+            said, outputs = tried(work="copy")
+            if said is None:
+                # A stage without its mark is done again, and one that is over is not needed.
+                is_mark = damage == "missing" and name.endswith(".done")
+                assert outputs == expected
+                assert is_mark or stage == "stage write", name
+            else:
+                assert "delete copy, and run" in said or "Name another one" in said
+            shutil.rmtree("copy")
+        assert run() == expected
+
+
+def tried(**options):
+    """Return what the run says of its inputs, or else its outputs."""
+    try:
+        return None, run(**options)
+    except InputError as error:
+        return str(error), None
+
+
+class TestRefusals:
+    """Of folders and runs that do not belong together."""
+
+    def test_a_folder_with_other_things_is_left_as_it_is(self, folder):
+        (folder / "work").mkdir()
+        (folder / "work" / "notes.txt").write_text("mine")
+        with pytest.raises(InputError, match=r"work: must be empty .* notes\.txt"):
+            run()
+        assert left_in(folder / "work") == ["notes.txt"]
+
+    def test_a_file(self, folder):
+        (folder / "work").write_text("mine")
+        with pytest.raises(OutputError, match="work: cannot be used as a work folder"):
+            run()
+
+    @pytest.mark.usefixtures("folder")
+    @pytest.mark.parametrize(
+        ("options", "named"),
+        [
+            ({"recipe": "minhash"}, "recipe"),
+            ({"threshold": 0.9}, "threshold"),
+            ({"priority": "last"}, "priority"),
+            ({"title_from_first_line": True}, "title_from_first_line"),
+            ({"text": "title"}, "text_field"),
+            ({"id": "title"}, "id_field"),
+            ({"format": "jsonl"}, "format"),
+        ],
+        ids=str,
+    )
+    def test_other_settings(self, options, named):
+        ended("stage join keys")
+        with pytest.raises(InputError, match=f"a run with another .*{named}.*delete this one"):
+            run(**options)
+
+    def test_a_changed_input(self, folder):
+        expected = run(work=None)
+        ended("stage join keys")
+        status = (folder / "in.jsonl").stat()
+        (folder / "in.jsonl").touch()
+        with pytest.raises(InputError, match="a run with another inputs"):
+            run()
+        os.utime(folder / "in.jsonl", ns=(status.st_atime_ns, status.st_mtime_ns))
+        assert run() == expected
+
+    @pytest.mark.usefixtures("folder")
+    def test_another_version(self, monkeypatch):
+        ended("stage join keys")
+        monkeypatch.setattr("neardup.__version__", "99")
+        with pytest.raises(InputError, match="a run with another version"):
+            run()
+
+    def test_two_runs_at_a_time(self, folder):
+        with (
+            Work(folder / "work", {}),
+            pytest.raises(InputError, match="another run is using this work folder"),
+        ):
+            run()
+
+    def test_an_output_in_it(self, folder):
+        (folder / "work").mkdir()
+        (folder / "link").symlink_to("work")
+        for output in ("work/kept.jsonl", "link/kept.jsonl"):
+            with pytest.raises(ParameterError, match="a folder without outputs"):
+                dedup_files(["in.jsonl"], output, work="work")
+        assert left_in(folder / "work") == []
+
+    @pytest.mark.usefixtures("folder")
+    @pytest.mark.parametrize("kind", ["-", "pipe"])
+    def test_what_cannot_be_read_again(self, kind):
+        if kind == "pipe":
+            os.mkfifo("pipe")
+        with pytest.raises(InputError, match=f"{kind}: .*Write it to a file first"):
+            dedup_files([kind], "kept.jsonl", work="work", format="jsonl")
+
+    @pytest.mark.usefixtures("folder")
+    def test_stopping_at_problems_that_an_earlier_run_went_past(self):
+        ended("stage join keys", on_error="keep")
+        with pytest.raises(InputError, match="on_error='stop'"):
+            run(on_error="stop")
+        assert run(on_error="drop") == run(work=None, on_error="drop")
+
+    def test_a_run_ended_before_its_folder_was_complete(self, folder):
+        (folder / "work").mkdir()
+        (folder / "work" / "neardup-work.json.part").write_text("{")
+        (folder / "work" / "neardup-work.lock").touch()
+        assert run() == run(work=None)
+        assert left_in(folder) == ["in.jsonl", "work"]
+
+
+def test_folders_of_texts_with_an_output_among_them(folder):
+    for at in range(40):
+        path = folder / "texts" / f"{at % 3}" / f"{at}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{hard_texts.FORM} {at // 2} {at // 2 * 77}", encoding="utf-8")
+    (folder / "texts" / "gone.txt").symlink_to("nowhere")
+    dedup_files(["texts"], "plain.jsonl", on_error="drop")
+    watch = Interrupting("stage write")
+    options = {"work": "texts/work", "on_error": "drop"}
+    with pytest.raises(KeyboardInterrupt):
+        dedup_files(["texts"], "texts/kept.jsonl", progress=watch, **options)
+    dedup_files(["texts"], "texts/kept.jsonl", **options)
+    assert Path("texts/kept.jsonl").read_bytes() == Path("plain.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("extension", ["parquet", "csv"])
+def test_other_formats_go_on_too(extension, folder):
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    records = [json.loads(line) for line in (folder / "in.jsonl").read_text("utf-8").splitlines()]
+    table = pa.Table.from_pylist(records)
+    path = f"in.{extension}"
+    if extension == "csv":
+        pyarrow.csv.write_csv(table, path)
+    else:
+        pyarrow.parquet.write_table(table, path)
+    dedup_files([path], f"plain.{extension}")
+    for moment in STAGES:
+        with pytest.raises(KeyboardInterrupt):
+            dedup_files([path], f"kept.{extension}", work="work", progress=Interrupting(moment))
+    dedup_files([path], f"kept.{extension}", work="work")
+    assert Path(f"kept.{extension}").read_bytes() == Path(f"plain.{extension}").read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.9, 0.99])
+def test_a_full_disk(share, folder, run_python):
+    """Files that may not grow are as good as a disk that is full."""
+    expected = run(work=None)
+    ended("stage write")
+    largest = max(path.stat().st_size for path in (folder / "work").iterdir())
+    for path in (folder / "work").iterdir():
+        path.unlink()
+    program = f"""
+import resource
+from neardup.cli import main
+resource.setrlimit(resource.RLIMIT_FSIZE, ({int(largest * share)}, {resource.RLIM_INFINITY}))
+import sys
+sys.argv = ["neardup", "dedup", "in.jsonl", "-o", "-", "--work", "work", "--quiet"]
+main()
+"""
+    done = run_python(program)
+    assert done.returncode == 2
+    said = done.stderr.decode().splitlines()[-1]
+    assert "File too large" in said
+    assert "make room there, and run the same command again" in said
+    assert run() == expected
