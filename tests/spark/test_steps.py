@@ -5,12 +5,13 @@ import pyarrow as pa
 import pytest
 
 import neardup
+from neardup import _core
 from neardup.readers.fields import Fields
 from neardup.recipe import load_recipe
 from neardup.spark import commonness, sketching, steps, verifying
-from neardup.spark.blobs import batch_from_bytes
+from neardup.spark.blobs import batch_from_bytes, pack
 from neardup.spark.numbering import BEGIN, PATH, File, Numberer, ranked, runs
-from neardup.spark.settings import exchange, settings_of
+from neardup.spark.settings import core_recipe, exchange, settings_of
 from neardup.spark.steps import State
 from tests.spark.collections import texts
 
@@ -125,6 +126,33 @@ def test_steps_give_what_one_machine_gives(recipe, threshold, most, buckets, tas
     found = job(some, recipe, threshold, most=most, buckets=buckets, tasks=tasks)
     assert len(expected) > 50
     assert found == [(int(r["id"]), int(r["kept_id"]), r["similarity"]) for r in expected]
+
+
+@pytest.mark.parametrize(("recipe", "scheme"), [("general", "postings"), ("minhash", "bands")])
+def test_who_stands_in_a_closed_list(recipe, scheme):
+    settings = settings_of(load_recipe(recipe), threshold=None, fields=Fields(), lines=False)
+    longest = steps.LONGEST[scheme]
+    core = exchange(settings, 4 * longest, 1)
+    recipe_ = core_recipe(settings)
+    corpus = _core.Corpus(recipe_, keeps_texts=False, shingle=None, workers=1)
+    corpus.push(
+        pa.array([texts(1, 40)[-1] or "桥梁市政府开放记者报道天气" * 9]), titles=None, units=None
+    )
+    sketch = corpus.sketches()
+
+    def told(documents):
+        every = sketch * documents
+        numbers = np.arange(documents)
+        counts = core.count(core.keys(every, documents))
+        state = State(numbers, numbers, numbers >= 0, numbers < 0)
+        return steps.file(core, state, pack(every), pack(counts), np.zeros(0, np.int64))
+
+    assert not len(steps.closed(scheme, told(longest)))
+    filed = told(longest + 3)
+    assert steps.closed(scheme, filed).tolist() == list(range(longest))
+    # The core leaves out the others.
+    (found,) = steps.lists(core, filed)
+    assert set(np.frombuffer(found, steps._ENTRY)["number"].tolist()) == set(range(longest))
 
 
 def test_what_is_counted_twice_is_taken_off():

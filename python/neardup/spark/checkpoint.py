@@ -7,7 +7,8 @@ started again with the same settings goes on after the last whole stage.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from neardup.exceptions import InputError, ParameterError
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _SETTINGS = "settings.json"
+
+#: What Spark calls a part file.
+_PART = re.compile(r"part-(\d+)(-.*)")
 
 #: Blobs are compressed already, and no two are equal. A row group waits in memory.
 _OPTIONS = {
@@ -61,6 +65,22 @@ class Folders:
         """Return the bytes of a file, or of all that are in a folder."""
         system, place = self._open(path)
         return int(system.getContentSummary(place).getLength())
+
+    def move_parts(self, path: str, to: str, order: Sequence[int]) -> None:
+        """Move what Spark wrote to a new folder, with its parts numbered by their places in
+        `order`."""
+        system, place = self._open(path)
+        system.mkdirs(self._open(to)[1])
+        places = {part: at for at, part in enumerate(order)}
+        for status in system.listStatus(place):
+            name = str(status.getPath().getName())
+            found = _PART.fullmatch(name)
+            if found:
+                part = int(found[1])
+                # A part without records has a place behind all others.
+                name = f"part-{places.get(part, len(order) + part):05}{found[2]}"
+            if found or name == "_SUCCESS":
+                self.move(status.getPath().toString(), f"{to}/{name}")
 
     def read(self, path: str) -> str:
         """Return the text of a small file."""

@@ -6,6 +6,7 @@ import os
 import tempfile
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,7 @@ from neardup.spark.checkpoint import Checkpoint, Folders
 from neardup.spark.numbering import MOST, File
 from neardup.spark.rule import FEW_PAIRS
 from neardup.spark.search import Run, Search
-from neardup.spark.session import require_spark, settings_for, shuffled_bytes
+from neardup.spark.session import require_spark, settings_for, shuffled_bytes, split_bytes
 from neardup.spark.settings import Settings, described, settings_of
 from neardup.spark.sketching import SCHEMA, sketch
 from neardup.spark.sources import Source, open_files, open_table
@@ -70,7 +71,9 @@ class SparkResult:
     Parameters
     ----------
     kept : pyspark.sql.DataFrame
-        The kept rows, unchanged, in parts that follow each other in input order.
+        The kept rows, unchanged. Those of one part of the checkpoint are together and in input
+        order; the parts need not follow each other. Sort by a column of your own where that
+        matters. What `dedup_files` wrote is in input order, by the names of its files.
     removed : pyspark.sql.DataFrame
         One row a dropped document, in input order: ``id``, ``kept_id``, ``similarity``,
         ``measure``, ``distance``, as `neardup.dedup` gives it.
@@ -280,10 +283,7 @@ def dedup_files(
     files = [[file.name, file.size] for file in source.files.values()]
     result = job.run(lambda: source, {"files": files})
     place = f"{result.checkpoint}/output"
-    if source.lines:
-        result.kept.write.mode("overwrite").text(f"{place}/kept", lineSep="\n")
-    else:
-        result.kept.write.mode("overwrite").parquet(f"{place}/kept")
+    job.write(result.kept, f"{place}/kept", lines=source.lines)
     moves = [(f"{place}/kept", out)]
     if out_removed is not None:
         writer = result.removed.write.mode("overwrite")
@@ -336,22 +336,62 @@ class Job:
         self.clock = Clock()
         self.shuffled_before = shuffled_bytes(spark)
         self._checkpoint = checkpoint or _new_checkpoint(spark)
+        self.checkpoint: Checkpoint
+        self.seen: results.Overview | None = None
+        self._split: int | None = None
+        self._is_moved = False
 
     def run(self, open_source: Callable[[], Source], told: dict[str, Any]) -> SparkResult:
         """Run the job on a source, which the checkpoint is told by what is in `told`."""
-        parts = self.partitions or 3 * self.spark.sparkContext.defaultParallelism
-        with settings_for(self.spark, parts, self.batch_documents):
-            return self._run(open_source(), told)
+        with self.configured(None):
+            source = open_source()
+        sizes = [file.size for file in source.files.values()]
+        split = split_bytes(self.spark, sum(sizes), len(sizes)) if sizes else None
+        # Many small files are better read together, and are not in order then.
+        is_large = split is not None and sum(sizes) >= _LARGE * split * len(sizes)
+        with self.configured(split if is_large else None):
+            documents = self._documents(source, told)
+        size, count = self.checkpoint.size("documents"), len(documents.inputFiles())
+        self._split = split_bytes(self.spark, size, count)
+        # As the kept records are written later, so that parts are the same.
+        with self.configured(self._split):
+            seen = results.overview(documents, source.files)
+        with self.configured(None):
+            return self._run(source, documents, seen)
 
-    def _run(self, source: Source, told: dict[str, Any]) -> SparkResult:
+    def configured(self, split: int | None) -> AbstractContextManager[None]:
+        """Set what the job needs in the session for a while."""
+        parts = self.partitions or 3 * self.spark.sparkContext.defaultParallelism
+        return settings_for(self.spark, parts, self.batch_documents, split)
+
+    def write(self, kept: DataFrame, place: str, *, lines: bool) -> None:
+        """Write the kept records to a folder whose parts follow each other in input order."""
+        assert self.seen is not None
+        order = None if self._is_moved else self.seen.partitions()
+        made = place if order is None else f"{place}-by-part"
+        with self.configured(self._split):
+            writer = kept.write.mode("overwrite")
+            if lines:
+                writer.text(made, lineSep="\n")
+            else:
+                writer.parquet(made)
+        if order is not None:
+            folders = Folders(self.spark)
+            if folders.exists(place):
+                folders.remove(place)
+            folders.move_parts(made, place, order)
+
+    def _documents(self, source: Source, told: dict[str, Any]) -> DataFrame:
         settings = self.settings
         wanted = described(settings, batch_documents=self.batch_documents, **told)
-        checkpoint = Checkpoint(self.spark, self._checkpoint, wanted)
+        self.checkpoint = Checkpoint(self.spark, self._checkpoint, wanted)
         self.progress.stage("read and sketch", None)
-        documents = checkpoint.stage(
+        return self.checkpoint.stage(
             "documents", lambda: _sketched(source, settings, self.batch_documents)
         )
-        seen = results.overview(documents, source.files)
+
+    def _run(self, source: Source, documents: DataFrame, seen: results.Overview) -> SparkResult:
+        settings, checkpoint = self.settings, self.checkpoint
         problems = results.problems(documents, seen, REMEMBERED)
         if problems and self.on_error == "stop":
             raise InputError(f"{problems[0]} Stopped, as on_error='stop' (--on-error stop) asks.")
@@ -366,9 +406,15 @@ class Job:
         finally:
             run.close()
         names = self.spark.sparkContext.broadcast(seen.names())
-        ids = checkpoint.stage("ids", lambda: results.ids(documents, decisions, names, settings))
+        ids = checkpoint.stage("ids", lambda: results.ids(documents, decisions, names))
         removed = checkpoint.stage("removed", lambda: results.removed(decisions, ids, settings))
         self.clock.lap("candidates, verify, cluster")
+        summary = self._summary(seen, decisions, run)
+        dropped = summary.exact_duplicates + summary.near_duplicates
+        # A table has no files whose names could tell the order.
+        overlap = bool(source.files) and seen.partitions() is None
+        self._is_moved = overlap or dropped > results.MOST_KNOWN
+        self.seen = seen
         kept = results.kept(
             documents,
             decisions,
@@ -376,11 +422,12 @@ class Job:
             source.schema,
             lines=settings.lines,
             drop_unreadable=self.on_error == "drop",
+            is_moved=self._is_moved,
         )
         return SparkResult(
             kept=kept,
             removed=removed.orderBy("number").select(*_REMOVED),
-            summary=self._summary(seen, decisions, run),
+            summary=summary,
             problems=problems,
             checkpoint=checkpoint.path,
             measure=settings.rule.measure,
@@ -422,6 +469,9 @@ class Job:
             shuffled_bytes=shuffled_bytes(self.spark) - self.shuffled_before,
         )
 
+
+#: Files of so large a share of what a task reads, on average, are not read together.
+_LARGE = 0.25
 
 #: Documents that one task of the search is for.
 _TASK_DOCUMENTS = 250_000

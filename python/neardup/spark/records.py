@@ -8,6 +8,7 @@ record is called is known when all batches were counted (`Named`).
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from neardup.readers.batch import Batch, Piece, Problem
 from neardup.readers.columns import check_types, piece_of
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.jsonl import _Reading
+from neardup.spark.blobs import batch_from_bytes, batch_to_bytes
 
 if TYPE_CHECKING:
     from neardup.spark.settings import Settings
@@ -93,6 +95,12 @@ def texts_of(records: pa.RecordBatch, places: Any, settings: Settings) -> pa.Arr
     return filled
 
 
+def ids_to_bytes(ids: Sequence[str]) -> bytes:
+    """Return ids as bytes, without those that the place of a record makes."""
+    own = [None if key.startswith(NAMELESS) else key for key in ids]
+    return batch_to_bytes(pa.record_batch({"id": pa.array(own, pa.large_string())}))
+
+
 def problems_to_bytes(problems: list[Problem]) -> bytes:
     """Return problems as bytes, without their source."""
     return orjson.dumps([{**dataclasses.asdict(problem), "source": ""} for problem in problems])
@@ -113,11 +121,12 @@ class Named:
     source: str | None
     before: int
 
-    def ids(self, ids: list[str], places: list[int]) -> list[str]:
-        """Fill in the ids of records without one, by their places in the batch."""
+    def ids(self, blob: bytes, places: list[int]) -> list[str]:
+        """Return the ids at some places of the batch, made of the place where there is none."""
+        column: Any = batch_from_bytes(blob).column("id")
+        found = column.take(pa.array(places, pa.int64())).to_pylist()
         return [
-            self._own(at) if key.startswith(NAMELESS) else key
-            for key, at in zip(ids, places, strict=True)
+            self._own(at) if key is None else key for key, at in zip(found, places, strict=True)
         ]
 
     def _own(self, place: int) -> str:
@@ -142,6 +151,7 @@ __all__ = [
     "Named",
     "batch_of",
     "columns_of",
+    "ids_to_bytes",
     "piece",
     "problems_to_bytes",
     "records_of",

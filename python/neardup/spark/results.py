@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pyarrow as pa
 
 from neardup.spark.blobs import batch_from_bytes
 from neardup.spark.numbering import File, places_of
-from neardup.spark.records import LINE, Named, piece
+from neardup.spark.records import LINE, Named
 from neardup.spark.settings import Settings
 from neardup.spark.tables import rows_of
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 #: Bytes of input that one part of the kept records stands for.
 PART_BYTES = 128 << 20
 
+#: Dropped documents that every task may know: 64 MB.
+MOST_KNOWN = 8 << 20
+
 
 @dataclass(frozen=True)
 class BatchInfo:
@@ -32,10 +36,13 @@ class BatchInfo:
     Parameters
     ----------
     batch, documents, readable, problems, size : int
+    partition : int
+        The part of the checkpoint that it is read in.
     named : Named
     """
 
     batch: int
+    partition: int
     documents: int
     readable: int
     problems: int
@@ -64,6 +71,11 @@ class Overview:
         """What the records of each batch are called."""
         return {info.batch: info.named for info in self.batches}
 
+    def partitions(self) -> list[int] | None:
+        """Return the parts of the checkpoint in the order of the input; None if they overlap."""
+        runs = [partition for partition, _ in groupby(info.partition for info in self.batches)]
+        return runs if len(set(runs)) == len(runs) else None
+
     def bounds(self, parts: int) -> list[int]:
         """Return the batches at which parts of about equal size begin, but for the first."""
         total = sum(info.size for info in self.batches)
@@ -78,9 +90,14 @@ class Overview:
 
 def overview(documents: DataFrame, files: Mapping[int, File]) -> Overview:
     """Look at the batches: counts alone come to the driver."""
+    from pyspark.sql import functions as F
+
     names = {file.rank: file.name for file in files.values()}
     columns = ("batch", "source", "documents", "readable", "problem_count", "size")
-    rows = documents.filter("documents > 0").select(*columns).toArrow().to_pylist()
+    counts = documents.filter("documents > 0").select(
+        *columns, F.spark_partition_id().alias("partition")
+    )
+    rows = counts.toArrow().to_pylist()
     rows.sort(key=lambda row: row["batch"])
     result = Overview()
     before: dict[int, int] = {}
@@ -91,6 +108,7 @@ def overview(documents: DataFrame, files: Mapping[int, File]) -> Overview:
         result.batches.append(
             BatchInfo(
                 row["batch"],
+                row["partition"],
                 row["documents"],
                 row["readable"],
                 row["problem_count"],
@@ -136,15 +154,15 @@ def removed(decisions: DataFrame, ids: DataFrame, settings: Settings) -> DataFra
     )
 
 
-def ids(documents: DataFrame, decisions: DataFrame, names: Any, settings: Settings) -> DataFrame:
+def ids(documents: DataFrame, decisions: DataFrame, names: Any) -> DataFrame:
     """Return the ids of all documents that decisions are about."""
     from pyspark.sql import functions as F
 
     both = decisions.select("number").unionByName(decisions.select(F.col("kept").alias("number")))
     wanted = _by_batch(both.distinct(), "wanted")
-    records = documents.filter("documents > 0").select("batch", "records")
-    return records.join(wanted, "batch").mapInArrow(
-        partial(_read_ids, names=names, settings=settings), "number long, id string"
+    every = documents.filter("documents > 0").select("batch", "ids")
+    return every.join(wanted, "batch").mapInArrow(
+        partial(_read_ids, names=names), "number long, id string"
     )
 
 
@@ -155,14 +173,10 @@ def _by_batch(numbers: DataFrame, name: str) -> DataFrame:
     return numbers.groupBy(batch).agg(F.sort_array(F.collect_list("number")).alias(name))
 
 
-def _read_ids(
-    batches: Iterable[pa.RecordBatch], *, names: Any, settings: Settings
-) -> Iterator[pa.RecordBatch]:
+def _read_ids(batches: Iterable[pa.RecordBatch], *, names: Any) -> Iterator[pa.RecordBatch]:
     for batch, blob, wanted in rows_of(batches):
         numbers = np.array(wanted, np.int64)
-        places = places_of(numbers)
-        records = batch_from_bytes(blob).take(pa.array(places, pa.int64()))
-        ids = names.value[batch].ids(piece(records, settings).ids, places.tolist())
+        ids = names.value[batch].ids(blob, places_of(numbers).tolist())
         yield pa.record_batch({"number": numbers, "id": pa.array(ids, pa.large_string())})
 
 
@@ -174,18 +188,28 @@ def kept(
     *,
     lines: bool,
     drop_unreadable: bool,
+    is_moved: bool,
 ) -> DataFrame:
-    """Return the kept records, in parts that follow each other in input order."""
+    """Return the kept records.
+
+    Records are the largest thing there is, and stay where they are: a part of the result
+    has those of one part of the checkpoint, in input order. If they are moved, parts follow
+    each other in input order, and no task needs to know all that is dropped.
+    """
+    some = decisions.select("number")
+    work = partial(_kept, lines=lines, drop_unreadable=drop_unreadable)
+    records = documents.filter("documents > 0").select("batch", "features", "records")
+    if not is_moved:
+        from pyspark.sql import functions as F
+
+        together = records.join(F.broadcast(_by_batch(some, "dropped")), "batch", "left")
+        return together.select("features", "records", "dropped").mapInArrow(work, schema)
     size = sum(info.size for info in seen.batches)
     bounds = seen.bounds(-(-size // PART_BYTES))
     part = _part("batch", bounds)
-    dropped = _by_batch(decisions.select("number"), "dropped")
-    records = documents.filter("documents > 0").select("batch", "features", "records")
-    together = records.join(dropped, "batch", "left")
+    together = records.join(_by_batch(some, "dropped"), "batch", "left")
     in_order = together.repartitionById(len(bounds) + 1, part).sortWithinPartitions("batch")
-    return in_order.select("features", "records", "dropped").mapInArrow(
-        partial(_kept, lines=lines, drop_unreadable=drop_unreadable), schema
-    )
+    return in_order.select("features", "records", "dropped").mapInArrow(work, schema)
 
 
 def _part(column: str, bounds: Sequence[int]) -> Any:

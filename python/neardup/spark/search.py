@@ -5,6 +5,15 @@ begins with all documents filed, applies the rule, files only what was kept, and
 again until nothing changes. What then stands is what one machine finds that decides
 document by document: with the first, by each document's lists depending only on kept ones
 before it, and so on through the order.
+
+The first time is enough if no list was closed that has a dropped document. Proof: by which
+keys a document is filed and looked up depends on its sketch and on counts of all documents.
+So whether an earlier document e is a candidate of d depends on those two, and on whether
+e stands in the lists of the keys that they share. Without the dropped ones, a list that
+was not closed loses them and nobody else; one that was closed has lost nobody, and so
+takes nobody in. Hence e, if it is kept, is a candidate of the same documents as before. The
+rule looks at no other pairs: by induction through the order it keeps the same documents.
+Pairs with a dropped e, which the second time would leave out, are left out at the end.
 """
 
 from __future__ import annotations
@@ -19,6 +28,7 @@ from neardup.spark.blobs import pack
 from neardup.spark.checkpoint import Checkpoint
 from neardup.spark.settings import Settings
 from neardup.spark.tables import (
+    CLOSED,
     DROPPED,
     MESSAGE,
     PAIRS,
@@ -76,7 +86,8 @@ class Counts:
     rule_rounds : int
         Rounds of the rule, over all of these.
     candidates : int
-        Candidate pairs of the last time.
+        Candidate pairs of the last time; if that was the first, some with documents that
+        were dropped.
     """
 
     rounds: int = 0
@@ -159,7 +170,7 @@ class Run:
             F.lit(1.0).alias("similarity"),
             F.lit(True).alias("identical"),
         )
-        searched = _best(pairs)
+        searched = _best(_of_kept(pairs, dropped))
         # The first of these texts is dropped, and so are they: but who is the most
         # similar kept document may have changed since.
         again = repeats.join(dropped, first, "left_semi").select("number")
@@ -167,7 +178,8 @@ class Run:
             return searched.unionByName(same)
         told = lists.unionByName(_dealt(again))
         found = self._verified(told, "repeats-of-dropped", of_repeats=True)
-        return searched.unionByName(same).unionByName(_best(_similar(found)))
+        of_repeats = _best(_of_kept(_similar(found), dropped))
+        return searched.unionByName(same).unionByName(of_repeats)
 
     def _fixed(self) -> tuple[DataFrame, DataFrame, DataFrame]:
         """File, look up and decide until nothing changes; return similar pairs, dropped
@@ -189,6 +201,9 @@ class Run:
                 pairs, most, self.checkpoint, f"round-{number}/rule", self.few_pairs
             )
             self.counts.rule_rounds += rounds
+            if number == 0 and self._none_was_closed_by(now):
+                self.counts.candidates = _count(found)
+                return pairs, now, lists
             these = _digest(now)
             if these == before:
                 self.counts.candidates = _count(found)
@@ -196,8 +211,20 @@ class Run:
             dropped, before = now, these
             verified.append(found)
 
+    def _none_was_closed_by(self, dropped: DataFrame) -> bool:
+        """Say whether no closed list has one of the dropped documents."""
+        from pyspark.sql import functions as F
+
+        assert self._lists_held is not None
+        some = self._lists_held.filter(F.col("kind") == CLOSED).select("body")
+        closing = some.mapInArrow(work.numbers, "number long")
+        # All are counted: Python workers complain if they are stopped early.
+        return closing.join(dropped, "number", "left_semi").count() == 0
+
     def _lists(self, dropped: DataFrame | None) -> DataFrame:
         """Return the lists of all buckets, of the documents that are not dropped."""
+        from pyspark.sql import functions as F
+
         if dropped is None:
             filed = for_each_row(self.prepared, work.file, search=self.search)
         else:
@@ -209,7 +236,7 @@ class Run:
         if self._lists_held is not None:
             self._lists_held.unpersist()
         self._lists_held = _persisted(lists)
-        return self._lists_held
+        return self._lists_held.filter(F.col("kind") == PART)
 
     def _verified(self, told: DataFrame, name: str, *, of_repeats: bool) -> DataFrame:
         """Return the candidates, with their similarities."""
@@ -275,8 +302,7 @@ class Run:
         from pyspark.sql import functions as F
 
         counted = self.documents.filter("documents = 0")
-        samples = counted.select("counted").mapInArrow(work.sample, "body binary")
-        found = samples.repartition(1).mapInArrow(work.level, "level int").first()
+        found = counted.select("sampled").coalesce(1).mapInArrow(work.level, "level int").first()
         level = 0 if found is None else found[0]
         tables = counted.select("batch", "counted").mapInArrow(
             partial(work.thin, level=level), MESSAGE
@@ -340,6 +366,11 @@ def _best(pairs: DataFrame) -> DataFrame:
             F.lit(False).alias("identical"),
         )
     )
+
+
+def _of_kept(pairs: DataFrame, dropped: DataFrame) -> DataFrame:
+    """Return the pairs whose earlier document is kept."""
+    return pairs.join(dropped, pairs.earlier == dropped.number, "left_anti")
 
 
 def _count(verified: DataFrame) -> int:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 #: Bytes of Arrow batches: rows of blobs are large, and there are several at a time.
 _BATCH_BYTES = 16 << 20
 
+_SPLIT = "spark.sql.files.maxPartitionBytes"
+_OPEN = "spark.sql.files.openCostInBytes"
+
 
 def require_spark() -> None:
     """Raise MissingDependencyError if PySpark is not installed."""
@@ -26,8 +29,14 @@ def require_spark() -> None:
 
 
 @contextmanager
-def settings_for(spark: SparkSession, partitions: int, documents: int) -> Iterator[None]:
-    """Set what a job needs in a session, and set it back."""
+def settings_for(
+    spark: SparkSession, partitions: int, documents: int, split: int | None = None
+) -> Iterator[None]:
+    """Set what a job needs in a session, and set it back.
+
+    With `split`, files are read in parts of so many bytes, none of which has several: Spark
+    would put small ones together by size, and so break the order of the input.
+    """
     wanted = {
         "spark.sql.shuffle.partitions": str(partitions),
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(documents),
@@ -37,6 +46,8 @@ def settings_for(spark: SparkSession, partitions: int, documents: int) -> Iterat
         # than it could gain.
         "spark.sql.adaptive.enabled": "false",
     }
+    if split is not None:
+        wanted[_SPLIT] = wanted[_OPEN] = str(split)
     before = {name: spark.conf.get(name, None) for name in wanted}
     for name, value in wanted.items():
         spark.conf.set(name, value)
@@ -48,6 +59,15 @@ def settings_for(spark: SparkSession, partitions: int, documents: int) -> Iterat
                 spark.conf.unset(name)
             else:
                 spark.conf.set(name, old)
+
+
+def split_bytes(spark: SparkSession, size: int, files: int) -> int:
+    """Return the bytes that Spark reads in a task, of so many bytes in so many files."""
+    jvm: Any = spark._jvm
+    parse = jvm.org.apache.spark.network.util.JavaUtils.byteStringAsBytes
+    most, opened = (int(parse(spark.conf.get(name))) for name in (_SPLIT, _OPEN))
+    each = (size + files * opened) // spark.sparkContext.defaultParallelism
+    return max(min(most, max(opened, each)), 1)
 
 
 def start(master: str | None, name: str = "neardup dedup") -> SparkSession:

@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.spark.blobs import batch_to_bytes, pack
+from neardup.spark.commonness import sampled
 from neardup.spark.numbering import File, Numberer, runs
-from neardup.spark.records import batch_of, piece, problems_to_bytes, records_of
+from neardup.spark.records import batch_of, ids_to_bytes, piece, problems_to_bytes, records_of
 from neardup.spark.settings import Settings, core_recipe
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 SCHEMA = (
     "batch long, batch_group long, source int, documents int, readable int, problem_count int, "
     "size long, problems binary, identities binary, features binary, sketches binary, "
-    "records binary, counted binary"
+    "records binary, ids binary, counted binary, sampled binary"
 )
 
 _COLUMNS = [column.split()[0] for column in SCHEMA.split(", ")]
@@ -100,7 +101,8 @@ class _Group:
         """Return the row of a batch."""
         from neardup.collect import readable
 
-        read = batch_of(piece(records, self._settings))
+        read_piece = piece(records, self._settings)
+        read = batch_of(read_piece)
         recipe = self._settings.recipe
         texts, units, problems = readable(read, recipe, core_recipe(self._settings))
         corpus, begin = self._counting, self.documents
@@ -122,13 +124,20 @@ class _Group:
             features=features.astype(np.int32).tobytes(),
             sketches=pack(corpus.sketches()[begin:]),
             records=batch_to_bytes(records),
+            ids=ids_to_bytes(read_piece.ids),
         )
 
     def end(self) -> Iterator[pa.RecordBatch]:
         """Yield the row of the group."""
         counted = self._counting.counted_shingles()
         if counted is not None:
-            yield _row(batch=self._number, batch_group=self._number, documents=0, counted=counted)
+            yield _row(
+                batch=self._number,
+                batch_group=self._number,
+                documents=0,
+                counted=counted,
+                sampled=sampled(counted),
+            )
 
 
 _TYPES = {"long": pa.int64(), "int": pa.int32(), "binary": pa.large_binary()}

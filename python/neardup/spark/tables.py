@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MESSAGE = "target long, kind int, origin long, body binary"
 
 #: Kinds of messages.
-PART, DROPPED, KNOWN, PAIRS, REQUEST, TEXTS = range(6)
+PART, DROPPED, KNOWN, PAIRS, REQUEST, TEXTS, CLOSED = range(7)
 
 #: Bytes of bodies handed on together.
 _TOGETHER = 8 << 20

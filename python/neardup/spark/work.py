@@ -12,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.spark import commonness, steps, verifying
-from neardup.spark.blobs import batch_from_bytes, binary, numbers_from_bytes, numbers_to_bytes
+from neardup.spark.blobs import batch_from_bytes, numbers_from_bytes, numbers_to_bytes
 from neardup.spark.numbering import batches_of, places_of
 from neardup.spark.settings import exchange
 from neardup.spark.steps import State
 from neardup.spark.tables import (
+    CLOSED,
     DROPPED,
     KNOWN,
     PAIRS,
@@ -95,8 +96,12 @@ def file_less(*row: Any, search: Search) -> dict[str, list[Any]]:
 
 
 def lists(bucket: int, filed: list[Message], *, search: Search) -> Iterator[Message]:
-    """Return the lists of a bucket to the batches."""
-    return _back(bucket, filed, steps.lists(_exchange(search), [m.body for m in filed]))
+    """Return the lists of a bucket to the batches, and say who stands in closed ones."""
+    bodies = [message.body for message in filed]
+    yield from _back(bucket, filed, steps.lists(_exchange(search), bodies))
+    some = steps.closed(search.settings.rule.scheme, bodies)
+    if len(some):
+        yield Message(bucket, CLOSED, bucket, numbers_to_bytes(some))
 
 
 def candidates(
@@ -158,6 +163,12 @@ def similar(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch({"later": later, "earlier": earlier, "similarity": similarity})
 
 
+def numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield numbers of documents, a row each, from rows of many."""
+    for (body,) in rows_of(batches):
+        yield pa.record_batch({"number": numbers_from_bytes(body)})
+
+
 def repeats(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the documents whose text came before, with the first, from states."""
     for (body,) in rows_of(batches):
@@ -190,12 +201,6 @@ def thin(batches: Iterable[pa.RecordBatch], *, level: int) -> Iterator[pa.Record
         Message(group, PART, 0, commonness.thinned(table, level))
         for group, table in rows_of(batches)
     )
-
-
-def sample(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Sample tables of shingles."""
-    for (table,) in rows_of(batches):
-        yield pa.record_batch({"body": binary([commonness.sampled(table)])})
 
 
 def level(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
