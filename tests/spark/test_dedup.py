@@ -46,10 +46,16 @@ def same_files(spark, inputs, folder: Path, **options) -> neardup.spark.SparkRes
 
 
 @pytest.mark.parametrize(
-    ("recipe", "threshold", "partitions", "batch_documents"),
-    [("general", None, 3, 150), ("minhash", 0.7, 2, 333)],
+    ("recipe", "decide", "partitions", "batch_documents"),
+    [
+        ("general", {}, 3, 150),
+        ("minhash", {"threshold": 0.7}, 2, 333),
+        ("shingle", {}, 2, 400),
+        ("news", {}, 2, 300),
+        ("classic", {"max_distance": 6}, 2, 333),
+    ],
 )
-def test_files(spark, tmp_path, monkeypatch, recipe, threshold, partitions, batch_documents):
+def test_files(spark, tmp_path, monkeypatch, recipe, decide, partitions, batch_documents):
     # Parts of a file that are cut in the midst of lines.
     spark.conf.set("spark.sql.files.maxPartitionBytes", "200000")
     monkeypatch.chdir(tmp_path)
@@ -63,7 +69,7 @@ def test_files(spark, tmp_path, monkeypatch, recipe, threshold, partitions, batc
             [str(tmp_path / "b.jsonl"), str(tmp_path / "a.jsonl.gz")],
             tmp_path,
             recipe=recipe,
-            threshold=threshold,
+            **decide,
             partitions=partitions,
             batch_documents=batch_documents,
         )

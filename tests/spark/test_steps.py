@@ -16,9 +16,11 @@ from neardup.spark.steps import State
 from tests.spark.collections import texts
 
 
-def job(texts, recipe, threshold, *, most, buckets, tasks):
+def job(texts, recipe, decide, *, most, buckets, tasks):
     """All steps in one process; returns the removed table as positions."""
-    settings = settings_of(load_recipe(recipe), threshold=threshold, fields=Fields(), lines=False)
+    settings = settings_of(
+        load_recipe(recipe), **{"threshold": None, **decide}, fields=Fields(), lines=False
+    )
     rows = []
     size = -(-len(texts) // tasks)
     for task in range(tasks):
@@ -58,7 +60,13 @@ def job(texts, recipe, threshold, *, most, buckets, tasks):
             known,
         )
         sent = [
-            verifying.answer(batches[owner[batch]]["records"], [blob], settings)[0]
+            verifying.answer(
+                batches[owner[batch]]["records"] if settings.rule.keeps_texts else None,
+                batches[owner[batch]]["features"],
+                batches[owner[batch]]["sketches"],
+                [blob],
+                settings,
+            )[0]
             for batch, blob in requests
         ]
         return verifying.verify(found, sent, common, settings, len(texts))
@@ -73,7 +81,7 @@ def job(texts, recipe, threshold, *, most, buckets, tasks):
         lists = [steps.lists(core, [blobs[at] for blobs in filed]) for at in range(buckets)]
         now = [verified(at, lists, s.is_searched, known[at]) for at, s in enumerate(states)]
         similar = [verifying.similar(blob) for blob in now]
-        later, earlier, _ = (np.concatenate(column) for column in zip(*similar, strict=True))
+        later, earlier, *_ = (np.concatenate(column) for column in zip(*similar, strict=True))
         found = verifying.dropped_of(later, earlier)
         if np.array_equal(found, dropped):
             break
@@ -86,15 +94,19 @@ def job(texts, recipe, threshold, *, most, buckets, tasks):
         again = repeats & np.isin(state.firsts, dropped)
         similar.append(verifying.similar(verified(at, lists, again, [])))
         same = repeats & ~again
-        best.update(
-            (n, (1.0, -f)) for n, f in zip(state.numbers[same], state.firsts[same], strict=True)
-        )
+        for number, first, has in zip(
+            state.numbers[same], state.firsts[same], state.has_sketch[same], strict=True
+        ):
+            best[number] = (1.0, -first, 0 if has and settings.rule.scheme == "near" else -1)
     for columns in similar:
-        for number, kept, similarity in zip(*columns, strict=True):
-            best[number] = max(best.get(number, (0.0, 0)), (similarity, -kept))
+        for number, kept, similarity, distance in zip(*columns, strict=True):
+            best[number] = max(best.get(number, (0.0, 0, 0)), (similarity, -kept, distance))
     every = np.concatenate([state.numbers for state in states])
     place = {number: at for at, number in enumerate(every.tolist())}
-    return [(place[n], place[-kept], s) for n, (s, kept) in sorted(best.items())]
+    return [
+        (place[n], place[-kept], s, None if distance < 0 else distance)
+        for n, (s, kept, distance) in sorted(best.items())
+    ]
 
 
 def background(rows, batches, states, settings, documents):
@@ -114,18 +126,31 @@ def background(rows, batches, states, settings, documents):
 
 
 @pytest.mark.parametrize(
-    ("recipe", "threshold"), [("general", None), ("general", 0.8), ("minhash", None)]
+    ("recipe", "decide"),
+    [
+        ("general", {}),
+        ("general", {"threshold": 0.8}),
+        ("minhash", {}),
+        ("shingle", {}),
+        ("shingle-sample", {}),
+        ("news", {}),
+        ("classic", {"max_distance": 6}),
+        ("characters", {"max_distance": 7}),
+        ("characters", {"threshold": 0.6, "max_distance": 6}),
+    ],
 )
 @pytest.mark.parametrize(("most", "buckets", "tasks"), [(1, 1, 3), (7, 5, 2), (64, 3, 5)])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_steps_give_what_one_machine_gives(recipe, threshold, most, buckets, tasks, seed):
+def test_steps_give_what_one_machine_gives(recipe, decide, most, buckets, tasks, seed):
     some = texts(seed, 300)
     expected = neardup.dedup(
-        [{"text": text} for text in some], recipe=recipe, threshold=threshold
+        [{"text": text} for text in some], recipe=recipe, **decide
     ).removed.to_pylist()
-    found = job(some, recipe, threshold, most=most, buckets=buckets, tasks=tasks)
+    found = job(some, recipe, decide, most=most, buckets=buckets, tasks=tasks)
     assert len(expected) > 50
-    assert found == [(int(r["id"]), int(r["kept_id"]), r["similarity"]) for r in expected]
+    assert found == [
+        (int(r["id"]), int(r["kept_id"]), r["similarity"], r["distance"]) for r in expected
+    ]
 
 
 @pytest.mark.parametrize(("recipe", "scheme"), [("general", "postings"), ("minhash", "bands")])
@@ -220,11 +245,15 @@ def test_rows_are_cut_where_the_part_changes():
 @pytest.mark.parametrize(
     ("recipe", "found"),
     [
-        ("shingle", "the search 'prefix'"),
-        ("characters", "the search 'near'"),
-        ("shingle-sample", "the measure 'sketch'"),
+        ("characters", r"a distance of \d+ instead. Give a smaller max_distance"),
+        ("bkdr", "a distance of 15 instead. Give a smaller max_distance"),
+        ("keywords", "idf = 'corpus' instead. Count the collection once with 'neardup idf'"),
+        (
+            load_recipe("improved").replace(weigh={"idf": "bundled"}),
+            "depend on titles instead. Choose a recipe with another scheme",
+        ),
     ],
 )
 def test_what_cannot_be_spread_is_refused(recipe, found):
-    with pytest.raises(neardup.ParameterError, match=f"'recipe' parameter.*{found}.*general"):
+    with pytest.raises(neardup.ParameterError, match=f"'recipe' parameter.*{found}.*the engine"):
         settings_of(load_recipe(recipe), threshold=None, fields=Fields(), lines=False)

@@ -145,12 +145,12 @@ def run(
             text=text_field,
             id=id_field,
             threshold=threshold,
+            max_distance=max_distance,
             recipe=o.recipe_of(recipe, strip_markup),
             on_error=on_error,
             force=force,
             quiet=quiet,
             others={
-                "max-distance": max_distance,
                 "priority": None if priority == "first" else priority,
                 "title-field": title_field,
                 "title-from-first-line": title_from_first_line,

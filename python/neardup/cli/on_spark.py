@@ -45,6 +45,7 @@ def dedup_on_spark(
     text: str | None,
     id: str | None,
     threshold: float | None,
+    max_distance: int | None,
     recipe: Recipe,
     on_error: str,
     force: bool,
@@ -80,6 +81,7 @@ def dedup_on_spark(
                 text=text,
                 id=id,
                 threshold=threshold,
+                max_distance=max_distance,
                 recipe=recipe,
                 on_error=on_error,
                 checkpoint=checkpoint,
@@ -90,7 +92,7 @@ def dedup_on_spark(
             spark.stop()
     summary = result.summary
     if not quiet:
-        print_summary(summary, result.measure, result.threshold, None)
+        print_summary(summary, result.measure, result.threshold, result.max_distance)
         of_each = f"{summary.shuffled_bytes_per_document:,.0f} bytes a document"
         print(f"{'rounds':>18}  {summary.rounds:>12,}", file=sys.stderr)
         print(

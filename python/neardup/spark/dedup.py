@@ -86,6 +86,8 @@ class SparkResult:
         The similarity that `removed` states.
     threshold : float or None
         The smallest similarity of a duplicate, inclusive.
+    max_distance : int or None
+        For fingerprints: the largest distance of a duplicate, inclusive.
     """
 
     kept: DataFrame
@@ -95,6 +97,7 @@ class SparkResult:
     checkpoint: str
     measure: str
     threshold: float | None
+    max_distance: int | None
     _close: Callable[[], None] = field(repr=False, compare=False)
 
     def close(self) -> None:
@@ -108,6 +111,7 @@ def dedup(
     text: str | None = None,
     id: str | None = None,
     threshold: float | None = None,
+    max_distance: int | None = None,
     recipe: str | Path | Recipe = "general",
     order_by: str | Sequence[str] = (),
     on_error: str = "keep",
@@ -126,9 +130,12 @@ def dedup(
         (``id``, else the position).
     threshold : float or None, default=None
         Smallest similarity of a duplicate, inclusive, in (0, 1], by the recipe's measure.
+    max_distance : int or None, default=None
+        For a recipe that makes fingerprints: their largest distance, inclusive, in bits.
+        Without `threshold` it alone decides. It must be small enough for a search by keys.
     recipe : str, Path or Recipe, default="general"
-        One that searches by keys and verifies texts: ``general``, ``minhash``, or one of
-        your own. Files that it names must be on all machines.
+        One that searches by keys, as ``general``, ``minhash``, ``shingle``, ``news`` and
+        ``classic`` do. Files that it names must be on all machines.
     order_by : str or sequence of str, default=()
         Columns that say which of two duplicates stays: the one that sorts first. They
         should tell all rows apart. Without them it is the order in which Spark reads.
@@ -187,6 +194,7 @@ def dedup(
         df.sparkSession,
         recipe=load_recipe(recipe),
         threshold=threshold,
+        max_distance=max_distance,
         fields=fields,
         lines=False,
         on_error=on_error,
@@ -207,6 +215,7 @@ def dedup_files(
     text: str | None = None,
     id: str | None = None,
     threshold: float | None = None,
+    max_distance: int | None = None,
     recipe: str | Path | Recipe = "general",
     on_error: str = "keep",
     checkpoint: str | None = None,
@@ -239,7 +248,7 @@ def dedup_files(
         Replace outputs that exist.
     progress : Progress or None, default=None
         Is told what the job does.
-    text, id, threshold, recipe, on_error, partitions, batch_documents
+    text, id, threshold, max_distance, recipe, on_error, partitions, batch_documents
         As in :func:`dedup`.
 
     Returns
@@ -272,6 +281,7 @@ def dedup_files(
         spark,
         recipe=load_recipe(recipe),
         threshold=threshold,
+        max_distance=max_distance,
         fields=fields,
         lines=source.lines,
         on_error=on_error,
@@ -315,6 +325,7 @@ class Job:
         *,
         recipe: Recipe,
         threshold: float | None,
+        max_distance: int | None,
         fields: Fields,
         lines: bool,
         on_error: str,
@@ -328,7 +339,9 @@ class Job:
         if partitions is not None:
             check_whole(partitions, "partitions", 1)
         self.spark = spark
-        self.settings = settings_of(recipe, threshold=threshold, fields=fields, lines=lines)
+        self.settings = settings_of(
+            recipe, threshold=threshold, max_distance=max_distance, fields=fields, lines=lines
+        )
         self.on_error = on_error
         self.partitions = partitions
         self.batch_documents = batch_documents
@@ -432,6 +445,7 @@ class Job:
             checkpoint=checkpoint.path,
             measure=settings.rule.measure,
             threshold=settings.rule.threshold,
+            max_distance=settings.rule.max_distance,
             _close=checkpoint.remove,
         )
 

@@ -149,7 +149,7 @@ def removed(decisions: DataFrame, ids: DataFrame, settings: Settings) -> DataFra
         "kept_id",
         "similarity",
         F.lit(settings.rule.measure).alias("measure"),
-        F.lit(None).cast("int").alias("distance"),
+        F.when(F.col("distance") >= 0, F.col("distance")).alias("distance"),
         "identical",
     )
 

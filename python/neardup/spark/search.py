@@ -18,7 +18,7 @@ Pairs with a dropped e, which the second time would leave out, are left out at t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 _FAN = 8
 
 #: Bytes of a pair in its blob.
-_PAIR_BYTES = 24
+_PAIR_BYTES = 28
 
 #: The digest of no documents.
 _NONE = (0, None, None)
@@ -161,13 +161,17 @@ class Run:
         from pyspark.sql import functions as F
 
         pairs, dropped, lists = self._fixed()
-        repeats = self.prepared.select("state").mapInArrow(work.repeats, "number long, first long")
+        repeats = self.prepared.select("state").mapInArrow(
+            partial(work.repeats, kind=self.search.settings.recipe.sketch.kind),
+            "number long, first long, distance int",
+        )
         repeats = self.checkpoint.stage("repeats", lambda: repeats)
         first = F.col("first") == dropped.number
         same = repeats.join(dropped, first, "left_anti").select(
             "number",
             F.col("first").alias("kept"),
             F.lit(1.0).alias("similarity"),
+            "distance",
             F.lit(True).alias("identical"),
         )
         searched = _best(_of_kept(pairs, dropped))
@@ -255,9 +259,13 @@ class Run:
         return self.checkpoint.stage(f"{name}/verified", lambda: self._compared(pairs, found))
 
     def _with_records(
-        self, asked: DataFrame, size: int, step: Callable[..., Iterator[Message]]
+        self,
+        asked: DataFrame,
+        size: int,
+        step: Callable[..., Iterator[Message]],
+        columns: Sequence[str] = ("records",),
     ) -> DataFrame:
-        """Call `step` with the records of each batch and what is asked of it, at most so many
+        """Call `step` with some columns of each batch and what is asked of it, at most so many
         bytes."""
         from pyspark.sql import functions as F
 
@@ -267,17 +275,23 @@ class Run:
         # The texts are the largest thing there is, and stay where they are if they can.
         if size <= _BROADCAST:
             requests = F.broadcast(requests)
-        records = self.batches.select("batch", "records")
+        records = self.batches.select("batch", *columns)
+        if not self.search.settings.rule.keeps_texts:
+            # So that they are not even read.
+            records = records.withColumn("records", F.lit(None).cast("binary"))
         together = records.join(requests, records.batch == requests.target)
         return for_each_row(
-            together.select("batch", "records", "requests"), step, search=self.search
+            together.select("batch", *columns, "requests"), step, search=self.search
         )
 
     def _compared(self, found: DataFrame, name: str) -> DataFrame:
         from pyspark.sql import functions as F
 
         texts = self._with_records(
-            found.filter(F.col("kind") == REQUEST), self.checkpoint.size(name), work.answer
+            found.filter(F.col("kind") == REQUEST),
+            self.checkpoint.size(name),
+            work.answer,
+            ("records", "features", "sketches"),
         )
         pairs = found.filter(F.col("kind") == PAIRS)
         return for_each_target(
@@ -347,7 +361,7 @@ def _common(batches: Any, *, documents: int) -> Any:
 def _similar(verified: DataFrame) -> DataFrame:
     """Return the similar pairs, a row each."""
     return verified.select("body").mapInArrow(
-        work.similar, "later long, earlier long, similarity double"
+        work.similar, "later long, earlier long, similarity double, distance int"
     )
 
 
@@ -355,7 +369,8 @@ def _best(pairs: DataFrame) -> DataFrame:
     """Return for each document the most similar one, the earliest if they tie."""
     from pyspark.sql import functions as F
 
-    best = F.max(F.struct("similarity", (-F.col("earlier")).alias("earlier"))).alias("best")
+    order = F.struct("similarity", (-F.col("earlier")).alias("earlier"), "distance")
+    best = F.max(order).alias("best")
     return (
         pairs.groupBy("later")
         .agg(best)
@@ -363,6 +378,7 @@ def _best(pairs: DataFrame) -> DataFrame:
             F.col("later").alias("number"),
             (-F.col("best.earlier")).alias("kept"),
             F.col("best.similarity").alias("similarity"),
+            F.col("best.distance").alias("distance"),
             F.lit(False).alias("identical"),
         )
     )
@@ -377,7 +393,7 @@ def _count(verified: DataFrame) -> int:
     """Return how many pairs there are."""
     from pyspark.sql import functions as F
 
-    sizes = F.sum(F.length("body") - F.lit(len(pack([b""] * 3))))
+    sizes = F.sum(F.length("body") - F.lit(len(pack([b""] * 4))))
     row = verified.agg(sizes).first()
     return 0 if row is None or row[0] is None else int(row[0]) // _PAIR_BYTES
 

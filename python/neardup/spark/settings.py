@@ -18,12 +18,7 @@ from neardup.recipe import CORPUS, Recipe
 if TYPE_CHECKING:
     from neardup import _core
 
-#: Searches whose keys can be dealt to buckets.
-EXCHANGED = ("postings", "bands")
-
-_ADVICE = (
-    "Choose a recipe such as 'general' or 'minhash', or leave the engine out to run on one machine."
-)
+_ADVICE = "Or leave the engine out, to run on one machine."
 
 
 @dataclass(frozen=True)
@@ -45,6 +40,11 @@ class Settings:
     fields: Fields
     lines: bool
 
+    @property
+    def compares_sketches(self) -> bool:
+        """Whether sketches have a say in which candidates are duplicates, or what is told of it."""
+        return self.rule.scheme in ("near", "prefix") or not self.rule.keeps_texts
+
 
 def settings_of(
     recipe: Recipe,
@@ -59,29 +59,48 @@ def settings_of(
     Raises
     ------
     ParameterError
-        If the recipe's search is none that can be spread, if its texts do not decide, or
-        if it needs what a single document does not tell.
+        If the search has no keys that could be dealt out, or if the recipe needs what the
+        text of a single document does not tell.
     """
     wanted = rule(recipe, threshold=threshold, max_distance=max_distance)
-    if wanted.scheme not in EXCHANGED:
+    if recipe.weigh.idf == CORPUS:
         raise _refused(
             recipe,
-            f"search by keys that can be exchanged ({', '.join(EXCHANGED)})",
-            f"the search '{wanted.scheme}'",
+            "weigh each text by itself",
+            "idf = 'corpus'",
+            "Count the collection once with 'neardup idf', and name that file as the recipe's idf.",
         )
-    if not wanted.keeps_texts:
-        raise _refused(recipe, "verify its candidates on the texts", "the measure 'sketch'")
-    if recipe.weigh.idf == CORPUS:
-        raise _refused(recipe, "weigh each text by itself", "idf = 'corpus'")
     if recipe.weigh.scheme == "improved":
-        raise _refused(recipe, "sketch equal texts equally", "weights that depend on titles")
-    return Settings(recipe, wanted, fields, lines)
+        raise _refused(
+            recipe,
+            "sketch equal texts equally",
+            "weights that depend on titles",
+            "Choose a recipe with another scheme of weights, such as 'tf-idf'.",
+        )
+    settings = Settings(recipe, wanted, fields, lines)
+    if wanted.scheme == "near" and not _has_keys(settings):
+        raise _refused(
+            recipe,
+            f"find fingerprints of {recipe.sketch.bits} bits by keys",
+            f"a distance of {wanted.max_distance}",
+            "Give a smaller max_distance (--max-distance), or choose a recipe such as 'general'.",
+        )
+    return settings
 
 
-def _refused(recipe: Recipe, expected: str, found: str) -> ParameterError:
+def _has_keys(settings: Settings) -> bool:
+    """Say whether the core has keys for a distance; a large one is found by looking at all."""
+    try:
+        exchange(settings, 1, 1)
+    except ParameterError:
+        return False
+    return True
+
+
+def _refused(recipe: Recipe, expected: str, found: str, way_out: str) -> ParameterError:
     return ParameterError(
         f"The 'recipe' parameter must, on Spark, name one that would {expected}. "
-        f"Got '{recipe.name}' with {found} instead. {_ADVICE}"
+        f"Got '{recipe.name}' with {found} instead. {way_out} {_ADVICE}"
     )
 
 
@@ -117,6 +136,7 @@ def described(settings: Settings, **others: Any) -> dict[str, Any]:
         "recipe": f"{settings.recipe.name}-{digest(settings.recipe)}",
         "scheme": decide.scheme,
         "threshold": decide.threshold,
+        "max_distance": decide.max_distance,
         "measure": decide.measure,
         "common": decide.common,
         "min_features": decide.min_features,

@@ -199,7 +199,7 @@ def candidates(
     is_asked: NDArray[np.bool_],
     known: Iterable[bytes],
 ) -> tuple[bytes, list[tuple[int, bytes]]]:
-    """Return the candidate pairs of a batch, and the documents whose texts it needs.
+    """Return the candidate pairs of a batch, and the documents that it needs to judge them.
 
     Parameters
     ----------
@@ -221,13 +221,15 @@ def candidates(
         unpack(sketches), state.numbers, is_asked, unpack(counts), list(found)
     )
     similarity = np.full(len(later), UNKNOWN)
-    verified: dict[tuple[int, int], float] = {}
+    distance = np.full(len(later), -1, np.int32)
+    verified: dict[tuple[int, int], tuple[float, int]] = {}
     for blob in known:
-        a, b, s = pairs_from_bytes(blob)
-        verified.update(zip(zip(a.tolist(), b.tolist(), strict=True), s.tolist(), strict=True))
+        a, b, *judged = (column.tolist() for column in pairs_from_bytes(blob))
+        verified.update(zip(zip(a, b, strict=True), zip(*judged, strict=True), strict=True))
     if verified:
-        pairs = zip(later.tolist(), earlier.tolist(), strict=True)
-        similarity = np.array([verified.get(pair, UNKNOWN) for pair in pairs], np.float64)
+        pairs = enumerate(zip(later.tolist(), earlier.tolist(), strict=True))
+        for at, pair in pairs:
+            similarity[at], distance[at] = verified.get(pair, (UNKNOWN, -1))
     new = similarity == UNKNOWN
     needed = np.unique(np.concatenate([later[new], earlier[new]]))
     ends = np.flatnonzero(np.diff(batches_of(needed))) + 1
@@ -236,25 +238,30 @@ def candidates(
         for some in np.split(needed, ends)
         if len(some)
     ]
-    return pairs_to_bytes(later, earlier, similarity), requests
+    return pairs_to_bytes(later, earlier, similarity, distance), requests
 
 
 def pairs_to_bytes(
-    later: NDArray[np.int64], earlier: NDArray[np.int64], similarity: NDArray[np.float64]
+    later: NDArray[np.int64],
+    earlier: NDArray[np.int64],
+    similarity: NDArray[np.float64],
+    distance: NDArray[np.int32],
 ) -> bytes:
-    """Return pairs of documents and their similarities as bytes."""
-    return pack([numbers_to_bytes(later), numbers_to_bytes(earlier), similarity.tobytes()])
+    """Return pairs of documents, their similarities and distances as bytes."""
+    both = [numbers_to_bytes(later), numbers_to_bytes(earlier)]
+    return pack([*both, similarity.tobytes(), distance.tobytes()])
 
 
 def pairs_from_bytes(
     blob: bytes,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.int32]]:
     """Return what `pairs_to_bytes` made bytes of."""
-    later, earlier, similarity = unpack(blob)
+    later, earlier, similarity, distance = unpack(blob)
     return (
         numbers_from_bytes(later),
         numbers_from_bytes(earlier),
         np.frombuffer(similarity, np.float64),
+        np.frombuffer(distance, np.int32),
     )
 
 

@@ -1,4 +1,4 @@
-"""Verification: texts go to the batches that have pairs of them, each once, and are compared.
+"""Verification: documents go to the batches that have pairs of them, each once, and are judged.
 
 Pure functions of bytes, without Spark.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,9 @@ import pyarrow as pa
 from neardup.spark.blobs import (
     batch_from_bytes,
     batch_to_bytes,
+    binary,
     numbers_from_bytes,
+    unpack,
 )
 from neardup.spark.numbering import places_of
 from neardup.spark.records import texts_of
@@ -28,16 +30,31 @@ if TYPE_CHECKING:
     from neardup import _core
 
 
-def answer(records: bytes, requests: Sequence[bytes], settings: Settings) -> list[bytes]:
-    """Return the texts of a batch that each of the requests names."""
+def answer(
+    records: bytes | None,
+    features: bytes,
+    sketches: bytes,
+    requests: Sequence[bytes],
+    settings: Settings,
+) -> list[bytes]:
+    """Return what the rule looks at of the documents that each of the requests names.
+
+    Texts, sketches or both; `records` may be missing if it looks at no texts.
+    """
     asked = [numbers_from_bytes(request) for request in requests]
     needed = np.unique(np.concatenate(asked))
-    texts = texts_of(batch_from_bytes(records), places_of(needed), settings)
-    answers = []
-    for some in asked:
-        rows = texts.take(pa.array(np.searchsorted(needed, some), pa.int64()))
-        answers.append(batch_to_bytes(pa.record_batch({"number": pa.array(some), "text": rows})))
-    return answers
+    places = places_of(needed)
+    columns: dict[str, pa.Array[Any]] = {"number": pa.array(needed)}
+    if settings.rule.keeps_texts:
+        assert records is not None
+        columns["text"] = texts_of(batch_from_bytes(records), places, settings)
+    if settings.compares_sketches:
+        every = unpack(sketches)
+        columns["sketch"] = binary([every[place] for place in places.tolist()])
+        columns["features"] = pa.array(np.frombuffer(features, np.int32)[places])
+    known = pa.record_batch(columns)
+    places_of_each = (np.searchsorted(needed, some) for some in asked)
+    return [batch_to_bytes(known.take(pa.array(rows, pa.int64()))) for rows in places_of_each]
 
 
 def verify(
@@ -47,25 +64,43 @@ def verify(
     settings: Settings,
     documents: int,
 ) -> bytes:
-    """Fill in the similarities of the pairs that are not verified yet; NaN if not similar."""
+    """Fill in similarities, NaN if not similar, and distances of pairs not judged yet."""
     from neardup import _core
 
-    later, earlier, similarity = pairs_from_bytes(pairs)
+    later, earlier, similarity, distance = pairs_from_bytes(pairs)
     new = np.flatnonzero(similarity == UNKNOWN)
     if not len(new):
         return pairs
     got = pa.Table.from_batches([batch_from_bytes(blob) for blob in answers])
     order = np.argsort(got.column("number").to_numpy())
     numbers = got.column("number").to_numpy()[order]
-    texts = got.column("text").combine_chunks()
-    if isinstance(texts, pa.ChunkedArray):
-        texts = pa.concat_arrays(texts.chunks)
-    compare, recipe = core_rule(settings, documents), core_recipe(settings)
-    similarity = similarity.copy()
+    texts: Any = pa.nulls(len(numbers), pa.large_string())
+    if settings.rule.keeps_texts:
+        texts = pa.concat_arrays(got.column("text").chunks)
+    if settings.compares_sketches:
+        sketches = got.column("sketch").to_pylist()
+        features = got.column("features").to_numpy().astype(np.uint32)
+    else:
+        sketches = [_no_sketch(settings)] * len(numbers)
+        features = np.zeros(len(numbers), np.uint32)
+    judge, recipe = core_rule(settings, documents), core_recipe(settings)
+    similarity, distance = similarity.copy(), distance.copy()
     a = order[np.searchsorted(numbers, later[new])].astype(np.uint32)
     b = order[np.searchsorted(numbers, earlier[new])].astype(np.uint32)
-    similarity[new] = _core.verify_pairs(compare, recipe, _background(background), texts, a, b)
-    return pairs_to_bytes(later, earlier, similarity)
+    similarity[new], distance[new] = _core.judge_pairs(
+        judge, recipe, _background(background), texts, sketches, features, a, b
+    )
+    return pairs_to_bytes(later, earlier, similarity, distance)
+
+
+@lru_cache(maxsize=8)
+def _no_sketch(settings: Settings) -> bytes:
+    """Return the sketch of nothing, which stands for one that the rule does not look at."""
+    from neardup import _core
+
+    corpus = _core.Corpus(core_recipe(settings), keeps_texts=False, shingle=None, workers=1)
+    corpus.push(pa.array([""], pa.large_string()), titles=None, units=None)
+    return bytes(corpus.sketches()[0])
 
 
 @lru_cache(maxsize=2)
@@ -76,11 +111,13 @@ def _background(blob: bytes | None) -> _core.Background | None:
     return None if blob is None else _core.Background.from_bytes(blob)
 
 
-def similar(pairs: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return those of the verified pairs that are similar."""
-    later, earlier, similarity = pairs_from_bytes(pairs)
+def similar(
+    pairs: bytes,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.int32]]:
+    """Return those of the judged pairs that are similar."""
+    later, earlier, similarity, distance = pairs_from_bytes(pairs)
     holds = similarity >= 0
-    return later[holds], earlier[holds], similarity[holds]
+    return later[holds], earlier[holds], similarity[holds], distance[holds]
 
 
 def dropped_of(later: NDArray[np.int64], earlier: NDArray[np.int64]) -> NDArray[np.int64]:

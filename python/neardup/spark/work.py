@@ -135,10 +135,17 @@ def candidates(
 
 
 def answer(
-    batch: int, records: bytes, requests: list[dict[str, Any]], *, search: Search
+    batch: int,
+    records: bytes | None,
+    features: bytes,
+    sketches: bytes,
+    requests: list[dict[str, Any]],
+    *,
+    search: Search,
 ) -> Iterator[Message]:
-    """Send texts of a batch to those that asked for them."""
-    texts = verifying.answer(records, [r["body"] for r in requests], search.settings)
+    """Send what is looked at of a batch's documents to those that asked for it."""
+    asked = [r["body"] for r in requests]
+    texts = verifying.answer(records, features, sketches, asked, search.settings)
     origins = [r["origin"] for r in requests]
     return (
         Message(origin, TEXTS, batch, body) for origin, body in zip(origins, texts, strict=True)
@@ -159,8 +166,8 @@ def verify(
 def similar(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield similar pairs, from rows of verified ones."""
     for (body,) in rows_of(batches):
-        later, earlier, similarity = verifying.similar(body)
-        yield pa.record_batch({"later": later, "earlier": earlier, "similarity": similarity})
+        columns = ("later", "earlier", "similarity", "distance")
+        yield pa.record_batch(dict(zip(columns, verifying.similar(body), strict=True)))
 
 
 def numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -169,12 +176,18 @@ def numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch({"number": numbers_from_bytes(body)})
 
 
-def repeats(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the documents whose text came before, with the first, from states."""
+def repeats(batches: Iterable[pa.RecordBatch], *, kind: str) -> Iterator[pa.RecordBatch]:
+    """Yield the documents whose text came before, with the first, from states.
+
+    And how far the two are apart: 0 if they have fingerprints, else -1.
+    """
     for (body,) in rows_of(batches):
         state = State.from_bytes(body)
         at = np.flatnonzero((state.firsts != state.numbers) & (state.firsts >= 0))
-        yield pa.record_batch({"number": state.numbers[at], "first": state.firsts[at]})
+        apart = np.where(state.has_sketch[at] & (kind == "simhash"), 0, -1).astype(np.int32)
+        yield pa.record_batch(
+            {"number": state.numbers[at], "first": state.firsts[at], "distance": apart}
+        )
 
 
 def overcounted(batch: int, state: bytes) -> Iterator[Message]:
