@@ -136,7 +136,8 @@ def background(rows, batches, states, settings, documents):
         ("news", {}),
         ("classic", {"max_distance": 6}),
         ("characters", {"max_distance": 7}),
-        ("characters", {"threshold": 0.6, "max_distance": 6}),
+        ("news", {"threshold": 0.3, "max_distance": 6}),
+        (load_recipe("keywords").replace(weigh={"idf": "bundled"}), {"max_distance": 6}),
     ],
 )
 @pytest.mark.parametrize(("most", "buckets", "tasks"), [(1, 1, 3), (7, 5, 2), (64, 3, 5)])

@@ -77,6 +77,7 @@ def verify(
     texts: Any = pa.nulls(len(numbers), pa.large_string())
     if settings.rule.keeps_texts:
         texts = pa.concat_arrays(got.column("text").chunks)
+    sketches: list[Any]
     if settings.compares_sketches:
         sketches = got.column("sketch").to_pylist()
         features = got.column("features").to_numpy().astype(np.uint32)
