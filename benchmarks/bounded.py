@@ -121,7 +121,12 @@ def duplicates(path, sample, planted, texts):
         both = [texts[name] for copy in some for name in (copy, planted[copy])]
         both = pa.array(both, pa.large_string())
         at = np.arange(0, len(both), 2, dtype=np.uint32)
-        judged = _core.verify_pairs(compared, core, common, both, at, at + 1)
+        own = _core.Corpus(core, keeps_texts=False, shingle=None, workers=0)
+        own.push(both, titles=None, units=None)
+        features = own.features().astype(np.uint32)
+        judged, _ = _core.judge_pairs(
+            compared, core, common, both, own.sketches(), features, at, at + 1
+        )
         similar += [copy for copy, found in zip(some, judged, strict=True) if found == found]
     return similar
 

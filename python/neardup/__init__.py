@@ -20,6 +20,7 @@ The first four are a recipe.
 from neardup.compare import Comparison, compare
 from neardup.dedup import DedupResult, dedup, dedup_files
 from neardup.exceptions import (
+    ClusterError,
     IndexFormatError,
     IndexMismatchError,
     IndexUnavailableError,
@@ -50,6 +51,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CandidatePairs",
+    "ClusterError",
     "Comparison",
     "DedupResult",
     "DocumentFrequencies",

@@ -42,7 +42,6 @@ __all__ = [
     "predicted_recall",
     "radius",
     "s_curve",
-    "verify_pairs",
 ]
 
 __version__: str
@@ -212,14 +211,6 @@ def judge_pairs(
     a: NDArray[np.uint32],
     b: NDArray[np.uint32],
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]: ...
-def verify_pairs(
-    rule: Rule,
-    recipe: Recipe,
-    background: Background | None,
-    texts: Any,
-    a: NDArray[np.uint32],
-    b: NDArray[np.uint32],
-) -> NDArray[np.float64]: ...
 
 @final
 class Filing:

@@ -97,3 +97,11 @@ class MissingDependencyError(NeardupError, ImportError):
     Example: ``reading PDF files needs pypdfium2. Install it with: pip install
     'neardup[papers]'``
     """
+
+
+class ClusterError(NeardupError, RuntimeError):
+    """Spark gave a job up, or ended itself; what was complete is in the checkpoint.
+
+    Example: ``Spark gave the job up: java.lang.OutOfMemoryError: Java heap space. Give it
+    more memory ...``
+    """

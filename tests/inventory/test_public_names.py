@@ -136,6 +136,7 @@ def test_errors_have_one_parent_and_an_example(name):
             "IndexUnavailableError": OSError,
             "IndexFormatError": ValueError,
             "IndexMismatchError": ValueError,
+            "ClusterError": RuntimeError,
         }
         assert issubclass(kind, parents[name])
 

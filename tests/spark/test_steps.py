@@ -15,6 +15,8 @@ from neardup.spark.settings import core_recipe, exchange, settings_of
 from neardup.spark.steps import State
 from tests.spark.collections import texts
 
+pytestmark = pytest.mark.slow
+
 
 def job(texts, recipe, decide, *, most, buckets, tasks):
     """All steps in one process; returns the removed table as positions."""

@@ -232,7 +232,7 @@ class TestSizes:
 
     @pytest.mark.parametrize(
         "given",
-        ["1023MiB", "4 G B", "GB", "-4GB", "4XB", "", "1e9GB", "nan", LEAST - 1, -1, True, 1e10, []],
+        ["1023MiB", "4 G B", "GB", "-4GB", "4XB", "", "1e9GB", "nan", LEAST - 1, -1, True, 1e10],
     )
     def test_no_size(self, given):
         with pytest.raises(ParameterError, match=r"'memory' .* at least 1 GiB, like '4GB'"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from neardup.exceptions import ParameterError
@@ -67,29 +68,33 @@ def dedup_on_spark(
             )
     from neardup.cli.watch import Watch, print_summary
     from neardup.spark import dedup_files
-    from neardup.spark.session import start
+    from neardup.spark.session import start, told
 
     with Watch(quiet=quiet) as watch:
-        spark = start(master)
+        with told():
+            spark = start(master)
         try:
-            result = dedup_files(
-                inputs,
-                output,
-                spark=spark,
-                removed=removed,
-                format=format,
-                text=text,
-                id=id,
-                threshold=threshold,
-                max_distance=max_distance,
-                recipe=recipe,
-                on_error=on_error,
-                checkpoint=checkpoint,
-                force=force,
-                progress=watch,
-            )
+            with told():
+                result = dedup_files(
+                    inputs,
+                    output,
+                    spark=spark,
+                    removed=removed,
+                    format=format,
+                    text=text,
+                    id=id,
+                    threshold=threshold,
+                    max_distance=max_distance,
+                    recipe=recipe,
+                    on_error=on_error,
+                    checkpoint=checkpoint,
+                    force=force,
+                    progress=watch,
+                )
         finally:
-            spark.stop()
+            # A Java that has ended cannot be asked to stop.
+            with suppress(ConnectionError):
+                spark.stop()
     summary = result.summary
     if not quiet:
         print_summary(summary, result.measure, result.threshold, result.max_distance)

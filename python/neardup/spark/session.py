@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from neardup.exceptions import MissingDependencyError
+from neardup.exceptions import ClusterError, MissingDependencyError, NeardupError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -78,7 +78,49 @@ def start(master: str | None, name: str = "neardup dedup") -> SparkSession:
     builder: Any = SparkSession.builder.appName(name)
     if master is not None:
         builder = builder.master(master)
+        if master.startswith("local"):
+            # There the driver does all the work, and Spark's one gigabyte is for none.
+            builder = builder.config("spark.driver.memory", f"{_local_heap() >> 20}m")
     return builder.getOrCreate()  # type: ignore[no-any-return]
+
+
+def _local_heap() -> int:
+    """Return bytes for Java on one machine: a third of what there is, 4 GiB at most."""
+    from neardup.memory import check_memory
+
+    return min(2 * check_memory(None) // 3, 4 << 30)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Raise what Spark says of a job that it gave up in a sentence.
+
+    Raises
+    ------
+    ClusterError
+    """
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except NeardupError:
+        raise
+    except (PySparkException, Py4JError, ConnectionError, EOFError) as error:
+        raise ClusterError(
+            f"Spark gave the job up: {_cause(str(error))}. Its log says more. If it was memory, "
+            "give it more: spark.executor.memory and spark.executor.memoryOverhead, or on one "
+            "machine spark.driver.memory. The same command with the same checkpoint goes on after "
+            "the last whole stage."
+        ) from error
+
+
+def _cause(said: str) -> str:
+    """Return the line of an error of Spark that says most."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    causes = [line for line in lines if line.startswith("Caused by:")]
+    line = causes[-1].removeprefix("Caused by:").strip() if causes else "".join(lines[:1])
+    return line[:300].rstrip(".") or "without a word"
 
 
 def shuffled_bytes(spark: SparkSession) -> int:

@@ -1,0 +1,42 @@
+"""What Spark says of a job that it gave up, in a sentence; without Spark's Java."""
+
+import pytest
+
+from neardup import ClusterError, ParameterError
+
+pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
+
+from neardup.spark.session import told
+
+LONG = """An error occurred while calling o42.count.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 failed 4 times
+\tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:3125)
+Caused by: java.lang.OutOfMemoryError: Java heap space.
+\tat java.base/java.util.Arrays.copyOf(Arrays.java:3537)
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (ConnectionRefusedError(111, "Connection refused"), "Connection refused"),
+        (EOFError(), "without a word"),
+    ],
+)
+def test_a_java_that_has_ended_is_told(error, cause):
+    said = rf"gave the job up: .*{cause}\. .*driver\.memory"
+    with pytest.raises(ClusterError, match=said), told():
+        raise error
+
+
+def test_the_last_cause_of_a_long_trace_is_told():
+    from py4j.protocol import Py4JError
+
+    said = r"up: java\.lang\.OutOfMemoryError: Java heap space\. "
+    with pytest.raises(ClusterError, match=said), told():
+        raise Py4JError(LONG)
+
+
+def test_what_neardup_refuses_is_told_as_it_is():
+    with pytest.raises(ParameterError, match=r"^its own words$"), told():
+        raise ParameterError("its own words")
