@@ -63,4 +63,8 @@ WORKS = (
     work(MILLION, 3, [neardup(3), pybind(3, 5), faiss(3, 4, 16, 0, 3)]),
     work(MILLION, 6, [neardup(6), pybind(6, 8, 3), faiss(6, 4, 16, 1, 1)]),
 )
-LARGE = (work(10 * MILLION, 3, [neardup(3), pybind(3, 6, 2), faiss(3, 2, 32, 1, 1)]),)
+LARGE = (
+    work(10 * MILLION, 3, [neardup(3), pybind(3, 6, 2), faiss(3, 2, 32, 1, 1)]),
+    # Of the peers each would need ten minutes or more.
+    work(10 * MILLION, 6, [neardup(6)]),
+)

@@ -3,7 +3,6 @@
 import gzip
 import os
 import random
-import sys
 from pathlib import Path
 
 import orjson
@@ -13,6 +12,7 @@ import pytest
 import neardup
 import neardup.spark
 from neardup.dedup import dedup_files
+from neardup.spark import job, search
 from tests.spark.collections import lines, sentence, texts
 from tests.spark.conftest import read_parts
 
@@ -103,10 +103,8 @@ def test_a_table_by_a_column(spark):
 
 def test_many_rounds_of_the_rule(spark, monkeypatch):
     """Where one task would have too many pairs, rounds settle them."""
-    module = sys.modules["neardup.spark.dedup"]
-
     some = texts(7, 250)
-    monkeypatch.setattr(module, "FEW_PAIRS", 0)
+    monkeypatch.setattr(job, "FEW_PAIRS", 0)
     frame = spark.createDataFrame(pa.table({"text": pa.array(some, pa.string())})).coalesce(1)
     result = neardup.spark.dedup(frame, partitions=2, batch_documents=100)
     expected = neardup.dedup([{"text": text} for text in some])
@@ -182,25 +180,24 @@ def test_nothing_and_next_to_nothing(spark):
 
 
 def test_a_job_goes_on_where_it_was_ended(spark, tmp_path, monkeypatch):
-    from neardup.spark import search
 
     source = tmp_path / "in.jsonl"
     source.write_bytes(b"\n".join(lines(8, 200)))
     done = []
-    stage = neardup.spark.dedup.__globals__["Checkpoint"].stage
+    stage = job.Checkpoint.stage
 
     def counted(self, name, make):
         done.append((name, self.has(name)))
         return stage(self, name, make)
 
-    monkeypatch.setattr(neardup.spark.dedup.__globals__["Checkpoint"], "stage", counted)
+    monkeypatch.setattr(job.Checkpoint, "stage", counted)
     monkeypatch.setattr(search.rule, "dropped", lambda *_: 1 / 0)
     options = {"spark": spark, "checkpoint": str(tmp_path / "check"), "partitions": 1}
     with pytest.raises(ZeroDivisionError):
         neardup.spark.dedup_files([source], tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
     monkeypatch.undo()
-    monkeypatch.setattr(neardup.spark.dedup.__globals__["Checkpoint"], "stage", counted)
+    monkeypatch.setattr(job.Checkpoint, "stage", counted)
     done.clear()
     neardup.spark.dedup_files([source], tmp_path / "out", **options)
     assert dict(done[:5])["documents"] is True

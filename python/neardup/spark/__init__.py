@@ -4,7 +4,8 @@ Needs the extra ``spark``. The kept set and the removed table are those of one m
 
 | file | has |
 |---|---|
-| `dedup` | what users call, and how a job goes |
+| `dedup` | what users call |
+| `job` | how a job goes, and what it tells |
 | `sources`, `records`, `numbering` | files or a table to records; which stands before which |
 | `sketching` | records to batches with their sketches |
 | `steps`, `verifying`, `commonness` | what is done with a batch or bucket, without Spark |
@@ -14,6 +15,7 @@ Needs the extra ``spark``. The kept set and the removed table are those of one m
 | `settings`, `session`, `checkpoint` | what tasks are told; set-up; what survives a job |
 """
 
-from neardup.spark.dedup import SparkResult, SparkSummary, dedup, dedup_files
+from neardup.spark.dedup import dedup, dedup_files
+from neardup.spark.job import SparkResult, SparkSummary
 
 __all__ = ["SparkResult", "SparkSummary", "dedup", "dedup_files"]
