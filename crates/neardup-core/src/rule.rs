@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::candidates::Search;
 use crate::corpus::Corpus;
 use crate::error::Result;
-use crate::verify::{Commonness, Measure, Verifier};
+use crate::verify::{Measure, Verifier};
 
 /// What decides on a candidate pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,16 +108,12 @@ impl Rule {
 
     /// What compares texts, if texts decide.
     pub(crate) fn verifier(&self, corpus: &Corpus) -> Option<Verifier> {
-        let verifier = self.verifier_by(corpus.commonness().map(Arc::clone))?;
-        Some(verifier.with_cache(corpus.memory().compared))
-    }
-
-    /// What compares texts by what is known to be common, if texts decide.
-    pub fn verifier_by(&self, commonness: Option<Arc<Commonness>>) -> Option<Verifier> {
         match self.verdict {
             Verdict::Sketches { .. } => None,
             Verdict::Texts { measure, threshold } => {
-                Some(Verifier::new(measure, threshold, commonness))
+                let commonness = corpus.commonness().map(Arc::clone);
+                let verifier = Verifier::new(measure, threshold, commonness);
+                Some(verifier.with_cache(corpus.memory().compared))
             }
         }
     }

@@ -4,7 +4,6 @@ use neardup_core::background::{shingles_from_bytes, shingles_to_bytes};
 use neardup_core::candidates::{self, Sketches};
 use neardup_core::corpus::{Corpus, Restored};
 use neardup_core::sketch::Settings;
-use neardup_core::texts::TextStore;
 use neardup_core::verify::Commonness;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
@@ -183,51 +182,6 @@ pub fn merge_shingles<'py>(
         })
     });
     Ok(PyBytes::new(py, &merged.map_err(raise)?))
-}
-
-/// The similarity of pairs of `texts`, as they came, by the rule's measure; NaN where it
-/// does not suffice. A rule that decides by sketches is refused.
-#[pyfunction]
-#[pyo3(signature = (rule, recipe, background, texts, a, b))]
-pub fn verify_pairs<'py>(
-    py: Python<'py>,
-    rule: &Rule,
-    recipe: &Recipe,
-    background: Option<&Background>,
-    texts: PyArray,
-    a: PyReadonlyArray1<'py, u32>,
-    b: PyReadonlyArray1<'py, u32>,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    load_numpy(py);
-    let texts = strings(texts.array().as_ref())?;
-    let pairs: Vec<(u32, u32)> = a
-        .as_slice()?
-        .iter()
-        .copied()
-        .zip(b.as_slice()?.iter().copied())
-        .collect();
-    let commonness = background.and_then(|known| known.inner.commonness().cloned());
-    let Some(mut verifier) = rule.inner.verifier_by(commonness) else {
-        return Err(PyTypeError::new_err("expected a rule that looks at texts"));
-    };
-    let pool = pool(1)?;
-    let similarities = py.detach(|| {
-        pool.install(|| {
-            let mut store = TextStore::new(usize::MAX);
-            let mut normalized = String::new();
-            for text in texts {
-                normalized.clear();
-                recipe
-                    .inner
-                    .normalize_into(text.unwrap_or_default(), &mut normalized);
-                store.push(&normalized, "", "")?;
-            }
-            verifier.verify(&store, &pairs)
-        })
-    });
-    let similarities = similarities.map_err(raise)?;
-    let column = similarities.into_iter().map(|s| s.unwrap_or(f64::NAN));
-    Ok(column.collect::<Vec<_>>().into_pyarray(py))
 }
 
 /// Similarity and distance of pairs of documents by a rule: NaN where they are no

@@ -34,7 +34,7 @@ mod _core {
     #[pymodule_export]
     use crate::encoding::guess_encoding;
     #[pymodule_export]
-    use crate::exchange::{Exchange, judge_pairs, merge_shingles, verify_pairs};
+    use crate::exchange::{Exchange, judge_pairs, merge_shingles};
     #[pymodule_export]
     use crate::recipe::Recipe;
     #[pymodule_export]

@@ -247,12 +247,14 @@ impl Exchange {
         }
         all.sort_unstable_by_key(|entry: &Entry| (entry.key, entry.number));
         let mut long = Vec::new();
-        let mut lists: Vec<&[Entry]> = Vec::new();
+        // A batch asks for few of them, so a search among all for each key would take
+        // longer than all the rest.
+        let mut lists: FxHashMap<u32, &[Entry]> = FxHashMap::default();
         for list in all.chunk_by(|a, b| a.key == b.key) {
             if list.len() > most {
                 long.push(list[0].key);
             } else {
-                lists.push(&list[..list.len().min(self.longest)]);
+                lists.insert(list[0].key, &list[..list.len().min(self.longest)]);
             }
         }
         let mut answers = Vec::with_capacity(asked.len());
@@ -260,12 +262,9 @@ impl Exchange {
         for blob in asked {
             let (highest, counted) = blob::read_counted(blob.as_ref())?;
             answer.clear();
-            let mut rest = lists.as_slice();
-            for Counted { key, .. } in counted {
-                rest = &rest[rest.partition_point(|list| list[0].key < key)..];
-                let list = rest.first().filter(|list| list[0].key == key);
-                let entries = list.into_iter().flat_map(|list| list.iter());
-                answer.extend(entries.take_while(|entry| entry.number < highest));
+            for list in counted.filter_map(|one| lists.get(&one.key)) {
+                let earlier = list.partition_point(|entry| entry.number < highest);
+                answer.extend_from_slice(&list[..earlier]);
             }
             answers.push(blob::write_entries(&answer));
         }
