@@ -21,6 +21,9 @@ use crate::stored::Background;
 /// Of the documents found: number, and number of the earlier one.
 type Pairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
+/// Similarity, distance.
+type Judged<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i32>>);
+
 /// Keys dealt to buckets and back; see `neardup_core::candidates::exchange`.
 #[pyclass(frozen, module = "neardup._core")]
 pub struct Exchange {
@@ -200,7 +203,7 @@ pub fn judge_pairs<'py>(
     features: PyReadonlyArray1<'py, u32>,
     a: PyReadonlyArray1<'py, u32>,
     b: PyReadonlyArray1<'py, u32>,
-) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i32>>)> {
+) -> PyResult<Judged<'py>> {
     load_numpy(py);
     let texts = strings(texts.array().as_ref())?;
     let features = features.as_slice()?;
