@@ -179,8 +179,11 @@ def lists(exchange: _core.Exchange, filed: Sequence[bytes]) -> list[bytes]:
 
 def closed(scheme: str, filed: Sequence[bytes]) -> NDArray[np.int64]:
     """Return the documents in those lists of a bucket that are closed and leave others out."""
+    longest = LONGEST.get(scheme)
+    if longest is None:
+        # Lists of fingerprints and of prefixes never close.
+        return np.zeros(0, np.int64)
     entries = np.concatenate([np.frombuffer(unpack(blob)[0], _ENTRY) for blob in filed])
-    longest = LONGEST[scheme]
     keys, counts = np.unique(entries["key"], return_counts=True)
     entries = entries[np.isin(entries["key"], keys[counts > longest])]
     entries = entries[np.lexsort((entries["number"], entries["key"]))]
