@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 #: Problems remembered with their texts; all are counted.
 REMEMBERED = 10_000
 
+#: What may become of a record that cannot be read.
+ON_ERROR = ("keep", "drop", "stop")
+
 
 class Progress:
     """What a run tells whoever watches; this one tells nobody."""

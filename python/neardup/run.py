@@ -28,8 +28,6 @@ _STEP = 1024
 #: A form that fewer documents share is not worth a note.
 _WORTH_TELLING = 10_000
 
-_ON_ERROR = ("keep", "drop", "stop")
-
 READ, JOINED, DECIDED = "read", "joined", "decided"
 """Stages that a work folder knows."""
 
@@ -50,9 +48,9 @@ class Run:
         memory: int | str | None = None,
         progress: Progress | None = None,
     ) -> None:
-        from neardup.collect import Progress
+        from neardup.collect import ON_ERROR, Progress
 
-        check_choice(on_error, "on_error", _ON_ERROR)
+        check_choice(on_error, "on_error", ON_ERROR)
         check_flag(title_from_first_line, "title_from_first_line")
         self.recipe = recipe
         self.rule: Rule = rule(recipe, threshold=threshold, max_distance=max_distance)

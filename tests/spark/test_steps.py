@@ -156,10 +156,9 @@ def test_steps_give_what_one_machine_gives(recipe, decide, most, buckets, tasks,
     ]
 
 
-@pytest.mark.parametrize(("recipe", "scheme"), [("general", "postings"), ("minhash", "bands")])
-def test_who_stands_in_a_closed_list(recipe, scheme):
+@pytest.mark.parametrize(("recipe", "longest"), [("general", 32), ("minhash", 1000)])
+def test_who_stands_in_a_closed_list(recipe, longest):
     settings = settings_of(load_recipe(recipe), threshold=None, fields=Fields(), lines=False)
-    longest = steps.LONGEST[scheme]
     core = exchange(settings, 4 * longest, 1)
     recipe_ = core_recipe(settings)
     corpus = _core.Corpus(recipe_, keeps_texts=False, shingle=None, workers=1)
@@ -175,12 +174,13 @@ def test_who_stands_in_a_closed_list(recipe, scheme):
         state = State(numbers, numbers, numbers >= 0, numbers < 0)
         return steps.file(core, state, pack(every), pack(counts), np.zeros(0, np.int64))
 
-    assert not len(steps.closed(scheme, told(longest)))
+    assert not len(steps.closed(core, told(longest)))
     filed = told(longest + 3)
-    assert steps.closed(scheme, filed).tolist() == list(range(longest))
-    # The core leaves out the others.
+    assert steps.closed(core, filed).tolist() == list(range(longest))
+    # Lists leave out the others.
     (found,) = steps.lists(core, filed)
-    assert set(np.frombuffer(found, steps._ENTRY)["number"].tolist()) == set(range(longest))
+    entry = np.dtype([("key", "<u4"), ("share", "<u2"), ("number", "<u8")])
+    assert set(np.frombuffer(found, entry)["number"].tolist()) == set(range(longest))
 
 
 def test_what_is_counted_twice_is_taken_off():

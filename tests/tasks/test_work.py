@@ -200,10 +200,8 @@ def test_goes_on_after_kill_at_any_time(folder):
     assert left_in(folder) == ["in.jsonl", "work"]
 
 
-def test_killed_between_the_names_of_two_outputs(folder, run_python):
-    """The same command replaces what it had named itself, and nothing else."""
-    expected = run(work=None)
-    program = """
+#: A run that ends when its first output has got its name.
+_KILLED_AFTER_ONE = """
 import os, signal
 from neardup.dedup import dedup_files
 from neardup.writers.sink import FileSink
@@ -212,7 +210,12 @@ commit = FileSink.commit
 FileSink.commit = lambda self: (commit(self), os.kill(os.getpid(), signal.SIGKILL))
 dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
 """
-    assert run_python(program).returncode == -signal.SIGKILL
+
+
+def test_killed_between_the_names_of_two_outputs(folder, run_python):
+    """The same command replaces what it had named itself, and nothing else."""
+    expected = run(work=None)
+    assert run_python(_KILLED_AFTER_ONE).returncode == -signal.SIGKILL
     assert (folder / "kept.jsonl").exists()
     assert not (folder / "removed.jsonl").exists()
     (folder / "kept.jsonl").rename(folder / "mine.jsonl")
@@ -227,16 +230,7 @@ dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
 
 def test_named_outputs_of_a_killed_run_are_replaced(folder, run_python):
     expected = run(work=None)
-    program = """
-import os, signal
-from neardup.dedup import dedup_files
-from neardup.writers.sink import FileSink
-
-commit = FileSink.commit
-FileSink.commit = lambda self: (commit(self), os.kill(os.getpid(), signal.SIGKILL))
-dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
-"""
-    assert run_python(program).returncode == -signal.SIGKILL
+    assert run_python(_KILLED_AFTER_ONE).returncode == -signal.SIGKILL
     assert (folder / "kept.jsonl").exists()
     assert run() == expected
     assert left_in(folder) == ["in.jsonl", "work"]

@@ -105,6 +105,17 @@ impl Exchange {
         told(py, py.detach(|| self.inner.lists(&filed, &asked)))
     }
 
+    /// Documents in those lists of one bucket that are closed and leave others out.
+    fn closed<'py>(
+        &self,
+        py: Python<'py>,
+        filed: Vec<PyBackedBytes>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let numbers = py.detach(|| self.inner.closed(&filed)).map_err(raise)?;
+        let numbers = numbers.into_iter().map(|number| number as i64);
+        Ok(numbers.collect::<Vec<_>>().into_pyarray(py))
+    }
+
     /// For those documents of a batch that are asked for, the earlier ones that share
     /// enough keys.
     fn candidates<'py>(

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.collect import REMEMBERED, Progress
-from neardup.exceptions import InputError, ParameterError
+from neardup.collect import ON_ERROR, REMEMBERED, Progress, stopped
+from neardup.exceptions import ParameterError
 from neardup.parameters import check_choice, check_whole
 from neardup.readers.fields import Fields
 from neardup.recipe import Recipe
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from neardup.readers import Problem
-
-_ON_ERROR = ("keep", "drop", "stop")
 
 #: Columns of the removed table.
 _REMOVED = ("id", "kept_id", "similarity", "measure", "distance")
@@ -128,7 +126,7 @@ class Job:
         batch_documents: int,
         progress: Progress | None = None,
     ) -> None:
-        check_choice(on_error, "on_error", _ON_ERROR)
+        check_choice(on_error, "on_error", ON_ERROR)
         check_whole(batch_documents, "batch_documents", 1, MOST)
         if partitions is not None:
             check_whole(partitions, "partitions", 1)
@@ -201,7 +199,7 @@ class Job:
         settings, checkpoint = self.settings, self.checkpoint
         problems = results.problems(documents, seen, REMEMBERED)
         if problems and self.on_error == "stop":
-            raise InputError(f"{problems[0]} Stopped, as on_error='stop' (--on-error stop) asks.")
+            raise stopped(problems[0])
         for problem in problems:
             self.progress.problem(problem)
         self.clock.lap("read and sketch")

@@ -26,12 +26,6 @@ if TYPE_CHECKING:
 #: Of a pair that has not been verified; NaN is a pair that is not similar.
 UNKNOWN = -1.0
 
-#: Documents that close a list, by the search; the core's.
-LONGEST = {"postings": 32, "bands": 1000}
-
-#: A document in the list of a key, as the core writes it.
-_ENTRY = np.dtype([("key", "<u4"), ("share", "<u2"), ("number", "<u8")])
-
 
 @dataclass(frozen=True)
 class State:
@@ -177,20 +171,9 @@ def lists(exchange: _core.Exchange, filed: Sequence[bytes]) -> list[bytes]:
     return exchange.lists([part[0] for part in parts], [part[1] for part in parts])
 
 
-def closed(scheme: str, filed: Sequence[bytes]) -> NDArray[np.int64]:
+def closed(exchange: _core.Exchange, filed: Sequence[bytes]) -> NDArray[np.int64]:
     """Return the documents in those lists of a bucket that are closed and leave others out."""
-    longest = LONGEST.get(scheme)
-    if longest is None:
-        # Lists of fingerprints and of prefixes never close.
-        return np.zeros(0, np.int64)
-    entries = np.concatenate([np.frombuffer(unpack(blob)[0], _ENTRY) for blob in filed])
-    keys, counts = np.unique(entries["key"], return_counts=True)
-    entries = entries[np.isin(entries["key"], keys[counts > longest])]
-    entries = entries[np.lexsort((entries["number"], entries["key"]))]
-    begins = np.flatnonzero(np.diff(entries["key"], prepend=-1))
-    lengths = np.diff(begins, append=len(entries))
-    places = np.arange(len(entries)) - np.repeat(begins, lengths)
-    return np.unique(entries["number"][places < longest].astype(np.int64))
+    return exchange.closed([unpack(blob)[0] for blob in filed])
 
 
 def candidates(

@@ -97,9 +97,10 @@ def file_less(*row: Any, search: Search) -> dict[str, list[Any]]:
 
 def lists(bucket: int, filed: list[Message], *, search: Search) -> Iterator[Message]:
     """Return the lists of a bucket to the batches, and say who stands in closed ones."""
+    exchange = _exchange(search)
     bodies = [message.body for message in filed]
-    yield from _back(bucket, filed, steps.lists(_exchange(search), bodies))
-    some = steps.closed(search.settings.rule.scheme, bodies)
+    yield from _back(bucket, filed, steps.lists(exchange, bodies))
+    some = steps.closed(exchange, bodies)
     if len(some):
         yield Message(bucket, CLOSED, bucket, numbers_to_bytes(some))
 

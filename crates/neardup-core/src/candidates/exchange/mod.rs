@@ -241,11 +241,7 @@ impl Exchange {
         asked: &[impl AsRef<[u8]>],
         most: usize,
     ) -> Result<(Vec<Vec<u8>>, Vec<u32>)> {
-        let mut all = Vec::new();
-        for blob in filed {
-            all.extend(blob::read_entries(blob.as_ref())?);
-        }
-        all.sort_unstable_by_key(|entry: &Entry| (entry.key, entry.number));
+        let all = sorted(filed)?;
         let mut long = Vec::new();
         // A batch asks for few of them, so a search among all for each key would take
         // longer than all the rest.
@@ -269,6 +265,25 @@ impl Exchange {
             answers.push(blob::write_entries(&answer));
         }
         Ok((answers, long))
+    }
+
+    /// The numbers of documents in those lists of one bucket that are closed and leave
+    /// others out, ascending.
+    ///
+    /// # Errors
+    ///
+    /// If a blob is damaged.
+    pub fn closed(&self, filed: &[impl AsRef<[u8]>]) -> Result<Vec<u64>> {
+        let all = sorted(filed)?;
+        let lists = all.chunk_by(|a, b| a.key == b.key);
+        let closed = lists.filter(|list| list.len() > self.longest);
+        let mut numbers: Vec<u64> = closed
+            .flat_map(|list| &list[..self.longest])
+            .map(|entry| entry.number)
+            .collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(numbers)
     }
 
     /// For those documents of a batch that `is_asked` names, the earlier ones that
@@ -335,6 +350,16 @@ impl Exchange {
         let mixed = u64::from(key.wrapping_mul(0x9E37_79B1));
         ((mixed * self.buckets as u64) >> 32) as usize
     }
+}
+
+/// All entries of a bucket, by key and number.
+fn sorted(filed: &[impl AsRef<[u8]>]) -> Result<Vec<Entry>> {
+    let mut all = Vec::new();
+    for blob in filed {
+        all.extend(blob::read_entries(blob.as_ref())?);
+    }
+    all.sort_unstable_by_key(|entry: &Entry| (entry.key, entry.number));
+    Ok(all)
 }
 
 impl KeyCounts {
