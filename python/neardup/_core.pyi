@@ -35,13 +35,17 @@ __all__ = [
     "edit_similarity",
     "guess_encoding",
     "judge_pairs",
+    "level_of_probes",
     "merge_shingles",
     "near_pairs",
     "overlap",
     "plan",
     "predicted_recall",
+    "probe_shingles",
     "radius",
     "s_curve",
+    "subtract_shingles",
+    "thin_shingles",
 ]
 
 __version__: str
@@ -202,6 +206,10 @@ class Exchange:
 
 def count_distinct(arrays: Sequence[Any]) -> int: ...
 def merge_shingles(counted: Sequence[bytes]) -> bytes: ...
+def thin_shingles(counted: bytes, level: int) -> bytes: ...
+def subtract_shingles(counted: bytes, less: bytes) -> bytes: ...
+def probe_shingles(counted: bytes) -> NDArray[np.uint64]: ...
+def level_of_probes(probes: NDArray[np.uint64]) -> int: ...
 def judge_pairs(
     rule: Rule,
     recipe: Recipe,

@@ -115,7 +115,7 @@ def background(rows, batches, states, settings, documents):
     tables = [row["counted"] for row in rows if not row["documents"]]
     if not tables:
         return None
-    level = commonness.level_of([commonness.sampled(table) for table in tables])
+    level = commonness.level_of([commonness.probed(table) for table in tables])
     table = commonness.merged([commonness.thinned(table, level) for table in tables])
     again = [
         commonness.counted(batch_from_bytes(row["records"]), places, settings)
@@ -207,12 +207,11 @@ def test_a_table_is_thinned_only_as_far_as_it_will_be():
     random = np.random.default_rng(1)
     hashes = random.integers(0, 2**64, 20_000_000, np.uint64)
     # Of each, one in 1024 by the last bits.
-    sample = hashes[hashes % commonness.ONE_IN == 0].tobytes()
-    assert commonness.level_of([sample, sample]) == 2
+    probe = hashes[hashes % 1024 == 0].tobytes()
+    assert commonness.level_of([probe, probe]) == 2
     # Long texts are counted by a share of their shingles: all of them of a high level.
     few = hashes[:4_000_000] >> np.uint64(5)
-    sample = few[few % commonness.ONE_IN == 0].tobytes()
-    assert commonness.level_of([sample]) == 0
+    assert commonness.level_of([few[few % 1024 == 0].tobytes()]) == 0
 
 
 def test_numbers_are_in_the_order_of_the_input():

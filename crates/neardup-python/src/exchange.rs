@@ -1,6 +1,6 @@
 //! The steps of a search whose keys are not all in one memory.
 
-use neardup_core::background::{shingles_from_bytes, shingles_to_bytes};
+use neardup_core::background::{self, shingles_from_bytes, shingles_to_bytes};
 use neardup_core::candidates::{self, Sketches};
 use neardup_core::corpus::{Corpus, Restored};
 use neardup_core::sketch::Settings;
@@ -196,6 +196,42 @@ pub fn merge_shingles<'py>(
         })
     });
     Ok(PyBytes::new(py, &merged.map_err(raise)?))
+}
+
+/// Counted shingles at `level`, or at their own if that is higher.
+#[pyfunction]
+pub fn thin_shingles<'py>(
+    py: Python<'py>,
+    counted: &[u8],
+    level: u32,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let thin = py.detach(|| background::thin_shingles(counted, level));
+    Ok(PyBytes::new(py, &thin.map_err(raise)?))
+}
+
+/// Counted shingles, less what was counted of some of the texts once more.
+#[pyfunction]
+pub fn subtract_shingles<'py>(
+    py: Python<'py>,
+    counted: &[u8],
+    less: &[u8],
+) -> PyResult<Bound<'py, PyBytes>> {
+    let left = py.detach(|| background::subtract_shingles(counted, less));
+    Ok(PyBytes::new(py, &left.map_err(raise)?))
+}
+
+/// Some hashes of counted shingles, by which the level of all is told.
+#[pyfunction]
+pub fn probe_shingles<'py>(py: Python<'py>, counted: &[u8]) -> PyResult<Bound<'py, PyArray1<u64>>> {
+    let probe = py.detach(|| background::probe_shingles(counted));
+    Ok(probe.map_err(raise)?.into_pyarray(py))
+}
+
+/// The level that all shingles together will surely have, from the probes of all parts.
+#[pyfunction]
+pub fn level_of_probes(py: Python<'_>, probes: PyReadonlyArray1<'_, u64>) -> PyResult<u32> {
+    let probes = probes.as_slice()?.to_vec();
+    Ok(py.detach(|| background::level_of_probes(probes)))
 }
 
 /// Similarity and distance of pairs of documents by a rule: NaN where they are no

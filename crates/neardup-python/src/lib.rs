@@ -34,7 +34,10 @@ mod _core {
     #[pymodule_export]
     use crate::encoding::guess_encoding;
     #[pymodule_export]
-    use crate::exchange::{Exchange, judge_pairs, merge_shingles};
+    use crate::exchange::{
+        Exchange, judge_pairs, level_of_probes, merge_shingles, probe_shingles, subtract_shingles,
+        thin_shingles,
+    };
     #[pymodule_export]
     use crate::recipe::Recipe;
     #[pymodule_export]

@@ -68,7 +68,7 @@ class JsonLines:
 
     def pieces(self, fields: Fields, titles: bool, size: int) -> Iterator[Piece]:
         """Read the texts, in pieces of about `size` bytes."""
-        reading = _Reading(self.name, fields, titles)
+        reading = LineReading(self.name, fields, titles)
         try:
             for lines in self._blocks(size):
                 yield reading.clean(lines) or reading.careful(lines)
@@ -112,7 +112,7 @@ class JsonLines:
             return
 
 
-class _Reading:
+class LineReading:
     """One pass over the lines: what was decided, and how far it got."""
 
     def __init__(self, source: str, fields: Fields, titles: bool) -> None:

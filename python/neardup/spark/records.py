@@ -18,7 +18,7 @@ import pyarrow as pa
 from neardup.readers.batch import Batch, Piece, Problem
 from neardup.readers.columns import check_types, piece_of
 from neardup.readers.fields import Columns, Fields
-from neardup.readers.jsonl import _Reading
+from neardup.readers.jsonl import LineReading
 from neardup.spark.blobs import batch_from_bytes, batch_to_bytes
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def piece(records: pa.RecordBatch, settings: Settings) -> Piece:
     """Read texts, ids and problems of records."""
     if settings.lines:
         lines: list[Any] = records.column(LINE).to_pylist()
-        reading = _Reading(NAMELESS, settings.fields, False)
+        reading = LineReading(NAMELESS, settings.fields, False)
         return reading.clean(lines) or reading.careful(lines)
     columns = columns_of(records.schema, settings.fields)
     return piece_of(

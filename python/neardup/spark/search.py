@@ -316,7 +316,7 @@ class Run:
         from pyspark.sql import functions as F
 
         counted = self.documents.filter("documents = 0")
-        found = counted.select("sampled").coalesce(1).mapInArrow(work.level, "level int").first()
+        found = counted.select("probe").coalesce(1).mapInArrow(work.level, "level int").first()
         level = 0 if found is None else found[0]
         tables = counted.select("batch", "counted").mapInArrow(
             partial(work.thin, level=level), MESSAGE

@@ -108,18 +108,19 @@ def told() -> Iterator[None]:
         raise
     except (PySparkException, Py4JError, ConnectionError, EOFError) as error:
         raise ClusterError(
-            f"Spark gave the job up: {_cause(str(error))}. Its log says more. If it was memory, "
-            "give it more: spark.executor.memory and spark.executor.memoryOverhead, or on one "
-            "machine spark.driver.memory. The same command with the same checkpoint goes on after "
-            "the last whole stage."
+            f"Spark gave the job up: {_cause(str(error))}. Its log says more, such as that no "
+            "master is there. If it was memory, give it more: spark.executor.memory and "
+            "spark.executor.memoryOverhead, or on one machine spark.driver.memory. The same "
+            "command with the same checkpoint goes on after the last whole stage."
         ) from error
 
 
 def _cause(said: str) -> str:
     """Return the line of an error of Spark that says most."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    causes = [line for line in lines if line.startswith("Caused by:")]
-    line = causes[-1].removeprefix("Caused by:").strip() if causes else "".join(lines[:1])
+    # What Java threw stands behind a colon, below what Python called.
+    thrown = [line for line in lines if line.startswith((": ", "Caused by:"))]
+    line = thrown[-1].removeprefix("Caused by").lstrip(": ") if thrown else "".join(lines[:1])
     return line[:300].rstrip(".") or "without a word"
 
 

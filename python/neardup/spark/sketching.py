@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.spark.blobs import batch_to_bytes, pack
-from neardup.spark.commonness import sampled
+from neardup.spark.commonness import probed
 from neardup.spark.numbering import File, Numberer, runs
 from neardup.spark.records import batch_of, ids_to_bytes, piece, problems_to_bytes, records_of
 from neardup.spark.settings import Settings, core_recipe
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SCHEMA = (
     "batch long, batch_group long, source int, documents int, readable int, problem_count int, "
     "size long, problems binary, identities binary, features binary, sketches binary, "
-    "records binary, ids binary, counted binary, sampled binary"
+    "records binary, ids binary, counted binary, probe binary"
 )
 
 _COLUMNS = [column.split()[0] for column in SCHEMA.split(", ")]
@@ -136,7 +136,7 @@ class _Group:
                 batch_group=self._number,
                 documents=0,
                 counted=counted,
-                sampled=sampled(counted),
+                probe=probed(counted),
             )
 
 

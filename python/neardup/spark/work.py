@@ -218,10 +218,10 @@ def thin(batches: Iterable[pa.RecordBatch], *, level: int) -> Iterator[pa.Record
 
 
 def level(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Return the level of all tables, from all samples."""
-    samples = [body for (body,) in rows_of(batches)]
-    if samples:
-        yield pa.record_batch({"level": pa.array([commonness.level_of(samples)], pa.int32())})
+    """Return the level of all tables, from all probes."""
+    probes = [body for (body,) in rows_of(batches)]
+    if probes:
+        yield pa.record_batch({"level": pa.array([commonness.level_of(probes)], pa.int32())})
 
 
 def merge(target: int, tables: list[Message], *, fan: int) -> Iterator[Message]:

@@ -338,7 +338,7 @@ pub(super) fn text_level(shingles: usize) -> u32 {
 ///
 /// The leading bits decide and the last ones are free for finding a place.
 /// All bits of XXH3 are mixed alike.
-pub(super) fn is_of(level: u32, hash: u64) -> bool {
+pub(crate) fn is_of(level: u32, hash: u64) -> bool {
     hash <= u64::MAX.checked_shr(level).unwrap_or(0)
 }
 

@@ -9,12 +9,20 @@ per cent of all shingles; the decisions are the same as with all of it.
 The bytes are of one format for all machines: numbers with the lowest byte first.
 */
 
+mod shingles;
+
 use std::sync::Arc;
 
 use crate::candidates::{Frequent, Sketches};
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::verify::Commonness;
+
+use self::shingles::write_shingles;
+pub use self::shingles::{
+    level_of_probes, probe_shingles, shingles_from_bytes, shingles_to_bytes, subtract_shingles,
+    thin_shingles,
+};
 
 /// Changes whenever the bytes do.
 const FORMAT: u32 = 1;
@@ -111,40 +119,10 @@ impl Background {
             commonness: None,
         };
         if !rest.0.is_empty() {
-            background.commonness = Some(Arc::new(rest.shingles()?));
+            background.commonness = Some(Arc::new(rest.table()?.into_commonness()));
         }
         rest.end()?;
         Ok(background)
-    }
-}
-
-/// All that was counted of shingles as bytes: to be merged with what others counted.
-pub fn shingles_to_bytes(counted: &Commonness) -> Vec<u8> {
-    let mut bytes = FORMAT.to_le_bytes().to_vec();
-    write_shingles(counted, &counted.counts(), &mut bytes);
-    bytes
-}
-
-/// What [`shingles_to_bytes`] made bytes of.
-///
-/// # Errors
-///
-/// If the bytes are of another format or damaged.
-pub fn shingles_from_bytes(bytes: &[u8]) -> Result<Commonness> {
-    let mut rest = Bytes(bytes);
-    rest.format()?;
-    let counted = rest.shingles()?;
-    rest.end()?;
-    Ok(counted)
-}
-
-fn write_shingles(commonness: &Commonness, shingles: &[(u64, u32)], bytes: &mut Vec<u8>) {
-    bytes.extend(commonness.level().to_le_bytes());
-    bytes.extend(commonness.texts().to_le_bytes());
-    bytes.extend((shingles.len() as u64).to_le_bytes());
-    for (hash, count) in shingles {
-        bytes.extend(hash.to_le_bytes());
-        bytes.extend(count.to_le_bytes());
     }
 }
 
@@ -177,14 +155,6 @@ impl Bytes<'_> {
                 Err(Error::input("a stored background", expected, other))
             }
         }
-    }
-
-    fn shingles(&mut self) -> Result<Commonness> {
-        let (level, texts) = (self.u32()?, self.u64()?);
-        let shingles: Vec<(u64, u32)> = (0..self.count(12)?)
-            .map(|_| Ok((self.u64()?, self.u32()?)))
-            .collect::<Result<_>>()?;
-        Ok(Commonness::from_counts(level, texts, shingles))
     }
 
     fn end(&self) -> Result<()> {

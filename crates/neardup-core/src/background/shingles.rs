@@ -1,0 +1,201 @@
+/*! Counted shingles as bytes: from many machines to one table.
+
+Each counts the shingles of its own texts ([`Commonness`]). What it counted goes on as bytes,
+sorted by hash, on which all is done here that does not need a table to look things up in:
+to leave out what the table of all will not hold, and to take off texts that were counted
+twice.
+
+A table's *level* goes up when it would hold too many shingles, and what all hold together
+is not known before they are merged. So a *probe* of the hashes estimates it: one in
+[`ONE_IN`], by their last bits, since the first ones decide by which shingles a long text is
+counted.
+*/
+
+use super::{Bytes, FORMAT};
+use crate::error::Result;
+use crate::verify::Commonness;
+use crate::verify::commonness::{DEFAULT_ENTRIES, is_of};
+
+/// One in so many shingles is in a probe.
+const ONE_IN: u64 = 1024;
+
+/// How far the estimate must be above what a table holds, in percent: ten standard
+/// deviations of a probe of the size that decides it.
+const MARGIN: u64 = 115;
+
+/// What was counted, by hash.
+pub(super) struct Table {
+    level: u32,
+    texts: u64,
+    counts: Vec<(u64, u32)>,
+}
+
+impl Table {
+    fn read(bytes: &[u8]) -> Result<Self> {
+        let mut rest = Bytes(bytes);
+        rest.format()?;
+        let table = rest.table()?;
+        rest.end()?;
+        Ok(table)
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = FORMAT.to_le_bytes().to_vec();
+        write(self.level, self.texts, &self.counts, &mut bytes);
+        bytes
+    }
+
+    pub(super) fn into_commonness(self) -> Commonness {
+        Commonness::from_counts(self.level, self.texts, self.counts)
+    }
+}
+
+impl Bytes<'_> {
+    pub(super) fn table(&mut self) -> Result<Table> {
+        let (level, texts) = (self.u32()?, self.u64()?);
+        let counts = (0..self.count(12)?).map(|_| Ok((self.u64()?, self.u32()?)));
+        Ok(Table {
+            level,
+            texts,
+            counts: counts.collect::<Result<_>>()?,
+        })
+    }
+}
+
+/// All that was counted of shingles as bytes: to be merged with what others counted.
+pub fn shingles_to_bytes(counted: &Commonness) -> Vec<u8> {
+    let mut bytes = FORMAT.to_le_bytes().to_vec();
+    write_shingles(counted, &counted.counts(), &mut bytes);
+    bytes
+}
+
+/// What [`shingles_to_bytes`] made bytes of.
+///
+/// # Errors
+///
+/// If the bytes are of another format or damaged.
+pub fn shingles_from_bytes(bytes: &[u8]) -> Result<Commonness> {
+    Ok(Table::read(bytes)?.into_commonness())
+}
+
+/// The same shingles at `level`, or at their own if that is higher.
+///
+/// # Errors
+///
+/// As [`shingles_from_bytes`].
+pub fn thin_shingles(bytes: &[u8], level: u32) -> Result<Vec<u8>> {
+    let mut table = Table::read(bytes)?;
+    table.level = table.level.max(level);
+    table.counts.retain(|&(hash, _)| is_of(table.level, hash));
+    Ok(table.to_bytes())
+}
+
+/// What was counted, less what was counted of some of its texts once more. Shingles that
+/// are only in the second table are passed over: it may be of a lower level.
+///
+/// # Errors
+///
+/// As [`shingles_from_bytes`].
+pub fn subtract_shingles(bytes: &[u8], less: &[u8]) -> Result<Vec<u8>> {
+    let (mut table, less) = (Table::read(bytes)?, Table::read(less)?);
+    let mut own = table.counts.iter_mut().peekable();
+    for (hash, count) in less.counts {
+        while own.next_if(|own| own.0 < hash).is_some() {}
+        if let Some(own) = own.next_if(|own| own.0 == hash) {
+            own.1 = own.1.saturating_sub(count);
+        }
+    }
+    table.texts = table.texts.saturating_sub(less.texts);
+    Ok(table.to_bytes())
+}
+
+/// The hashes of a table that are in the probe.
+///
+/// # Errors
+///
+/// As [`shingles_from_bytes`].
+pub fn probe_shingles(bytes: &[u8]) -> Result<Vec<u64>> {
+    let hashes = Table::read(bytes)?.counts.into_iter().map(|(hash, _)| hash);
+    Ok(hashes.filter(|hash| hash.is_multiple_of(ONE_IN)).collect())
+}
+
+/// The level that a table of all shingles will surely have, from the probes of all parts.
+pub fn level_of_probes(mut probes: Vec<u64>) -> u32 {
+    probes.sort_unstable();
+    probes.dedup();
+    let is_too_large = |level: &u32| {
+        let held = probes.partition_point(|&hash| is_of(*level, hash)) as u64;
+        held * ONE_IN * 100 > DEFAULT_ENTRIES as u64 * MARGIN
+    };
+    (0..u64::BITS).take_while(is_too_large).count() as u32
+}
+
+pub(super) fn write_shingles(
+    commonness: &Commonness,
+    shingles: &[(u64, u32)],
+    bytes: &mut Vec<u8>,
+) {
+    write(commonness.level(), commonness.texts(), shingles, bytes);
+}
+
+fn write(level: u32, texts: u64, shingles: &[(u64, u32)], bytes: &mut Vec<u8>) {
+    bytes.extend(level.to_le_bytes());
+    bytes.extend(texts.to_le_bytes());
+    bytes.extend((shingles.len() as u64).to_le_bytes());
+    for (hash, count) in shingles {
+        bytes.extend(hash.to_le_bytes());
+        bytes.extend(count.to_le_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(level: u32, texts: u64, counts: &[(u64, u32)]) -> Vec<u8> {
+        let counts = counts.to_vec();
+        let table = Table {
+            level,
+            texts,
+            counts,
+        };
+        table.to_bytes()
+    }
+
+    #[test]
+    fn a_thinner_table_has_the_shingles_of_its_level() {
+        let bytes = table(0, 3, &[(7, 3), (1 << 62, 2), (1 << 63, 1)]);
+        let thin = thin_shingles(&bytes, 1).unwrap();
+        assert_eq!(thin, table(1, 3, &[(7, 3), (1 << 62, 2)]));
+        assert_eq!(thin_shingles(&thin, 0).unwrap(), thin);
+        assert!(thin_shingles(&bytes[1..], 1).is_err());
+    }
+
+    #[test]
+    fn what_was_counted_once_more_is_taken_off() {
+        let all = table(1, 5, &[(7, 3), (9, 1), (11, 4)]);
+        // Of a lower level, it has shingles that the other does not hold.
+        let again = table(0, 2, &[(7, 2), (8, 2), (11, 1), (1 << 63, 2)]);
+        let left = subtract_shingles(&all, &again).unwrap();
+        assert_eq!(left, table(1, 3, &[(7, 1), (9, 1), (11, 3)]));
+    }
+
+    #[test]
+    fn probes_tell_the_level_of_all() {
+        // Spread over all levels: one in ONE_IN of so many shingles.
+        let probe = |shingles: u64| -> Vec<u64> {
+            let count = shingles / ONE_IN;
+            (0..count)
+                .map(|at| (at * (u64::MAX / count)) & !(ONE_IN - 1))
+                .collect()
+        };
+        let level = |shingles| level_of_probes(probe(shingles));
+        let most = DEFAULT_ENTRIES as u64;
+        assert_eq!([most, most * 11 / 10].map(level), [0, 0]);
+        assert_eq!([most * 2, most * 3, most * 5].map(level), [1, 2, 3]);
+        let twice = [probe(most), probe(most)].concat();
+        assert_eq!(level_of_probes(twice), 0);
+        let bytes = table(0, 1, &[(3, 1), (1024, 1), (4096, 1)]);
+        assert_eq!(probe_shingles(&bytes).unwrap(), [1024, 4096]);
+    }
+}
