@@ -12,6 +12,7 @@ _Piece = tuple[int, int, int, int]
 __all__ = [
     "EXACT_EDITS",
     "MAX_BATCH",
+    "MAX_SHINGLES",
     "MAX_TEXT_BYTES",
     "Aligner",
     "Background",
@@ -51,6 +52,7 @@ __all__ = [
 __version__: str
 EXACT_EDITS: int
 MAX_BATCH: int
+MAX_SHINGLES: int
 MAX_TEXT_BYTES: int
 
 @final
@@ -99,6 +101,7 @@ class Corpus:
         shingle: int | None,
         workers: int,
         memory: Memory | None = None,
+        entries: int | None = None,
     ) -> Corpus: ...
     @staticmethod
     def open(recipe: Recipe, *, workers: int, memory: Memory) -> Corpus: ...
@@ -208,7 +211,7 @@ def count_distinct(arrays: Sequence[Any]) -> int: ...
 def merge_shingles(counted: Sequence[bytes]) -> bytes: ...
 def thin_shingles(counted: bytes, level: int) -> bytes: ...
 def subtract_shingles(counted: bytes, less: bytes) -> bytes: ...
-def probe_shingles(counted: bytes) -> NDArray[np.uint64]: ...
+def probe_shingles(counted: bytes) -> tuple[int, NDArray[np.uint64]]: ...
 def level_of_probes(probes: NDArray[np.uint64]) -> int: ...
 def judge_pairs(
     rule: Rule,

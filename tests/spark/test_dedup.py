@@ -45,6 +45,19 @@ def same_files(spark, inputs, folder: Path, **options) -> neardup.spark.SparkRes
     return result
 
 
+def test_parts_with_the_same_texts_are_counted_again(spark, tmp_path, monkeypatch):
+    # As of very many parts, each of which keeps little of what it counted.
+    monkeypatch.setattr(job, "partitions_of", lambda _: 20_000)
+    every = lines(11, 700)
+    names = [tmp_path / f"{name}.jsonl" for name in "abc"]
+    for name in names:
+        name.write_bytes(b"\n".join(every) + b"\n")
+    result = same_files(spark, [str(name) for name in names], tmp_path)
+    assert result.summary.exact_duplicates > 2 * 500
+    assert result.summary.near_duplicates > 20
+    assert (tmp_path / "checkpoint" / "firsts" / "_SUCCESS").exists()
+
+
 @pytest.mark.parametrize(
     ("recipe", "decide", "partitions", "batch_documents"),
     [

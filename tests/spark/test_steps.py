@@ -29,7 +29,7 @@ def job(texts, recipe, decide, *, most, buckets, tasks):
         some = pa.array(texts[task * size : (task + 1) * size], pa.string())
         table = pa.record_batch({"text": some})
         for row in sketching.sketch(
-            [table], settings=settings, files={}, partition=task, most=most
+            [table], settings=settings, files={}, partition=task, partitions=tasks, most=most
         ):
             rows += row.to_pylist()
     batches = [row for row in rows if row["documents"]]
@@ -52,7 +52,7 @@ def job(texts, recipe, decide, *, most, buckets, tasks):
     owner = {row["batch"]: at for at, row in enumerate(batches)}
 
     def verified(at, lists, is_asked, known):
-        found, requests = steps.candidates(
+        pairs = steps.candidates(
             core,
             states[at],
             batches[at]["sketches"],
@@ -61,17 +61,26 @@ def job(texts, recipe, decide, *, most, buckets, tasks):
             is_asked,
             known,
         )
-        sent = [
-            verifying.answer(
-                batches[owner[batch]]["records"] if settings.rule.keeps_texts else None,
-                batches[owner[batch]]["features"],
-                batches[owner[batch]]["sketches"],
-                [blob],
+        is_new = pairs.similarity == steps.UNKNOWN
+        found, pairs = [pairs[~is_new]], pairs[is_new]
+        units = steps.units_of(pairs, at, 3)
+        sent = {}
+        for batch, blob in steps.needed(pairs, units):
+            row = batches[owner[batch]]
+            answers = verifying.answer(
+                row["records"] if settings.rule.keeps_texts else None,
+                row["features"] if settings.compares_sketches else None,
+                row["sketches"] if settings.compares_sketches else None,
+                [blob, blob],
                 settings,
-            )[0]
-            for batch, blob in requests
-        ]
-        return verifying.verify(found, sent, common, settings, len(texts))
+            )
+            for unit, body in answers:
+                sent.setdefault(unit, []).append(body)
+        found += (
+            verifying.verify(some, sent[unit], common, settings, len(texts))
+            for unit, some in pairs.by(units)
+        )
+        return steps.Pairs.together(some.to_bytes() for some in found)
 
     dropped = np.zeros(0, np.int64)
     known = [[] for _ in batches]
@@ -82,19 +91,20 @@ def job(texts, recipe, decide, *, most, buckets, tasks):
         ]
         lists = [steps.lists(core, [blobs[at] for blobs in filed]) for at in range(buckets)]
         now = [verified(at, lists, s.is_searched, known[at]) for at, s in enumerate(states)]
-        similar = [verifying.similar(blob) for blob in now]
+        similar = [pairs[pairs.similarity >= 0].columns for pairs in now]
         later, earlier, *_ = (np.concatenate(column) for column in zip(*similar, strict=True))
         found = verifying.dropped_of(later, earlier)
         if np.array_equal(found, dropped):
             break
         dropped = found
-        for blobs, blob in zip(known, now, strict=True):
-            blobs.append(blob)
+        for blobs, pairs in zip(known, now, strict=True):
+            blobs.append(pairs.to_bytes())
     best = {}
     for at, state in enumerate(states):
         repeats = (state.firsts != state.numbers) & (state.firsts >= 0)
         again = repeats & np.isin(state.firsts, dropped)
-        similar.append(verifying.similar(verified(at, lists, again, [])))
+        pairs = verified(at, lists, again, [])
+        similar.append(pairs[pairs.similarity >= 0].columns)
         same = repeats & ~again
         for number, first, has in zip(
             state.numbers[same], state.firsts[same], state.has_sketch[same], strict=True
@@ -115,16 +125,22 @@ def background(rows, batches, states, settings, documents):
     tables = [row["counted"] for row in rows if not row["documents"]]
     if not tables:
         return None
-    level = commonness.level_of([commonness.probed(table) for table in tables])
+    level = commonness.level_of([commonness.probed(table)[1] for table in tables])
     table = commonness.merged([commonness.thinned(table, level) for table in tables])
     again = [
-        commonness.counted(batch_from_bytes(row["records"]), places, settings)
+        count_again(batch_from_bytes(row["records"]), places, settings)
         for row, state in zip(batches, states, strict=True)
         if len(places := np.flatnonzero(state.overcounted))
     ]
     if again:
         table = commonness.without(table, commonness.merged(again))
     return commonness.background(table, documents)
+
+
+def count_again(records, places, settings):
+    counting = commonness.Counting(settings)
+    counting.add(records, places)
+    return counting.table()
 
 
 @pytest.mark.parametrize(
@@ -191,7 +207,9 @@ def test_what_is_counted_twice_is_taken_off():
         tables = []
         for task, part in enumerate(parts):
             table = pa.record_batch({"text": pa.array(part, pa.string())})
-            made = sketching.sketch([table], settings=settings, files={}, partition=task, most=50)
+            made = sketching.sketch(
+                [table], settings=settings, files={}, partition=task, partitions=1, most=50
+            )
             tables += [row["counted"] for batch in made for row in batch.to_pylist()]
         return commonness.merged([table for table in tables if table])
 

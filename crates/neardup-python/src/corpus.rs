@@ -136,7 +136,7 @@ pub struct Corpus {
 #[pymethods]
 impl Corpus {
     #[new]
-    #[pyo3(signature = (recipe, *, keeps_texts, shingle, workers, memory = None))]
+    #[pyo3(signature = (recipe, *, keeps_texts, shingle, workers, memory = None, entries = None))]
     fn new(
         py: Python<'_>,
         recipe: &Recipe,
@@ -144,14 +144,19 @@ impl Corpus {
         shingle: Option<usize>,
         workers: usize,
         memory: Option<&Memory>,
+        entries: Option<usize>,
     ) -> PyResult<Self> {
         load_numpy(py);
         let memory = memory.map(|memory| memory.inner.clone());
         let memory = memory.unwrap_or_default();
         let recipe = recipe.inner.clone();
         let inner = corpus::Corpus::within(recipe, keeps_texts, shingle, memory);
+        let mut inner = inner.map_err(raise)?;
+        if let Some(entries) = entries {
+            inner.count_at_most(entries);
+        }
         Ok(Corpus {
-            inner: inner.map_err(raise)?,
+            inner,
             pool: Arc::new(pool(workers)?),
         })
     }

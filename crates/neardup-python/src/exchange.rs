@@ -220,11 +220,16 @@ pub fn subtract_shingles<'py>(
     Ok(PyBytes::new(py, &left.map_err(raise)?))
 }
 
-/// Some hashes of counted shingles, by which the level of all is told.
+/// The level of counted shingles, and some of their hashes, by which the level of all is
+/// told.
 #[pyfunction]
-pub fn probe_shingles<'py>(py: Python<'py>, counted: &[u8]) -> PyResult<Bound<'py, PyArray1<u64>>> {
-    let probe = py.detach(|| background::probe_shingles(counted));
-    Ok(probe.map_err(raise)?.into_pyarray(py))
+pub fn probe_shingles<'py>(
+    py: Python<'py>,
+    counted: &[u8],
+) -> PyResult<(u32, Bound<'py, PyArray1<u64>>)> {
+    let probed = py.detach(|| background::probe_shingles(counted));
+    let (level, probe) = probed.map_err(raise)?;
+    Ok((level, probe.into_pyarray(py)))
 }
 
 /// The level that all shingles together will surely have, from the probes of all parts.

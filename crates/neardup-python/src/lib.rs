@@ -53,6 +53,10 @@ mod _core {
         module.add("MAX_TEXT_BYTES", neardup_core::normalize::MAX_TEXT_BYTES)?;
         module.add("EXACT_EDITS", neardup_core::align::EXACT_EDITS)?;
         module.add("MAX_BATCH", neardup_core::cluster::CHUNK)?;
+        module.add(
+            "MAX_SHINGLES",
+            neardup_core::verify::commonness::DEFAULT_ENTRIES,
+        )?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _COUNT = struct.Struct("<Q")
 
-#: Fast, and halves what texts take on disks and networks.
-_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
+#: Halves what texts take on disks and networks, as fast as codecs that leave more.
+_OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", 1))
 
 
 def pack(parts: Sequence[bytes | memoryview]) -> bytes:

@@ -163,9 +163,12 @@ class Checkpoint:
     def stage(self, name: str, make: Callable[[], DataFrame]) -> DataFrame:
         """Return the rows of a stage, which is run unless it was."""
         place = f"{self.path}/{name}"
-        if not self.has(name):
-            make().write.mode("overwrite").options(**_OPTIONS).parquet(place)
-        return self._spark.read.parquet(place)
+        if self.has(name):
+            return self._spark.read.parquet(place)
+        made = make()
+        made.write.mode("overwrite").options(**_OPTIONS).parquet(place)
+        # Spark would run a job to find out.
+        return self._spark.read.schema(made.schema).parquet(place)
 
     def size(self, name: str) -> int:
         """Return the bytes of a stage."""

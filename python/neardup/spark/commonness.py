@@ -21,16 +21,40 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def probed(table: bytes) -> bytes:
-    """Return the hashes of a table by which the level of all tables is told, as bytes."""
+#: So many tables of the largest size are room for all groups together.
+_ROOM = 8
+
+#: Shingles of a table, at least.
+_LEAST = 4096
+
+
+def entries_of(groups: int) -> int:
+    """Return how many shingles the table of one of so many groups holds at most.
+
+    The table of all holds so few of each that small tables know all that it will hold, unless
+    most groups have the same texts.
+
+    Examples
+    --------
+    >>> [entries_of(groups) for groups in (1, 8, 80, 80_000)]
+    [6000000, 6000000, 600000, 4096]
+    """
     from neardup import _core
 
-    probe: bytes = _core.probe_shingles(table).tobytes()
-    return probe
+    most = _core.MAX_SHINGLES
+    return max(min(_ROOM * most // groups, most), _LEAST)
+
+
+def probed(table: bytes) -> tuple[int, bytes]:
+    """Return the level of a table, and the hashes of it by which that of all is told."""
+    from neardup import _core
+
+    level, probe = _core.probe_shingles(table)
+    return level, probe.tobytes()
 
 
 def level_of(probes: Sequence[bytes]) -> int:
-    """Return the level that a table of all shingles will surely have, from all probes.
+    """Return the level that a table of all shingles will surely have at least, from all probes.
 
     A level says that so many leading bits of a hash are zero; a table's goes up when it
     would hold too many, so what is below the last one need not be merged.
@@ -54,20 +78,36 @@ def merged(tables: Sequence[bytes]) -> bytes:
     return tables[0] if len(tables) == 1 else _core.merge_shingles(list(tables))
 
 
-def counted(records: pa.RecordBatch, places: NDArray[np.int64], settings: Settings) -> bytes:
-    """Count the shingles of the texts at some places, equal ones as often as they come."""
-    from neardup import _core
-    from neardup.collect import readable
+class Counting:
+    """Counts the shingles of distinct texts.
 
-    read = batch_of(piece(records.take(places), settings))
-    recipe = core_recipe(settings)
-    texts, units, _ = readable(read, settings.recipe, recipe)
-    shingle = settings.rule.counted_shingle
-    corpus = _core.Corpus(recipe, keeps_texts=False, shingle=shingle, workers=1)
-    corpus.push(texts, titles=None, units=units)
-    table = corpus.counted_shingles()
-    assert table is not None
-    return table
+    Parameters
+    ----------
+    settings : Settings
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        from neardup import _core
+
+        self._settings = settings
+        self._recipe = core_recipe(settings)
+        self._corpus = _core.Corpus(
+            self._recipe, keeps_texts=False, shingle=settings.rule.counted_shingle, workers=1
+        )
+
+    def add(self, records: pa.RecordBatch, places: NDArray[np.int64]) -> None:
+        """Count the texts of the records at some places."""
+        from neardup.collect import readable
+
+        read = batch_of(piece(records.take(places), self._settings))
+        texts, units, _ = readable(read, self._settings.recipe, self._recipe)
+        self._corpus.push(texts, titles=None, units=units)
+
+    def table(self) -> bytes:
+        """Return what was counted."""
+        table = self._corpus.counted_shingles()
+        assert table is not None
+        return table
 
 
 def without(table: bytes, taken_off: bytes) -> bytes:

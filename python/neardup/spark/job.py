@@ -21,7 +21,7 @@ from neardup.spark.checkpoint import Checkpoint, Folders
 from neardup.spark.numbering import MOST, File
 from neardup.spark.rule import FEW_PAIRS
 from neardup.spark.search import Run, Search
-from neardup.spark.session import settings_for, shuffled_bytes, split_bytes
+from neardup.spark.session import partitions_of, settings_for, shuffled_bytes, split_bytes
 from neardup.spark.settings import Settings, described, settings_of
 from neardup.spark.sketching import SCHEMA, sketch
 from neardup.spark.sources import Source
@@ -41,6 +41,9 @@ _LARGE = 0.25
 
 #: Documents that one task of the search is for.
 _TASK_DOCUMENTS = 250_000
+
+#: Documents for each unit that pairs are judged in; it holds the texts of some of so many.
+_UNIT_DOCUMENTS = 1 << 14
 
 #: The core's bound.
 _MOST_BUCKETS = 1 << 16
@@ -204,7 +207,12 @@ class Job:
             self.progress.problem(problem)
         self.clock.lap("read and sketch")
         self.progress.stage("candidates, verify, cluster", seen.documents)
-        search = Search(settings, seen.documents, self._buckets(seen))
+        search = Search(
+            settings,
+            seen.documents,
+            buckets=self._buckets(seen),
+            units=max(seen.documents // _UNIT_DOCUMENTS, 1),
+        )
         run = Run(self.spark, search, documents, checkpoint, self._parts(seen), few_pairs=FEW_PAIRS)
         try:
             decisions = run.decide()
@@ -277,18 +285,36 @@ class Job:
 
 
 def _sketched(source: Source, settings: Settings, most: int) -> DataFrame:
-    work = partial(_sketch, settings=settings, files=source.files, most=most)
+    work = partial(
+        _sketch,
+        settings=settings,
+        files=source.files,
+        partitions=partitions_of(source.frame),
+        most=most,
+    )
     return source.frame.mapInArrow(work, SCHEMA)
 
 
 def _sketch(
-    rows: Iterable[pa.RecordBatch], *, settings: Settings, files: Mapping[int, File], most: int
+    rows: Iterable[pa.RecordBatch],
+    *,
+    settings: Settings,
+    files: Mapping[int, File],
+    partitions: int,
+    most: int,
 ) -> Iterator[pa.RecordBatch]:
     from pyspark import TaskContext
 
     context = TaskContext.get()
     assert context is not None
-    return sketch(rows, settings=settings, files=files, partition=context.partitionId(), most=most)
+    return sketch(
+        rows,
+        settings=settings,
+        files=files,
+        partition=context.partitionId(),
+        partitions=partitions,
+        most=most,
+    )
 
 
 def _new_checkpoint(spark: SparkSession) -> str:

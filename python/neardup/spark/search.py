@@ -18,6 +18,7 @@ Pairs with a dropped e, which the second time would leave out, are left out at t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,6 +31,7 @@ from neardup.spark.settings import Settings
 from neardup.spark.tables import (
     CLOSED,
     DROPPED,
+    KNOWN,
     MESSAGE,
     PAIRS,
     PART,
@@ -44,8 +46,11 @@ from neardup.spark.tables import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: Tables of shingles that one task merges: up to 72 MB each.
+#: Tables of shingles that one task merges, at least: of so few, each may have 72 MB.
 _FAN = 8
+
+#: Tasks that units are dealt to, for each of another step.
+_EVEN = 2
 
 #: Bytes of a pair in its blob.
 _PAIR_BYTES = 28
@@ -68,11 +73,14 @@ class Search:
         Documents of the input.
     buckets : int
         Parts that keys are dealt to.
+    units : int
+        Parts that pairs are dealt to.
     """
 
     settings: Settings
     documents: int
     buckets: int
+    units: int
 
 
 @dataclass
@@ -160,59 +168,70 @@ class Run:
     def _decided(self) -> DataFrame:
         from pyspark.sql import functions as F
 
-        pairs, dropped, lists = self._fixed()
-        repeats = self.prepared.select("state").mapInArrow(
-            partial(work.repeats, kind=self.search.settings.recipe.sketch.kind),
-            "number long, first long, distance int",
+        repeats = self._repeats()
+        pairs, dropped = self._fixed(repeats)
+        same = repeats.join(dropped, repeats["first"] == dropped.number, "left_anti")
+        return _best(_of_kept(pairs, dropped)).unionByName(
+            same.select(
+                "number",
+                F.col("first").alias("kept"),
+                F.lit(1.0).alias("similarity"),
+                "distance",
+                F.lit(True).alias("identical"),
+            )
         )
-        repeats = self.checkpoint.stage("repeats", lambda: repeats)
-        first = F.col("first") == dropped.number
-        same = repeats.join(dropped, first, "left_anti").select(
-            "number",
-            F.col("first").alias("kept"),
-            F.lit(1.0).alias("similarity"),
-            "distance",
-            F.lit(True).alias("identical"),
-        )
-        searched = _best(_of_kept(pairs, dropped))
-        # The first of these texts is dropped, and so are they: but who is the most
-        # similar kept document may have changed since.
-        again = repeats.join(dropped, first, "left_semi").select("number")
-        if again.isEmpty():
-            return searched.unionByName(same)
-        told = lists.unionByName(_dealt(again))
-        found = self._verified(told, "repeats-of-dropped", of_repeats=True)
-        of_repeats = _best(_of_kept(_similar(found), dropped))
-        return searched.unionByName(same).unionByName(of_repeats)
 
-    def _fixed(self) -> tuple[DataFrame, DataFrame, DataFrame]:
-        """File, look up and decide until nothing changes; return similar pairs, dropped
-        documents and the lists of the last time."""
-        dropped: DataFrame | None = None
+    def _repeats(self) -> DataFrame:
+        """Return the documents whose text came before, with the first."""
+        kind = self.search.settings.recipe.sketch.kind
+        return self.checkpoint.stage(
+            "repeats",
+            lambda: self.prepared.select("state").mapInArrow(
+                partial(work.repeats, kind=kind), "number long, first long, distance int"
+            ),
+        )
+
+    def _fixed(self, repeats: DataFrame) -> tuple[DataFrame, DataFrame]:
+        """File, look up and decide until nothing changes; return similar pairs and the dropped
+        documents that do not repeat a text.
+
+        Who repeats one that is dropped is looked up beside the others: its own most similar
+        kept document may be later than that of the first.
+        """
+        again: DataFrame | None = None
         before = _NONE
         verified: list[DataFrame] = []
+        lists = self._lists(None)
         while True:
             number = self.counts.rounds
             self.counts.rounds += 1
-            lists = self._lists(dropped)
             told = lists
             for frame in verified:
                 told = told.unionByName(frame)
-            found = self._verified(told, f"round-{number}", of_repeats=False)
+            if again is not None:
+                told = told.unionByName(_dealt(again))
+            found = self._verified(told, f"round-{number}")
             pairs = _similar(found)
+            # They are filed nowhere, and so drop nobody.
+            searched = pairs if again is None else _without(pairs, again)
             most = self.checkpoint.size(f"round-{number}/verified") // _PAIR_BYTES
-            now, rounds = rule.dropped(
-                pairs, most, self.checkpoint, f"round-{number}/rule", self.few_pairs
+            dropped, rounds = rule.dropped(
+                searched, most, self.checkpoint, f"round-{number}/rule", self.few_pairs
             )
             self.counts.rule_rounds += rounds
-            if number == 0 and self._none_was_closed_by(now):
+            these = _digest(dropped)
+            is_fixed = these == before
+            if not is_fixed:
+                of_dropped = repeats["first"] == dropped.number
+                again = repeats.join(dropped, of_dropped, "left_semi").select("number")
+                if number == 0 and self._none_was_closed_by(dropped):
+                    is_fixed = again.isEmpty()
+                else:
+                    lists = self._lists(dropped)
+            if is_fixed:
                 self.counts.candidates = _count(found)
-                return pairs, now, lists
-            these = _digest(now)
-            if these == before:
-                self.counts.candidates = _count(found)
-                return pairs, now, lists
-            dropped, before = now, these
+                return pairs, dropped
+            before = these
             verified.append(found)
 
     def _none_was_closed_by(self, dropped: DataFrame) -> bool:
@@ -242,31 +261,19 @@ class Run:
         self._lists_held = _persisted(lists)
         return self._lists_held.filter(F.col("kind") == PART)
 
-    def _verified(self, told: DataFrame, name: str, *, of_repeats: bool) -> DataFrame:
+    def _verified(self, told: DataFrame, name: str) -> DataFrame:
         """Return the candidates, with their similarities."""
         found = f"{name}/candidates"
         pairs = self.checkpoint.stage(
             found,
             lambda: for_each_batch(
-                self.prepared,
-                told,
-                work.candidates,
-                MESSAGE,
-                search=self.search,
-                of_repeats=of_repeats,
+                self.prepared, told, work.candidates, MESSAGE, search=self.search
             ),
         )
         return self.checkpoint.stage(f"{name}/verified", lambda: self._compared(pairs, found))
 
-    def _with_records(
-        self,
-        asked: DataFrame,
-        size: int,
-        step: Callable[..., Iterator[Message]],
-        columns: Sequence[str] = ("records",),
-    ) -> DataFrame:
-        """Call `step` with some columns of each batch and what is asked of it, at most so many
-        bytes."""
+    def _beside(self, asked: DataFrame, size: int, columns: Sequence[Any]) -> DataFrame:
+        """Return some columns of each batch with what is asked of it, at most so many bytes."""
         from pyspark.sql import functions as F
 
         requests = asked.groupBy("target").agg(
@@ -275,32 +282,33 @@ class Run:
         # The texts are the largest thing there is, and stay where they are if they can.
         if size <= _BROADCAST:
             requests = F.broadcast(requests)
-        records = self.batches.select("batch", *columns)
-        if not self.search.settings.rule.keeps_texts:
-            # So that they are not even read.
-            records = records.withColumn("records", F.lit(None).cast("binary"))
-        together = records.join(requests, records.batch == requests.target)
-        return for_each_row(
-            together.select("batch", *columns, "requests"), step, search=self.search
-        )
+        together = self.batches.join(requests, self.batches.batch == requests.target)
+        return together.select("batch", *columns, "requests")
 
     def _compared(self, found: DataFrame, name: str) -> DataFrame:
         from pyspark.sql import functions as F
 
-        texts = self._with_records(
-            found.filter(F.col("kind") == REQUEST),
-            self.checkpoint.size(name),
-            work.answer,
-            ("records", "features", "sketches"),
-        )
+        # What is not looked at is not even read.
+        settings = self.search.settings
+        looked_at = {"records": settings.rule.keeps_texts}
+        looked_at |= dict.fromkeys(("features", "sketches"), settings.compares_sketches)
+        columns = [
+            F.col(column) if is_read else F.lit(None).cast("binary").alias(column)
+            for column, is_read in looked_at.items()
+        ]
+        requests = found.filter(F.col("kind") == REQUEST)
+        beside = self._beside(requests, self.checkpoint.size(name), columns)
+        texts = for_each_row(beside, work.answer, search=self.search)
         pairs = found.filter(F.col("kind") == PAIRS)
-        return for_each_target(
+        judged = for_each_target(
             pairs.unionByName(texts),
             work.verify,
-            self.partitions,
+            # Units are fewer than what else is dealt out, and less even.
+            _EVEN * self.partitions,
             search=self.search,
             background=self.background(),
         )
+        return judged.unionByName(found.filter(F.col("kind") == KNOWN))
 
     def background(self) -> Any:
         """Return what is common, as every task gets it; None where nothing is counted."""
@@ -315,32 +323,39 @@ class Run:
     def _counted(self) -> DataFrame:
         from pyspark.sql import functions as F
 
-        counted = self.documents.filter("documents = 0")
-        found = counted.select("probe").coalesce(1).mapInArrow(work.level, "level int").first()
-        level = 0 if found is None else found[0]
-        tables = counted.select("batch", "counted").mapInArrow(
-            partial(work.thin, level=level), MESSAGE
-        )
-        tables = tables.withColumn("target", F.monotonically_increasing_id())
-        again = self.checkpoint.stage(
-            "overcounted",
-            lambda: for_each_row(self.prepared.select("batch", "state"), work.overcounted),
-        )
-        off = self._with_records(again, self.checkpoint.size("overcounted"), work.count_again)
-        off = off.select(
-            F.monotonically_increasing_id().alias("target"),
-            F.lit(DROPPED).alias("kind"),
-            "origin",
-            "body",
-        )
-        tables = tables.unionByName(off)
-        spread = counted.count()
+        groups = self.documents.filter("documents = 0")
+        found = groups.select("probe", "doubted").coalesce(1)
+        told = found.mapInArrow(work.level, "level int, doubted int").first()
+        level, doubted = (0, 0) if told is None else told
+        if doubted > level:
+            # Most groups have the same texts, and some counted too few shingles for that.
+            tables = self._counted_again("firsts", work.firsts, apart=False)
+        else:
+            tables = groups.select("batch", "counted").mapInArrow(
+                partial(work.thin, level=level), MESSAGE
+            )
+            off = self._counted_again("overcounted", work.overcounted, apart=True)
+            tables = tables.unionByName(off.withColumn("kind", F.lit(DROPPED)))
+        tables = tables.withColumn("target", F.xxhash64(F.monotonically_increasing_id()))
+        spread = groups.count()
+        fan = max(_FAN, math.isqrt(spread))
         while spread > 1:
-            spread = -(-spread // _FAN)
+            spread = -(-spread // fan)
             tables = tables.withColumn("target", F.pmod("target", F.lit(spread)))
             tables = for_each_target(tables, work.merge, spread, fan=1)
         return tables.coalesce(1).mapInArrow(
             partial(_common, documents=self.search.documents), "body binary"
+        )
+
+    def _counted_again(
+        self, name: str, which: Callable[..., Iterator[Message]], *, apart: bool
+    ) -> DataFrame:
+        """Count the shingles of those documents of each batch that `which` names."""
+        asked = self.checkpoint.stage(
+            name, lambda: for_each_row(self.prepared.select("batch", "state"), which)
+        )
+        return self._beside(asked, self.checkpoint.size(name), ("records",)).mapInArrow(
+            partial(work.count_again, search=self.search, apart=apart), MESSAGE
         )
 
 
@@ -382,6 +397,11 @@ def _best(pairs: DataFrame) -> DataFrame:
             F.lit(False).alias("identical"),
         )
     )
+
+
+def _without(pairs: DataFrame, later: DataFrame) -> DataFrame:
+    """Return the pairs whose later document is none of these."""
+    return pairs.join(later, pairs.later == later.number, "left_anti")
 
 
 def _of_kept(pairs: DataFrame, dropped: DataFrame) -> DataFrame:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.exceptions import ClusterError, MissingDependencyError, NeardupError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 #: Bytes of Arrow batches: rows of blobs are large, and there are several at a time.
 _BATCH_BYTES = 16 << 20
@@ -68,6 +68,16 @@ def split_bytes(spark: SparkSession, size: int, files: int) -> int:
     most, opened = (int(parse(spark.conf.get(name))) for name in (_SPLIT, _OPEN))
     each = (size + files * opened) // spark.sparkContext.defaultParallelism
     return max(min(most, max(opened, each)), 1)
+
+
+def partitions_of(frame: DataFrame) -> int:
+    """Return the tasks that a table is read in.
+
+    If its plan does not tell, Spark is asked, which may sample the table to do so.
+    """
+    plan = frame._jdf.queryExecution().executedPlan()
+    planned = int(plan.outputPartitioning().numPartitions())
+    return planned or max(frame.rdd.getNumPartitions(), 1)
 
 
 def start(master: str | None, name: str = "neardup dedup") -> SparkSession:

@@ -129,10 +129,12 @@ def exchange(settings: Settings, documents: int, buckets: int) -> _core.Exchange
 
 def described(settings: Settings, **others: Any) -> dict[str, Any]:
     """Return what decides the result, for a checkpoint to be told from another's."""
+    from neardup import _core
     from neardup.resources import digest
 
     decide = settings.rule
     return {
+        "version": _core.__version__,
         "recipe": f"{settings.recipe.name}-{digest(settings.recipe)}",
         "scheme": decide.scheme,
         "threshold": decide.threshold,

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.spark.blobs import batch_to_bytes, pack
-from neardup.spark.commonness import probed
+from neardup.spark.commonness import entries_of, probed
 from neardup.spark.numbering import File, Numberer, runs
 from neardup.spark.records import batch_of, ids_to_bytes, piece, problems_to_bytes, records_of
 from neardup.spark.settings import Settings, core_recipe
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from neardup import _core
 
 #: A row for each batch, and one for each group of batches: that one has no documents.
+#: `doubted` is the level of its table, if that may be above what the table of all will have.
 SCHEMA = (
     "batch long, batch_group long, source int, documents int, readable int, problem_count int, "
     "size long, problems binary, identities binary, features binary, sketches binary, "
-    "records binary, ids binary, counted binary, probe binary"
+    "records binary, ids binary, counted binary, probe binary, "
+    "doubted int"
 )
 
 _COLUMNS = [column.split()[0] for column in SCHEMA.split(", ")]
@@ -41,6 +43,7 @@ def sketch(
     settings: Settings,
     files: Mapping[int, File],
     partition: int,
+    partitions: int,
     most: int,
 ) -> Iterator[pa.RecordBatch]:
     """Read and sketch the records of one task.
@@ -55,6 +58,8 @@ def sketch(
         By the hash of the path; empty for a table.
     partition : int
         Number of the task's partition.
+    partitions : int
+        How many there are; about.
     most : int
         Documents of a batch, at most.
 
@@ -73,7 +78,7 @@ def sketch(
             if not records.num_rows:
                 continue
             if group is None:
-                group = _Group(settings, batch)
+                group = _Group(settings, batch, entries_of(partitions))
             yield group.sketched(records, batch, source)
             if group.documents >= _GROUP:
                 yield from group.end()
@@ -85,9 +90,10 @@ def sketch(
 class _Group:
     """Some batches of one task, whose shingles are counted together."""
 
-    def __init__(self, settings: Settings, number: int) -> None:
+    def __init__(self, settings: Settings, number: int, entries: int) -> None:
         self._settings = settings
         self._number = number
+        self._entries = entries
         self.documents = 0
         self._counting = self._corpus(settings.rule.counted_shingle)
 
@@ -95,7 +101,9 @@ class _Group:
         from neardup import _core
 
         recipe = core_recipe(self._settings)
-        return _core.Corpus(recipe, keeps_texts=False, shingle=shingle, workers=1)
+        return _core.Corpus(
+            recipe, keeps_texts=False, shingle=shingle, workers=1, entries=self._entries
+        )
 
     def sketched(self, records: pa.RecordBatch, batch: int, source: int) -> pa.RecordBatch:
         """Return the row of a batch."""
@@ -129,14 +137,19 @@ class _Group:
 
     def end(self) -> Iterator[pa.RecordBatch]:
         """Yield the row of the group."""
+        from neardup import _core
+
         counted = self._counting.counted_shingles()
         if counted is not None:
+            level, probe = probed(counted)
             yield _row(
                 batch=self._number,
                 batch_group=self._number,
                 documents=0,
                 counted=counted,
-                probe=probed(counted),
+                probe=probe,
+                # A whole table has no more than those of all together.
+                doubted=level if self._entries < _core.MAX_SHINGLES else 0,
             )
 
 

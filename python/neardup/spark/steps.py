@@ -8,7 +8,7 @@ bucket makes lists of them; and by its lists a batch knows its candidates. The c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 #: Of a pair that has not been verified; NaN is a pair that is not similar.
 UNKNOWN = -1.0
+
+#: Documents of a batch that the same one comes first for, at most, to be judged with those of
+#: other batches.
+_MANY = 64
 
 
 @dataclass(frozen=True)
@@ -184,8 +188,8 @@ def candidates(
     found: Sequence[bytes],
     is_asked: NDArray[np.bool_],
     known: Iterable[bytes],
-) -> tuple[bytes, list[tuple[int, bytes]]]:
-    """Return the candidate pairs of a batch, and the documents that it needs to judge them.
+) -> Pairs:
+    """Return the candidate pairs of a batch; `UNKNOWN` where a pair is to be verified.
 
     Parameters
     ----------
@@ -195,13 +199,6 @@ def candidates(
         Documents that are looked up.
     known : iterable of bytes
         Pairs that were verified before.
-
-    Returns
-    -------
-    pairs : bytes
-        See `pairs_to_bytes`; `UNKNOWN` where a pair is to be verified.
-    requests : list of (int, bytes)
-        Batches, and the numbers of documents there.
     """
     later, earlier = exchange.candidates(
         unpack(sketches), state.numbers, is_asked, unpack(counts), list(found)
@@ -210,45 +207,120 @@ def candidates(
     distance = np.full(len(later), -1, np.int32)
     verified: dict[tuple[int, int], tuple[float, int]] = {}
     for blob in known:
-        a, b, *judged = (column.tolist() for column in pairs_from_bytes(blob))
+        a, b, *judged = (column.tolist() for column in Pairs.from_bytes(blob).columns)
         verified.update(zip(zip(a, b, strict=True), zip(*judged, strict=True), strict=True))
     if verified:
         pairs = enumerate(zip(later.tolist(), earlier.tolist(), strict=True))
         for at, pair in pairs:
             similarity[at], distance[at] = verified.get(pair, (UNKNOWN, -1))
-    new = similarity == UNKNOWN
-    needed = np.unique(np.concatenate([later[new], earlier[new]]))
-    ends = np.flatnonzero(np.diff(batches_of(needed))) + 1
-    requests = [
-        (int(batches_of(some[:1])[0]), numbers_to_bytes(some))
-        for some in np.split(needed, ends)
-        if len(some)
+    return Pairs(later, earlier, similarity, distance)
+
+
+def units_of(pairs: Pairs, batch: int, units: int) -> NDArray[np.int64]:
+    """Return the unit in which each pair of a batch is judged.
+
+    That of the first document that the later one might repeat: so the pairs of similar
+    documents meet, and each of their texts goes to few units. What very many of a batch
+    might repeat is judged apart from other batches, since a unit holds its texts in memory.
+    """
+    order = np.lexsort((pairs.earlier, pairs.later))
+    later, earlier = pairs.later[order], pairs.earlier[order]
+    begins = np.ones(len(later), np.bool_)
+    begins[1:] = later[1:] != later[:-1]
+    firsts, inverse, laters = np.unique(earlier[begins], return_inverse=True, return_counts=True)
+    spread = _mixed(firsts)
+    spread[laters > _MANY] ^= _mixed(np.array([~batch]))
+    unit = np.empty(len(later), np.int64)
+    unit[order] = (_mixed(spread) % np.uint64(units))[inverse][np.cumsum(begins) - 1]
+    return unit
+
+
+def _mixed(numbers: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return hashes of whole numbers."""
+    mixed = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return mixed ^ mixed >> np.uint64(32)
+
+
+def needed(pairs: Pairs, units: NDArray[np.int64]) -> list[tuple[int, bytes]]:
+    """Return batches, and the documents there that units need to judge pairs.
+
+    See `asked_by_unit`.
+    """
+    both = np.concatenate([pairs.later, pairs.earlier])
+    rows = np.unique(np.stack([both, np.concatenate([units, units])]), axis=1)
+    ends = np.flatnonzero(np.diff(batches_of(rows[0]))) + 1
+    return [
+        (int(batches_of(some[0, :1])[0]), pack([numbers_to_bytes(row) for row in some]))
+        for some in np.split(rows, ends, axis=1)
+        if some.size
     ]
-    return pairs_to_bytes(later, earlier, similarity, distance), requests
 
 
-def pairs_to_bytes(
-    later: NDArray[np.int64],
-    earlier: NDArray[np.int64],
-    similarity: NDArray[np.float64],
-    distance: NDArray[np.int32],
-) -> bytes:
-    """Return pairs of documents, their similarities and distances as bytes."""
-    both = [numbers_to_bytes(later), numbers_to_bytes(earlier)]
-    return pack([*both, similarity.tobytes(), distance.tobytes()])
+def asked_by_unit(requests: Iterable[bytes]) -> dict[int, NDArray[np.int64]]:
+    """Return the documents of a batch that each unit needs, once, from all of its requests."""
+    asked = [[numbers_from_bytes(part) for part in unpack(body)] for body in requests]
+    documents, units = (np.concatenate(parts) for parts in zip(*asked, strict=True))
+    rows = np.unique(np.stack([units, documents]), axis=1)
+    ends = np.flatnonzero(np.diff(rows[0])) + 1
+    return {int(some[0, 0]): some[1] for some in np.split(rows, ends, axis=1)}
 
 
-def pairs_from_bytes(
-    blob: bytes,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.int32]]:
-    """Return what `pairs_to_bytes` made bytes of."""
-    later, earlier, similarity, distance = unpack(blob)
-    return (
-        numbers_from_bytes(later),
-        numbers_from_bytes(earlier),
-        np.frombuffer(similarity, np.float64),
-        np.frombuffer(distance, np.int32),
-    )
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of documents, and what is known of them.
+
+    Parameters
+    ----------
+    later, earlier : ndarray of int64
+    similarity : ndarray of float64
+        NaN if they are not similar, `UNKNOWN` if they were not compared.
+    distance : ndarray of int32
+        -1 where there is none.
+    """
+
+    later: NDArray[np.int64]
+    earlier: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+    distance: NDArray[np.int32]
+
+    @property
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """All of it."""
+        return self.later, self.earlier, self.similarity, self.distance
+
+    def __getitem__(self, some: NDArray[Any]) -> Pairs:
+        """Some of the pairs, by a mask or places."""
+        return Pairs(*(column[some] for column in self.columns))
+
+    def by(self, keys: NDArray[np.int64]) -> Iterator[tuple[int, Pairs]]:
+        """Yield the pairs of each key."""
+        order = np.argsort(keys, kind="stable")
+        ends = np.flatnonzero(np.diff(keys[order])) + 1
+        for some in np.split(order, ends):
+            if len(some):
+                yield int(keys[some[0]]), self[some]
+
+    def to_bytes(self) -> bytes:
+        """All of it as bytes."""
+        both = [numbers_to_bytes(self.later), numbers_to_bytes(self.earlier)]
+        return pack([*both, self.similarity.tobytes(), self.distance.tobytes()])
+
+    @classmethod
+    def from_bytes(cls, blob: bytes) -> Pairs:
+        """What `to_bytes` made bytes of."""
+        later, earlier, similarity, distance = unpack(blob)
+        return cls(
+            numbers_from_bytes(later),
+            numbers_from_bytes(earlier),
+            np.frombuffer(similarity, np.float64),
+            np.frombuffer(distance, np.int32),
+        )
+
+    @classmethod
+    def together(cls, blobs: Iterable[bytes]) -> Pairs:
+        """All pairs of one or more blobs."""
+        columns = zip(*(cls.from_bytes(blob).columns for blob in blobs), strict=True)
+        return cls(*(np.concatenate(column) for column in columns))
 
 
 def _distinct(identities: bytes, features: bytes) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

@@ -1,11 +1,11 @@
-"""Verification: documents go to the batches that have pairs of them, each once, and are judged.
+"""Verification: documents go to the units that have pairs of them, each once, and are judged.
 
 Pure functions of bytes, without Spark.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +16,12 @@ from neardup.spark.blobs import (
     batch_from_bytes,
     batch_to_bytes,
     binary,
-    numbers_from_bytes,
     unpack,
 )
 from neardup.spark.numbering import places_of
 from neardup.spark.records import texts_of
 from neardup.spark.settings import Settings, core_recipe, core_rule
-from neardup.spark.steps import UNKNOWN, pairs_from_bytes, pairs_to_bytes
+from neardup.spark.steps import Pairs, asked_by_unit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,45 +31,44 @@ if TYPE_CHECKING:
 
 def answer(
     records: bytes | None,
-    features: bytes,
-    sketches: bytes,
-    requests: Sequence[bytes],
+    features: bytes | None,
+    sketches: bytes | None,
+    requests: Iterable[bytes],
     settings: Settings,
-) -> list[bytes]:
-    """Return what the rule looks at of the documents that each of the requests names.
+) -> Iterator[tuple[int, bytes]]:
+    """Yield units, and what the rule looks at of the documents that each of them needs.
 
-    Texts, sketches or both; `records` may be missing if it looks at no texts.
+    Texts, sketches or both; what it does not look at may be missing.
     """
-    asked = [numbers_from_bytes(request) for request in requests]
-    needed = np.unique(np.concatenate(asked))
-    places = places_of(needed)
-    columns: dict[str, pa.Array[Any]] = {"number": pa.array(needed)}
+    asked = asked_by_unit(requests)
+    wanted = np.unique(np.concatenate(list(asked.values())))
+    places = places_of(wanted)
+    columns: dict[str, pa.Array[Any]] = {"number": pa.array(wanted)}
     if settings.rule.keeps_texts:
         assert records is not None
         columns["text"] = texts_of(batch_from_bytes(records), places, settings)
     if settings.compares_sketches:
+        assert sketches is not None
+        assert features is not None
         every = unpack(sketches)
         columns["sketch"] = binary([every[place] for place in places.tolist()])
         columns["features"] = pa.array(np.frombuffer(features, np.int32)[places])
     known = pa.record_batch(columns)
-    places_of_each = (np.searchsorted(needed, some) for some in asked)
-    return [batch_to_bytes(known.take(pa.array(rows, pa.int64()))) for rows in places_of_each]
+    for unit, some in asked.items():
+        rows = pa.array(np.searchsorted(wanted, some), pa.int64())
+        yield unit, batch_to_bytes(known.take(rows))
 
 
 def verify(
-    pairs: bytes,
+    pairs: Pairs,
     answers: Iterable[bytes],
     background: bytes | None,
     settings: Settings,
     documents: int,
-) -> bytes:
-    """Fill in similarities, NaN if not similar, and distances of pairs not judged yet."""
+) -> Pairs:
+    """Return pairs with their similarities, NaN if not similar, and distances."""
     from neardup import _core
 
-    later, earlier, similarity, distance = pairs_from_bytes(pairs)
-    new = np.flatnonzero(similarity == UNKNOWN)
-    if not len(new):
-        return pairs
     got = pa.Table.from_batches([batch_from_bytes(blob) for blob in answers])
     order = np.argsort(got.column("number").to_numpy())
     numbers = got.column("number").to_numpy()[order]
@@ -85,13 +83,12 @@ def verify(
         sketches = [_no_sketch(settings)] * len(numbers)
         features = np.zeros(len(numbers), np.uint32)
     judge, recipe = core_rule(settings, documents), core_recipe(settings)
-    similarity, distance = similarity.copy(), distance.copy()
-    a = order[np.searchsorted(numbers, later[new])].astype(np.uint32)
-    b = order[np.searchsorted(numbers, earlier[new])].astype(np.uint32)
-    similarity[new], distance[new] = _core.judge_pairs(
+    a = order[np.searchsorted(numbers, pairs.later)].astype(np.uint32)
+    b = order[np.searchsorted(numbers, pairs.earlier)].astype(np.uint32)
+    similarity, distance = _core.judge_pairs(
         judge, recipe, _background(background), texts, sketches, features, a, b
     )
-    return pairs_to_bytes(later, earlier, similarity, distance)
+    return Pairs(pairs.later, pairs.earlier, similarity, distance)
 
 
 @lru_cache(maxsize=8)
@@ -110,15 +107,6 @@ def _background(blob: bytes | None) -> _core.Background | None:
     from neardup import _core
 
     return None if blob is None else _core.Background.from_bytes(blob)
-
-
-def similar(
-    pairs: bytes,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.int32]]:
-    """Return those of the judged pairs that are similar."""
-    later, earlier, similarity, distance = pairs_from_bytes(pairs)
-    holds = similarity >= 0
-    return later[holds], earlier[holds], similarity[holds], distance[holds]
 
 
 def dropped_of(later: NDArray[np.int64], earlier: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -5,17 +5,19 @@ Each function is one of `steps`, `verifying` or `commonness` between messages.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark import TaskContext
 
 from neardup.spark import commonness, steps, verifying
 from neardup.spark.blobs import batch_from_bytes, numbers_from_bytes, numbers_to_bytes
 from neardup.spark.numbering import batches_of, places_of
 from neardup.spark.settings import exchange
-from neardup.spark.steps import State
+from neardup.spark.steps import Pairs, State
 from neardup.spark.tables import (
     CLOSED,
     DROPPED,
@@ -34,6 +36,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.spark.search import Search
+
+if TaskContext.get() is not None:
+    # Spark's worker looks for garbage after each task, at all that was ever imported: as
+    # long as a small task takes.
+    gc.freeze()
 
 #: A batch with what the buckets told of it.
 PREPARED = "batch long, sketches binary, state binary, counts binary"
@@ -113,16 +120,15 @@ def candidates(
     told: list[Message],
     *,
     search: Search,
-    of_repeats: bool,
 ) -> dict[str, list[Any]]:
     """Find the candidates of a batch, and ask for their texts.
 
-    Of the documents that take part in the search, or of those that repeat a text
-    that was dropped, which the messages name.
+    Of the documents that take part in the search, and of those that repeat a text that was
+    dropped, which the messages name.
     """
     known = State.from_bytes(state)
-    is_asked = np.isin(known.numbers, _dropped(told)) if of_repeats else known.is_searched
-    pairs, requests = steps.candidates(
+    is_asked = known.is_searched | np.isin(known.numbers, _dropped(told))
+    pairs = steps.candidates(
         _exchange(search),
         known,
         sketches,
@@ -131,44 +137,48 @@ def candidates(
         is_asked,
         [m.body for m in told if m.kind == KNOWN],
     )
-    asked = [Message(owner, REQUEST, batch, some) for owner, some in requests]
-    return as_columns([Message(batch, PAIRS, batch, pairs), *asked])
+    is_new = pairs.similarity == steps.UNKNOWN
+    sent = [Message(batch, KNOWN, batch, pairs[~is_new].to_bytes())] if not is_new.all() else []
+    pairs = pairs[is_new]
+    units = steps.units_of(pairs, batch, search.units)
+    sent += (Message(unit, PAIRS, batch, some.to_bytes()) for unit, some in pairs.by(units))
+    sent += (Message(owner, REQUEST, batch, some) for owner, some in steps.needed(pairs, units))
+    return as_columns(sent)
 
 
 def answer(
     batch: int,
     records: bytes | None,
-    features: bytes,
-    sketches: bytes,
+    features: bytes | None,
+    sketches: bytes | None,
     requests: list[dict[str, Any]],
     *,
     search: Search,
 ) -> Iterator[Message]:
-    """Send what is looked at of a batch's documents to those that asked for it."""
-    asked = [r["body"] for r in requests]
-    texts = verifying.answer(records, features, sketches, asked, search.settings)
-    origins = [r["origin"] for r in requests]
-    return (
-        Message(origin, TEXTS, batch, body) for origin, body in zip(origins, texts, strict=True)
-    )
+    """Send what is looked at of a batch's documents to the units that need it."""
+    asked = (request["body"] for request in requests)
+    answers = verifying.answer(records, features, sketches, asked, search.settings)
+    return (Message(unit, TEXTS, batch, body) for unit, body in answers)
 
 
-def verify(
-    batch: int, told: list[Message], *, search: Search, background: Any
-) -> Iterator[Message]:
-    """Verify the pairs of a batch by the texts that came."""
-    (pairs,) = (m.body for m in told if m.kind == PAIRS)
+def verify(unit: int, told: list[Message], *, search: Search, background: Any) -> Iterator[Message]:
+    """Verify the pairs of a unit by the texts that came; they go back to their batches."""
+    pairs = Pairs.together(m.body for m in told if m.kind == PAIRS)
     texts = [m.body for m in told if m.kind == TEXTS]
     common = None if background is None else background.value
     verified = verifying.verify(pairs, texts, common, search.settings, search.documents)
-    yield Message(batch, KNOWN, batch, verified)
+    for batch, some in verified.by(batches_of(verified.later)):
+        yield Message(batch, KNOWN, unit, some.to_bytes())
 
 
 def similar(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield similar pairs, from rows of verified ones."""
     for (body,) in rows_of(batches):
-        columns = ("later", "earlier", "similarity", "distance")
-        yield pa.record_batch(dict(zip(columns, verifying.similar(body), strict=True)))
+        pairs = Pairs.from_bytes(body)
+        columns = pairs[pairs.similarity >= 0].columns
+        yield pa.record_batch(
+            dict(zip(("later", "earlier", "similarity", "distance"), columns, strict=True))
+        )
 
 
 def numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -194,19 +204,41 @@ def repeats(batches: Iterable[pa.RecordBatch], *, kind: str) -> Iterator[pa.Reco
 def overcounted(batch: int, state: bytes) -> Iterator[Message]:
     """Name the documents whose shingles were counted too often."""
     known = State.from_bytes(state)
-    if known.overcounted.any():
-        numbers = known.numbers[known.overcounted]
+    yield from _named(batch, known.numbers[known.overcounted])
+
+
+def firsts(batch: int, state: bytes) -> Iterator[Message]:
+    """Name the documents with shingles whose text did not come before."""
+    known = State.from_bytes(state)
+    yield from _named(batch, known.numbers[known.firsts == known.numbers])
+
+
+def _named(batch: int, numbers: NDArray[np.int64]) -> Iterator[Message]:
+    if len(numbers):
         yield Message(batch, REQUEST, batch, numbers_to_bytes(numbers))
 
 
 def count_again(
-    batch: int, records: bytes, requests: list[dict[str, Any]], *, search: Search
-) -> Iterator[Message]:
-    """Count the shingles of some documents of a batch."""
-    for request in requests:
-        places = places_of(numbers_from_bytes(request["body"]))
-        table = commonness.counted(batch_from_bytes(records), places, search.settings)
-        yield Message(0, PART, batch, table)
+    batches: Iterable[pa.RecordBatch], *, search: Search, apart: bool
+) -> Iterator[pa.RecordBatch]:
+    """Count the shingles of some documents of the batches of a task.
+
+    Of equal texts one is counted; with `apart`, one of each batch.
+    """
+    tables: list[bytes] = []
+    counting: commonness.Counting | None = None
+    for _, records, requests in rows_of(batches):
+        counting = counting or commonness.Counting(search.settings)
+        for request in requests:
+            places = places_of(numbers_from_bytes(request["body"]))
+            counting.add(batch_from_bytes(records), places)
+        if apart:
+            tables.append(counting.table())
+            counting = None
+    if counting is not None:
+        tables.append(counting.table())
+    if tables:
+        yield from messages([Message(0, PART, 0, commonness.merged(tables))])
 
 
 def thin(batches: Iterable[pa.RecordBatch], *, level: int) -> Iterator[pa.RecordBatch]:
@@ -218,10 +250,14 @@ def thin(batches: Iterable[pa.RecordBatch], *, level: int) -> Iterator[pa.Record
 
 
 def level(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Return the level of all tables, from all probes."""
-    probes = [body for (body,) in rows_of(batches)]
+    """Return the level of all tables, from all probes, and the highest one in doubt."""
+    probes, doubted = [], 0
+    for probe, level in rows_of(batches):
+        probes.append(probe)
+        doubted = max(doubted, level)
     if probes:
-        yield pa.record_batch({"level": pa.array([commonness.level_of(probes)], pa.int32())})
+        found = {"level": [commonness.level_of(probes)], "doubted": [doubted]}
+        yield pa.record_batch({name: pa.array(v, pa.int32()) for name, v in found.items()})
 
 
 def merge(target: int, tables: list[Message], *, fan: int) -> Iterator[Message]:

@@ -109,17 +109,23 @@ pub fn subtract_shingles(bytes: &[u8], less: &[u8]) -> Result<Vec<u8>> {
     Ok(table.to_bytes())
 }
 
-/// The hashes of a table that are in the probe.
+/// The level of a table, and its hashes that are in the probe.
 ///
 /// # Errors
 ///
 /// As [`shingles_from_bytes`].
-pub fn probe_shingles(bytes: &[u8]) -> Result<Vec<u64>> {
-    let hashes = Table::read(bytes)?.counts.into_iter().map(|(hash, _)| hash);
-    Ok(hashes.filter(|hash| hash.is_multiple_of(ONE_IN)).collect())
+pub fn probe_shingles(bytes: &[u8]) -> Result<(u32, Vec<u64>)> {
+    let table = Table::read(bytes)?;
+    let hashes = table.counts.into_iter().map(|(hash, _)| hash);
+    let probe = hashes.filter(|hash| hash.is_multiple_of(ONE_IN)).collect();
+    Ok((table.level, probe))
 }
 
-/// The level that a table of all shingles will surely have, from the probes of all parts.
+/// The level that a table of all shingles will surely have at least, from the probes of all
+/// parts.
+///
+/// Parts that hold fewer shingles than a table may know nothing of that level: they can be
+/// merged only if none of them is of a higher one.
 pub fn level_of_probes(mut probes: Vec<u64>) -> u32 {
     probes.sort_unstable();
     probes.dedup();
@@ -196,6 +202,39 @@ mod tests {
         let twice = [probe(most), probe(most)].concat();
         assert_eq!(level_of_probes(twice), 0);
         let bytes = table(0, 1, &[(3, 1), (1024, 1), (4096, 1)]);
-        assert_eq!(probe_shingles(&bytes).unwrap(), [1024, 4096]);
+        assert_eq!(probe_shingles(&bytes).unwrap(), (0, vec![1024, 4096]));
+    }
+
+    #[test]
+    fn small_tables_of_parts_make_up_a_whole_one() {
+        let spread = |at: u64| {
+            let mixed = (at + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            (mixed ^ (mixed >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+        };
+        let part =
+            |part: u64| -> Vec<u64> { (0..2_000_000).map(|at| spread(at * 8 + part)).collect() };
+        let parts: Vec<Vec<u64>> = (0..8).map(part).collect();
+        let mut whole = Commonness::default();
+        whole.add_samples(&parts);
+        let tables: Vec<Vec<u8>> = parts
+            .iter()
+            .map(|part| {
+                let mut table = Commonness::new(1_500_000);
+                table.add_samples(std::slice::from_ref(part));
+                shingles_to_bytes(&table)
+            })
+            .collect();
+        let probed = tables.iter().map(|table| probe_shingles(table).unwrap());
+        let (levels, probes): (Vec<_>, Vec<_>) = probed.unzip();
+        let level = level_of_probes(probes.concat());
+        assert_eq!((level, levels), (2, vec![1; 8]));
+        let mut merged = Commonness::default();
+        for table in &tables {
+            let thin = thin_shingles(table, level).unwrap();
+            merged.merge(&shingles_from_bytes(&thin).unwrap());
+        }
+        assert_eq!(shingles_to_bytes(&merged), shingles_to_bytes(&whole));
+        // Of one and the same part, eight tables hold less than a whole one would.
+        assert_eq!(level_of_probes(probe_shingles(&tables[0]).unwrap().1), 0);
     }
 }

@@ -258,6 +258,15 @@ impl Corpus {
         counted.or(self.given.as_ref())
     }
 
+    /// Counts so many shingles at most, instead of
+    /// [`DEFAULT_ENTRIES`](commonness::DEFAULT_ENTRIES); a corpus that counts none has no
+    /// use for it. To be said before the first document.
+    pub fn count_at_most(&mut self, entries: usize) {
+        if let Some(counted) = &mut self.counted {
+            counted.commonness = Arc::new(Commonness::new(entries));
+        }
+    }
+
     /// Says in how many texts each shingle stands, for a corpus that does not count.
     pub fn set_commonness(&mut self, commonness: Arc<Commonness>) {
         self.given = Some(commonness);
