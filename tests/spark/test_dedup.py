@@ -115,9 +115,11 @@ def test_a_table_by_a_column(spark):
 
 
 def test_many_rounds_of_the_rule(spark, monkeypatch):
-    """Where one task would have too many pairs, rounds settle them."""
+    """Where one task would have too many pairs, rounds settle them; records move to what is
+    asked of them."""
     some = texts(7, 250)
     monkeypatch.setattr(job, "FEW_PAIRS", 0)
+    monkeypatch.setattr(search, "_BROADCAST", -1)
     frame = spark.createDataFrame(pa.table({"text": pa.array(some, pa.string())})).coalesce(1)
     result = neardup.spark.dedup(frame, partitions=2, batch_documents=100)
     expected = neardup.dedup([{"text": text} for text in some])

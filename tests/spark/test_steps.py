@@ -68,6 +68,7 @@ def job(texts, recipe, decide, *, most, buckets, tasks):
         for batch, blob in steps.needed(pairs, units):
             row = batches[owner[batch]]
             answers = verifying.answer(
+                batch,
                 row["records"] if settings.rule.keeps_texts else None,
                 row["features"] if settings.compares_sketches else None,
                 row["sketches"] if settings.compares_sketches else None,

@@ -49,12 +49,32 @@ def numbers(batch: int, documents: int) -> NDArray[np.int64]:
     >>> numbers(2, 3).tolist()
     [131072, 131073, 131074]
     """
-    return (batch << PLACE_BITS) + np.arange(documents, dtype=np.int64)
+    return numbers_of(batch, np.arange(documents, dtype=np.int64))
+
+
+def numbers_of(batch: int, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers of the documents at some places of a batch."""
+    return (batch << PLACE_BITS) + places
 
 
 def batches_of(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the batches that documents are in."""
     return numbers >> PLACE_BITS
+
+
+def by_batch(numbers: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Yield batches, and the documents of each, ascending.
+
+    Examples
+    --------
+    >>> [(batch, some.tolist()) for batch, some in by_batch(np.array([131073, 5, 131072]))]
+    [(0, [5]), (2, [131072, 131073])]
+    """
+    order = np.sort(numbers)
+    ends = np.flatnonzero(np.diff(batches_of(order))) + 1
+    for some in np.split(order, ends):
+        if len(some):
+            yield int(some[0]) >> PLACE_BITS, some
 
 
 def places_of(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -131,7 +131,6 @@ class Run:
     def __post_init__(self) -> None:
         self.batches = self.documents.filter("documents > 0")
         self._prepared: DataFrame | None = None
-        self._lists_held: DataFrame | None = None
         self._background: Any = None
 
     @property
@@ -156,8 +155,6 @@ class Run:
         """Let go of what executors hold."""
         if self._prepared is not None:
             self._prepared.unpersist()
-        if self._lists_held is not None:
-            self._lists_held.unpersist()
         if self._background is not None:
             self._background.destroy()
 
@@ -235,57 +232,51 @@ class Run:
             verified.append(found)
 
     def _none_was_closed_by(self, dropped: DataFrame) -> bool:
-        """Say whether no closed list has one of the dropped documents."""
+        """Say whether no list that the first time closed has one of the dropped documents."""
         from pyspark.sql import functions as F
 
-        assert self._lists_held is not None
-        some = self._lists_held.filter(F.col("kind") == CLOSED).select("body")
+        found = self.spark.read.parquet(f"{self.checkpoint.path}/round-0/candidates")
+        some = found.filter(F.col("kind") == CLOSED).select("body")
         closing = some.mapInArrow(work.numbers, "number long")
         # All are counted: Python workers complain if they are stopped early.
         return closing.join(dropped, "number", "left_semi").count() == 0
 
     def _lists(self, dropped: DataFrame | None) -> DataFrame:
         """Return the lists of all buckets, of the documents that are not dropped."""
-        from pyspark.sql import functions as F
-
         if dropped is None:
             filed = for_each_row(self.prepared, work.file, search=self.search)
         else:
             filed = for_each_batch(
                 self.prepared, _dealt(dropped), work.file_less, MESSAGE, search=self.search
             )
-        lists = for_each_target(filed, work.lists, self.partitions, search=self.search)
-        # Those of the last time are looked at twice.
-        if self._lists_held is not None:
-            self._lists_held.unpersist()
-        self._lists_held = _persisted(lists)
-        return self._lists_held.filter(F.col("kind") == PART)
+        return for_each_target(filed, work.lists, self.partitions, search=self.search)
 
     def _verified(self, told: DataFrame, name: str) -> DataFrame:
         """Return the candidates, with their similarities."""
-        found = f"{name}/candidates"
         pairs = self.checkpoint.stage(
-            found,
+            f"{name}/candidates",
             lambda: for_each_batch(
                 self.prepared, told, work.candidates, MESSAGE, search=self.search
             ),
         )
-        return self.checkpoint.stage(f"{name}/verified", lambda: self._compared(pairs, found))
+        return self.checkpoint.stage(f"{name}/verified", lambda: self._compared(pairs))
 
-    def _beside(self, asked: DataFrame, size: int, columns: Sequence[Any]) -> DataFrame:
-        """Return some columns of each batch with what is asked of it, at most so many bytes."""
+    def _beside(self, asked: DataFrame, columns: Sequence[Any]) -> DataFrame:
+        """Return some columns of each batch with what is asked of it."""
         from pyspark.sql import functions as F
 
         requests = asked.groupBy("target").agg(
             F.collect_list(F.struct("origin", "body")).alias("requests")
         )
-        # The texts are the largest thing there is, and stay where they are if they can.
-        if size <= _BROADCAST:
-            requests = F.broadcast(requests)
+        row = asked.agg(F.sum(F.length("body"))).first()
+        size = 0 if row is None else row[0] or 0
+        # The texts are the largest thing there is: they stay where they are if they can, and
+        # are not sorted in any case.
+        requests = requests.hint("broadcast" if size <= _BROADCAST else "shuffle_hash")
         together = self.batches.join(requests, self.batches.batch == requests.target)
         return together.select("batch", *columns, "requests")
 
-    def _compared(self, found: DataFrame, name: str) -> DataFrame:
+    def _compared(self, found: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F
 
         # What is not looked at is not even read.
@@ -297,7 +288,7 @@ class Run:
             for column, is_read in looked_at.items()
         ]
         requests = found.filter(F.col("kind") == REQUEST)
-        beside = self._beside(requests, self.checkpoint.size(name), columns)
+        beside = self._beside(requests, columns)
         texts = for_each_row(beside, work.answer, search=self.search)
         pairs = found.filter(F.col("kind") == PAIRS)
         judged = for_each_target(
@@ -354,7 +345,7 @@ class Run:
         asked = self.checkpoint.stage(
             name, lambda: for_each_row(self.prepared.select("batch", "state"), which)
         )
-        return self._beside(asked, self.checkpoint.size(name), ("records",)).mapInArrow(
+        return self._beside(asked, ("records",)).mapInArrow(
             partial(work.count_again, search=self.search, apart=apart), MESSAGE
         )
 

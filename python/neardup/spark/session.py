@@ -89,8 +89,10 @@ def start(master: str | None, name: str = "neardup dedup") -> SparkSession:
     if master is not None:
         builder = builder.master(master)
         if master.startswith("local"):
-            # There the driver does all the work, and Spark's one gigabyte is for none.
+            # There the driver does all the work, and Spark's one gigabyte is for none. Blobs
+            # are what the default collector of garbage is slow with.
             builder = builder.config("spark.driver.memory", f"{_local_heap() >> 20}m")
+            builder = builder.config("spark.driver.defaultJavaOptions", "-XX:+UseParallelGC")
     return builder.getOrCreate()  # type: ignore[no-any-return]
 
 

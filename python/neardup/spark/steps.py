@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.spark.blobs import numbers_from_bytes, numbers_to_bytes, pack, unpack
-from neardup.spark.numbering import batches_of, numbers
+from neardup.spark.numbering import batches_of, numbers, places_of
 from neardup.spark.sketching import identities_of
 
 if TYPE_CHECKING:
@@ -241,28 +241,33 @@ def _mixed(numbers: NDArray[Any]) -> NDArray[np.uint64]:
     return mixed ^ mixed >> np.uint64(32)
 
 
+#: A document that a unit needs: its place in its batch.
+_NEEDED = np.dtype([("unit", "<u4"), ("place", "<u2")])
+
+
 def needed(pairs: Pairs, units: NDArray[np.int64]) -> list[tuple[int, bytes]]:
     """Return batches, and the documents there that units need to judge pairs.
 
-    See `asked_by_unit`.
+    See `needed_by_unit`.
     """
     both = np.concatenate([pairs.later, pairs.earlier])
     rows = np.unique(np.stack([both, np.concatenate([units, units])]), axis=1)
     ends = np.flatnonzero(np.diff(batches_of(rows[0]))) + 1
-    return [
-        (int(batches_of(some[0, :1])[0]), pack([numbers_to_bytes(row) for row in some]))
-        for some in np.split(rows, ends, axis=1)
-        if some.size
-    ]
+    found = []
+    for documents, of_unit in np.split(rows, ends, axis=1) if rows.size else ():
+        some = np.empty(len(documents), _NEEDED)
+        some["unit"], some["place"] = of_unit, places_of(documents)
+        found.append((int(batches_of(documents[:1])[0]), some.tobytes()))
+    return found
 
 
-def asked_by_unit(requests: Iterable[bytes]) -> dict[int, NDArray[np.int64]]:
-    """Return the documents of a batch that each unit needs, once, from all of its requests."""
-    asked = [[numbers_from_bytes(part) for part in unpack(body)] for body in requests]
-    documents, units = (np.concatenate(parts) for parts in zip(*asked, strict=True))
-    rows = np.unique(np.stack([units, documents]), axis=1)
-    ends = np.flatnonzero(np.diff(rows[0])) + 1
-    return {int(some[0, 0]): some[1] for some in np.split(rows, ends, axis=1)}
+def needed_by_unit(requests: Iterable[bytes]) -> dict[int, NDArray[np.int64]]:
+    """Return the places of the documents of a batch that each unit needs, once, from all that
+    was asked of the batch."""
+    some = np.unique(np.concatenate([np.frombuffer(body, _NEEDED) for body in requests]))
+    ends = np.flatnonzero(np.diff(some["unit"])) + 1
+    parts = np.split(some, ends)
+    return {int(part["unit"][0]): part["place"].astype(np.int64) for part in parts}
 
 
 @dataclass(frozen=True)

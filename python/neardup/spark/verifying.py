@@ -18,10 +18,10 @@ from neardup.spark.blobs import (
     binary,
     unpack,
 )
-from neardup.spark.numbering import places_of
+from neardup.spark.numbering import numbers_of
 from neardup.spark.records import texts_of
 from neardup.spark.settings import Settings, core_recipe, core_rule
-from neardup.spark.steps import Pairs, asked_by_unit
+from neardup.spark.steps import Pairs, needed_by_unit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 def answer(
+    batch: int,
     records: bytes | None,
     features: bytes | None,
     sketches: bytes | None,
@@ -40,10 +41,9 @@ def answer(
 
     Texts, sketches or both; what it does not look at may be missing.
     """
-    asked = asked_by_unit(requests)
-    wanted = np.unique(np.concatenate(list(asked.values())))
-    places = places_of(wanted)
-    columns: dict[str, pa.Array[Any]] = {"number": pa.array(wanted)}
+    asked = needed_by_unit(requests)
+    places = np.unique(np.concatenate(list(asked.values())))
+    columns: dict[str, pa.Array[Any]] = {"number": pa.array(numbers_of(batch, places))}
     if settings.rule.keeps_texts:
         assert records is not None
         columns["text"] = texts_of(batch_from_bytes(records), places, settings)
@@ -55,7 +55,7 @@ def answer(
         columns["features"] = pa.array(np.frombuffer(features, np.int32)[places])
     known = pa.record_batch(columns)
     for unit, some in asked.items():
-        rows = pa.array(np.searchsorted(wanted, some), pa.int64())
+        rows = pa.array(np.searchsorted(places, some), pa.int64())
         yield unit, batch_to_bytes(known.take(rows))
 
 

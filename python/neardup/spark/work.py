@@ -15,7 +15,7 @@ from pyspark import TaskContext
 
 from neardup.spark import commonness, steps, verifying
 from neardup.spark.blobs import batch_from_bytes, numbers_from_bytes, numbers_to_bytes
-from neardup.spark.numbering import batches_of, places_of
+from neardup.spark.numbering import batches_of, by_batch, places_of
 from neardup.spark.settings import exchange
 from neardup.spark.steps import Pairs, State
 from neardup.spark.tables import (
@@ -103,13 +103,12 @@ def file_less(*row: Any, search: Search) -> dict[str, list[Any]]:
 
 
 def lists(bucket: int, filed: list[Message], *, search: Search) -> Iterator[Message]:
-    """Return the lists of a bucket to the batches, and say who stands in closed ones."""
+    """Return the lists of a bucket to the batches, and tell them who stands in closed ones."""
     exchange = _exchange(search)
     bodies = [message.body for message in filed]
     yield from _back(bucket, filed, steps.lists(exchange, bodies))
-    some = steps.closed(exchange, bodies)
-    if len(some):
-        yield Message(bucket, CLOSED, bucket, numbers_to_bytes(some))
+    for batch, some in by_batch(steps.closed(exchange, bodies)):
+        yield Message(batch, CLOSED, bucket, numbers_to_bytes(some))
 
 
 def candidates(
@@ -138,7 +137,10 @@ def candidates(
         [m.body for m in told if m.kind == KNOWN],
     )
     is_new = pairs.similarity == steps.UNKNOWN
-    sent = [Message(batch, KNOWN, batch, pairs[~is_new].to_bytes())] if not is_new.all() else []
+    # Who stands in closed lists is only noted.
+    sent = [message for message in told if message.kind == CLOSED]
+    if not is_new.all():
+        sent.append(Message(batch, KNOWN, batch, pairs[~is_new].to_bytes()))
     pairs = pairs[is_new]
     units = steps.units_of(pairs, batch, search.units)
     sent += (Message(unit, PAIRS, batch, some.to_bytes()) for unit, some in pairs.by(units))
@@ -157,7 +159,7 @@ def answer(
 ) -> Iterator[Message]:
     """Send what is looked at of a batch's documents to the units that need it."""
     asked = (request["body"] for request in requests)
-    answers = verifying.answer(records, features, sketches, asked, search.settings)
+    answers = verifying.answer(batch, records, features, sketches, asked, search.settings)
     return (Message(unit, TEXTS, batch, body) for unit, body in answers)
 
 
@@ -284,10 +286,7 @@ def _dropped(told: Iterable[Message]) -> NDArray[np.int64]:
 def deal_numbers(batches: Iterable[pa.RecordBatch], *, kind: int) -> Iterator[pa.RecordBatch]:
     """Send numbers of documents to their batches."""
     for batch in batches:
-        some = np.sort(batch.column(0).to_numpy())
-        ends = np.flatnonzero(np.diff(batches_of(some))) + 1
         yield from messages(
-            Message(int(batches_of(part[:1])[0]), kind, 0, numbers_to_bytes(part))
-            for part in np.split(some, ends)
-            if len(part)
+            Message(target, kind, 0, numbers_to_bytes(some))
+            for target, some in by_batch(batch.column(0).to_numpy())
         )
