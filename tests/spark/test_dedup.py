@@ -12,7 +12,7 @@ import pytest
 import neardup
 import neardup.spark
 from neardup.dedup import dedup_files
-from neardup.spark import job, search
+from neardup.spark import job, search, tables
 from tests.spark.collections import lines, sentence, texts
 from tests.spark.conftest import read_parts
 
@@ -119,7 +119,7 @@ def test_many_rounds_of_the_rule(spark, monkeypatch):
     asked of them."""
     some = texts(7, 250)
     monkeypatch.setattr(job, "FEW_PAIRS", 0)
-    monkeypatch.setattr(search, "_BROADCAST", -1)
+    monkeypatch.setattr(tables, "BROADCAST", -1)
     frame = spark.createDataFrame(pa.table({"text": pa.array(some, pa.string())})).coalesce(1)
     result = neardup.spark.dedup(frame, partitions=2, batch_documents=100)
     expected = neardup.dedup([{"text": text} for text in some])

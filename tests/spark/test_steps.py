@@ -200,6 +200,41 @@ def test_who_stands_in_a_closed_list(recipe, longest):
     assert set(np.frombuffer(found, entry)["number"].tolist()) == set(range(longest))
 
 
+def unverified(*pairs):
+    later, earlier = np.array(pairs, np.int64).reshape(-1, 2).T
+    count = len(later)
+    return steps.Pairs(later, earlier, np.full(count, -1.0), np.full(count, -1, np.int32))
+
+
+def test_similar_documents_meet_in_one_unit():
+    # 9 may repeat 2 and 5, and 5 may repeat 2; in another batch, so may 70,000.
+    units = steps.units_of(unverified((9, 5), (9, 2), (5, 2), (6, 3)), 0, 1 << 20)
+    assert units[0] == units[1] == units[2] != units[3]
+    assert steps.units_of(unverified((70_000, 2)), 1, 1 << 20) == units[0]
+    assert not len(steps.units_of(unverified(), 0, 7))
+
+
+def test_what_very_many_might_repeat_is_judged_batch_by_batch():
+    many = [(at, 2) for at in range(100, 165)]
+    units = [steps.units_of(unverified(*many, (9, 2)), batch, 1 << 20) for batch in (0, 1, 1)]
+    assert len(set(units[0])) == len(set(units[1])) == 1
+    assert units[0][0] != units[1][0] == units[2][0]
+    few = [steps.units_of(unverified(*many[:64]), batch, 1 << 20) for batch in (0, 1)]
+    assert few[0][0] == few[1][0]
+
+
+def test_units_need_each_document_once():
+    pairs = unverified((65_537, 65_536), (65_538, 65_536), (65_539, 4), (7, 4))
+    asked = dict(steps.needed(pairs, np.array([5, 5, 6, 6])))
+    assert sorted(asked) == [0, 1]
+    found = {
+        batch: {unit: some.tolist() for unit, some in steps.needed_by_unit([blob, blob]).items()}
+        for batch, blob in asked.items()
+    }
+    assert found == {0: {6: [4, 7]}, 1: {5: [0, 1, 2], 6: [3]}}
+    assert steps.needed(unverified(), np.zeros(0, np.int64)) == []
+
+
 def test_what_is_counted_twice_is_taken_off():
     settings = settings_of(load_recipe("general"), threshold=None, fields=Fields(), lines=False)
     some = texts(3, 200)

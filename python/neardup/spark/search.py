@@ -18,13 +18,11 @@ Pairs with a dropped e, which the second time would leave out, are left out at t
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from neardup.spark import commonness, rule, work
+from neardup.spark import background, rule, work
 from neardup.spark.blobs import pack
 from neardup.spark.checkpoint import Checkpoint
 from neardup.spark.settings import Settings
@@ -34,20 +32,15 @@ from neardup.spark.tables import (
     KNOWN,
     MESSAGE,
     PAIRS,
-    PART,
     REQUEST,
-    Message,
+    beside,
     for_each_batch,
     for_each_row,
     for_each_target,
-    rows_of,
 )
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-#: Tables of shingles that one task merges, at least: of so few, each may have 72 MB.
-_FAN = 8
 
 #: Tasks that units are dealt to, for each of another step.
 _EVEN = 2
@@ -57,9 +50,6 @@ _PAIR_BYTES = 28
 
 #: The digest of no documents.
 _NONE = (0, None, None)
-
-#: Bytes of requests that every task may hold, so that texts need not move.
-_BROADCAST = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -261,21 +251,6 @@ class Run:
         )
         return self.checkpoint.stage(f"{name}/verified", lambda: self._compared(pairs))
 
-    def _beside(self, asked: DataFrame, columns: Sequence[Any]) -> DataFrame:
-        """Return some columns of each batch with what is asked of it."""
-        from pyspark.sql import functions as F
-
-        requests = asked.groupBy("target").agg(
-            F.collect_list(F.struct("origin", "body")).alias("requests")
-        )
-        row = asked.agg(F.sum(F.length("body"))).first()
-        size = 0 if row is None else row[0] or 0
-        # The texts are the largest thing there is: they stay where they are if they can, and
-        # are not sorted in any case.
-        requests = requests.hint("broadcast" if size <= _BROADCAST else "shuffle_hash")
-        together = self.batches.join(requests, self.batches.batch == requests.target)
-        return together.select("batch", *columns, "requests")
-
     def _compared(self, found: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F
 
@@ -288,8 +263,8 @@ class Run:
             for column, is_read in looked_at.items()
         ]
         requests = found.filter(F.col("kind") == REQUEST)
-        beside = self._beside(requests, columns)
-        texts = for_each_row(beside, work.answer, search=self.search)
+        asked = beside(self.batches, requests, columns)
+        texts = for_each_row(asked, work.answer, search=self.search)
         pairs = found.filter(F.col("kind") == PAIRS)
         judged = for_each_target(
             pairs.unionByName(texts),
@@ -306,62 +281,15 @@ class Run:
         if self.search.settings.rule.counted_shingle is None:
             return None
         if self._background is None:
-            common = self.checkpoint.stage("background", self._counted).first()
+            common = self.checkpoint.stage(
+                "background",
+                lambda: background.table(
+                    self.documents, self.prepared, self.checkpoint, self.search
+                ),
+            ).first()
             blob = None if common is None else bytes(common[0])
             self._background = self.spark.sparkContext.broadcast(blob)
         return self._background
-
-    def _counted(self) -> DataFrame:
-        from pyspark.sql import functions as F
-
-        groups = self.documents.filter("documents = 0")
-        found = groups.select("probe", "doubted").coalesce(1)
-        told = found.mapInArrow(work.level, "level int, doubted int").first()
-        level, doubted = (0, 0) if told is None else told
-        if doubted > level:
-            # Most groups have the same texts, and some counted too few shingles for that.
-            tables = self._counted_again("firsts", work.firsts, apart=False)
-        else:
-            tables = groups.select("batch", "counted").mapInArrow(
-                partial(work.thin, level=level), MESSAGE
-            )
-            off = self._counted_again("overcounted", work.overcounted, apart=True)
-            tables = tables.unionByName(off.withColumn("kind", F.lit(DROPPED)))
-        tables = tables.withColumn("target", F.xxhash64(F.monotonically_increasing_id()))
-        spread = groups.count()
-        fan = max(_FAN, math.isqrt(spread))
-        while spread > 1:
-            spread = -(-spread // fan)
-            tables = tables.withColumn("target", F.pmod("target", F.lit(spread)))
-            tables = for_each_target(tables, work.merge, spread, fan=1)
-        return tables.coalesce(1).mapInArrow(
-            partial(_common, documents=self.search.documents), "body binary"
-        )
-
-    def _counted_again(
-        self, name: str, which: Callable[..., Iterator[Message]], *, apart: bool
-    ) -> DataFrame:
-        """Count the shingles of those documents of each batch that `which` names."""
-        asked = self.checkpoint.stage(
-            name, lambda: for_each_row(self.prepared.select("batch", "state"), which)
-        )
-        return self._beside(asked, ("records",)).mapInArrow(
-            partial(work.count_again, search=self.search, apart=apart), MESSAGE
-        )
-
-
-def _common(batches: Any, *, documents: int) -> Any:
-    """Merge the last tables, and keep what is common."""
-    import pyarrow as pa
-
-    some = [Message(*row) for row in rows_of(batches)]
-    kinds = {kind: [m.body for m in some if m.kind == kind] for kind in (PART, DROPPED)}
-    if kinds[PART]:
-        table = commonness.merged(kinds[PART])
-        if kinds[DROPPED]:
-            table = commonness.without(table, commonness.merged(kinds[DROPPED]))
-        body = commonness.background(table, documents)
-        yield pa.record_batch({"body": pa.array([body], pa.large_binary())})
 
 
 def _similar(verified: DataFrame) -> DataFrame:

@@ -6,7 +6,7 @@ Messages for one target come together by a shuffle, in order; the function gets 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,9 @@ MESSAGE = "target long, kind int, origin long, body binary"
 
 #: Kinds of messages.
 PART, DROPPED, KNOWN, PAIRS, REQUEST, TEXTS, CLOSED = range(7)
+
+#: Bytes of requests that every task may hold, so that texts need not move.
+BROADCAST = 64 << 20
 
 #: Bytes of bodies handed on together.
 _TOGETHER = 8 << 20
@@ -139,6 +142,22 @@ def _each_batch(
     order: Any = [("kind", "ascending"), ("origin", "ascending")]
     sent = [Message(*m) for m in rows_of(some.sort_by(order).to_batches())]
     return pa.table(work(*row, sent, **known), schema=kinds)
+
+
+def beside(batches: DataFrame, asked: DataFrame, columns: Sequence[Any]) -> DataFrame:
+    """Return some columns of each batch with the messages that ask something of it."""
+    from pyspark.sql import functions as F
+
+    requests = asked.groupBy("target").agg(
+        F.collect_list(F.struct("origin", "body")).alias("requests")
+    )
+    row = asked.agg(F.sum(F.length("body"))).first()
+    size = 0 if row is None else row[0] or 0
+    # The texts are the largest thing there is: they stay where they are if they can, and are
+    # not sorted in any case.
+    requests = requests.hint("broadcast" if size <= BROADCAST else "shuffle_hash")
+    together = batches.join(requests, batches.batch == requests.target)
+    return together.select("batch", *columns, "requests")
 
 
 def as_columns(some: Iterable[Message]) -> dict[str, list[Any]]:
