@@ -12,7 +12,7 @@ from neardup.memory import check_memory, memory_of
 from neardup.parameters import check_choice, check_flag, check_workers
 from neardup.plan import Rule, plan_of, rule
 from neardup.recipe import Recipe
-from neardup.summary import Clock, Summary, peak_memory
+from neardup.summary import Clock, Summary, crowd_notes, peak_memory
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 #: Documents decided between two looks at Ctrl-C; a keeper decides so many together.
 _STEP = 1024
 
-#: A form that fewer documents share is not worth a note.
-_WORTH_TELLING = 10_000
 
 READ, JOINED, DECIDED = "read", "joined", "decided"
 """Stages that a work folder knows."""
@@ -283,7 +281,8 @@ class Run:
             largest_form=decided.largest_form,
             bytes_read=collected.bytes_read,
         )
-        self._tell_crowd(summary)
+        for note in crowd_notes(summary):
+            self.progress.note(note)
         return DedupResult(
             kept=None,
             removed=removed,
@@ -292,24 +291,6 @@ class Run:
             plan=plan_of(self.recipe, self.rule, len(features), look_ups=True),
             problems=collected.problems,
         )
-
-    def _tell_crowd(self, summary: Summary) -> None:
-        """Say where very many documents are alike: it is seldom what was meant."""
-        if summary.without_features >= _WORTH_TELLING:
-            self.progress.note(
-                f"{summary.without_features:,} records have a text without anything to compare, "
-                "such as an empty one; they equal only identical texts."
-            )
-        if summary.largest_cluster >= _WORTH_TELLING:
-            self.progress.note(
-                f"one kept record stands for {summary.largest_cluster - 1:,} others; look whether "
-                "they are what you take for duplicates."
-            )
-        if summary.closed_lists and summary.largest_form >= _WORTH_TELLING:
-            self.progress.note(
-                f"{summary.largest_form:,} records share a form: a phrase that all of them have. "
-                "It is not taken for content, and candidates are searched by what else they have."
-            )
 
 
 def _no_room(error: OSError, work: Work | None) -> OutputError:

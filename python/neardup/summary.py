@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+#: What fewer documents share is not worth a note.
+_WORTH_TELLING = 10_000
+
 
 @dataclass
 class Summary:
@@ -97,6 +100,33 @@ class Summary:
             ensure_ascii=False,
             indent=2,
         )
+
+
+def crowd_notes(summary: Summary) -> list[str]:
+    """Say where very many documents are alike: it is seldom what was meant.
+
+    Examples
+    --------
+    >>> crowd_notes(Summary("dedup", without_features=5))
+    []
+    """
+    notes = []
+    if summary.without_features >= _WORTH_TELLING:
+        notes.append(
+            f"{summary.without_features:,} records have a text without anything to compare, "
+            "such as an empty one; they equal only identical texts."
+        )
+    if summary.largest_cluster >= _WORTH_TELLING:
+        notes.append(
+            f"one kept record stands for {summary.largest_cluster - 1:,} others; look whether "
+            "they are what you take for duplicates."
+        )
+    if summary.closed_lists and summary.largest_form >= _WORTH_TELLING:
+        notes.append(
+            f"{summary.largest_form:,} records share a form: a phrase that all of them have. "
+            "It is not taken for content, and candidates are searched by what else they have."
+        )
+    return notes
 
 
 def versions() -> dict[str, str]:

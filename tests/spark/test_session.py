@@ -1,5 +1,8 @@
 """What Spark says of a job that it gave up, in a sentence; without Spark's Java."""
 
+import subprocess
+import sys
+
 import pytest
 
 from neardup import ClusterError, ParameterError
@@ -14,6 +17,16 @@ LONG = """An error occurred while calling o42.count.
 Caused by: java.lang.OutOfMemoryError: Java heap space.
 \tat java.base/java.util.Arrays.copyOf(Arrays.java:3537)
 """
+
+
+def test_without_pyspark_the_message_says_what_to_install():
+    program = "import sys; sys.modules['pyspark'] = None\nfrom neardup.cli import main\nmain()\n"
+    words = ["dedup", "--engine", "spark", "in.jsonl", "-o", "out"]
+    found = subprocess.run(
+        [sys.executable, "-c", program, *words], capture_output=True, check=False
+    )
+    assert found.returncode == 2
+    assert b"pip install 'neardup[spark]'" in found.stderr
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def job(texts, recipe, decide, *, most, buckets, tasks):
         )
         is_new = pairs.similarity == steps.UNKNOWN
         found, pairs = [pairs[~is_new]], pairs[is_new]
-        units = steps.units_of(pairs, at, 3)
+        units = steps.units_of(pairs, at, len(batches), 3)
         sent = {}
         for batch, blob in steps.needed(pairs, units):
             row = batches[owner[batch]]
@@ -208,19 +208,22 @@ def unverified(*pairs):
 
 def test_similar_documents_meet_in_one_unit():
     # 9 may repeat 2 and 5, and 5 may repeat 2; in another batch, so may 70,000.
-    units = steps.units_of(unverified((9, 5), (9, 2), (5, 2), (6, 3)), 0, 1 << 20)
+    units = steps.units_of(unverified((9, 5), (9, 2), (5, 2), (6, 3)), 0, 100, 1 << 20)
     assert units[0] == units[1] == units[2] != units[3]
-    assert steps.units_of(unverified((70_000, 2)), 1, 1 << 20) == units[0]
-    assert not len(steps.units_of(unverified(), 0, 7))
+    assert steps.units_of(unverified((70_000, 2)), 1, 100, 1 << 20) == units[0]
+    assert not len(steps.units_of(unverified(), 0, 100, 7))
 
 
-def test_what_very_many_might_repeat_is_judged_batch_by_batch():
-    many = [(at, 2) for at in range(100, 165)]
-    units = [steps.units_of(unverified(*many, (9, 2)), batch, 1 << 20) for batch in (0, 1, 1)]
-    assert len(set(units[0])) == len(set(units[1])) == 1
-    assert units[0][0] != units[1][0] == units[2][0]
-    few = [steps.units_of(unverified(*many[:64]), batch, 1 << 20) for batch in (0, 1)]
-    assert few[0][0] == few[1][0]
+@pytest.mark.parametrize("of_batch", [1, 100])
+def test_what_very_many_might_repeat_is_shared_by_units(of_batch):
+    batches = 20 * steps.UNIT_DOCUMENTS // of_batch
+    many = unverified(*((at, 2) for at in range(100, 100 + of_batch)))
+    documents = {}
+    for batch in range(0, batches, batches // 500):
+        (unit,) = set(steps.units_of(many, batch, batches, 1 << 20).tolist())
+        documents[unit] = documents.get(unit, 0) + 1
+    assert len(documents) == 20
+    assert max(documents.values()) < 3 * min(documents.values())
 
 
 def test_units_need_each_document_once():

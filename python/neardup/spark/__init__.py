@@ -8,9 +8,9 @@ Needs the extra ``spark``. The kept set and the removed table are those of one m
 | `job` | how a job goes, and what it tells |
 | `sources`, `records`, `numbering` | files or a table to records; which stands before which |
 | `sketching` | records to batches with their sketches |
-| `steps`, `verifying`, `commonness` | what is done with a batch or bucket, without Spark |
+| `steps`, `verifying`, `commonness` | what is done with a batch, bucket or unit, without Spark |
 | `work`, `tables`, `blobs` | how these meet the rows of a table |
-| `search`, `rule` | the steps as tables, and the one rule by rounds |
+| `search`, `background`, `rule` | the steps as tables; what all have in common; the one rule |
 | `results` | kept records, removed table, problems |
 | `settings`, `session`, `checkpoint` | what tasks are told; set-up; what survives a job |
 """

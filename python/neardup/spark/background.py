@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from neardup.spark.checkpoint import Checkpoint
     from neardup.spark.search import Search
 
-#: Tables of shingles that one task merges, at least: of so few, each may have 72 MB.
+#: Tables of shingles that one task merges, up to 72 MB each.
 _FAN = 8
 
 
@@ -63,7 +62,7 @@ def table(
     told = found.mapInArrow(work.level, "level int, doubted int").first()
     level, doubted = (0, 0) if told is None else told
     if doubted > level:
-        # Most groups have the same texts, and some counted too few shingles for that.
+        # All have fewer shingles than their number promised, and some counted too few for that.
         tables = counted_again("firsts", work.firsts, apart=False)
     else:
         thin = partial(work.thin, level=level)
@@ -79,12 +78,12 @@ def _merged(tables: DataFrame, spread: int) -> DataFrame:
     """Merge about so many tables, until they stand in one task."""
     from pyspark.sql import functions as F
 
+    # The ids of a part of a table follow each other, those of all parts are far apart.
     tables = tables.withColumn("target", F.xxhash64(F.monotonically_increasing_id()))
-    fan = max(_FAN, math.isqrt(spread))
     while spread > 1:
-        spread = -(-spread // fan)
+        spread = -(-spread // _FAN)
         tables = tables.withColumn("target", F.pmod("target", F.lit(spread)))
-        tables = for_each_target(tables, work.merge, spread, fan=1)
+        tables = for_each_target(tables, work.merge, spread)
     return tables.coalesce(1)
 
 

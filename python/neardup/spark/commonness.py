@@ -21,28 +21,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-#: So many tables of the largest size are room for all groups together.
+#: So many tables of the largest size are room for all parts together.
 _ROOM = 8
 
 #: Shingles of a table, at least.
 _LEAST = 4096
 
 
-def entries_of(groups: int) -> int:
-    """Return how many shingles the table of one of so many groups holds at most.
+def entries_of(parts: int) -> int:
+    """Return how many shingles a table in one of so many parts of the input holds at most.
 
     The table of all holds so few of each that small tables know all that it will hold, unless
-    most groups have the same texts.
+    most have the same texts, or few parts hold most of them.
 
     Examples
     --------
-    >>> [entries_of(groups) for groups in (1, 8, 80, 80_000)]
+    >>> [entries_of(parts) for parts in (1, 8, 80, 80_000)]
     [6000000, 6000000, 600000, 4096]
     """
     from neardup import _core
 
     most = _core.MAX_SHINGLES
-    return max(min(_ROOM * most // groups, most), _LEAST)
+    return max(min(_ROOM * most // parts, most), _LEAST)
 
 
 def probed(table: bytes) -> tuple[int, bytes]:
@@ -89,6 +89,7 @@ class Counting:
     def __init__(self, settings: Settings) -> None:
         from neardup import _core
 
+        self.documents = 0
         self._settings = settings
         self._recipe = core_recipe(settings)
         self._corpus = _core.Corpus(
@@ -102,6 +103,7 @@ class Counting:
         read = batch_of(piece(records.take(places), self._settings))
         texts, units, _ = readable(read, self._settings.recipe, self._recipe)
         self._corpus.push(texts, titles=None, units=units)
+        self.documents += len(places)
 
     def table(self) -> bytes:
         """Return what was counted."""

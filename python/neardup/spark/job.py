@@ -25,7 +25,8 @@ from neardup.spark.session import partitions_of, settings_for, shuffled_bytes, s
 from neardup.spark.settings import Settings, described, settings_of
 from neardup.spark.sketching import SCHEMA, sketch
 from neardup.spark.sources import Source
-from neardup.summary import Clock, Summary
+from neardup.spark.steps import UNIT_DOCUMENTS
+from neardup.summary import Clock, Summary, crowd_notes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,8 +43,8 @@ _LARGE = 0.25
 #: Documents that one task of the search is for.
 _TASK_DOCUMENTS = 250_000
 
-#: Documents for each unit that pairs are judged in; it holds the texts of some of so many.
-_UNIT_DOCUMENTS = 1 << 14
+#: Bytes of input for each unit that pairs are judged in.
+_UNIT_BYTES = 64 << 20
 
 #: The core's bound.
 _MOST_BUCKETS = 1 << 16
@@ -52,6 +53,8 @@ _MOST_BUCKETS = 1 << 16
 @dataclass
 class SparkSummary(Summary):
     """Counts and costs of a job.
+
+    ``closed_lists``, ``largest_form`` and ``peak_memory`` are nowhere known as a whole, and stay 0.
 
     Parameters
     ----------
@@ -210,8 +213,9 @@ class Job:
         search = Search(
             settings,
             seen.documents,
+            batches=len(seen.batches),
             buckets=self._buckets(seen),
-            units=max(seen.documents // _UNIT_DOCUMENTS, 1),
+            units=max(seen.documents // UNIT_DOCUMENTS, seen.size // _UNIT_BYTES, 1),
         )
         run = Run(self.spark, search, documents, checkpoint, self._parts(seen), few_pairs=FEW_PAIRS)
         try:
@@ -223,6 +227,8 @@ class Job:
         removed = checkpoint.stage("removed", lambda: results.removed(decisions, ids, settings))
         self.clock.lap("candidates, verify, cluster")
         summary = self._summary(seen, decisions, run)
+        for note in crowd_notes(summary):
+            self.progress.note(note)
         dropped = summary.exact_duplicates + summary.near_duplicates
         # A table has no files whose names could tell the order.
         overlap = bool(source.files) and seen.partitions() is None
@@ -266,6 +272,8 @@ class Job:
         identical = F.sum(F.col("identical").cast("int"))
         row = decisions.agg(F.count("number"), identical).first()
         dropped, exact = (0, 0) if row is None else (row[0], row[1] or 0)
+        stood_for = decisions.groupBy("kept").count().agg(F.max("count")).first()
+        most = 0 if stood_for is None else stood_for[0] or 0
         unreadable = sum(info.documents - info.readable for info in seen.batches)
         return SparkSummary(
             task="dedup",
@@ -276,7 +284,9 @@ class Job:
             kept=seen.documents - dropped - (unreadable if self.on_error == "drop" else 0),
             problems=sum(info.problems for info in seen.batches),
             candidates=run.counts.candidates,
-            bytes_read=sum(info.size for info in seen.batches),
+            without_features=sum(info.without_features for info in seen.batches),
+            largest_cluster=min(1 + most, seen.documents),
+            bytes_read=seen.size,
             seconds=self.clock.seconds(),
             stages=self.clock.stages,
             rounds=run.counts.rounds,

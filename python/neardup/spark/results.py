@@ -35,7 +35,7 @@ class BatchInfo:
 
     Parameters
     ----------
-    batch, documents, readable, problems, size : int
+    batch, documents, readable, without_features, problems, size : int
     partition : int
         The part of the checkpoint that it is read in.
     named : Named
@@ -45,6 +45,7 @@ class BatchInfo:
     partition: int
     documents: int
     readable: int
+    without_features: int
     problems: int
     size: int
     named: Named
@@ -67,6 +68,11 @@ class Overview:
         """Records of the input."""
         return sum(info.documents for info in self.batches)
 
+    @property
+    def size(self) -> int:
+        """Bytes of the input."""
+        return sum(info.size for info in self.batches)
+
     def names(self) -> dict[int, Named]:
         """What the records of each batch are called."""
         return {info.batch: info.named for info in self.batches}
@@ -78,7 +84,7 @@ class Overview:
 
     def bounds(self, parts: int) -> list[int]:
         """Return the batches at which parts of about equal size begin, but for the first."""
-        total = sum(info.size for info in self.batches)
+        total = self.size
         bounds: list[int] = []
         size = 0
         for info in self.batches:
@@ -93,9 +99,9 @@ def overview(documents: DataFrame, files: Mapping[int, File]) -> Overview:
     from pyspark.sql import functions as F
 
     names = {file.rank: file.name for file in files.values()}
-    columns = ("batch", "source", "documents", "readable", "problem_count", "size")
+    columns = ("batch", "documents", "readable", "without_features", "problem_count", "size")
     counts = documents.filter("documents > 0").select(
-        *columns, F.spark_partition_id().alias("partition")
+        *columns, "source", F.spark_partition_id().alias("partition")
     )
     rows = counts.toArrow().to_pylist()
     rows.sort(key=lambda row: row["batch"])
@@ -111,6 +117,7 @@ def overview(documents: DataFrame, files: Mapping[int, File]) -> Overview:
                 row["partition"],
                 row["documents"],
                 row["readable"],
+                row["without_features"],
                 row["problem_count"],
                 row["size"],
                 named,
@@ -204,8 +211,7 @@ def kept(
 
         together = records.join(F.broadcast(_by_batch(some, "dropped")), "batch", "left")
         return together.select("features", "records", "dropped").mapInArrow(work, schema)
-    size = sum(info.size for info in seen.batches)
-    bounds = seen.bounds(-(-size // PART_BYTES))
+    bounds = seen.bounds(-(-seen.size // PART_BYTES))
     part = _part("batch", bounds)
     together = records.join(_by_batch(some, "dropped"), "batch", "left")
     in_order = together.repartitionById(len(bounds) + 1, part).sortWithinPartitions("batch")

@@ -14,6 +14,9 @@ was not closed loses them and nobody else; one that was closed has lost nobody, 
 takes nobody in. Hence e, if it is kept, is a candidate of the same documents as before. The
 rule looks at no other pairs: by induction through the order it keeps the same documents.
 Pairs with a dropped e, which the second time would leave out, are left out at the end.
+
+Exact copies of a text wait for what becomes of the first. If that is dropped they are looked up
+the next time, for which the same lists do if none was closed.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ from neardup.spark.tables import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: Tasks that units are dealt to, for each of another step.
+#: Tasks of verification for each task of another step.
 _EVEN = 2
 
 #: Bytes of a pair in its blob.
@@ -61,6 +64,7 @@ class Search:
     settings : Settings
     documents : int
         Documents of the input.
+    batches : int
     buckets : int
         Parts that keys are dealt to.
     units : int
@@ -69,6 +73,7 @@ class Search:
 
     settings: Settings
     documents: int
+    batches: int
     buckets: int
     units: int
 
@@ -84,8 +89,8 @@ class Counts:
     rule_rounds : int
         Rounds of the rule, over all of these.
     candidates : int
-        Candidate pairs of the last time; if that was the first, some with documents that
-        were dropped.
+        Candidate pairs of the last time; if all had been filed for it, some with documents
+        that were dropped.
     """
 
     rounds: int = 0
@@ -225,7 +230,8 @@ class Run:
         """Say whether no list that the first time closed has one of the dropped documents."""
         from pyspark.sql import functions as F
 
-        found = self.spark.read.parquet(f"{self.checkpoint.path}/round-0/candidates")
+        place = f"{self.checkpoint.path}/round-0/candidates"
+        found = self.spark.read.schema(MESSAGE).parquet(place)
         some = found.filter(F.col("kind") == CLOSED).select("body")
         closing = some.mapInArrow(work.numbers, "number long")
         # All are counted: Python workers complain if they are stopped early.
@@ -239,7 +245,13 @@ class Run:
             filed = for_each_batch(
                 self.prepared, _dealt(dropped), work.file_less, MESSAGE, search=self.search
             )
-        return for_each_target(filed, work.lists, self.partitions, search=self.search)
+        return for_each_target(
+            filed,
+            work.lists,
+            self.partitions,
+            search=self.search,
+            tells_closed=dropped is None,
+        )
 
     def _verified(self, told: DataFrame, name: str) -> DataFrame:
         """Return the candidates, with their similarities."""

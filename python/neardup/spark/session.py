@@ -89,10 +89,8 @@ def start(master: str | None, name: str = "neardup dedup") -> SparkSession:
     if master is not None:
         builder = builder.master(master)
         if master.startswith("local"):
-            # There the driver does all the work, and Spark's one gigabyte is for none. Blobs
-            # are what the default collector of garbage is slow with.
+            # There the driver does all the work, and Spark's one gigabyte is for none.
             builder = builder.config("spark.driver.memory", f"{_local_heap() >> 20}m")
-            builder = builder.config("spark.driver.defaultJavaOptions", "-XX:+UseParallelGC")
     return builder.getOrCreate()  # type: ignore[no-any-return]
 
 
@@ -110,7 +108,10 @@ def told() -> Iterator[None]:
     Raises
     ------
     ClusterError
+    MissingDependencyError
+        If PySpark is not installed.
     """
+    require_spark()
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 

@@ -25,16 +25,15 @@ if TYPE_CHECKING:
 #: A row for each batch, and one for each group of batches: that one has no documents.
 #: `doubted` is the level of its table, if that may be above what the table of all will have.
 SCHEMA = (
-    "batch long, batch_group long, source int, documents int, readable int, problem_count int, "
-    "size long, problems binary, identities binary, features binary, sketches binary, "
-    "records binary, ids binary, counted binary, probe binary, "
-    "doubted int"
+    "batch long, batch_group long, source int, documents int, readable int, without_features int, "
+    "problem_count int, size long, problems binary, identities binary, features binary, "
+    "sketches binary, records binary, ids binary, counted binary, probe binary, doubted int"
 )
 
 _COLUMNS = [column.split()[0] for column in SCHEMA.split(", ")]
 
 #: Documents after which a group ends: its sketches are in memory until then.
-_GROUP = 1 << 17
+GROUP_DOCUMENTS = 1 << 17
 
 
 def sketch(
@@ -59,7 +58,7 @@ def sketch(
     partition : int
         Number of the task's partition.
     partitions : int
-        How many there are; about.
+        About how many there are.
     most : int
         Documents of a batch, at most.
 
@@ -80,7 +79,7 @@ def sketch(
             if group is None:
                 group = _Group(settings, batch, entries_of(partitions))
             yield group.sketched(records, batch, source)
-            if group.documents >= _GROUP:
+            if group.documents >= GROUP_DOCUMENTS:
                 yield from group.end()
                 group = None
     if group is not None:
@@ -125,6 +124,7 @@ class _Group:
             source=source,
             documents=records.num_rows,
             readable=int((features >= 0).sum()),
+            without_features=int((features == 0).sum()),
             problem_count=len(problems),
             size=read.bytes_read,
             problems=problems_to_bytes(problems),

@@ -1,4 +1,4 @@
-"""Steps of the search: what is done with one batch, or with one bucket of keys.
+"""Steps of the search: what is done with one batch, one bucket of keys or one unit of pairs.
 
 Pure functions of bytes, without Spark. Keys and identities (of equal texts) are dealt to
 buckets; a bucket tells each batch who else has them; the batch files its documents; the
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 #: Of a pair that has not been verified; NaN is a pair that is not similar.
 UNKNOWN = -1.0
 
-#: Documents of a batch that the same one comes first for, at most, to be judged with those of
-#: other batches.
-_MANY = 64
+#: Documents for each unit that pairs are judged in; it holds the texts of some of so many.
+UNIT_DOCUMENTS = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -216,20 +215,21 @@ def candidates(
     return Pairs(later, earlier, similarity, distance)
 
 
-def units_of(pairs: Pairs, batch: int, units: int) -> NDArray[np.int64]:
-    """Return the unit in which each pair of a batch is judged.
+def units_of(pairs: Pairs, batch: int, batches: int, units: int) -> NDArray[np.int64]:
+    """Return the unit in which each pair of a batch is judged; there are so many of both.
 
     That of the first document that the later one might repeat: so the pairs of similar
-    documents meet, and each of their texts goes to few units. What very many of a batch
-    might repeat is judged apart from other batches, since a unit holds its texts in memory.
+    documents meet, and each of their texts goes to few units. If in all batches as many
+    repeat it as in this one, and they are more than a unit is for, as many units as they need
+    share them by their batches.
     """
     order = np.lexsort((pairs.earlier, pairs.later))
     later, earlier = pairs.later[order], pairs.earlier[order]
     begins = np.ones(len(later), np.bool_)
     begins[1:] = later[1:] != later[:-1]
     firsts, inverse, laters = np.unique(earlier[begins], return_inverse=True, return_counts=True)
-    spread = _mixed(firsts)
-    spread[laters > _MANY] ^= _mixed(np.array([~batch]))
+    parts = (-(-laters * batches // UNIT_DOCUMENTS)).astype(np.uint64)
+    spread = _mixed(firsts) ^ _mixed(_mixed(np.array([batch])) % parts)
     unit = np.empty(len(later), np.int64)
     unit[order] = (_mixed(spread) % np.uint64(units))[inverse][np.cumsum(begins) - 1]
     return unit
@@ -362,8 +362,3 @@ def _begins(rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
     begins = np.ones(len(rows), np.bool_)
     begins[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     return begins
-
-
-def as_array(values: Any) -> NDArray[np.int64]:
-    """Return whole numbers, or none, as an array."""
-    return np.asarray([] if values is None else values, np.int64)

@@ -1,6 +1,6 @@
-"""Tables of blobs: how a step's function meets the rows of its batch or bucket.
+"""Tables of blobs: how a step's function meets the rows of its batch, bucket or unit.
 
-A *message* is a row with a target (a batch or a bucket), a kind, an origin and a body.
+A *message* is a row with a target (a batch, a bucket or a unit), a kind, an origin and a body.
 Messages for one target come together by a shuffle, in order; the function gets them all.
 """
 
@@ -24,6 +24,9 @@ PART, DROPPED, KNOWN, PAIRS, REQUEST, TEXTS, CLOSED = range(7)
 
 #: Bytes of requests that every task may hold, so that texts need not move.
 BROADCAST = 64 << 20
+
+#: What Spark needs for a row beside its body.
+_ROW_BYTES = 64
 
 #: Bytes of bodies handed on together.
 _TOGETHER = 8 << 20
@@ -151,7 +154,7 @@ def beside(batches: DataFrame, asked: DataFrame, columns: Sequence[Any]) -> Data
     requests = asked.groupBy("target").agg(
         F.collect_list(F.struct("origin", "body")).alias("requests")
     )
-    row = asked.agg(F.sum(F.length("body"))).first()
+    row = asked.agg(F.sum(F.length("body") + F.lit(_ROW_BYTES))).first()
     size = 0 if row is None else row[0] or 0
     # The texts are the largest thing there is: they stay where they are if they can, and are
     # not sorted in any case.

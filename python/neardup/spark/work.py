@@ -1,4 +1,4 @@
-"""Work: what a task does with the rows of a batch or bucket, as Spark calls it.
+"""Work: what a task does with the rows of a batch, bucket or unit, as Spark calls it.
 
 Each function is one of `steps`, `verifying` or `commonness` between messages.
 """
@@ -6,17 +6,18 @@ Each function is one of `steps`, `verifying` or `commonness` between messages.
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark import TaskContext
 
 from neardup.spark import commonness, steps, verifying
 from neardup.spark.blobs import batch_from_bytes, numbers_from_bytes, numbers_to_bytes
 from neardup.spark.numbering import batches_of, by_batch, places_of
 from neardup.spark.settings import exchange
+from neardup.spark.sketching import GROUP_DOCUMENTS
 from neardup.spark.steps import Pairs, State
 from neardup.spark.tables import (
     CLOSED,
@@ -37,10 +38,14 @@ if TYPE_CHECKING:
 
     from neardup.spark.search import Search
 
-if TaskContext.get() is not None:
+_spark = sys.modules.get("pyspark")
+if _spark is not None and _spark.TaskContext.get() is not None:
     # Spark's worker looks for garbage after each task, at all that was ever imported: as
     # long as a small task takes.
     gc.freeze()
+
+#: Tables of shingles that wait to be merged, up to 72 MB each.
+_TABLES = 8
 
 #: A batch with what the buckets told of it.
 PREPARED = "batch long, sketches binary, state binary, counts binary"
@@ -102,13 +107,16 @@ def file_less(*row: Any, search: Search) -> dict[str, list[Any]]:
     return as_columns(file(*row, search=search))
 
 
-def lists(bucket: int, filed: list[Message], *, search: Search) -> Iterator[Message]:
+def lists(
+    bucket: int, filed: list[Message], *, search: Search, tells_closed: bool
+) -> Iterator[Message]:
     """Return the lists of a bucket to the batches, and tell them who stands in closed ones."""
     exchange = _exchange(search)
     bodies = [message.body for message in filed]
     yield from _back(bucket, filed, steps.lists(exchange, bodies))
-    for batch, some in by_batch(steps.closed(exchange, bodies)):
-        yield Message(batch, CLOSED, bucket, numbers_to_bytes(some))
+    if tells_closed:
+        for batch, some in by_batch(steps.closed(exchange, bodies)):
+            yield Message(batch, CLOSED, bucket, numbers_to_bytes(some))
 
 
 def candidates(
@@ -142,7 +150,7 @@ def candidates(
     if not is_new.all():
         sent.append(Message(batch, KNOWN, batch, pairs[~is_new].to_bytes()))
     pairs = pairs[is_new]
-    units = steps.units_of(pairs, batch, search.units)
+    units = steps.units_of(pairs, batch, search.batches, search.units)
     sent += (Message(unit, PAIRS, batch, some.to_bytes()) for unit, some in pairs.by(units))
     sent += (Message(owner, REQUEST, batch, some) for owner, some in steps.needed(pairs, units))
     return as_columns(sent)
@@ -210,7 +218,7 @@ def overcounted(batch: int, state: bytes) -> Iterator[Message]:
 
 
 def firsts(batch: int, state: bytes) -> Iterator[Message]:
-    """Name the documents with shingles whose text did not come before."""
+    """Name the documents whose text did not come before."""
     known = State.from_bytes(state)
     yield from _named(batch, known.numbers[known.firsts == known.numbers])
 
@@ -234,9 +242,11 @@ def count_again(
         for request in requests:
             places = places_of(numbers_from_bytes(request["body"]))
             counting.add(batch_from_bytes(records), places)
-        if apart:
+        if apart or counting.documents >= GROUP_DOCUMENTS:
             tables.append(counting.table())
             counting = None
+        if len(tables) == _TABLES:
+            tables = [commonness.merged(tables)]
     if counting is not None:
         tables.append(counting.table())
     if tables:
@@ -262,11 +272,11 @@ def level(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch({name: pa.array(v, pa.int32()) for name, v in found.items()})
 
 
-def merge(target: int, tables: list[Message], *, fan: int) -> Iterator[Message]:
+def merge(target: int, tables: list[Message]) -> Iterator[Message]:
     """Merge tables of shingles; of each kind to one."""
     for kind in sorted({m.kind for m in tables}):
         merged = commonness.merged([m.body for m in tables if m.kind == kind])
-        yield Message(target // fan, kind, target, merged)
+        yield Message(target, kind, target, merged)
 
 
 def _exchange(search: Search) -> Any:
