@@ -68,12 +68,12 @@ def test_hostile_lines_never_crash(data):
 @given(FILE.filter(without_marks))
 def test_clean_and_careful_reading_agree(data):
     want = read_bytes(data, text_field="text")
-    clean = jsonl._Reading.clean
+    clean = jsonl.LineReading.clean
     try:
-        jsonl._Reading.clean = lambda *_: None
+        jsonl.LineReading.clean = lambda *_: None
         assert read_bytes(data, text_field="text") == want
     finally:
-        jsonl._Reading.clean = clean
+        jsonl.LineReading.clean = clean
 
 
 @settings(max_examples=200, deadline=None)
