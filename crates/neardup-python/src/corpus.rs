@@ -1,4 +1,4 @@
-//! Documents of a run, and the one rule over them.
+//! Documents of a run, and what it holds of them in memory.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,12 +6,10 @@ use std::sync::Arc;
 use neardup_core::Error;
 use neardup_core::background::shingles_to_bytes;
 use neardup_core::candidates::{self, Sketches};
-use neardup_core::cluster::{self, Reason};
+use neardup_core::cluster;
 use neardup_core::corpus::{self, Document, Restored};
-use neardup_core::verify;
 use neardup_core::weigh::DocumentFrequencies;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use pyo3_arrow::PyArray;
@@ -22,27 +20,8 @@ use crate::arrays::{load_numpy, optional_strings, pool, strings};
 use crate::errors::raise;
 use crate::recipe::Recipe;
 use crate::rule::Rule;
-use crate::stored::{Background, Stored};
+use crate::stored::Background;
 use crate::verify::told;
-
-/// Kept document (-1: none), similarity, distance (-1: none), identical text.
-type Decisions<'py> = (
-    Bound<'py, PyArray1<i64>>,
-    Bound<'py, PyArray1<f64>>,
-    Bound<'py, PyArray1<i32>>,
-    Bound<'py, PyArray1<bool>>,
-);
-
-/// Earlier document, later document, similarity, distance (-1: none).
-type VerifiedPairs<'py> = (
-    Bound<'py, PyArray1<u32>>,
-    Bound<'py, PyArray1<u32>>,
-    Bound<'py, PyArray1<f64>>,
-    Bound<'py, PyArray1<i32>>,
-);
-
-/// Document, similarity, distance, identical text.
-type Similar = (u32, f64, Option<u32>, bool);
 
 /// How much a corpus and those who work on it hold in memory.
 #[pyclass(frozen, module = "neardup._core")]
@@ -77,7 +56,7 @@ impl Memory {
 #[pyclass(module = "neardup._core")]
 pub struct Join {
     inner: Option<candidates::Join>,
-    joined: Option<candidates::Joined>,
+    pub(crate) joined: Option<candidates::Joined>,
 }
 
 #[pymethods]
@@ -376,215 +355,6 @@ fn identity(bytes: &[u8]) -> PyResult<u128> {
             "16 bytes",
             bytes.len(),
         ))),
-    }
-}
-
-/// The one rule, applied to the documents of a [`Corpus`] in priority order.
-#[pyclass(module = "neardup._core")]
-pub struct Keeper {
-    inner: cluster::Keeper,
-}
-
-#[pymethods]
-impl Keeper {
-    #[new]
-    fn new(py: Python<'_>, corpus: &Corpus, rule: &Rule) -> PyResult<Self> {
-        let inner = py
-            .detach(|| {
-                corpus
-                    .pool
-                    .install(|| cluster::Keeper::new(&corpus.inner, rule.inner))
-            })
-            .map_err(raise)?;
-        Ok(Keeper { inner })
-    }
-
-    /// A keeper by keys that were joined for this order.
-    #[staticmethod]
-    fn joined(
-        py: Python<'_>,
-        corpus: &Corpus,
-        rule: &Rule,
-        join: &mut Join,
-        order: PyReadonlyArray1<'_, u32>,
-    ) -> PyResult<Self> {
-        let Some(joined) = join.joined.take() else {
-            return Err(PyRuntimeError::new_err("these keys are not joined yet"));
-        };
-        let order = order.as_slice()?;
-        let inner = py
-            .detach(|| cluster::Keeper::joined(&corpus.inner, rule.inner, joined, order))
-            .map_err(raise)?;
-        Ok(Keeper { inner })
-    }
-
-    /// A keeper among the documents of a store. The first `batch` documents of the corpus
-    /// are to be decided, the others are stored ones with these ascending `numbers`.
-    #[staticmethod]
-    fn among(
-        py: Python<'_>,
-        corpus: &Corpus,
-        rule: &Rule,
-        stored: &mut Stored,
-        numbers: Vec<u64>,
-    ) -> PyResult<Self> {
-        let mut lists = stored.take()?;
-        let all = corpus.inner.len() as u32;
-        let batch = all - numbers.len() as u32;
-        for (&number, document) in numbers.iter().zip(batch..) {
-            lists.admit(number, document);
-        }
-        let documents: Vec<u32> = (batch..all).collect();
-        let inner = py
-            .detach(|| cluster::Keeper::among(&corpus.inner, rule.inner, lists, &documents))
-            .map_err(raise)?;
-        Ok(Keeper { inner })
-    }
-
-    /// What is to be stored of the documents kept: keys, documents, shares.
-    fn new_entries(&self) -> (Vec<u64>, Vec<u32>, Vec<u16>) {
-        let new = self.inner.new_entries().iter();
-        (
-            new.clone().map(|entry| entry.key).collect(),
-            new.clone().map(|entry| entry.document).collect(),
-            new.map(|entry| entry.share.to_bits()).collect(),
-        )
-    }
-
-    /// All stored documents that one repeats: document, similarity, distance, identical.
-    fn similar(
-        &mut self,
-        py: Python<'_>,
-        corpus: &Corpus,
-        document: u32,
-    ) -> PyResult<Vec<Similar>> {
-        let found = py
-            .detach(|| {
-                let inner = &mut self.inner;
-                corpus
-                    .pool
-                    .install(|| inner.similar(&corpus.inner, document))
-            })
-            .map_err(raise)?;
-        let told = |d: cluster::Decision| {
-            (
-                d.kept,
-                d.similarity,
-                d.distance,
-                d.reason == Reason::Identical,
-            )
-        };
-        Ok(found.into_iter().map(told).collect())
-    }
-
-    fn decide<'py>(
-        &mut self,
-        py: Python<'py>,
-        corpus: &Corpus,
-        documents: PyReadonlyArray1<'py, u32>,
-    ) -> PyResult<Decisions<'py>> {
-        let documents = documents.as_slice()?;
-        let decided = py
-            .detach(|| {
-                corpus
-                    .pool
-                    .install(|| self.inner.decide(&corpus.inner, documents))
-            })
-            .map_err(raise)?;
-        let column = decided.iter();
-        Ok((
-            column
-                .clone()
-                .map(|d| d.map_or(-1, |d| i64::from(d.kept)))
-                .collect::<Vec<_>>()
-                .into_pyarray(py),
-            column
-                .clone()
-                .map(|d| d.map_or(f64::NAN, |d| d.similarity))
-                .collect::<Vec<_>>()
-                .into_pyarray(py),
-            column
-                .clone()
-                .map(|d| d.and_then(|d| d.distance).map_or(-1, |bits| bits as i32))
-                .collect::<Vec<_>>()
-                .into_pyarray(py),
-            column
-                .map(|d| d.is_some_and(|d| d.reason == Reason::Identical))
-                .collect::<Vec<_>>()
-                .into_pyarray(py),
-        ))
-    }
-
-    /// Lists of keys that were closed, and documents that have the commonest key.
-    fn crowd(&self) -> (u64, u32) {
-        let crowd = self.inner.crowd();
-        (crowd.closed, crowd.largest)
-    }
-
-    /// Candidate pairs looked at so far, and those that were similar.
-    fn counts(&self) -> (u64, u64) {
-        (self.inner.candidates(), self.inner.verified())
-    }
-}
-
-/// All verified pairs of a [`Corpus`], a piece at a time.
-#[pyclass(module = "neardup._core")]
-pub struct PairSearch {
-    inner: verify::PairSearch,
-}
-
-#[pymethods]
-impl PairSearch {
-    #[new]
-    fn new(py: Python<'_>, corpus: &Corpus, rule: &Rule) -> PyResult<Self> {
-        let inner = py
-            .detach(|| {
-                corpus
-                    .pool
-                    .install(|| verify::PairSearch::new(&corpus.inner, rule.inner))
-            })
-            .map_err(raise)?;
-        Ok(PairSearch { inner })
-    }
-
-    /// The number of candidate pairs looked at so far.
-    fn candidates(&self) -> u64 {
-        self.inner.candidates()
-    }
-
-    /// The next pairs, in no order; None after the last.
-    fn next_piece<'py>(
-        &mut self,
-        py: Python<'py>,
-        corpus: &Corpus,
-    ) -> PyResult<Option<VerifiedPairs<'py>>> {
-        let piece = py
-            .detach(|| corpus.pool.install(|| self.inner.next_piece(&corpus.inner)))
-            .map_err(raise)?;
-        Ok(piece.map(|pairs| {
-            let column = pairs.iter();
-            (
-                column
-                    .clone()
-                    .map(|p| p.a)
-                    .collect::<Vec<_>>()
-                    .into_pyarray(py),
-                column
-                    .clone()
-                    .map(|p| p.b)
-                    .collect::<Vec<_>>()
-                    .into_pyarray(py),
-                column
-                    .clone()
-                    .map(|p| p.similarity)
-                    .collect::<Vec<_>>()
-                    .into_pyarray(py),
-                column
-                    .map(|p| p.distance.map_or(-1, |bits| bits as i32))
-                    .collect::<Vec<_>>()
-                    .into_pyarray(py),
-            )
-        }))
     }
 }
 

@@ -13,6 +13,7 @@ mod corpus;
 mod encoding;
 mod errors;
 mod exchange;
+mod keeper;
 mod recipe;
 mod rule;
 mod stored;
@@ -30,7 +31,7 @@ mod _core {
         FingerprintIndex, banding, near_pairs, plan, predicted_recall, radius, s_curve,
     };
     #[pymodule_export]
-    use crate::corpus::{Corpus, Join, Keeper, Memory, PairSearch, count_distinct};
+    use crate::corpus::{Corpus, Join, Memory, count_distinct};
     #[pymodule_export]
     use crate::encoding::guess_encoding;
     #[pymodule_export]
@@ -38,6 +39,8 @@ mod _core {
         Exchange, judge_pairs, level_of_probes, merge_shingles, probe_shingles, subtract_shingles,
         thin_shingles,
     };
+    #[pymodule_export]
+    use crate::keeper::{Keeper, PairSearch};
     #[pymodule_export]
     use crate::recipe::Recipe;
     #[pymodule_export]
