@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 #: Documents decided between two looks at Ctrl-C; a keeper decides so many together.
 _STEP = 1024
 
-
 READ, JOINED, DECIDED = "read", "joined", "decided"
 """Stages that a work folder knows."""
 

@@ -90,7 +90,7 @@ def job(texts, recipe, decide, *, most, buckets, tasks):
             steps.file(core, state, row["sketches"], counts, dropped)
             for state, row, (_, counts) in zip(states, batches, prepared, strict=True)
         ]
-        lists = [steps.lists(core, [blobs[at] for blobs in filed]) for at in range(buckets)]
+        lists = [steps.lists(core, [blobs[at] for blobs in filed])[0] for at in range(buckets)]
         now = [verified(at, lists, s.is_searched, known[at]) for at, s in enumerate(states)]
         similar = [pairs[pairs.similarity >= 0].columns for pairs in now]
         later, earlier, *_ = (np.concatenate(column) for column in zip(*similar, strict=True))
@@ -191,11 +191,11 @@ def test_who_stands_in_a_closed_list(recipe, longest):
         state = State(numbers, numbers, numbers >= 0, numbers < 0)
         return steps.file(core, state, pack(every), pack(counts), np.zeros(0, np.int64))
 
-    assert not len(steps.closed(core, told(longest)))
+    assert not len(steps.lists(core, told(longest))[1])
     filed = told(longest + 3)
-    assert steps.closed(core, filed).tolist() == list(range(longest))
+    (found,), closed = steps.lists(core, filed)
+    assert closed.tolist() == list(range(longest))
     # Lists leave out the others.
-    (found,) = steps.lists(core, filed)
     entry = np.dtype([("key", "<u4"), ("share", "<u2"), ("number", "<u8")])
     assert set(np.frombuffer(found, entry)["number"].tolist()) == set(range(longest))
 

@@ -148,7 +148,8 @@ fn exchanged(
     let lists: Vec<Vec<Vec<u8>>> = buckets
         .map(|bucket| {
             let filed = column(&filed, bucket);
-            exchange.lists(&filed, &counts[bucket]).unwrap()
+            let lists = exchange.lists(&filed, &counts[bucket], usize::MAX);
+            lists.unwrap().of_batches
         })
         .collect();
     let mut pairs = Vec::new();

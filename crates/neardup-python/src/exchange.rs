@@ -21,6 +21,9 @@ use crate::stored::Background;
 /// Of the documents found: number, and number of the earlier one.
 type Pairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
+/// Lists for each batch, and documents in closed ones.
+type Lists<'py> = (Vec<Bound<'py, PyBytes>>, Bound<'py, PyArray1<i64>>);
+
 /// Similarity, distance.
 type Judged<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i32>>);
 
@@ -95,25 +98,19 @@ impl Exchange {
         told(py, blobs)
     }
 
-    /// The lists of one bucket, for each batch that has `asked`.
+    /// The lists of one bucket, for each batch that has `asked`, and the documents in
+    /// those lists that are closed and leave others out.
     fn lists<'py>(
         &self,
         py: Python<'py>,
         filed: Vec<PyBackedBytes>,
         asked: Vec<PyBackedBytes>,
-    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        told(py, py.detach(|| self.inner.lists(&filed, &asked)))
-    }
-
-    /// Documents in those lists of one bucket that are closed and leave others out.
-    fn closed<'py>(
-        &self,
-        py: Python<'py>,
-        filed: Vec<PyBackedBytes>,
-    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let numbers = py.detach(|| self.inner.closed(&filed)).map_err(raise)?;
-        let numbers = numbers.into_iter().map(|number| number as i64);
-        Ok(numbers.collect::<Vec<_>>().into_pyarray(py))
+    ) -> PyResult<Lists<'py>> {
+        let found = py.detach(|| self.inner.lists(&filed, &asked, usize::MAX));
+        let found = found.map_err(raise)?;
+        let closed = found.closed.into_iter().map(|number| number as i64);
+        let closed = closed.collect::<Vec<_>>().into_pyarray(py);
+        Ok((told(py, Ok(found.of_batches))?, closed))
     }
 
     /// For those documents of a batch that are asked for, the earlier ones that share

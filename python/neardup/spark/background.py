@@ -78,7 +78,7 @@ def _merged(tables: DataFrame, spread: int) -> DataFrame:
     """Merge about so many tables, until they stand in one task."""
     from pyspark.sql import functions as F
 
-    # The ids of a part of a table follow each other, those of all parts are far apart.
+    # Ids of two tasks are a multiple of 2^33 apart: as they are, most would get one target.
     tables = tables.withColumn("target", F.xxhash64(F.monotonically_increasing_id()))
     while spread > 1:
         spread = -(-spread // _FAN)

@@ -168,15 +168,13 @@ def file(
     return [pack(both) for both in zip(filed, every, strict=True)]
 
 
-def lists(exchange: _core.Exchange, filed: Sequence[bytes]) -> list[bytes]:
-    """Return the lists of a bucket that each batch asks for."""
+def lists(
+    exchange: _core.Exchange, filed: Sequence[bytes]
+) -> tuple[list[bytes], NDArray[np.int64]]:
+    """Return the lists of a bucket that each batch asks for, and the documents in those that are
+    closed and leave others out."""
     parts = [unpack(blob) for blob in filed]
     return exchange.lists([part[0] for part in parts], [part[1] for part in parts])
-
-
-def closed(exchange: _core.Exchange, filed: Sequence[bytes]) -> NDArray[np.int64]:
-    """Return the documents in those lists of a bucket that are closed and leave others out."""
-    return exchange.closed([unpack(blob)[0] for blob in filed])
 
 
 def candidates(

@@ -111,11 +111,10 @@ def lists(
     bucket: int, filed: list[Message], *, search: Search, tells_closed: bool
 ) -> Iterator[Message]:
     """Return the lists of a bucket to the batches, and tell them who stands in closed ones."""
-    exchange = _exchange(search)
-    bodies = [message.body for message in filed]
-    yield from _back(bucket, filed, steps.lists(exchange, bodies))
+    of_batches, closed = steps.lists(_exchange(search), [message.body for message in filed])
+    yield from _back(bucket, filed, of_batches)
     if tells_closed:
-        for batch, some in by_batch(steps.closed(exchange, bodies)):
+        for batch, some in by_batch(closed):
             yield Message(batch, CLOSED, bucket, numbers_to_bytes(some))
 
 

@@ -145,12 +145,12 @@ impl Join {
                 let rows = range.map(|bucket| {
                     let asked = self.counts.row(bucket)?;
                     let filed = self.filed.column(bucket)?;
-                    self.exchange.split(&filed, &asked, EXCHANGED)
+                    self.exchange.lists(&filed, &asked, EXCHANGED)
                 });
                 let rows: Vec<_> = rows.collect::<Result<_>>()?;
-                for (row, long) in rows {
-                    self.lists.push(&row)?;
-                    self.long.extend(long);
+                for row in rows {
+                    self.lists.push(&row.of_batches)?;
+                    self.long.extend(row.long);
                 }
             }
         }

@@ -52,6 +52,17 @@ pub struct Exchange {
 #[derive(Debug, Default)]
 pub struct KeyCounts(FxHashMap<u32, u32>);
 
+/// What one bucket tells of its lists.
+#[derive(Debug, Default)]
+pub struct Lists {
+    /// The lists that each batch asked for.
+    pub of_batches: Vec<Vec<u8>>,
+    /// Keys of lists that were left out, ascending.
+    pub long: Vec<u32>,
+    /// Documents in those lists that are closed and leave others out, ascending.
+    pub closed: Vec<u64>,
+}
+
 /// Candidates of the documents of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Earlier {
@@ -215,7 +226,8 @@ impl Exchange {
 
     /// The lists of one bucket for each batch that has `asked`, by what
     /// [`count`](Self::count) told it: entries of earlier documents than its last, as
-    /// many as a list holds before it is closed.
+    /// many as a list holds before it is closed. Without the lists that more than `most`
+    /// documents are filed in.
     ///
     /// # Errors
     ///
@@ -224,36 +236,30 @@ impl Exchange {
         &self,
         filed: &[impl AsRef<[u8]>],
         asked: &[impl AsRef<[u8]>],
-    ) -> Result<Vec<Vec<u8>>> {
-        let (lists, _) = self.split(filed, asked, usize::MAX)?;
-        Ok(lists)
-    }
-
-    /// As [`lists`](Self::lists), without those that more than `most` documents are filed
-    /// in, whose keys come second, ascending.
-    ///
-    /// # Errors
-    ///
-    /// If a blob is damaged.
-    pub fn split(
-        &self,
-        filed: &[impl AsRef<[u8]>],
-        asked: &[impl AsRef<[u8]>],
         most: usize,
-    ) -> Result<(Vec<Vec<u8>>, Vec<u32>)> {
-        let all = sorted(filed)?;
-        let mut long = Vec::new();
+    ) -> Result<Lists> {
+        let mut all = Vec::new();
+        for blob in filed {
+            all.extend(blob::read_entries(blob.as_ref())?);
+        }
+        all.sort_unstable_by_key(|entry: &Entry| (entry.key, entry.number));
+        let mut found = Lists::default();
         // A batch asks for few of them, so a search among all for each key would take
         // longer than all the rest.
         let mut lists: FxHashMap<u32, &[Entry]> = FxHashMap::default();
         for list in all.chunk_by(|a, b| a.key == b.key) {
+            let held = &list[..list.len().min(self.longest)];
             if list.len() > most {
-                long.push(list[0].key);
-            } else {
-                lists.insert(list[0].key, &list[..list.len().min(self.longest)]);
+                found.long.push(list[0].key);
+                continue;
             }
+            if list.len() > held.len() {
+                found.closed.extend(held.iter().map(|entry| entry.number));
+            }
+            lists.insert(list[0].key, held);
         }
-        let mut answers = Vec::with_capacity(asked.len());
+        found.closed.sort_unstable();
+        found.closed.dedup();
         let mut answer = Vec::new();
         for blob in asked {
             let (highest, counted) = blob::read_counted(blob.as_ref())?;
@@ -262,28 +268,9 @@ impl Exchange {
                 let earlier = list.partition_point(|entry| entry.number < highest);
                 answer.extend_from_slice(&list[..earlier]);
             }
-            answers.push(blob::write_entries(&answer));
+            found.of_batches.push(blob::write_entries(&answer));
         }
-        Ok((answers, long))
-    }
-
-    /// The numbers of documents in those lists of one bucket that are closed and leave
-    /// others out, ascending.
-    ///
-    /// # Errors
-    ///
-    /// If a blob is damaged.
-    pub fn closed(&self, filed: &[impl AsRef<[u8]>]) -> Result<Vec<u64>> {
-        let all = sorted(filed)?;
-        let lists = all.chunk_by(|a, b| a.key == b.key);
-        let closed = lists.filter(|list| list.len() > self.longest);
-        let mut numbers: Vec<u64> = closed
-            .flat_map(|list| &list[..self.longest])
-            .map(|entry| entry.number)
-            .collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        Ok(numbers)
+        Ok(found)
     }
 
     /// For those documents of a batch that `is_asked` names, the earlier ones that
@@ -350,16 +337,6 @@ impl Exchange {
         let mixed = u64::from(key.wrapping_mul(0x9E37_79B1));
         ((mixed * self.buckets as u64) >> 32) as usize
     }
-}
-
-/// All entries of a bucket, by key and number.
-fn sorted(filed: &[impl AsRef<[u8]>]) -> Result<Vec<Entry>> {
-    let mut all = Vec::new();
-    for blob in filed {
-        all.extend(blob::read_entries(blob.as_ref())?);
-    }
-    all.sort_unstable_by_key(|entry: &Entry| (entry.key, entry.number));
-    Ok(all)
 }
 
 impl KeyCounts {
