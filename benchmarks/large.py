@@ -11,8 +11,9 @@ Records have `id`, `text` and, of re-posts, `of`: the id of the story that was c
     python benchmarks/large.py 10e9 OUT.jsonl
 """
 
+import argparse
 import json
-import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -59,7 +60,14 @@ def grow(size, path):
     return records
 
 
-if __name__ == "__main__":
-    from pathlib import Path
+def main():
+    """Write a file, and print how many records it has."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("bytes", type=float, help="such as 10e9")
+    parser.add_argument("path", type=Path)
+    given = parser.parse_args()
+    print(grow(given.bytes, given.path))
 
-    print(grow(float(sys.argv[1]), Path(sys.argv[2])))
+
+if __name__ == "__main__":
+    main()
