@@ -227,6 +227,21 @@ def test_a_job_goes_on_where_it_was_ended(spark, tmp_path, monkeypatch):
         neardup.spark.dedup_files([source], tmp_path / "other", threshold=0.9, **options)
 
 
+@pytest.mark.parametrize("damaged", [b"{", b"[1]", b"7", b"\xff"])
+def test_a_checkpoint_that_is_none_is_refused(spark, tmp_path, damaged):
+    (tmp_path / "in.jsonl").write_bytes(b'{"text": "one"}\n')
+    (tmp_path / "check").mkdir()
+    (tmp_path / "check" / "settings.json").write_bytes(damaged)
+    with pytest.raises(neardup.InputError, match=r"settings.json: must be .* remove this one"):
+        neardup.spark.dedup_files(
+            [tmp_path / "in.jsonl"],
+            tmp_path / "out",
+            spark=spark,
+            checkpoint=str(tmp_path / "check"),
+        )
+    assert not (tmp_path / "out").exists()
+
+
 def test_parquet(spark, tmp_path):
     some = texts(9, 200)
     frame = pa.table({"text": pa.array(some, pa.string()), "list": [[1, 2]] * len(some)})

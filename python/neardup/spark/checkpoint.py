@@ -146,9 +146,17 @@ class Checkpoint:
         place = f"{self.path}/{_SETTINGS}"
         text = json.dumps(settings, sort_keys=True, ensure_ascii=False)
         if not self._folders.exists(place):
-            self._folders.write(place, text)
+            # Under its name it is whole, or not there.
+            self._folders.write(f"{place}.new", text)
+            self._folders.move(f"{place}.new", place)
             return
-        found = json.loads(self._folders.read(place))
+        try:
+            found = dict(json.loads(self._folders.read(place)))
+        except (ValueError, TypeError):
+            raise InputError(
+                f"{place}: must be what a job wrote about itself. Got something else instead. "
+                "Name another folder, or remove this one."
+            ) from None
         if found != json.loads(text):
             other = sorted(k for k in {*found, *settings} if found.get(k) != settings.get(k))
             raise InputError(
