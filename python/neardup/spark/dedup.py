@@ -92,7 +92,8 @@ def dedup(
     Notes
     -----
     The kept set is that of `neardup.dedup` on the same rows in the same order. No row is
-    sent to the driver; it gets some numbers for each batch.
+    sent to the driver; it gets some numbers for each batch, what the texts have in common, and
+    up to 64 MB of which texts are asked for.
 
     Examples
     --------
