@@ -6,28 +6,92 @@ import unicodedata
 import zipfile
 from xml.sax.saxutils import escape
 
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
+
 from neardup.readers import UnreadableFileError
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
-#: A font that is not embedded, with half the width for ASCII.
-_FONT = """<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /UniGB-UCS2-H
-/DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /STSong-Light
-/CIDSystemInfo << /Registry (Adobe) /Ordering (GB1) /Supplement 4 >>
-/DW 1000 /W [1 95 500]
-/FontDescriptor << /Type /FontDescriptor /FontName /STSong-Light /Flags 4
-/FontBBox [-25 -254 1000 880] /ItalicAngle 0 /Ascent 880 /Descent -120 /CapHeight 880
-/StemV 93 >> >>] >>"""
+
+def _font(characters):
+    """Make a TrueType font of squares: the n-th character has glyph n + 1.
+
+    A reader places letters by their outlines, so a file without its font would be read
+    differently on each machine.
+    """
+    widths = [0] + [_width(character) for character in characters]
+    names = [".notdef"] + [f"glyph{at}" for at in range(len(characters))]
+    glyphs = {}
+    for name, width, character in zip(names, widths, " " + characters, strict=True):
+        pen = TTGlyphPen(None)
+        if not character.isspace():
+            pen.moveTo((40, -80))
+            for corner in ((40, 820), (width - 40, 820), (width - 40, -80)):
+                pen.lineTo(corner)
+            pen.closePath()
+        glyphs[name] = pen.glyph()
+    font = FontBuilder(1000)
+    font.setupGlyphOrder(names)
+    font.setupCharacterMap({ord(c): name for c, name in zip(characters, names[1:], strict=True)})
+    font.setupGlyf(glyphs)
+    font.setupHorizontalMetrics({n: (w, 0) for n, w in zip(names, widths, strict=True)})
+    font.setupHorizontalHeader(ascent=880, descent=-120)
+    font.setupNameTable({"familyName": "Squares", "styleName": "Regular"})
+    font.setupOS2()
+    font.setupPost()
+    out = io.BytesIO()
+    font.save(out)
+    return out.getvalue()
+
+
+def _width(character):
+    return 500 if character.isascii() else 1000
+
+
+def _stream(data, keys=""):
+    text = data.hex()
+    return f"<< {keys} /Filter /ASCIIHexDecode /Length {len(text)} >>\nstream\n{text}\nendstream"
+
+
+def _to_unicode(characters):
+    """Make the table that says which letter a glyph shows."""
+    pairs = [f"<{at:04x}> <{c.encode('utf-16-be').hex()}>" for at, c in enumerate(characters, 1)]
+    parts = []
+    for begin in range(0, len(pairs), 100):
+        some = pairs[begin : begin + 100]
+        parts.append(f"{len(some)} beginbfchar\n" + "\n".join(some) + "\nendbfchar\n")
+    return (
+        "/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CMapType 2 def\n"
+        "1 begincodespacerange\n<0000> <ffff>\nendcodespacerange\n"
+        f"{''.join(parts)}endcmap\nend\nend\n"
+    ).encode()
 
 
 def pdf(pages):
     """Make a PDF; a page is a list of lines (x, y, size, text) in points."""
-    objects = ["<< /Type /Catalog /Pages 2 0 R >>", "", _FONT]
+    characters = "".join(sorted({c for lines in pages for line in lines for c in line[3]}))
+    glyphs = {character: f"{at:04x}" for at, character in enumerate(characters, 1)}
+    font = _font(characters)
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "",
+        "<< /Type /Font /Subtype /Type0 /BaseFont /Squares /Encoding /Identity-H"
+        " /DescendantFonts [4 0 R] /ToUnicode 7 0 R >>",
+        "<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Squares /CIDToGIDMap /Identity"
+        " /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >>"
+        f" /DW 1000 /W [1 [{' '.join(str(_width(c)) for c in characters)}]]"
+        " /FontDescriptor 5 0 R >>",
+        "<< /Type /FontDescriptor /FontName /Squares /Flags 4 /FontBBox [0 -120 1000 880]"
+        " /ItalicAngle 0 /Ascent 880 /Descent -120 /CapHeight 880 /StemV 93 /FontFile2 6 0 R >>",
+        _stream(font, f"/Length1 {len(font)}"),
+        _stream(_to_unicode(characters)),
+    ]
     kids = []
     for lines in pages:
         shown = "".join(
-            f"BT /F1 {size} Tf 1 0 0 1 {x} {y} Tm <{text.encode('utf-16-be').hex()}> Tj ET\n"
+            f"BT /F1 {size} Tf 1 0 0 1 {x} {y} Tm <{''.join(map(glyphs.get, text))}> Tj ET\n"
             for x, y, size, text in lines
         )
         objects.append(f"<< /Length {len(shown)} >>\nstream\n{shown}endstream")
