@@ -4,6 +4,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+# One worker for each processor, but two at least, since many tests wait for a process.
+PYTEST = $(BIN)/python -m pytest -q -n auto --dist loadgroup
 # Output folder of the demo; made anew by each run.
 DEMO := .demo
 
@@ -18,14 +20,19 @@ demo: .venv/built
 
 test: test-rust test-python
 
-test-rust:
-	cargo test --locked -p neardup-core
+# The profile and the features are those of the build, so that dependencies are compiled once.
+# neardup's own code is compiled again, with assertions and checks of overflow.
+test-rust: .venv/built
+	cargo test --locked --release --workspace \
+	    --config profile.release.package.neardup-core.debug-assertions=true \
+	    --config profile.release.package.neardup-core.overflow-checks=true
 
 test-python: .venv/test
-	$(BIN)/python -m pytest -q
+	tests/install_system_packages
+	$(PYTEST)
 
 test-fast: .venv/test
-	$(BIN)/python -m pytest -q -m 'not slow' -n auto
+	$(PYTEST) -m 'not slow'
 
 lint: .venv/test .venv/lint
 	$(BIN)/ruff check
@@ -33,8 +40,8 @@ lint: .venv/test .venv/lint
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest neardup._core
 	cargo fmt --all --check
-	cargo clippy --locked --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps --quiet
+	cargo clippy --locked --release --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --locked --release --workspace --no-deps --quiet
 	$(BIN)/python docs/generate_cli_reference.py --check
 
 format: .venv/lint

@@ -8,6 +8,9 @@ import shutil
 from contextlib import contextmanager
 
 import pytest
+from playwright.sync_api import sync_playwright
+
+from tests import needs
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 OPTIONS = (
@@ -23,13 +26,10 @@ OPTIONS = (
 @contextmanager
 def running():
     """Run a browser; skip the test where there is none."""
-    sync_api = pytest.importorskip(
-        "playwright.sync_api", reason="needs playwright: pip install playwright"
-    )
     program = next(filter(None, map(shutil.which, NAMES)), None)
     if program is None:
-        pytest.skip(f"needs a browser: one of {', '.join(NAMES)} on the path")
-    with sync_api.sync_playwright() as playwright:
+        pytest.skip(needs.BROWSER)
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=list(OPTIONS))
         yield browser
         browser.close()

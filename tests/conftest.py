@@ -5,12 +5,15 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import zstandard
 from hypothesis import HealthCheck, settings
+
+from tests import needs
 
 # A shell that starts a job in the background lets it ignore Ctrl-C, and so do all the
 # programs that the tests start and interrupt.
@@ -29,6 +32,16 @@ settings.register_profile("ci", settings.get_profile("desk"), derandomize=True, 
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the end what was missing for how many tests; each reason names the way to get it."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
+    if reasons:
+        terminalreporter.section("skipped tests", sep="-")
+        for reason, count in reasons.most_common():
+            terminalreporter.line(f"{count:5}  {reason}")
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The repository's root."""
@@ -40,7 +53,7 @@ def shared() -> Path:
     """The folder of reference data beside the repository."""
     folder = ROOT.parent / "shared"
     if not folder.is_dir():
-        pytest.skip("needs the reference data in ../shared beside the repository")
+        pytest.skip(needs.SHARED)
     return folder
 
 

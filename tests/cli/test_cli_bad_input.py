@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests import needs
 from tests.cli.conftest import LINES, A, B, environment
 
 GOOD = f'{{"text": "{A}"}}\n{{"text": "{B}"}}\n'.encode()
@@ -210,7 +211,7 @@ def test_what_compare_refuses(run, arguments, words):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason=needs.LINUX)
 @pytest.mark.parametrize("command", ["dedup", "pairs"])
 @pytest.mark.usefixtures("here")
 def test_a_full_disk_behind_standard_output(command):

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests import needs
 from tests.cli.conftest import A, B, environment
 
 
@@ -28,7 +29,7 @@ def test_the_index_is_not_overwritten(run, index, name):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason=needs.LINUX)
 @pytest.mark.parametrize(
     "words",
     [

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterator
 
 import pytest
+from tests import needs
 from tests.postgres import NoServer, Server
 
 from neardup.index.database import Database
@@ -18,7 +19,7 @@ def postgres() -> Iterator[Server]:
     except NoServer as error:
         if os.environ.get("CI"):
             raise
-        pytest.skip(f"needs PostgreSQL: {error}")
+        pytest.skip(f"{needs.POSTGRESQL} ({error})")
     try:
         yield server
     finally:
@@ -69,10 +70,14 @@ def new_place(request: pytest.FixtureRequest, tmp_path) -> Callable[[], str]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what runs on PostgreSQL as slow: `make test-fast` does without a server."""
+    """Mark what runs on PostgreSQL as slow, since `make test-fast` does without a server.
+
+    All of it is run by one worker: each further one would make a server of its own.
+    """
     for item in items:
         parameters = getattr(getattr(item, "callspec", None), "params", {})
         needs_server = {"postgres", "database_url"} & set(getattr(item, "fixturenames", ()))
         is_there = any(isinstance(one, str) and one == "postgresql" for one in parameters.values())
         if is_there or (needs_server and "location" not in parameters):
             item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.xdist_group("postgresql"))

@@ -9,6 +9,7 @@ import time
 
 import pytest
 import sqlalchemy as sa
+from tests import needs
 from tests.index.calls import put, values
 from tests.postgres import name_in
 
@@ -367,7 +368,7 @@ add()
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason=needs.POSIX)
 def test_a_forked_child_goes_on(location, opened):
     """Unless a transaction of SQLite was under way: its locks cannot be inherited."""
     database = opened(location)

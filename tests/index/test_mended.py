@@ -219,7 +219,6 @@ def test_inputs_are_no_outputs(index, tmp_path):
     ],
 )
 def test_nothing_is_shown_of_an_ambiguous_address(address):
-    pytest.importorskip("psycopg")
     with pytest.raises(ParameterError) as caught:
         neardup.Index(address)
     assert "Write an @ of the user, the password or an option as %40." in str(caught.value)

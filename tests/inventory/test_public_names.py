@@ -206,8 +206,6 @@ def test_the_package_lists_the_stages_in_order():
 @pytest.mark.parametrize("page", ["docs/glossary.md", "ARCHITECTURE.md"])
 def test_the_pages_list_the_stages_in_order(page, root):
     path = root / page
-    if not path.exists():
-        pytest.skip(f"{page} is not written yet")
     rows = re.findall(r"^\| \**`?(\w+)`?\** \|", path.read_text("utf-8"), re.MULTILINE)
     listed = [name for name in rows if name in STAGES]
     assert any(tuple(listed[at : at + 8]) == STAGES for at in range(len(listed)))

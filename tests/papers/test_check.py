@@ -5,6 +5,7 @@ import os
 import random
 from pathlib import Path
 
+import opencc
 import pytest
 from tests.conftest import ROOT
 from tests.hostile import TEXTS
@@ -114,7 +115,6 @@ class TestWhatIsFound:
         assert chapter.copied == counted(COPIED + OTHER) == section.copied + counted(COPIED)
 
     def test_traditional_against_simplified(self, make, library):
-        opencc = pytest.importorskip("opencc")
         traditional = opencc.OpenCC("s2t").convert(COPIED)
         assert traditional != COPIED
         report = check(make("paper.txt", OWN + traditional), library)

@@ -96,7 +96,6 @@ def test_edits(one, other, expected):
 
 
 def test_traditional_characters_are_no_edits():
-    pytest.importorskip("opencc")
     assert parts("漢字之內", "汉字之内", folding(variants=True)) == ([], [])
     assert parts("漢字之內", "汉字之内")[0] == ["漢", "內"]
 

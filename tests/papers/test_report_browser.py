@@ -1,5 +1,6 @@
 """The report in a real browser: it opens, answers mouse and keys, prints, and asks for nothing."""
 
+import pypdfium2 as pdfium
 import pytest
 from tests.browser import running, watch
 from tests.papers import reports
@@ -215,7 +216,6 @@ def squeezed(text):
 
 @pytest.mark.parametrize("name", ["zh", "en"])
 def test_the_printed_report_has_the_passages_and_their_sources(visit, name, tmp_path):
-    pdfium = pytest.importorskip("pypdfium2")
     report = REPORTS[name]()
     page = visit(html_report(report, language=name))
     page.locator("a.copy[id]").first.click()

@@ -6,6 +6,7 @@ import random
 import string
 import unicodedata
 
+import opencc
 import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
@@ -264,7 +265,6 @@ def scattered(text, put):
 
 
 def traditional(text):
-    opencc = pytest.importorskip("opencc")
     return opencc.OpenCC("s2t").convert(text)
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import needs
+
 from . import (
     candidates,
     dedup,
@@ -23,9 +25,7 @@ from . import (
 )
 
 GOLDEN = Path(__file__).resolve().parents[3] / "shared" / "golden"
-needs_golden = pytest.mark.skipif(
-    not GOLDEN.is_dir(), reason="needs the golden inputs in ../shared beside the repository"
-)
+needs_golden = pytest.mark.skipif(not GOLDEN.is_dir(), reason=needs.SHARED)
 ALL = {"nfkc": True, "lowercase": True, "whitespace": "by-script", "drop_invisible": True}
 OFF = {"nfkc": False, "lowercase": False, "whitespace": "keep", "drop_invisible": False}
 

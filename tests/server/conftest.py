@@ -212,7 +212,11 @@ def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what starts a process as slow: that takes a second before anything is tested."""
+    """Mark what starts a process as slow: that takes a second before anything is tested.
+
+    One worker runs all of it, so that no service competes with another for the processor.
+    """
     for item in items:
         if {"serve_process", "serve_really"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.xdist_group("service"))

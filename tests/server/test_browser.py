@@ -6,9 +6,9 @@ request to another place, and nothing wider than the window.
 
 import json
 import sys
-from importlib import util
-from pathlib import Path
+from importlib import resources
 
+import pypdfium2 as pdfium
 import pytest
 
 import neardup
@@ -388,7 +388,6 @@ def test_without_scripts(visit):
 
 @pytest.mark.parametrize("name", [*PAGES, *ANSWERS])
 def test_print(visit, name, tmp_path):
-    pdfium = pytest.importorskip("pypdfium2")
     page = visit(PAGES[name]) if name in PAGES else answered(visit, name)
     path = tmp_path / "page.pdf"
     page.pdf(path=path, prefer_css_page_size=True)
@@ -402,10 +401,7 @@ def test_print(visit, name, tmp_path):
 
 @pytest.fixture(scope="module")
 def axe():
-    found = util.find_spec("axe_playwright_python")
-    if found is None:
-        pytest.skip("needs axe-core: pip install axe-playwright-python")
-    return Path(found.origin).with_name("axe.min.js").read_text("utf-8")
+    return resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 
 
 @pytest.mark.parametrize("width", [PHONE, DESK])

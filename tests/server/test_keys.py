@@ -9,6 +9,7 @@ import pytest
 
 from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.server.keys import Keys, create_key, open_keys, read_keys, revoke_key
+from tests import needs
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_keys_differ(path):
     assert len(list(Keys(path))) == 20
 
 
-@pytest.mark.skipif(os.name != "posix", reason="modes of files are POSIX's")
+@pytest.mark.skipif(os.name != "posix", reason=needs.POSIX)
 def test_only_the_owner_reads_it(path):
     before = os.umask(0)
     try:
@@ -53,7 +54,7 @@ def test_only_the_owner_reads_it(path):
     assert [entry.name for entry in path.parent.iterdir()] == ["keys.json"]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="modes of files are POSIX's")
+@pytest.mark.skipif(os.name != "posix", reason=needs.POSIX)
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
 def test_a_file_that_others_may_write_lets_nobody_in(path, mode):
     secret, _ = create_key(path, "one", ["read"])

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from neardup.server import Settings
 from neardup.server.keys import create_key
 from neardup.server.limits import Limits, is_loopback
+from tests import needs
 from tests.server import really
 
 serve_really = really.serve_really
@@ -278,7 +279,7 @@ def memory(pid):
     """Return the largest memory that a process had, in bytes."""
     status = Path(f"/proc/{pid}/status")
     if not status.exists():
-        pytest.skip("needs /proc to look at the memory of a process")
+        pytest.skip(needs.LINUX)
     line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
     return int(line.split()[1]) << 10
 
@@ -353,7 +354,7 @@ class TestSlowReaders:
         running.client.get("/openapi.json")
         files = Path(f"/proc/{running.process.pid}/fd")
         if not files.exists():
-            pytest.skip("needs /proc to count the connections of a process")
+            pytest.skip(needs.LINUX)
         before = len(os.listdir(files))
         with ExitStack() as open_ones:
             for _ in range(20):

@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from neardup.server.keys import create_key, read_keys
+from tests import needs
 
 TEXT = "第{}号公告：渡口的新渡轮将于{}日试航，票价与旧船相同，老人与孩子免费乘坐。"
 
@@ -208,7 +209,7 @@ class TestProcesses:
         parent = running.process.pid
         children = Path(f"/proc/{parent}/task/{parent}/children")
         if not children.exists():
-            pytest.skip("needs /proc to look for processes")
+            pytest.skip(needs.LINUX)
         pids = map(int, children.read_text().split())
         return [pid for pid in pids if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()]
 
@@ -351,7 +352,7 @@ class TestExamples:
         assert stored["at"] == "2026-03-01T08:00:00Z"
         assert running.stop() == 0
 
-    @pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")
+    @pytest.mark.skipif(not shutil.which("curl"), reason=needs.CURL)
     def test_in_shell(self, serve_process, index, root, tmp_path):
         secret, _ = create_key(tmp_path / "keys.json", "both", ["read", "write"])
         running = serve_process(

@@ -11,13 +11,14 @@ import httpx
 import pytest
 
 import neardup
+from tests import needs
 from tests.server import really
 
 serve_really = really.serve_really
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's"),
+    pytest.mark.skipif(os.name != "posix", reason=needs.POSIX),
 ]
 
 TEXT = "第{}号公告：渡口的新渡轮将于{}日试航，票价与旧船相同，老人与孩子免费乘坐。"

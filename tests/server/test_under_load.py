@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 import neardup
+from tests import needs
 from tests.index.sound import check_sound
 from tests.index.written import documents, families
 from tests.postgres import NoServer, Server
@@ -147,7 +148,7 @@ def own_postgres():
     try:
         server = Server()
     except NoServer as error:
-        pytest.skip(f"needs PostgreSQL: {error}")
+        pytest.skip(f"{needs.POSTGRESQL} ({error})")
     yield server
     server.remove()
 

@@ -13,6 +13,7 @@ import pytest
 
 from neardup.server.reading import CheckFailed, read_apart
 from neardup.server.uploads import label_of
+from tests import needs
 from tests.papers.reports import HOSTILE
 from tests.readers.making import docx, paragraph, pdf
 from tests.server.conftest import FERRY
@@ -113,7 +114,7 @@ def test_time_is_limited():
         apart(LONG.encode(), seconds=0.05)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps to a limit of memory")
+@pytest.mark.skipif(sys.platform != "linux", reason=needs.LINUX)
 def test_memory_is_limited():
     with pytest.raises(CheckFailed, match="moderate memory"):
         apart(docx(paragraph(LONG * 20_000)), "a.docx", memory=8 << 20)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pyspark", reason="needs pyspark: pip install 'neardup[spark]'")
+from tests import needs
 
 HERE = Path(__file__).parent
 
@@ -19,12 +19,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             # Sockets of the gateway are closed when the interpreter ends.
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
             item.add_marker(pytest.mark.filterwarnings("ignore:.*pandas.*:FutureWarning"))
+            # One session takes all cores, and its start takes longer than most tests.
+            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _java() -> None:
     if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
-        pytest.skip("needs Java 17 or later")
+        pytest.skip(needs.JAVA)
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 

@@ -6,9 +6,6 @@ import sys
 import pytest
 
 from neardup import ClusterError, ParameterError
-
-pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
-
 from neardup.spark.session import told
 
 LONG = """An error occurred while calling o42.count.

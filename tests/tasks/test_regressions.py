@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from tests import needs
 
 from neardup import (
     FingerprintIndex,
@@ -125,7 +126,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason=needs.POSIX)
 def test_a_child_process_works_after_a_fork():
     found = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", FORKS],

@@ -6,9 +6,6 @@ import random
 import resource
 import shutil
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -170,33 +167,53 @@ def test_goes_on_after_kill(moment, recipe, folder, run_python):
     assert left_in(folder) == ["in.jsonl", "work"]
 
 
+#: A run that is killed some milliseconds after it has done a number of things to files, or
+#: that tells how many it has done.
+KILLED_AT = """
+import os, signal, sys, threading
+
+done = 0
+
+def watch(event, _):
+    global done
+    if event == "open" or event.startswith("os."):
+        done += 1
+        if done == {count}:
+            threading.Timer({delay}, os.kill, (os.getpid(), signal.SIGKILL)).start()
+
+from neardup.dedup import dedup_files
+sys.addaudithook(watch)
+dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
+print(done)
+"""
+
+
 @pytest.mark.slow
-def test_goes_on_after_kill_at_any_time(folder):
+def test_goes_on_after_kill_at_any_time(folder, run_python):
     rng = random.Random(8)
-    texts = hard_texts.of_one_form(rng, 12_000) + hard_texts.mixed(rng, 8_000)
+    texts = hard_texts.of_one_form(rng, 1_200) + hard_texts.mixed(rng, 800)
     hard_texts.write_records(folder / "in.jsonl", texts)
-    started = time.monotonic()
     expected = run(work=None)
-    seconds = time.monotonic() - started
-    command = [sys.executable, "-m", "neardup", "dedup", "in.jsonl", "-o", "kept.jsonl"]
-    command += ["--removed", "removed.jsonl", "--work", "work", "--quiet"]
+    outputs = [folder / "kept.jsonl", folder / "removed.jsonl"]
+    whole = run_python(KILLED_AT.format(count=0, delay=0))
+    things = int(whole.stdout)
+    assert [path.read_bytes() for path in outputs] == expected
     finished = 0
-    for _ in range(20):
-        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
-            try:
-                process.wait(rng.uniform(0.2, 1.5 * seconds + 1))
-            except subprocess.TimeoutExpired:
-                process.kill()
-        outputs = [folder / "kept.jsonl", folder / "removed.jsonl"]
-        there = [path for path in outputs if path.exists()]
-        assert [path.read_bytes() for path in there] in ([], expected)
-        if there:
-            finished += 1
-            for path in there:
-                path.unlink()
-    # Of 20 runs that were let go on for longer than it takes in all, some must have ended.
-    assert run() == expected
+    # As a run goes on where the last one was killed, it does fewer things, and ends at last.
+    for count in [*rng.sample(range(1, things), 9), 2 * things]:
+        for path in outputs:
+            path.unlink(missing_ok=True)
+        delay = rng.uniform(0, 0.02)
+        killed = run_python(KILLED_AT.format(count=count, delay=delay))
+        assert killed.returncode in (0, -signal.SIGKILL), killed.stderr
+        there = [path.read_bytes() for path in outputs if path.exists()]
+        # A kill between the names of the two leaves the first.
+        assert there == expected[: len(there)]
+        finished += killed.returncode == 0
+    for path in outputs:
+        path.unlink(missing_ok=True)
     assert finished
+    assert run() == expected
     assert left_in(folder) == ["in.jsonl", "work"]
 
 

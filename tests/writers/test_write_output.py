@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
+from tests import needs
 
 from neardup.exceptions import OutputError, ParameterError
 from neardup.writers import OutputSet, open_output
@@ -187,7 +188,7 @@ def test_same_output_twice():
     assert os.listdir() == []
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason=needs.LINUX)
 @pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
 def test_full_device(format):
     with pytest.raises(OutputError) as caught, open_output("/dev/full", format=format) as output:

