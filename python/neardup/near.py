@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup.exceptions import ParameterError
-from neardup.parameters import check_choice, check_max_distance, check_whole, check_workers
+from neardup.parameters import bad, check_max_distance, check_whole, check_workers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,8 +45,8 @@ def near_pairs(
         zeros that stand for texts without features; n < 2**32.
     max_distance : int, default=3
         Largest number of differing bits, inclusive; 0 <= max_distance <= bits.
-    bits : {32, 64, 128, 256}, default=64
-        Width of a fingerprint.
+    bits : int, default=64
+        Width of a fingerprint: 1 to 64, 128 or 256.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes no result.
 
@@ -105,8 +105,8 @@ class FingerprintIndex:
         What to look in; more can be added.
     max_distance : int, default=3
         Largest number of differing bits that a look-up may ask for, inclusive.
-    bits : {32, 64, 128, 256}, default=64
-        Width of a fingerprint.
+    bits : int, default=64
+        Width of a fingerprint: 1 to 64, 128 or 256.
 
     Raises
     ------
@@ -192,7 +192,9 @@ class FingerprintIndex:
 def _rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
     import numpy as np
 
-    check_choice(bits, "bits", (32, 64, 128, 256))
+    bits = check_whole(bits, "bits", 1, 256)
+    if bits > 64 and bits not in (128, 256):
+        raise bad("bits", "a whole number from 1 to 64, 128 or 256", bits)
     words = -(-bits // 64)
     array = np.asarray(fingerprints)
     if array.ndim == 1 and words == 1:
@@ -202,8 +204,9 @@ def _rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
             f"The 'fingerprints' parameter must be an array of uint64 of shape (n, {words}) for "
             f"{bits} bits. Got {array.dtype} of shape {array.shape} instead."
         )
-    if bits == 32 and (array >> np.uint64(32)).any():
+    if bits < 64 and (array >> np.uint64(bits)).any():
         raise ParameterError(
-            "The 'fingerprints' parameter must have no bits above 32. Got a larger value instead."
+            f"The 'fingerprints' parameter must have no bits above {bits}. Got a larger value "
+            "instead."
         )
     return np.ascontiguousarray(array)

@@ -30,7 +30,7 @@ class Fingerprint:
     value : int
         The bits; bit j of the fingerprint is bit j of this number.
     bits : int
-        Width: 32, 64, 128 or 256.
+        Width: 1 to 64, 128 or 256.
     recipe_id : str
         Id of the recipe; fingerprints of two recipes never meet.
     """
@@ -40,7 +40,7 @@ class Fingerprint:
     recipe_id: str
 
     def __str__(self) -> str:
-        return f"{self.value:0{self.bits // 4}x}"
+        return _hexadecimal(self.value, self.bits)
 
     def distance(self, other: Fingerprint) -> int:
         """Return the number of differing bits.
@@ -104,6 +104,8 @@ class Fingerprint:
         --------
         >>> Fingerprint(0x1234_5678_9ABC_DEF0, 64, "news").blocks(3) == (
         ...     0xDEF0, 0x9ABC, 0x5678, 0x1234)
+        True
+        >>> Fingerprint(0b10110, 5, "bkdr").blocks(1) == (0b110, 0b10)
         True
         """
         count = check_whole(max_distance, "max_distance", 0, self.bits - 1) + 1
@@ -339,7 +341,7 @@ def fingerprint_files(
             title_from_first_line=title_from_first_line,
             progress=progress,
         )
-        digits = chosen.sketch.bits // 4
+        bits = chosen.sketch.bits
         features = collected.features()
         recipe_id = collected.recipe_id()
         rows = zip(
@@ -353,7 +355,7 @@ def fingerprint_files(
             (
                 {
                     "id": name,
-                    "fingerprint": f"{_number(words):0{digits}x}" if count > 0 else None,
+                    "fingerprint": _hexadecimal(_number(words), bits) if count > 0 else None,
                     "features": count if count >= 0 else None,
                     "recipe": recipe_id,
                 }
@@ -372,6 +374,10 @@ def _schema() -> pa.Schema:
         pa.field(name, pa.int64() if name == "features" else pa.string()) for name in names
     ]
     return pa.schema(fields)
+
+
+def _hexadecimal(value: int, bits: int) -> str:
+    return f"{value:0{-(-bits // 4)}x}"
 
 
 def _number(words: Sequence[int]) -> int:

@@ -150,7 +150,7 @@ BAD = {
     "near_pairs": {
         "fingerprints": _ROWS,
         "max_distance": (-1, 65, 1.5, "3", None, True),
-        "bits": (0, 63, 512, "64", None, 64.5),
+        "bits": (0, 65, 192, 512, "64", None, 64.5),
         "workers": _WORKERS,
     },
     "pairs": {
@@ -174,7 +174,7 @@ BAD = {
     "FingerprintIndex": {
         "fingerprints": _ROWS,
         "max_distance": (-1, 65, 1.5, "3", None, True),
-        "bits": (0, 63, 512, "64", None),
+        "bits": (0, 65, 192, 512, "64", None),
     },
     "FingerprintIndex.add": {"fingerprints": _ROWS},
     "FingerprintIndex.near": {

@@ -71,7 +71,7 @@ def news(feature, bits):
     x = (units[0] << 7) % modulus
     for unit in units:
         x = (x * 1000003 ^ unit) % modulus
-    return x ^ len(units)
+    return (x ^ len(units)) % modulus
 
 
 def bkdr(feature, bits):
@@ -81,11 +81,15 @@ def bkdr(feature, bits):
     absolute value is cut to `bits` bits. The first bit of the original's
     fingerprint is the highest of that value, so the order of the bits is turned
     nowhere here: distances do not depend on it.
+
+    The original casts a remainder of 32 bits to a signed number of 32 bits, and
+    a negative number has no digits there: it counts as zeros.
     """
     h = 0
     for unit in code_units(feature):
         h = signed64(h * 31 + unit)
-    return abs(h) % 2**bits
+    remainder = abs(h) % 2**bits
+    return 0 if bits == 32 and remainder >= 2**31 else remainder
 
 
 def code_units(text):

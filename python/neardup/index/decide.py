@@ -268,10 +268,11 @@ class Scanned:
 
 
 def _rows(sketches: list[bytes], bits: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    kind = np.uint32 if bits == 32 else np.uint64
-    words = max(1, bits // 64)
-    rows = np.frombuffer(b"".join(sketches), kind).astype(np.uint64)
-    return np.ascontiguousarray(rows.reshape(-1, words))
+    # Stored are whole bytes, the lowest first; in memory, whole words of 64 bits.
+    words, size = -(-bits // 64), -(-bits // 8)
+    rows = np.zeros((len(sketches), 8 * words), np.uint8)
+    rows[:, :size] = np.frombuffer(b"".join(sketches), np.uint8).reshape(-1, size)
+    return rows.view("<u8").astype(np.uint64, copy=False)
 
 
 def empty_corpus(settings: Settings, *, workers: int) -> _core.Corpus:

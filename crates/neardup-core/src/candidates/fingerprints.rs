@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 
 /// Fingerprints of one width, stored as one column per 64-bit word.
 ///
-/// A fingerprint of 32 bits lives in the low half of its word; one of 64, 128
-/// or 256 bits takes 1, 2 or 4 words, lowest bits first.
+/// A fingerprint of at most 64 bits is the low end of one word; one of 128 or 256
+/// bits takes 2 or 4 words, lowest bits first.
 ///
 /// # Examples
 /// ```
@@ -54,13 +54,13 @@ pub(super) fn gather<const W: usize>(rows: Rows<'_, W>, at: usize) -> [u64; W] {
 /// The words that a fingerprint of `bits` takes.
 ///
 /// # Errors
-/// If `bits` is not 32, 64, 128 or 256.
+/// If `bits` is not 1 to 64, 128 or 256.
 pub(super) fn words(bits: u32) -> Result<usize> {
     match bits {
-        32 | 64 => Ok(1),
+        1..=64 => Ok(1),
         128 => Ok(2),
         256 => Ok(4),
-        _ => Err(Error::parameter("bits", "32, 64, 128 or 256", bits)),
+        _ => Err(Error::parameter("bits", "1 to 64, 128 or 256", bits)),
     }
 }
 
@@ -80,7 +80,7 @@ impl Fingerprints {
     /// No fingerprints yet, each of `bits` bits.
     ///
     /// # Errors
-    /// If `bits` is not 32, 64, 128 or 256.
+    /// If `bits` is not 1 to 64, 128 or 256.
     pub fn new(bits: u32) -> Result<Self> {
         Ok(Fingerprints {
             bits,
@@ -92,7 +92,7 @@ impl Fingerprints {
     ///
     /// # Errors
     /// If `bits` is not a width, if `rows` ends inside a fingerprint, if a
-    /// 32-bit fingerprint has a bit above its width, or beyond 2^32 - 1 rows.
+    /// fingerprint has a bit above its width, or beyond 2^32 - 1 rows.
     pub fn from_rows(bits: u32, rows: &[u64]) -> Result<Self> {
         let mut fingerprints = Fingerprints::new(bits)?;
         fingerprints.extend_from_rows(rows)?;
@@ -205,14 +205,14 @@ impl Fingerprints {
         std::array::from_fn(|word| self.columns[word].as_slice())
     }
 
-    /// Refuses 32-bit fingerprints that have a bit above their width.
+    /// Refuses fingerprints that have a bit above their width.
     fn check_bits(&self, rows: &[u64]) -> Result<()> {
-        if self.bits == 32
-            && let Some(row) = rows.iter().find(|&&row| row > u64::from(u32::MAX))
+        if self.bits < 64
+            && let Some(row) = rows.iter().find(|&&row| row >> self.bits != 0)
         {
             return Err(Error::input(
                 "fingerprint row",
-                "at most 32 bits",
+                format!("at most {} bits", self.bits),
                 format!("{row:#x}"),
             ));
         }

@@ -135,7 +135,7 @@ pub(super) struct Table {
 }
 
 impl Layout {
-    /// Cuts `space` into `blocks` parts, equal up to one bit.
+    /// Cuts `space` into `blocks` parts, equal up to one bit, whatever its width.
     ///
     /// Expects `max_distance < blocks <= MAX_BLOCKS` and at least one bit for
     /// each block, which a checked plan guarantees.

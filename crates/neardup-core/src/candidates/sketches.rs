@@ -114,7 +114,7 @@ impl Sketches {
             Sketches::Fingerprints(fingerprints) => {
                 let words = fingerprints.get(document as usize).unwrap_or_default();
                 let bytes = words.iter().flat_map(|word| word.to_le_bytes());
-                bytes.take(fingerprints.bits() as usize / 8).collect()
+                bytes.take(fingerprint_bytes(fingerprints)).collect()
             }
             Sketches::Signatures(signatures) => values_to_bytes(signatures.of(document)),
             Sketches::Samples(samples) => {
@@ -134,7 +134,7 @@ impl Sketches {
         let wrong = |expected: String| Err(Error::input("a stored sketch", expected, bytes.len()));
         match self {
             Sketches::Fingerprints(fingerprints) => {
-                let size = fingerprints.bits() as usize / 8;
+                let size = fingerprint_bytes(fingerprints);
                 if bytes.len() != size {
                     return wrong(format!("{size} bytes"));
                 }
@@ -308,6 +308,11 @@ fn word(bytes: &[u8]) -> u64 {
         .iter()
         .rev()
         .fold(0, |all, &byte| all << 8 | u64::from(byte))
+}
+
+/// Bytes of a stored fingerprint; those of an odd width end with zeros.
+fn fingerprint_bytes(fingerprints: &Fingerprints) -> usize {
+    fingerprints.bits().div_ceil(8) as usize
 }
 
 /// The share of equal bits of two fingerprints.

@@ -22,9 +22,11 @@ pub(crate) struct Xxh3;
 #[derive(Clone, Copy)]
 pub(crate) struct News;
 
-/// The hash of the `bkdr` recipe.
+/// The hash of the `bkdr` recipe, for fingerprints of so many bits.
 #[derive(Clone, Copy)]
-pub(crate) struct Bkdr;
+pub(crate) struct Bkdr {
+    pub(crate) bits: u32,
+}
 
 impl UnitHash<1> for Xxh3 {
     #[inline]
@@ -66,8 +68,8 @@ impl UnitHash<4> for Xxh3 {
 
 impl UnitHash<1> for News {
     fn hash(self, feature: &str) -> [u64; 1] {
-        // Multiplication and XOR never carry downwards, so the low 32 bits of
-        // this are what 32-bit arithmetic would give.
+        // Multiplication and XOR never carry downwards, so the low bits of this
+        // are what arithmetic of that width would give.
         let mut units = feature.encode_utf16().map(u64::from).peekable();
         let Some(&first) = units.peek() else {
             return [0];
@@ -84,7 +86,13 @@ impl UnitHash<1> for Bkdr {
         let hash = feature.encode_utf16().fold(0_i64, |hash, unit| {
             hash.wrapping_mul(31).wrapping_add(i64::from(unit))
         });
-        [hash.unsigned_abs()]
+        let hash = hash.unsigned_abs();
+        // The original keeps the remainder of 32 bits in a signed number, and a
+        // negative one has no digits: it counts as zeros.
+        match self.bits == 32 && hash & 1 << 31 != 0 {
+            true => [0],
+            false => [hash],
+        }
     }
 }
 
@@ -113,8 +121,23 @@ mod tests {
         // 'a' = 97: (97 << 7) * 1000003 ^ 97 ^ 1.
         assert_eq!(News.hash("a"), [(12_416 * 1_000_003) ^ 97 ^ 1]);
         assert_eq!(News.hash(""), [0]);
-        assert_eq!(Bkdr.hash("ab"), [97 * 31 + 98]);
+        let bkdr = Bkdr { bits: 64 };
+        assert_eq!(bkdr.hash("ab"), [97 * 31 + 98]);
         // One character beyond the Basic Multilingual Plane is two code units.
-        assert_eq!(Bkdr.hash("\u{20000}"), [0xD840 * 31 + 0xDC00]);
+        assert_eq!(bkdr.hash("\u{20000}"), [0xD840 * 31 + 0xDC00]);
+    }
+
+    #[test]
+    fn a_bkdr_remainder_of_32_bits_has_a_sign() {
+        // ((97 * 31 + 122) * 31 + 98) ... grows past 2^31 with the seventh letter.
+        let hashes = ["zzzzzz", "zzzzzzz", "azbzcz"].map(|word| Bkdr { bits: 64 }.hash(word)[0]);
+        for (word, hash) in ["zzzzzz", "zzzzzzz", "azbzcz"].into_iter().zip(hashes) {
+            let remainder = hash % (1 << 32);
+            let expected = if remainder >= 1 << 31 { 0 } else { hash };
+            assert_eq!(Bkdr { bits: 32 }.hash(word), [expected], "{word}");
+            assert_eq!(Bkdr { bits: 31 }.hash(word), [hash]);
+        }
+        assert!(hashes.iter().any(|hash| hash % (1 << 32) >= 1 << 31));
+        assert!(hashes.iter().any(|hash| hash % (1 << 32) < 1 << 31));
     }
 }

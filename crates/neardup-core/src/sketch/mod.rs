@@ -17,8 +17,8 @@ five operations a feature and word, file `count.rs`); else additions with masks 
 positions an instruction with AVX-512, file `sum.rs`). The order of the features
 has no influence.
 
-Layout: bit j is bit `j % 64` of word `j / 64`; a fingerprint of 32 bits is the low
-half of its word. The hashes are part of the format; see [`HashKind`].
+Layout: bit j is bit `j % 64` of word `j / 64`; the bits of a word beyond the width
+are zero. The hashes are part of the format; see [`HashKind`].
 */
 
 mod count;
@@ -52,10 +52,11 @@ pub enum HashKind {
     Xxh3,
     /// The hash of the `news` recipe over UTF-16 code units c: x = c\[0\] << 7,
     /// then x = (x * 1000003) XOR c for each, then x XOR the number of code
-    /// units; 0 for an empty feature. At most 64 bits.
+    /// units; 0 for an empty feature. 1 to 64 bits, of which the low ones count.
     News,
     /// The hash of the `bkdr` recipe over UTF-16 code units: h = h * 31 + c in
-    /// signed 64-bit arithmetic, its absolute value. At most 64 bits.
+    /// signed 64-bit arithmetic, its absolute value. 1 to 64 bits, of which the low
+    /// ones count; at 32 bits a remainder of 2^31 or more is 0.
     Bkdr,
 }
 
@@ -102,7 +103,7 @@ impl Settings {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SimHash {
-    /// Bits of the fingerprint: 32, 64, 128 or 256.
+    /// Bits of the fingerprint: 32, 64, 128 or 256 with XXH3, else 1 to 64.
     pub bits: u32,
     /// The hash function.
     pub hash: HashKind,
@@ -122,15 +123,18 @@ impl Default for SimHash {
 
 impl SimHash {
     fn check(&self) -> Result<()> {
-        if !matches!(self.bits, 32 | 64 | 128 | 256) {
-            return Err(Error::parameter("bits", "32, 64, 128 or 256", self.bits));
-        }
-        if self.hash != HashKind::Xxh3 && self.bits > 64 {
-            return Err(Error::parameter(
-                "bits",
-                "32 or 64, as far as the hashes 'news' and 'bkdr' reach",
-                self.bits,
-            ));
+        let (is_width, widths) = match self.hash {
+            HashKind::Xxh3 => (
+                matches!(self.bits, 32 | 64 | 128 | 256),
+                "32, 64, 128 or 256 with the hash 'xxh3'",
+            ),
+            HashKind::News | HashKind::Bkdr => (
+                (1..=64).contains(&self.bits),
+                "1 to 64 with the hashes 'news' and 'bkdr'",
+            ),
+        };
+        if !is_width {
+            return Err(Error::parameter("bits", widths, self.bits));
         }
         if self.tie > 1 {
             return Err(Error::parameter("tie", "0 or 1", self.tie));

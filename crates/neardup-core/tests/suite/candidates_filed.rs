@@ -15,7 +15,7 @@ fn row(bits: u32, at: usize, seed: u64) -> Vec<u64> {
         return near;
     }
     match bits {
-        32 => vec![draw(0) >> 32],
+        1..=64 => vec![draw(0) >> (64 - bits)],
         _ => (0..u64::from(bits / 64)).map(draw).collect(),
     }
 }
@@ -32,7 +32,7 @@ fn schemes(bits: u32, max_distance: u32) -> Vec<Scheme> {
 
 #[test]
 fn any_interleaving_of_growth_and_look_ups_equals_a_linear_scan() {
-    for bits in [32, 64, 128, 256] {
+    for bits in [7, 32, 61, 64, 128, 256] {
         for max_distance in [0, 3, 7] {
             for scheme in schemes(bits, max_distance) {
                 let mut filed = Filed::with_scheme(bits, max_distance, scheme).unwrap();

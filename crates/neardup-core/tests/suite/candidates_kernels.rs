@@ -11,7 +11,11 @@ fn close_rows(bits: u32, count: usize, seed: u64) -> Fingerprints {
         .map(|at| {
             let draw = |seed| xxh3_64_with_seed(&at.to_le_bytes(), seed);
             let sparse = draw(seed) & draw(seed + 1) & draw(seed + 2);
-            if bits == 32 { sparse >> 32 } else { sparse }
+            if bits < 64 {
+                sparse >> (64 - bits)
+            } else {
+                sparse
+            }
         })
         .collect();
     Fingerprints::from_rows(bits, &rows).unwrap()
@@ -19,7 +23,7 @@ fn close_rows(bits: u32, count: usize, seed: u64) -> Fingerprints {
 
 #[test]
 fn kernels_agree_on_every_length_around_a_vector() {
-    for bits in [32, 64, 128, 256] {
+    for bits in [1, 5, 32, 63, 64, 128, 256] {
         for count in (0..40).chain([63, 64, 65, 500]) {
             let rows = close_rows(bits, count, 10);
             let queries = close_rows(bits, count / 2 + 1, 20);
@@ -45,7 +49,7 @@ fn kernels_agree_on_every_length_around_a_vector() {
 
 #[test]
 fn kernels_agree_on_a_collection_with_itself() {
-    for bits in [32, 64, 128, 256] {
+    for bits in [1, 5, 32, 63, 64, 128, 256] {
         for count in (0..40).chain([500, 5_000]) {
             let rows = close_rows(bits, count, 30);
             for max_distance in [0, bits / 10, bits / 6] {

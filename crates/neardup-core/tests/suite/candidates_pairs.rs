@@ -6,7 +6,7 @@ use neardup_core::candidates::{
 };
 
 /// The widths of a fingerprint.
-const WIDTHS: [u32; 4] = [32, 64, 128, 256];
+const WIDTHS: [u32; 7] = [5, 8, 32, 61, 64, 128, 256];
 
 /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 struct Random(u64);
@@ -26,7 +26,7 @@ impl Random {
 
     fn row(&mut self, bits: u32) -> Vec<u64> {
         match bits {
-            32 => vec![self.next() >> 32],
+            1..=64 => vec![self.next() >> (64 - bits)],
             _ => (0..bits / 64).map(|_| self.next()).collect(),
         }
     }

@@ -32,7 +32,18 @@ fn the_order_of_schemes_is_the_measured_one() {
 #[test]
 fn no_scheme_is_cheaper_than_the_plan() {
     for documents in [0, 1, 1_000, 100_000, 10_000_000, 4_000_000_000] {
-        for (bits, max_distance) in [(32, 0), (64, 3), (64, 6), (64, 10), (128, 24), (256, 256)] {
+        for (bits, max_distance) in [
+            (1, 0),
+            (5, 3),
+            (8, 8),
+            (33, 2),
+            (32, 0),
+            (64, 3),
+            (64, 6),
+            (64, 10),
+            (128, 24),
+            (256, 256),
+        ] {
             let chosen = plan(documents, bits, max_distance, Purpose::AllPairs).unwrap();
             let others = (max_distance + 1..=64)
                 .filter_map(|blocks| Scheme::blocks(bits, max_distance, blocks).ok())
@@ -70,7 +81,7 @@ fn a_plan_grows_with_its_task() {
 
 #[test]
 fn look_ups_keep_their_memory_within_bounds() {
-    for bits in [32, 64, 128, 256] {
+    for bits in [31, 32, 33, 64, 128, 256] {
         for max_distance in [0, 3, 10, 24, 31] {
             let plan = plan(10_000_000, bits, max_distance, Purpose::LookUps).unwrap();
             assert!(plan.bytes_per_document <= 1024, "{plan:?}");
@@ -88,7 +99,10 @@ fn random_pairs_of_all_distances_are_all_pairs() {
 #[test]
 fn what_does_not_fit_is_refused() {
     for purpose in PURPOSES {
-        assert!(plan(10, 48, 3, purpose).is_err());
+        for bits in [0, 65, 100, 192, 257] {
+            assert!(plan(10, bits, 0, purpose).is_err(), "{bits}");
+        }
+        assert!(plan(10, 5, 6, purpose).is_err());
         assert!(plan(10, 64, 65, purpose).is_err());
         let unfit = Scheme::blocks(64, 3, 4).unwrap();
         assert!(plan_for(10, 64, 5, purpose, unfit).is_err());

@@ -1,0 +1,126 @@
+"""Fingerprints of any width from 1 to 64 bits: every task takes them."""
+
+import json
+import random
+
+import pytest
+from tests.reference import recipes, sketch
+
+from neardup import (
+    Index,
+    ParameterError,
+    compare,
+    dedup,
+    fingerprint,
+    fingerprint_files,
+    fingerprint_many,
+    load_recipe,
+    near_pairs,
+    pairs,
+    plan,
+)
+
+WIDTHS = (1, 5, 8, 31, 33, 47, 63)
+
+
+def bkdr(bits, max_distance):
+    decide = {"max_distance": max_distance, "min_features": 1}
+    return load_recipe("bkdr").replace(sketch={"bits": bits}, decide=decide)
+
+
+def documents(count, seed):
+    """Tagged texts, of which each third shares most of its words with an earlier one."""
+    rng = random.Random(seed)
+    made = []
+    for at in range(count):
+        words = [chr(rng.randrange(0x4E00, 0x9000)) * 2 for _ in range(12)]
+        if at % 3 == 2:
+            words = rng.choice(made).split("/n ")[:-1]
+            words[rng.randrange(len(words))] = "渡轮"
+        made.append("".join(f"{word}/n " for word in words))
+    return made
+
+
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_fingerprints_are_the_twins(bits):
+    recipe = bkdr(bits, 0)
+    texts = documents(30, bits)
+    expected = [recipes.bkdr(text, bits) for text in texts]
+    assert fingerprint_many(texts, recipe=recipe)[:, 0].tolist() == expected
+    for text, value in zip(texts, expected, strict=True):
+        found = fingerprint(text, recipe=recipe)
+        assert (found.value, found.bits) == (value, bits)
+        assert str(found) == f"{value:0{-(-bits // 4)}x}"
+
+
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_files_have_as_many_digits_as_the_width_needs(bits, tmp_path):
+    source, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    texts = documents(9, bits)
+    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), "utf-8")
+    fingerprint_files([source], output, recipe=bkdr(bits, 0))
+    rows = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
+    digits = -(-bits // 4)
+    assert [row["fingerprint"] for row in rows] == [
+        f"{recipes.bkdr(text, bits):0{digits}x}" for text in texts
+    ]
+
+
+@pytest.mark.parametrize(("bits", "distance"), [(5, 0), (8, 1), (31, 3), (47, 5), (63, 9), (8, 8)])
+def test_pairs_removals_and_an_index_agree(bits, distance, tmp_path):
+    recipe = bkdr(bits, distance)
+    texts = documents(120, bits)
+    values = [recipes.bkdr(text, bits) for text in texts]
+
+    def near(a, b):
+        # Equal texts are duplicates whatever their fingerprints are.
+        return sketch.distance(values[a], values[b]) <= distance or texts[a] == texts[b]
+
+    expected = [(a, b) for a in range(120) for b in range(a + 1, 120) if near(a, b)]
+    records = [{"id": str(at), "text": text} for at, text in enumerate(texts)]
+    found = pairs(records, recipe=recipe).table.to_pylist()
+    assert [(int(row["id_a"]), int(row["id_b"])) for row in found] == expected
+    rows = fingerprint_many(texts, recipe=recipe)
+    joined = near_pairs(rows, max_distance=distance, bits=bits)
+    assert list(zip(joined.a.tolist(), joined.b.tolist(), strict=True)) == expected
+
+    keeps = []
+    for at in range(120):
+        keeps.append(not any(keeps[one] and near(one, at) for one in range(at)))
+    assert dedup(texts, recipe=recipe).keep.tolist() == keeps
+    with Index(tmp_path / "index.db", recipe=recipe) as index:
+        added = [index.add(str(at), text) is None for at, text in enumerate(texts)]
+    assert added == keeps
+    with Index(tmp_path / "index.db") as index:
+        assert [index.query(text, 1) != [] for text in texts] == [True] * 120
+
+
+def test_compare_counts_the_bits_of_the_width():
+    found = compare("渡轮/n 停航/v", "码头/n 停航/v", recipe=bkdr(8, 3))
+    assert found.bits == 8
+    assert found.similarity == 1 - found.distance / 8
+    assert found.measure == "equal_bits"
+
+
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_a_plan_for_the_width(bits):
+    found = plan(1_000_000, recipe=bkdr(bits, min(3, bits)))
+    assert found.bits == bits
+    assert found.blocks <= bits
+    assert found.key_bits <= bits
+
+
+@pytest.mark.parametrize(
+    ("name", "sketch", "message"),
+    [
+        ("bkdr", {"bits": 65}, "'sketch.bits'.*from 1 to 64 with the hash 'bkdr'. Got 65"),
+        ("news", {"bits": -1}, "'sketch.bits'.*from 1 to 64 with the hash 'news'. Got -1"),
+        ("news", {"bits": "8"}, "'sketch.bits'.*from 1 to 64 with the hash 'news'. Got '8'"),
+        ("news", {"bits": 2}, "'decide.max_distance'.*from 0 to 2, the width.*Got 3"),
+        ("classic", {"bits": 8}, "'sketch.bits'.*one of 32, 64, 128, 256. Got 8"),
+        ("classic", {"bits": 63, "hash": "xxh3"}, "'sketch.bits'.*one of 32, 64, 128, 256. Got 63"),
+    ],
+)
+def test_widths_that_a_hash_does_not_have(name, sketch, message):
+    with pytest.raises(ParameterError, match=message):
+        load_recipe(name).replace(sketch=sketch)
