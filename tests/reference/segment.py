@@ -68,14 +68,14 @@ def tagged(text, drop_tags=()):
 
     Tokens are split at white space, line ends included. A token without ``/``
     is not a word; a token that contains one of ``drop_tags`` anywhere is left
-    out. The tag is what follows the last ``/``, so a slash may itself be a word.
+    out. The word is what comes before the first ``/``, the tag what follows the
+    last.
     """
     units = []
     for token in split_at_white_space(text):
         if "/" not in token or any(tag in token for tag in drop_tags):
             continue
-        word, tag = token.rsplit("/", 1)
-        units.append((word, tag))
+        units.append((token.split("/")[0], tag_of(token.split("/")[-1])))
     return units
 
 
@@ -86,7 +86,12 @@ def external(text):
     without text is no unit.
     """
     pairs = [unit.partition("\x1f") for unit in text.split("\x1e")]
-    return [(word, tag) for word, _, tag in pairs if word]
+    return [(word, tag_of(tag)) for word, _, tag in pairs if word]
+
+
+def tag_of(written):
+    """Return a tag as it counts: ``null`` is what ANSJ writes where it has none."""
+    return "" if written == "null" else written
 
 
 def words(text):

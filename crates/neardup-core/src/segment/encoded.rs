@@ -3,12 +3,14 @@
 Two forms are read:
 
 - **tagged**: `word/tag word/tag ...`, what ICTCLAS and its relatives print.
-  Tokens are separated by white space, line ends included. The word ends at the
-  last `/`, since a tag never has one and a word may be `/` itself. Tokens
-  without `/` are skipped, and so are tokens that contain a dropped tag anywhere.
+  Tokens are separated by white space, line ends included. The word is what
+  comes before the first `/`, the tag what follows the last. Tokens without `/`
+  are skipped, and so are tokens that contain a dropped tag anywhere.
 - **external**: the units of a segmenter outside this crate, each followed or
   separated by [`UNIT_END`], word and tag separated by [`TAG_BEGIN`]. The two are
   control characters that no text has a use for. A unit without text is no unit.
+
+In both, the tag [`NO_TAG`] says that a word has none.
 */
 
 use super::Unit;
@@ -20,12 +22,16 @@ pub const UNIT_END: char = '\u{1E}';
 /// ("unit separator"). The tag and its separator may be left out.
 pub const TAG_BEGIN: char = '\u{1F}';
 
+/// What ANSJ writes where it has no tag for a word; it would pass for a noun.
+pub const NO_TAG: &str = "null";
+
 pub(super) fn tagged(text: &str, drop_tags: &[String], mut take: impl FnMut(Unit<'_>)) {
     for token in text.split_whitespace() {
-        if let Some((text, tag)) = token.rsplit_once('/')
+        if let Some((text, rest)) = token.split_once('/')
             && !drop_tags.iter().any(|dropped| token.contains(dropped))
         {
-            take(Unit { text, tag });
+            let tag = rest.rsplit_once('/').map_or(rest, |(_, tag)| tag);
+            take(tagged_unit(text, tag));
         }
     }
 }
@@ -34,9 +40,14 @@ pub(super) fn external(text: &str, mut take: impl FnMut(Unit<'_>)) {
     for unit in text.split(UNIT_END) {
         let (text, tag) = unit.split_once(TAG_BEGIN).unwrap_or((unit, ""));
         if !text.is_empty() {
-            take(Unit { text, tag });
+            take(tagged_unit(text, tag));
         }
     }
+}
+
+fn tagged_unit<'a>(text: &'a str, tag: &'a str) -> Unit<'a> {
+    let tag = if tag == NO_TAG { "" } else { tag };
+    Unit { text, tag }
 }
 
 #[cfg(test)]
@@ -54,26 +65,28 @@ mod tests {
     }
 
     #[test]
-    fn tagged_text_splits_at_white_space_and_the_last_slash() {
-        let text = "春天/t  ///w\n来/v plain 了/ule ，/wd 1/2/m";
+    fn tagged_text_splits_at_white_space_and_the_first_slash() {
+        let text = "春天/t  ///w\n来/v plain 了/ule ，/wd 1/2/m 澜江/null";
         let units = collect(|units| tagged(text, &["wd".into()], |unit| units.push(own(unit))));
         let expected = [
             ("春天", "t"),
-            ("//", "w"),
+            ("", "w"),
             ("来", "v"),
             ("了", "ule"),
-            ("1/2", "m"),
+            ("1", "m"),
+            ("澜江", ""),
         ];
         assert_eq!(units, expected.map(|(a, b)| (a.into(), b.into())));
     }
 
     #[test]
     fn external_units_may_have_tags() {
-        let text = "春天\u{1F}t\u{1E}\u{1E}来\u{1E} \u{1F}x\u{1E}";
+        let text = "春天\u{1F}t\u{1E}\u{1E}来\u{1E} \u{1F}x\u{1E}澜江\u{1F}null\u{1E}";
         let units = collect(|units| external(text, |unit| units.push(own(unit))));
         assert_eq!(
             units,
-            [("春天", "t"), ("来", ""), (" ", "x")].map(|(a, b)| (a.into(), b.into()))
+            [("春天", "t"), ("来", ""), (" ", "x"), ("澜江", "")]
+                .map(|(a, b)| (a.into(), b.into()))
         );
     }
 }
