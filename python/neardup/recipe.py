@@ -42,6 +42,7 @@ NAMES = (
 )
 
 BUNDLED = "bundled"
+EXTENDED = "extended"
 NONE = "none"
 CORPUS = "corpus"
 
@@ -50,7 +51,7 @@ FILES = (
     ("segment", "user_dictionary", ("",)),
     ("weigh", "idf", (NONE, BUNDLED, CORPUS)),
     ("weigh", "stop_words", (NONE, BUNDLED)),
-    ("weigh", "markers", (NONE, BUNDLED)),
+    ("weigh", "markers", (NONE, BUNDLED, EXTENDED)),
 )
 
 
@@ -119,12 +120,20 @@ class Weigh:
         Where document frequencies come from: ``none``, ``corpus`` (counted in
         a first pass), ``bundled`` (a general table), or a file saved by
         ``neardup idf``.
+    min_document_frequency : int, default=1
+        Leave out words that fewer documents contain (scikit-learn's ``min_df``);
+        at least 1, which leaves out none. Above 1, `idf` must be ``corpus`` or a
+        file: elsewhere no documents are counted. A word that the file does not
+        have counts as in one document.
     top : int or None, default=None
         Keep only so many features of highest weight; at least 1.
     stop_words : str, default="none"
         ``none``, ``bundled`` (Chinese and English), or a file of one word a line.
     markers : str, default="none"
-        For ``improved``: ``none``, ``bundled``, or a file of marker words.
+        For ``improved``: ``none``, ``bundled`` (Chinese words of summary and
+        contrast), ``extended`` (these and seven more groups), or a file of one
+        marker a line. A marker of one or two characters marks only the word
+        that it is, a longer one every word that contains it.
     drop_punctuation : bool, default=False
         Drop units without a letter or digit.
     lowercase_units : bool, default=False
@@ -133,6 +142,7 @@ class Weigh:
 
     scheme: str = "tf"
     idf: str = NONE
+    min_document_frequency: int = 1
     top: int | None = None
     stop_words: str = NONE
     markers: str = NONE
@@ -150,10 +160,11 @@ class Sketch:
         ``simhash`` makes a fingerprint and weighs features; ``minhash`` makes a
         signature of the set of features, ``sample`` keeps a share of the
         features themselves. The latter two want the scheme ``once``.
-    bits : {32, 64, 128, 256}, default=128
-        For ``simhash``: width of the fingerprint.
+    bits : int, default=128
+        For ``simhash``: width of the fingerprint; 32, 64, 128 or 256 with the
+        hash ``xxh3``, 1 to 64 with ``news`` and ``bkdr``.
     hash : {"xxh3", "news", "bkdr"}, default="xxh3"
-        For ``simhash``: hash of a feature; ``news`` and ``bkdr`` reach 64 bits.
+        For ``simhash``: hash of a feature.
     tie : {0, 1}, default=0
         For ``simhash``: the bit where the weighted votes are equal.
     num_perm : int, default=128
@@ -161,6 +172,31 @@ class Sketch:
     size : int, default=32
         For ``sample``: features kept of a long text, at least so many and about
         twice as many at most; 0 keeps all.
+
+    Examples
+    --------
+    Five letters of weight 1 to 5, whose last five bits are their places in the
+    alphabet: 00101, 11001, 00110, 10101 and 01011. The sums of the bits are -3,
+    -1, 1, 1 and 9, so the fingerprint is 00111.
+
+    >>> from neardup import fingerprint, load_recipe
+    >>> five_bits = load_recipe("bkdr").replace(
+    ...     weigh={"scheme": "tf"}, sketch={"bits": 5}, decide={"max_distance": 2})
+    >>> text = "E/n Y/n Y/n F/n F/n F/n U/n U/n U/n U/n K/n K/n K/n K/n K/n"
+    >>> f"{fingerprint(text, recipe=five_bits).value:05b}"
+    '00111'
+
+    By the recipe ``bkdr`` itself, eight bits. The word that occurs twice
+    outweighs the two others, so the fingerprint is its hash.
+
+    >>> eight_bits = load_recipe("bkdr").replace(sketch={"bits": 8}, decide={"max_distance": 3})
+    >>> for word in ("渡轮", "码头"):
+    ...     print(f"{fingerprint(word + '/n', recipe=eight_bits).value:08b}")
+    01101101
+    01010011
+    >>> found = fingerprint("渡轮/n 停靠/v 码头/n 渡轮/n", recipe=eight_bits)
+    >>> f"{found.value:08b}", str(found), found.blocks(2)
+    ('01101101', '6d', (5, 5, 1))
     """
 
     kind: str = "simhash"
@@ -220,7 +256,6 @@ _CHOICES = {
     ("normalize", "whitespace"): ("keep", "collapse", "by-script"),
     ("weigh", "scheme"): ("once", "tf", "share", "tf-idf", "improved"),
     ("sketch", "kind"): tuple(_OF_KIND),
-    ("sketch", "bits"): (32, 64, 128, 256),
     ("sketch", "hash"): ("xxh3", "news", "bkdr"),
     ("sketch", "tie"): (0, 1),
     ("decide", "measure"): ("content", "resemblance", "sketch"),
@@ -228,6 +263,8 @@ _CHOICES = {
 }
 #: Longest shingle in characters, and most of anything that is counted.
 _MAX_SHINGLE, _MAX_COUNT = 64, 2**31 - 1
+#: Widths of fingerprints by XXH3, and the widest by the other hashes.
+_WIDTHS, _WIDEST = (32, 64, 128, 256), 64
 _UNITS = ("words", "unicode-words", "shingles", "by-script", "tagged")
 _STAGES = {
     "normalize": Normalize,
@@ -334,11 +371,12 @@ class Recipe:
 
         Notes
         -----
-        One text, or a stream that has only begun, has no corpus to count. The
-        id says which table was used.
+        One text, or a stream that has only begun, has no corpus to count, so no
+        word is left out as rare either. The id says which table was used.
         """
         if self.weigh.idf == CORPUS:
-            return self.replace(weigh={"idf": BUNDLED})
+            # The bundled table has no number of documents for a word.
+            return self.replace(weigh={"idf": BUNDLED, "min_document_frequency": 1})
         return self
 
     def to_toml(self) -> str:
@@ -473,11 +511,18 @@ def _validate(recipe: Recipe) -> None:
         raise bad("segment.drop_tags", "a list of text", tags)
     if weigh.top is not None:
         check_whole(weigh.top, "weigh.top", 1, _MAX_COUNT)
+    check_whole(weigh.min_document_frequency, "weigh.min_document_frequency", 1, _MAX_COUNT)
     check_whole(sketch.num_perm, "sketch.num_perm", 16, 1024)
     check_whole(sketch.size, "sketch.size", 0, _MAX_COUNT)
     _validate_kind(recipe)
     if weigh.scheme in ("tf-idf", "improved") and weigh.idf == NONE:
         raise bad("weigh.idf", f"corpus, bundled or a file for '{weigh.scheme}'", weigh.idf)
+    if weigh.min_document_frequency > 1 and weigh.idf in (NONE, BUNDLED):
+        raise bad(
+            "weigh.min_document_frequency",
+            f"1 with the idf '{weigh.idf}', for which no documents are counted",
+            weigh.min_document_frequency,
+        )
     if decide.threshold is not None:
         check_threshold(decide.threshold, "decide.threshold")
     check_whole(decide.shingle, "decide.shingle", 1, _MAX_SHINGLE)
@@ -493,8 +538,12 @@ def _validate_kind(recipe: Recipe) -> None:
         if value != getattr(Sketch, name):
             raise bad(f"sketch.{name}", f"left out for the kind '{kind}'", value)
     if kind == "simhash":
-        if sketch.hash != "xxh3" and sketch.bits > 64:
-            raise bad("sketch.bits", f"32 or 64 with the hash '{sketch.hash}'", sketch.bits)
+        if sketch.hash == "xxh3":
+            whole = check_whole(sketch.bits, "sketch.bits", 1)
+            check_choice(whole, "sketch.bits", _WIDTHS)
+        else:
+            with_hash = f" with the hash '{sketch.hash}'"
+            check_whole(sketch.bits, "sketch.bits", 1, _WIDEST, with_hash)
         if decide.measure == "sketch":
             raise bad(
                 "decide.measure",

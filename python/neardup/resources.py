@@ -16,13 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.exceptions import InputError
-from neardup.recipe import BUNDLED, CORPUS, FILES, NONE, Recipe
+from neardup.recipe import BUNDLED, CORPUS, EXTENDED, FILES, NONE, Recipe
 
 if TYPE_CHECKING:
     from neardup import _core
 
-#: Changes whenever one recipe would give other bits than before.
-FORMAT = 2
+#: Raised whenever a recipe gives other bits than before; see :func:`_last_change`.
+FORMAT = 3
+
+#: The groups of the marker file that the published method names: summary and contrast.
+_MARKER_GROUPS = ("总结", "转折")
 
 # State of each file that a recipe names.
 _States = tuple[tuple[int, int, int], ...]
@@ -71,13 +74,34 @@ def _digest(recipe: Recipe, _: _States) -> str:
     for not_of_the_bits in ("name", "description", "decide"):
         del table[not_of_the_bits]
     table["sketch"] = recipe.sketch.settings()
+    if recipe.weigh.min_document_frequency == 1:
+        # Recipes had ids before they had this setting.
+        del table["weigh"]["min_document_frequency"]
     for stage, setting, words in FILES:
         value = table[stage][setting]
         if value not in words:
             # The contents decide the bits, the path does not.
             table[stage][setting] = hashlib.sha256(_read(value)).hexdigest()
-    canonical = json.dumps([FORMAT, table], sort_keys=True, separators=(",", ":"))
+    format = _last_change(recipe)
+    canonical = json.dumps([format, table], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+
+def _last_change(recipe: Recipe) -> int:
+    """Return the format in which a recipe's bits last changed.
+
+    A recipe whose bits did not change keeps its id, and what was stored with it
+    can still be read.
+    """
+    sketch = recipe.sketch
+    # Format 3: short markers, the tag null, the word before the first slash, and
+    # what a BKDR remainder of 32 bits is.
+    changed = (
+        recipe.weigh.scheme == "improved"
+        or recipe.segment.units == "tagged"
+        or (sketch.hash == "bkdr" and sketch.bits == 32)
+    )
+    return FORMAT if changed else 2
 
 
 @lru_cache(maxsize=8)
@@ -104,8 +128,8 @@ def _compiled(recipe: Recipe, _: _States) -> _core.Recipe:
                 f"neardup idf --recipe {recipe.name}"
             )
         weigh["idf"] = "table"
-    if markers == BUNDLED:
-        marker_words = _bundled_markers()
+    if markers in (BUNDLED, EXTENDED):
+        marker_words = _bundled_markers(markers)
     else:
         marker_words = [] if markers == NONE else _lines(markers)
     return _core.Recipe(
@@ -117,9 +141,11 @@ def _compiled(recipe: Recipe, _: _States) -> _core.Recipe:
     )
 
 
-def _bundled_markers() -> list[str]:
+def _bundled_markers(name: str) -> list[str]:
     text = resources.files("neardup.recipes").joinpath("markers_zh.txt").read_text("utf-8")
-    return [word for line in text.splitlines() for word in line.split("\t")[-1].split()]
+    groups = dict(line.split("\t") for line in text.splitlines())
+    chosen = _MARKER_GROUPS if name == BUNDLED else tuple(groups)
+    return [word for group in chosen for word in groups[group].split()]
 
 
 def _read(path: str) -> bytes:

@@ -24,10 +24,18 @@ def texts():
     return json.loads((HERE / "texts.json").read_text("utf-8"))
 
 
-def markers():
-    """Return the bundled marker words: a class, a tab and its words a line."""
-    lines = MARKERS.read_text("utf-8").splitlines()
-    return [word for line in lines for word in line.split("\t")[-1].split()]
+def markers(groups=("总结", "转折")):
+    """Return bundled marker words: a group, a tab and its words a line.
+
+    The groups of the published method are summary and contrast; None means all.
+    """
+    lines = [line.split("\t") for line in MARKERS.read_text("utf-8").splitlines()]
+    return [
+        word
+        for group, words in lines
+        if groups is None or group in groups
+        for word in words.split()
+    ]
 
 
 def vectors(documents):

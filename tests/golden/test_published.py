@@ -55,6 +55,22 @@ def test_bkdr_from_the_command_line(tagged, tmp_path):
 
 
 @pytest.mark.shared
+def test_bkdr_vectors_of_the_original(shared):
+    """Forty fingerprints of 8 to 32 bits, highest bit first."""
+    path = shared / "golden" / "bkdr" / "java_vectors.tsv"
+    if not path.is_file():
+        pytest.skip("needs the vectors in ../shared/golden/bkdr/java_vectors.tsv")
+    lines = path.read_text("utf-8").splitlines()[1:]
+    for line in lines:
+        bits, expected, text = line.split("\t")
+        recipe = load_recipe("bkdr").replace(
+            sketch={"bits": int(bits)}, decide={"max_distance": int(bits) // 2}
+        )
+        assert f"{fingerprint(text, recipe=recipe).value:0{bits}b}" == expected, line
+    assert len(lines) == 40
+
+
+@pytest.mark.shared
 def test_papers_are_as_similar_as_their_texts_are(shared):
     """By the altered copies' edit similarities: .947, .832 and .666."""
     folder = shared / "golden" / "paper_check"
@@ -71,7 +87,8 @@ def test_worked_example_of_the_method():
     """Weights 1 to 5 and written hashes of 5 bits give 00111.
 
     The hashes of the example are no function's, so the sums are taken with
-    the program's weights: each word stands as often as its weight says.
+    the program's weights: each word occurs as often as its weight says. The
+    program itself gives 00111 for five letters that have these hashes.
     """
     recipe = load_recipe("classic").replace(
         segment={"units": "tests.golden.segmenters:weighted"}, weigh={"stop_words": "none"}
@@ -94,6 +111,15 @@ def test_worked_example_of_the_method():
     assert sketch.simhash(weights, 5, lambda f, _: hashes[f], tie=0) == 0b00111
     expected = sketch.simhash(weights, 64, sketch.xxh3, tie=0)
     assert fingerprint(text, recipe=recipe).value == expected
+    letters = dict(zip("EYFUK", hashes, strict=True))
+    assert [ord(letter) % 32 for letter in letters] == list(hashes.values())
+    five_bits = recipe.replace(
+        normalize={"lowercase": False},
+        weigh={"drop_punctuation": False},
+        sketch={"bits": 5, "hash": "bkdr"},
+    )
+    counted = " ".join(f"{letter}*{weights[word]}" for letter, word in letters.items())
+    assert f"{fingerprint(counted, recipe=five_bits).value:05b}" == "00111"
 
 
 def test_golden_values_of_the_methods_page():

@@ -117,13 +117,15 @@ def test_by_script(text, expected):
 
 
 def test_tagged():
-    text = "城市/n 的/u \n雨/n ，/wd 、/wn //w 无标记 雨/n"
+    text = "城市/n 的/u \n雨/n ，/wd 、/wn //w 无标记 雨/n 1/2/m 澜江/null"
     assert segment.tagged(text, drop_tags=("wd", "wn")) == [
         ("城市", "n"),
         ("的", "u"),
         ("雨", "n"),
-        ("/", "w"),
+        ("", "w"),
         ("雨", "n"),
+        ("1", "m"),
+        ("澜江", ""),
     ]
 
 
@@ -159,7 +161,7 @@ def test_improved_by_hand():
     """One noun in the title, one verb that is a marker, one other word."""
     tagged = [("bridge", "n"), ("so", "v"), ("bridge", "n"), ("very", "d")]
     df = {"bridge": 7, "so": 7, "very": 7}
-    weights = weigh.improved(tagged, 7, df, markers=("so",), title="the bridge")
+    weights = weigh.improved(tagged, 7, df, markers=("so", "er"), title="the bridge")
     assert weights == {
         "bridge": 2 * 652 * (1 + 3 + 5 + 1),  # length factor 1: the longest
         "so": 652 * (1 + 2 + 5),  # length factor 0: the shortest
@@ -175,7 +177,7 @@ def test_improved_in_integers_orders_as_the_formula_does(seed):
     tags = {word: rng.choice(["n", "nr", "v", "d", ""]) for word in tags}
     tagged = [(word, tags[word]) for word in seeded_words(200, seed)]
     df = {word: rng.randint(1, 1000) for word in tags}
-    options = {"markers": ("ab", "ce"), "title": "abcde cab"}
+    options = {"markers": ("ab", "ce", "bcd"), "title": "abcde cab"}
     integers = weigh.improved(tagged, 1000, df, **options)
     scores = weigh.improved_float(tagged, 1000, df, **options)
     for word, weight in integers.items():
@@ -193,7 +195,14 @@ def test_improved_in_integers_orders_as_the_formula_does(seed):
     ("word", "marker", "expected"),
     [
         ("但是", "但是", True),
-        ("但是呢", "但是", True),
+        ("但是呢", "但是", False),
+        ("事故", "故", False),
+        ("更新", "更", False),
+        ("第一", "一", False),
+        ("故", "故", True),
+        ("综上所述可见", "综上所述", True),
+        ("据", "据…", True),
+        ("数据", "据…", False),
         ("但", "但是", False),
         ("以此为例", "以…为例", True),
         ("以为例", "以……为例", True),
@@ -274,6 +283,15 @@ def test_bkdr_golden():
             for name in (one, other)
         )
         assert sketch.similarity(a, b, golden["bits"]) == expected
+
+
+@needs_golden
+def test_bkdr_vectors_of_the_original():
+    lines = (GOLDEN / "bkdr" / "java_vectors.tsv").read_text("utf-8").splitlines()[1:]
+    for line in lines:
+        bits, expected, text = line.split("\t")
+        assert f"{recipes.bkdr(text, int(bits)):0{bits}b}" == expected, line
+    assert len(lines) == 40
 
 
 def test_split_mix_is_the_published_one():

@@ -115,12 +115,25 @@ def part_of_speech(tag):
 def is_marked(word, marker):
     """Tell whether a word contains a marker.
 
-    A marker with an ellipsis, like 以…为例, is a pair: its first part, and its
-    second part somewhere after that.
+    A marker of one or two characters marks only the word that it is: 更 does not
+    mark 更新. A marker with an ellipsis, like 以…为例, is a pair: its first part, and
+    its second part somewhere after that; without one of them it is no pair.
     """
     first, _, second = marker.partition("…")
-    begin = word.find(first)
-    return begin >= 0 and second.lstrip("…") in word[begin + len(first) :]
+    second = second.lstrip("…")
+    if first and second:
+        begin = word.find(first)
+        return begin >= 0 and second in word[begin + len(first) :]
+    marker = first or second
+    return word == marker if len(marker) <= 2 else marker in word
+
+
+def frequent(units, df, least):
+    """Return the units that at least so many documents contain.
+
+    A unit that no document of the table has counts as in one.
+    """
+    return [unit for unit in units if df.get(unit, 1) >= least]
 
 
 def top(weights, n):

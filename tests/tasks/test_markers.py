@@ -4,32 +4,65 @@ import pytest
 from tests.golden.regenerate import markers
 from tests.reference import weigh
 
-from neardup import load_recipe
+from neardup import ParameterError, fingerprint, load_recipe
 from neardup.resources import compiled
 
 IMPROVED = load_recipe("improved").replace(weigh={"idf": "bundled"})
+EXTENDED = IMPROVED.replace(weigh={"markers": "extended"})
 WITHOUT = IMPROVED.replace(weigh={"markers": "none"})
 TEXT = "事实上渡轮的票价归根结底不高。"
+#: Words that contain short markers of the longer list, and one that is such a marker.
+PARTS = "发生事故后，船的设备更新了，第一次停航。船却照开。"
 
 
-def test_a_word_that_contains_a_marker_counts_more():
-    marked, plain = (dict(compiled(r).features(TEXT, None)) for r in (IMPROVED, WITHOUT))
-    raised = {word for word in plain if marked[word] > plain[word]}
-    assert raised == {"事实上", "归根结底"}
-    assert raised == {
-        word for word in plain if any(weigh.is_marked(word, marker) for marker in markers())
-    }
+def weights(recipe, text):
+    return dict(compiled(recipe).features(text, None))
+
+
+def raised(recipe, text):
+    """Return the words that count more than they would without marker words."""
+    marked, plain = weights(recipe, text), weights(WITHOUT, text)
+    return {word for word in marked if marked[word] > plain.get(word, 0)}
+
+
+def test_a_word_that_contains_a_long_marker_counts_more():
+    found = raised(IMPROVED, TEXT)
+    assert found == {"事实上", "归根结底"}
+    words = weights(WITHOUT, TEXT)
+    assert found == {word for word in words if any(weigh.is_marked(word, m) for m in markers())}
+
+
+def test_a_short_marker_counts_only_as_a_word():
+    """事故, 更新 and 第一次 are no markers because they contain 故, 更 and 第一."""
+    assert {"故", "更", "第一"} <= set(markers(None))
+    assert {"事故", "更新", "第一次"} <= set(weights(EXTENDED, PARTS))
+    assert raised(EXTENDED, PARTS) == {"却"}
+
+
+def test_the_default_is_the_two_groups_of_the_method():
+    """Words of summary and contrast; the others are in the longer list."""
+    text = "总之票价不高。但是渡轮少。因此要等。"
+    assert raised(IMPROVED, text) == {"总之", "但是"}
+    assert raised(EXTENDED, text) == {"总之", "但是", "因此"}
+    assert IMPROVED.weigh.markers == "bundled"
+    assert len({recipe.id for recipe in (IMPROVED, EXTENDED, WITHOUT)}) == 3
 
 
 @pytest.mark.parametrize("marker", ["综上所述", "总之", "但是"])
 def test_the_markers_that_the_method_names_count(marker):
-    features = dict(compiled(IMPROVED).features(f"{marker}，渡轮的票价不高。", None))
+    features = weights(IMPROVED, f"{marker}，渡轮的票价不高。")
     assert marker in features
 
 
 def test_a_list_of_ones_own(tmp_path):
     path = tmp_path / "markers.txt"
-    path.write_text("\ufeff票价\n\n 以…为例 \n", "utf-8")
+    path.write_text("\ufeff票价\n轮\n\n 以…为例 \n", "utf-8")
     recipe = IMPROVED.replace(weigh={"markers": str(path)})
-    marked, plain = (dict(compiled(r).features(TEXT, None)) for r in (recipe, WITHOUT))
+    marked, plain = weights(recipe, TEXT), weights(WITHOUT, TEXT)
     assert {word for word in plain if marked[word] != plain[word]} == {"票价"}
+
+
+def test_a_list_that_does_not_exist(tmp_path):
+    recipe = IMPROVED.replace(weigh={"markers": str(tmp_path / "longer")})
+    with pytest.raises(ParameterError.__base__, match="longer: cannot be read: No such file"):
+        fingerprint(TEXT, recipe=recipe)

@@ -21,6 +21,7 @@ CHANGES = [
     ("weigh", "scheme", "share"),
     ("weigh", "idf", "bundled"),
     ("weigh", "top", 7),
+    ("weigh", "markers", "extended"),
     ("weigh", "stop_words", "bundled"),
     ("weigh", "markers", "bundled"),
     ("weigh", "drop_punctuation", True),
@@ -28,6 +29,21 @@ CHANGES = [
     ("sketch", "bits", 64),
     ("sketch", "tie", 1),
 ]
+#: Digests of the built-in recipes: whoever changes one changes FORMAT.
+IDS = {
+    "general": "3f39b2b1f71a",
+    "characters": "26708c03d59b",
+    "classic": "8773e5168373",
+    "keywords": "8d9e831a9d41",
+    "improved": "8763ee3a6aa8",
+    "shingle": "67154b0ad48c",
+    "shingle-sample": "1f2e714a35e5",
+    "minhash": "c8a506e309c5",
+    "news": "94d332f57a29",
+    "bkdr": "b90c945e2701",
+}
+#: What the digests of two of them were in format 2; the others are the same.
+FORMAT_2 = IDS | {"improved": "c301b55ac0df", "bkdr": "89adc7fa68fa"}
 DECIDE = [
     ("threshold", 0.9),
     ("max_distance", 9),
@@ -58,6 +74,7 @@ def test_every_setting_is_in_the_list():
         ("segment", "user_dictionary"),
         ("sketch", "hash"),
         ("sketch", "kind"),
+        ("weigh", "min_document_frequency"),
         ("sketch", "num_perm"),
         ("sketch", "size"),
     }
@@ -80,6 +97,22 @@ def test_the_id_changes_with_the_kind_and_size_of_sketch():
     ]
     ids = {load_recipe("characters").replace(sketch=sketch).id for sketch in sketches}
     assert len(ids) == len(sketches)
+
+
+def test_the_id_changes_with_the_minimum_document_frequency():
+    recipe = load_recipe("keywords")
+    ids = {recipe.replace(weigh={"min_document_frequency": least}).id for least in (1, 2, 3)}
+    assert len(ids) == 3
+    assert recipe.replace(weigh={"min_document_frequency": 1}).id == recipe.id
+
+
+def test_recipes_whose_bits_did_not_change_keep_their_ids():
+    """Of format 2; those of format 3 are other ones."""
+    recipes = {name: load_recipe(name) for name in NAMES}
+    recipes["improved"] = recipes["improved"].for_single_texts()
+    assert {name: recipe.id.rpartition("-")[2] for name, recipe in recipes.items()} == IDS
+    unchanged = {name for name, digest in IDS.items() if FORMAT_2[name] == digest}
+    assert unchanged == set(NAMES) - {"improved", "bkdr"}
 
 
 def test_built_in_recipes_have_ids_of_their_own():
@@ -180,7 +213,27 @@ def test_paths_are_relative_to_the_file(tmp_path, monkeypatch):
     [
         ("[sketch]\nbits = 48", r"'sketch.bits' parameter must be one of 32, 64, 128, 256. Got 48"),
         ("[sketch]\nbits = true", r"'sketch.bits'.*Got True"),
-        ("[sketch]\nhash = 'news'", r"'sketch.bits'.*32 or 64"),
+        ("[sketch]\nhash = 'news'", r"'sketch.bits'.*from 1 to 64 with the hash 'news'. Got 128"),
+        ("[sketch]\nhash = 'bkdr'\nbits = 0", r"'sketch.bits'.*from 1 to 64.*'bkdr'. Got 0"),
+        ("[sketch]\nhash = 'bkdr'\nbits = 5.0", r"'sketch.bits'.*whole number.*Got 5.0"),
+        ("[sketch]\nbits = 64.0", r"'sketch.bits'.*whole number.*Got 64.0"),
+        (
+            "[sketch]\nhash = 'bkdr'\nbits = 8\n[decide]\nmax_distance = 9",
+            r"'decide.max_distance'.*from 0 to 8, the width of a fingerprint. Got 9",
+        ),
+        (
+            "[weigh]\nmin_document_frequency = 0",
+            r"'weigh.min_document_frequency'.*from 1 to .* Got 0",
+        ),
+        ("[weigh]\nmin_document_frequency = 0.5", r"'weigh.min_document_frequency'.*Got 0.5"),
+        (
+            "[weigh]\nmin_document_frequency = 2",
+            r"'weigh.min_document_frequency'.*must be 1 with the idf 'none'.*Got 2",
+        ),
+        (
+            "[weigh]\nscheme = 'tf-idf'\nidf = 'bundled'\nmin_document_frequency = 2",
+            r"'weigh.min_document_frequency'.*must be 1 with the idf 'bundled'.*Got 2",
+        ),
         ("[sketch]\nwidth = 64", r"no setting 'sketch.width'.*bits"),
         ("[hash]\nbits = 64", r"no setting 'hash'.*sketch"),
         ("sketch = 64", r"'sketch'.*must be a table"),

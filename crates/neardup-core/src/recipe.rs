@@ -96,9 +96,16 @@ pub struct Scratch {
     title: String,
     hashes: Vec<u64>,
     weights: Vec<u64>,
+    rare: usize,
 }
 
 impl Scratch {
+    /// How many features of the text that was sketched last were left out because
+    /// too few documents contain them.
+    pub(crate) fn rare(&self) -> usize {
+        self.rare
+    }
+
     /// The hashes of the distinct features of the text that was sampled last.
     pub(crate) fn hashes(&self) -> &[u64] {
         self.sampler.hashes()
@@ -200,8 +207,9 @@ impl Recipe {
     /// `title` is the title as it came; it is normalized here, and only looked
     /// at by the scheme `improved`.
     ///
-    /// Returns the number of features, those that `top` drops included. 0 means
-    /// that there is nothing to sketch; `out` is then no sketch.
+    /// Returns the number of features, those that `top` drops included and those that
+    /// too few documents contain left out. 0 means that there is nothing to sketch;
+    /// `out` is then no sketch.
     pub fn sketch(
         &self,
         normalized: &str,
@@ -209,6 +217,7 @@ impl Recipe {
         scratch: &mut Scratch,
         out: &mut Sketch,
     ) -> usize {
+        scratch.rare = 0;
         let simhash = match &self.sketcher {
             Sketcher::SimHash(simhash) => simhash,
             Sketcher::MinHash(minhash) => return self.sign(minhash, normalized, scratch, out),
@@ -218,7 +227,10 @@ impl Recipe {
         let words = &mut out.words[..simhash.words()];
         match (simhash.hash, simhash.words()) {
             (HashKind::News, _) => self.run::<1>(simhash, News, normalized, title, scratch, words),
-            (HashKind::Bkdr, _) => self.run::<1>(simhash, Bkdr, normalized, title, scratch, words),
+            (HashKind::Bkdr, _) => {
+                let bkdr = Bkdr { bits: simhash.bits };
+                self.run::<1>(simhash, bkdr, normalized, title, scratch, words)
+            }
             (HashKind::Xxh3, 1) => self.run::<1>(simhash, Xxh3, normalized, title, scratch, words),
             (HashKind::Xxh3, 2) => self.run::<2>(simhash, Xxh3, normalized, title, scratch, words),
             (HashKind::Xxh3, _) => self.run::<4>(simhash, Xxh3, normalized, title, scratch, words),
@@ -226,7 +238,7 @@ impl Recipe {
     }
 
     /// Adds a document to `frequencies`: each feature of a `normalized` text
-    /// once. Returns what [`sketch`](Self::sketch) would.
+    /// once. Returns their number.
     pub fn count(
         &self,
         normalized: &str,
@@ -252,6 +264,7 @@ impl Recipe {
     pub fn features(&self, normalized: &str, title: Option<&str>) -> Vec<(String, u64)> {
         let mut scratch = Scratch::default();
         self.collect(normalized, &mut scratch);
+        self.weigher.drop_rare(&mut scratch.features);
         self.weigh(title, &mut scratch);
         let mut features: Vec<_> = scratch
             .features
@@ -320,6 +333,7 @@ impl Recipe {
         out: &mut [u64],
     ) -> usize {
         self.collect(normalized, scratch);
+        scratch.rare = self.weigher.drop_rare(&mut scratch.features);
         let found = scratch.features.len();
         self.weigh(title, scratch);
         let Scratch {

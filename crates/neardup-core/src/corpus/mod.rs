@@ -140,6 +140,8 @@ struct Sketched {
     text: String,
     identity: u128,
     features: u32,
+    /// Whether it has a feature, those that are left out as rare included.
+    has_features: bool,
     sketch: Sketch,
     /// The shingles that count for the [`Commonness`] of the collection.
     counted: Vec<u64>,
@@ -343,7 +345,8 @@ impl Corpus {
                     Default::default,
                     |(scratch, room): &mut (Scratch, Room), document| {
                         let mut made = Sketched::new(recipe, document, |units, sketch| {
-                            recipe.sketch(units, document.title, scratch, sketch)
+                            let features = recipe.sketch(units, document.title, scratch, sketch);
+                            (features, scratch.rare())
                         });
                         if let Some(counting) = &counting {
                             made.counted = counting.of(&made, scratch, room);
@@ -361,7 +364,7 @@ impl Corpus {
                             let mut counts = DocumentFrequencies::default();
                             let made = part.iter().map(|document| {
                                 let mut made = Sketched::new(recipe, document, |units, _| {
-                                    recipe.count(units, scratch, &mut counts)
+                                    (recipe.count(units, scratch, &mut counts), 0)
                                 });
                                 if let Some(counting) = &counting {
                                     made.counted = counting.of(&made, scratch, room);
@@ -464,37 +467,50 @@ impl Corpus {
         self.recipe = self.recipe.with_document_frequencies(frequencies);
         let (recipe, texts, features) = (&self.recipe, &self.texts, &self.features);
         let mut sketches = Sketches::new(recipe.sketch_settings())?;
+        let mut left = Vec::with_capacity(features.len());
         for begin in (0..features.len()).step_by(SECOND_PASS) {
             let end = (begin + SECOND_PASS).min(features.len());
-            let made: Vec<Sketch> = (begin..end)
+            let made: Vec<(Sketch, u32)> = (begin..end)
                 .into_par_iter()
                 .with_min_len(16)
                 .map_init(
                     || (Scratch::default(), Vec::new()),
                     |(scratch, buffer), id| {
                         let mut sketch = Sketch::default();
+                        let mut found = features[id];
                         // Without features, units that are empty would be taken
                         // for units that nobody made.
-                        if features[id] != UNREADABLE && features[id] != 0 {
+                        if found != UNREADABLE && found != 0 {
                             let record = texts.record(id, buffer)?;
                             let text = match record.units {
                                 "" => record.text,
                                 units => units,
                             };
                             let title = Some(record.title).filter(|t| !t.is_empty());
-                            recipe.sketch(text, title, scratch, &mut sketch);
+                            // Fewer than were counted, where rare ones are left out.
+                            let kept = recipe.sketch(text, title, scratch, &mut sketch);
+                            found = number_of(kept);
                         }
-                        Ok(sketch)
+                        Ok((sketch, found))
                     },
                 )
                 .collect::<Result<_>>()?;
-            for sketch in &made {
+            for (sketch, found) in &made {
                 sketches.push(sketch)?;
+                left.push(*found);
             }
         }
         self.sketches = sketches;
+        self.features = left;
         Ok(())
     }
+}
+
+/// A number of features, as it is stored.
+fn number_of(features: usize) -> u32 {
+    u32::try_from(features)
+        .unwrap_or(UNREADABLE)
+        .min(UNREADABLE - 1)
 }
 
 /// What a thread needs to know to prepare the counting of shingles.
@@ -516,10 +532,10 @@ struct Room {
 impl Counting {
     /// The shingles by which a document counts; none if it has no features.
     fn of(self, made: &Sketched, scratch: &Scratch, room: &mut Room) -> Vec<u64> {
-        match made.features {
-            0 | UNREADABLE => Vec::new(),
-            _ if self.are_met => commonness::sample_of_distinct(scratch.hashes(), self.level),
-            _ => {
+        match made.has_features {
+            false => Vec::new(),
+            true if self.are_met => commonness::sample_of_distinct(scratch.hashes(), self.level),
+            true => {
                 room.hashes.clear();
                 shingle_hashes(&made.text, self.k, &mut room.hashes);
                 commonness::sample(&room.hashes, self.level, &mut room.table)
@@ -533,7 +549,7 @@ impl Counted {
     fn add(&mut self, identities: &[u128], first: u32, documents: &[Sketched]) {
         let new: Vec<&[u64]> = (first..)
             .zip(documents)
-            .filter(|(_, made)| !matches!(made.features, 0 | UNREADABLE))
+            .filter(|(_, made)| made.has_features)
             .filter(|&(document, _)| self.texts.insert(identities, document))
             .map(|(_, made)| made.counted.as_slice())
             .collect();
@@ -544,16 +560,17 @@ impl Counted {
 
 impl Sketched {
     /// Normalizes a document and lets `sketch` make a sketch of what is to be
-    /// segmented; it returns the number of features.
+    /// segmented; it returns the numbers of features and of those left out as rare.
     fn new(
         recipe: &Recipe,
         document: &Document<'_>,
-        sketch: impl FnOnce(&str, &mut Sketch) -> usize,
+        sketch: impl FnOnce(&str, &mut Sketch) -> (usize, usize),
     ) -> Self {
         let mut made = Sketched {
             text: String::new(),
             identity: 0,
             features: UNREADABLE,
+            has_features: false,
             sketch: Sketch::default(),
             counted: Vec::new(),
         };
@@ -562,11 +579,10 @@ impl Sketched {
         };
         recipe.normalize_into(text, &mut made.text);
         let units = document.units.unwrap_or(&made.text);
-        let features = sketch(units, &mut made.sketch);
-        made.features = u32::try_from(features)
-            .unwrap_or(UNREADABLE)
-            .min(UNREADABLE - 1);
-        made.identity = match features {
+        let (features, rare) = sketch(units, &mut made.sketch);
+        made.features = number_of(features);
+        made.has_features = features + rare > 0;
+        made.identity = match features + rare {
             // A seed of its own, so that the two kinds never meet.
             0 => xxh3_128_with_seed(text.as_bytes(), 1),
             _ => xxh3_128(made.text.as_bytes()),

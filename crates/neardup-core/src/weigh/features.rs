@@ -119,6 +119,20 @@ impl Features {
         }
     }
 
+    /// Drops the features that `keep` refuses, and returns how many they were.
+    pub(super) fn retain(&mut self, keep: impl Fn(&str) -> bool) -> usize {
+        let before = self.list.len();
+        let words = &self.words;
+        self.list
+            .retain(|feature| keep(&words[feature.begin..feature.end]));
+        let dropped = before - self.list.len();
+        if dropped > 0 {
+            // The table now points at the wrong places, and nothing counts on.
+            self.table.clear();
+        }
+        dropped
+    }
+
     /// Drops all but the `top` features of highest weight; of equal ones those
     /// stay whose code points come first, which is the order of UTF-8 bytes.
     pub(super) fn keep_top(&mut self, top: usize) {

@@ -3,16 +3,18 @@
 (1 + POS + MARK + TITLE) in whole numbers and LEN as a fraction of 2^-16, where
 POS is 3 for a noun (tag n...), 2 for a verb (v...) and else 1; LEN is where the
 word's length in characters lies between the shortest and the longest feature of
-the document, 0 if all are equal; MARK is 5 if the word contains a marker; TITLE
+the document, 0 if all are equal; MARK is 5 if the word is or contains a marker; TITLE
 is 5 if the title contains the word. A word has the tag of its first occurrence.
 
-Markers are searched all at once (Aho and Corasick, CACM 1975). One written with an
-ellipsis, like 以…为例, is a pair: a word contains it if it contains the part
-before and, later, the part after.
+A marker of one or two characters is a word of its own: 更 marks 更, and neither 更新
+nor 变更. A longer one is searched in the words, all of them at once (Aho and
+Corasick, CACM 1975). One written with an ellipsis, like 以…为例, is a pair: a word
+contains it if it contains the part before and, later, the part after.
 */
 
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
+use rustc_hash::FxHashSet;
 
 use super::features::{Feature, Features};
 use super::stop_words;
@@ -24,6 +26,9 @@ pub(super) const FRACTION: u32 = 16;
 
 const BONUS: u64 = 5;
 
+/// Characters of the longest marker that marks only the word that it is.
+const SHORT: usize = 2;
+
 /// A number that is not negative, to the nearest multiple of 2^-16.
 pub(super) fn fixed_point(number: f64) -> u64 {
     (number * f64::from(1 << FRACTION)).round() as u64
@@ -32,7 +37,8 @@ pub(super) fn fixed_point(number: f64) -> u64 {
 /// Words and phrases that mark what a text wants to say.
 #[derive(Debug)]
 pub(crate) struct Markers {
-    plain: Option<AhoCorasick>,
+    words: FxHashSet<String>,
+    parts: Option<AhoCorasick>,
     pairs: Vec<(String, String)>,
 }
 
@@ -43,33 +49,41 @@ impl Markers {
         let (mut plain, mut pairs) = (Vec::new(), Vec::new());
         for marker in list {
             // Before normalization, which may turn the ellipsis into full stops.
-            match marker.split_once('…') {
-                Some((before, after)) => {
-                    pairs.push((normalize(before), normalize(after.trim_start_matches('…'))));
-                }
-                None => plain.push(normalize(marker)),
+            let (before, after) = marker.split_once('…').unwrap_or((marker, ""));
+            let (before, after) = (normalize(before), normalize(after.trim_start_matches('…')));
+            match (before.is_empty(), after.is_empty()) {
+                (true, true) => {}
+                (false, false) => pairs.push((before, after)),
+                (_, false) => plain.push(after),
+                (false, _) => plain.push(before),
             }
         }
-        plain.retain(|marker| !marker.is_empty());
-        pairs.retain(|(before, after)| !before.is_empty() || !after.is_empty());
-        let plain = match plain.is_empty() {
+        let (words, parts): (Vec<_>, Vec<_>) = plain
+            .into_iter()
+            .partition(|marker| marker.chars().count() <= SHORT);
+        let parts = match parts.is_empty() {
             true => None,
             false => Some(
                 AhoCorasick::builder()
                     // Words are too short for a prefilter to pay.
                     .prefilter(false)
-                    .build(&plain)
+                    .build(&parts)
                     .map_err(|error| {
                         Error::parameter("markers", "a list that fits a search automaton", error)
                     })?,
             ),
         };
-        Ok(Markers { plain, pairs })
+        Ok(Markers {
+            words: words.into_iter().collect(),
+            parts,
+            pairs,
+        })
     }
 
-    /// Whether `word` contains a marker.
+    /// Whether `word` is a marker, or contains a long one.
     pub(super) fn mark(&self, word: &str) -> bool {
-        self.plain.as_ref().is_some_and(|any| any.is_match(word))
+        self.words.contains(word)
+            || self.parts.as_ref().is_some_and(|any| any.is_match(word))
             || self.pairs.iter().any(|(before, after)| {
                 before.len() + after.len() <= word.len()
                     && word
@@ -142,12 +156,12 @@ mod tests {
             nfkc: true,
             ..Settings::default()
         });
-        let list = ["但是", "以…为例", "ＢＵＴ", "", "…"].map(String::from);
+        let list = ["但是", "故", "以…为例", "ＢＵＴ", "据…", "…", ""].map(String::from);
         let markers = Markers::new(&list, &normalizer, true)?;
-        for word in ["但是", "不但是", "以此为例", "以为例", "but"] {
+        for word in ["但是", "故", "据", "以此为例", "以为例", "but", "butter"] {
             assert!(markers.mark(word), "{word}");
         }
-        for word in ["但", "为例以", "以此", "bu", ""] {
+        for word in ["但", "不但是", "事故", "数据", "为例以", "以此", "bu", ""] {
             assert!(!markers.mark(word), "{word}");
         }
         Ok(())

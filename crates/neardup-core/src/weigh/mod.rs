@@ -90,6 +90,9 @@ pub struct Settings {
     pub scheme: Scheme,
     /// The source of document frequencies.
     pub idf: Idf,
+    /// Leave out features that fewer documents of the collection contain; those that
+    /// a table does not have count as in one. 0 and 1 leave out none.
+    pub min_document_frequency: u64,
     /// Keep only so many features of highest weight; among equal weights those
     /// whose code points come first.
     pub top: Option<usize>,
@@ -149,6 +152,14 @@ impl Weigher {
                 "idf",
                 expected,
                 format!("{:?}", settings.idf).to_lowercase(),
+            ));
+        }
+        if settings.min_document_frequency > 1 && !matches!(settings.idf, Idf::Corpus | Idf::Table)
+        {
+            return Err(Error::parameter(
+                "min_document_frequency",
+                "1 where no documents are counted, as with the idf 'none' and 'bundled'",
+                settings.min_document_frequency,
             ));
         }
         if settings.top == Some(0) {
@@ -258,6 +269,18 @@ impl Weigher {
     pub(crate) fn count(&self, unit: Unit<'_>, features: &mut Features, lower: &mut String) {
         if let Some(text) = self.keep(unit.text, lower) {
             features.count(text, unit.tag);
+        }
+    }
+
+    /// Leaves out the features that too few documents contain, and returns how many
+    /// they were; none until the collection's own frequencies are known.
+    pub(crate) fn drop_rare(&self, features: &mut Features) -> usize {
+        let least = self.settings.min_document_frequency;
+        match &self.rarity {
+            Rarity::Counted(counted) if least > 1 && !self.waiting => {
+                features.retain(|word| counted.count(word).max(1) >= least)
+            }
+            _ => 0,
         }
     }
 

@@ -103,7 +103,7 @@ fn improved_weights_by_hand() {
         "sketch": {"kind": "simhash", "bits": 64},
     });
     let resources = Resources {
-        markers: vec!["但".into()],
+        markers: vec!["但是".into(), "营".into()],
         ..Resources::default()
     };
     let settings = serde_json::from_value(settings).expect("settings");
@@ -125,6 +125,106 @@ fn improved_weights_by_hand() {
         features,
         expected.map(|(word, weight)| (word.to_owned(), weight))
     );
+}
+
+#[test]
+fn bkdr_vectors_of_the_original() {
+    let Some(file) = golden("bkdr/java_vectors.tsv") else {
+        return;
+    };
+    let vectors = String::from_utf8(file).expect("UTF-8");
+    let mut count = 0;
+    for line in vectors.lines().skip(1) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [bits, expected, text] = fields[..] else {
+            panic!("three fields are wanted: {line}");
+        };
+        let bits: usize = bits.parse().expect("a width");
+        let bkdr = recipe(json!({
+            "segment": {"units": "tagged", "drop_tags": ["wn", "wd"]},
+            "weigh": {"scheme": "share"},
+            "sketch": {"kind": "simhash", "bits": bits, "hash": "bkdr", "tie": 0},
+        }));
+        assert_eq!(
+            format!("{:0bits$b}", sketch(&bkdr, text)[0]),
+            expected,
+            "{line}"
+        );
+        count += 1;
+    }
+    assert_eq!(count, 40);
+}
+
+#[test]
+fn five_weighted_letters_of_five_bits() {
+    // The low five bits of a letter are its place in the alphabet.
+    let bkdr = recipe(json!({
+        "segment": {"units": "external"},
+        "sketch": {"kind": "simhash", "bits": 5, "hash": "bkdr", "tie": 0},
+    }));
+    let text = "E YY FFF UUUU KKKKK".replace(' ', "");
+    let units: Vec<String> = text.chars().map(String::from).collect();
+    assert_eq!(sketch(&bkdr, &units.join(UNIT_END)), [0b00111]);
+}
+
+#[test]
+fn every_width_is_the_low_end_of_the_widest() {
+    // One feature: the fingerprint is its hash.
+    for (hash, word) in [
+        ("news", "灯塔"),
+        ("bkdr", "灯塔"),
+        ("news", "渡"),
+        ("bkdr", "渡"),
+    ] {
+        let of = |bits: u32| {
+            let settings = json!({
+                "segment": {"units": "external"},
+                "sketch": {"kind": "simhash", "bits": bits, "hash": hash},
+            });
+            sketch(&recipe(settings), word)[0]
+        };
+        for bits in (1..64).filter(|&bits| (hash, bits) != ("bkdr", 32)) {
+            assert_eq!(of(bits), of(64) & ((1 << bits) - 1), "{hash} {bits}");
+        }
+    }
+}
+
+#[test]
+fn rare_words_are_left_out() {
+    // Four documents contain: 春 4, 市场 2; 经营者 is not in the table, and counts as in one.
+    let table = [("春", 4), ("市场", 2)];
+    let left = |least: u64| {
+        let table = neardup_core::weigh::DocumentFrequencies::from_counts(4, table).expect("table");
+        let settings = json!({
+            "segment": {"units": "external"},
+            "weigh": {"scheme": "tf-idf", "idf": "table", "min_document_frequency": least},
+            "sketch": {"kind": "simhash", "bits": 64},
+        });
+        let settings = serde_json::from_value(settings).expect("settings");
+        let resources = Resources {
+            idf: Some(table),
+            ..Resources::default()
+        };
+        let recipe = Recipe::new(settings, resources).expect("recipe");
+        let text = ["市场", "春", "经营者", "市场"].join(UNIT_END);
+        let words: Vec<_> = recipe
+            .features(&text, None)
+            .into_iter()
+            .map(|(word, _)| word)
+            .collect();
+        let mut out = Sketch::default();
+        let found = recipe.sketch(&text, None, &mut Scratch::default(), &mut out);
+        assert_eq!(found, words.len());
+        assert_eq!(out.words == [0; 4], words.is_empty());
+        words
+    };
+    for least in [0, 1] {
+        assert_eq!(left(least), ["市场", "经营者", "春"]);
+    }
+    assert_eq!(left(2), ["市场", "春"]);
+    assert_eq!(left(3), ["春"]);
+    assert_eq!(left(4), ["春"]);
+    assert!(left(5).is_empty());
 }
 
 #[test]

@@ -177,6 +177,19 @@ fn stop_words_meet_normalized_text() {
 fn settings_without_meaning_are_refused() {
     for (settings, name) in [
         (json!({"sketch": {"kind": "simhash", "bits": 65}}), "bits"),
+        (json!({"sketch": {"kind": "simhash", "bits": 8}}), "bits"),
+        (
+            json!({"sketch": {"kind": "simhash", "bits": 0, "hash": "bkdr"}}),
+            "bits",
+        ),
+        (
+            json!({"weigh": {"min_document_frequency": 2}}),
+            "min_document_frequency",
+        ),
+        (
+            json!({"weigh": {"scheme": "tf-idf", "idf": "bundled", "min_document_frequency": 2}}),
+            "min_document_frequency",
+        ),
         (
             json!({"sketch": {"kind": "simhash", "bits": 128, "hash": "news"}}),
             "bits",
