@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import subprocess
 import sys
 from decimal import Decimal
@@ -81,6 +82,22 @@ def test_papers_are_as_similar_as_their_texts_are(shared):
         for by in (1, 10, 15)
     ]
     assert 1 > found[0] > found[1] > found[2] > 0
+
+
+@pytest.mark.shared
+def test_what_the_page_of_differences_says_of_altered_papers(shared, root):
+    folder = shared / "golden" / "paper_check"
+    page = (root / "docs" / "differences.md").read_text("utf-8")
+    published = json.loads((folder / "published.json").read_text("utf-8"))["similarity"]
+    original = (folder / "orig.txt").read_text("utf-8")
+    for name in ("add", "del", "dis_1", "dis_10", "dis_15"):
+        path = folder / f"orig_0.8_{name}.txt"
+        row = re.search(rf"^\| `{name}`.*$", page, re.MULTILINE)[0].split("|")
+        copy = path.read_text("utf-8")
+        edits = compare(original, copy).edit_similarity
+        bits = compare(original, copy, recipe="keywords").similarity
+        expected = [f"{published[path.name]:.2f}", f"{edits:.3f}", f"{bits:.3f}"]
+        assert [cell.strip() for cell in row[2:5]] == expected
 
 
 def test_worked_example_of_the_method():

@@ -155,6 +155,22 @@ class TestFilesOfTheRecipe:
         with Index(location) as index:
             assert index.add("b", TEXT).id == "a"
 
+    @pytest.mark.parametrize(
+        ("name", "earlier"), [("improved", "c301b55ac0df"), ("bkdr", "89adc7fa68fa")]
+    )
+    def test_a_recipe_that_gives_other_bits_now(self, location, name, earlier):
+        """Its sketches cannot be compared with new ones: of format 2 here."""
+        Index(location, recipe=name).close()
+        now = load_recipe(name).for_single_texts().id
+        is_settings = meta.c.name == "settings"
+        with Database.open(location, must_exist=True) as database, database.writing() as connection:
+            stored = connection.execute(sa.select(meta.c.value).where(is_settings)).scalar_one()
+        assert now in stored
+        value = stored.replace(now, f"{name}-{earlier}")
+        changed(location, meta.update().where(is_settings).values(value=value))
+        message = refused(location, IndexMismatchError, f"{name}-{earlier}", now)
+        assert "another version" in message
+
     def test_a_file_that_is_gone(self, location, words):
         Index(location, recipe=self.recipe(words)).close()
         content = words.read_bytes()

@@ -1,5 +1,6 @@
 """Pages: links lead somewhere, and programs in them are programs."""
 
+import doctest
 import os
 import re
 import subprocess
@@ -59,8 +60,6 @@ BLOCKS = [
 def test_blocks_are_of_their_language(language, block):
     if language in ("python", "py"):
         if ">>>" in block:
-            import doctest
-
             block = "\n".join(e.source for e in doctest.DocTestParser().get_examples(block))
         compile(block, "block", "exec")
     elif language == "toml":
@@ -75,6 +74,22 @@ def test_blocks_are_of_their_language(language, block):
     else:
         others = {"text", "rust", "console", "sh", "bash", "mermaid", "bibtex", "diff"}
         assert language in others | {"ini", "nginx", "yaml"}
+
+
+EXAMPLES_OF_PAGES = [
+    param for param in BLOCKS if param.values[0] == "python" and ">>>" in param.values[1]
+]
+
+
+@pytest.mark.parametrize(("language", "block"), EXAMPLES_OF_PAGES)
+def test_examples_give_what_the_page_says(language, block):
+    """Each block by itself."""
+    example = doctest.DocTestParser().get_doctest(block, {}, language, None, 0)
+    failed = []
+    doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE).run(
+        example, out=failed.append
+    )
+    assert not failed, "".join(failed)
 
 
 def run(*arguments, **options):
