@@ -63,7 +63,10 @@ def _states(recipe: Recipe) -> _States:
             try:
                 status = os.stat(value)
             except OSError as error:
-                raise InputError(f"{value}: cannot be read: {error.strerror}.") from error
+                # A misspelt name of a list is taken for a file.
+                names = ", ".join(word for word in words if word)
+                takes = f" '{stage}.{setting}' takes {names} or a file." if names else ""
+                raise InputError(f"{value}: cannot be read: {error.strerror}.{takes}") from error
             states.append((status.st_mtime_ns, status.st_size, status.st_ino))
     return tuple(states)
 

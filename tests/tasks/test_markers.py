@@ -1,10 +1,12 @@
 """Marker words: what the improved recipe makes of them."""
 
+import re
+
 import pytest
 from tests.golden.regenerate import markers
 from tests.reference import weigh
 
-from neardup import ParameterError, fingerprint, load_recipe
+from neardup import InputError, ParameterError, fingerprint, load_recipe
 from neardup.resources import compiled
 
 IMPROVED = load_recipe("improved").replace(weigh={"idf": "bundled"})
@@ -62,7 +64,14 @@ def test_a_list_of_ones_own(tmp_path):
     assert {word for word in plain if marked[word] != plain[word]} == {"票价"}
 
 
-def test_a_list_that_does_not_exist(tmp_path):
-    recipe = IMPROVED.replace(weigh={"markers": str(tmp_path / "longer")})
-    with pytest.raises(ParameterError.__base__, match="longer: cannot be read: No such file"):
+def test_a_list_that_does_not_exist():
+    """A misspelt name is taken for a file, so the message lists the names."""
+    recipe = IMPROVED.replace(weigh={"markers": "extnded"})
+    expected = (
+        "extnded: cannot be read: No such file or directory. "
+        "'weigh.markers' takes none, bundled, extended or a file."
+    )
+    with pytest.raises(InputError, match=f"^{re.escape(expected)}$"):
         fingerprint(TEXT, recipe=recipe)
+    with pytest.raises(ParameterError, match=r"'weigh.markers' parameter must be text. Got 7"):
+        IMPROVED.replace(weigh={"markers": 7})

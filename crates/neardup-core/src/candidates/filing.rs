@@ -235,6 +235,7 @@ mod tests {
             (128, 40, None),
             (64, 64, None),
             (8, 3, None),
+            (31, 3, None),
             (61, 3, Some(5)),
         ];
         for (bits, max_distance, expected) in found {
@@ -250,7 +251,7 @@ mod tests {
 
     #[test]
     fn fingerprints_within_the_distance_share_a_key() {
-        for (bits, words) in [(31, 1), (32, 1), (47, 1), (64, 1), (128, 2)] {
+        for (bits, words) in [(32, 1), (33, 1), (47, 1), (64, 1), (128, 2)] {
             let mut rows = Fingerprints::new(bits).unwrap();
             let first: Vec<u64> = vec![0x1234_5678; words];
             rows.push(&first).unwrap();
