@@ -8,9 +8,9 @@ import neardup
 from accuracy_collections import SHARED, WORKERS, MissingError, collection
 from accuracy_table import percent, table
 from neardup.lab import EditModel
-from neardup.lab.judge import Judge, natural_repeats
 from neardup.lab.methods import METHODS, Method, find
-from neardup.lab.trial import make_split, read_collection
+from neardup.lab.scoring import Scorer, natural_repeats
+from neardup.lab.split import make_split, read_collection
 
 RATES = (0.02, 0.05, 0.10, 0.15, 0.20, 0.30)
 #: The rate that the summary shows.
@@ -32,20 +32,20 @@ def measure():
         raise MissingError(f"{folder.name}: is missing.")
     split = make_split(read_collection(folder), "test")
     methods = {method.name: method for method in (*METHODS, NEWS)}
-    judge, tallies = None, {}
+    scorer, tallies = None, {}
     for rate in RATES:
-        documents = split.table(rate)
-        if judge is None:
+        documents = split.table("edits", rate)
+        if scorer is None:
             # Of untouched documents, so the same at all rates.
             natural = natural_repeats(split, documents, workers=WORKERS)
-            judge = Judge(split, natural)
+            scorer = Scorer(split, natural)
         for name in RECIPES:
             method = methods[name]
             found = find(method, documents, method.default, workers=WORKERS)
-            tallies[name, rate] = judge.tallies(found)[-1]
+            tallies[name, rate] = scorer.tallies(found)[-1]
     return {
         "documents": len(split.base),
-        "copies": judge.true_pairs[-1],
+        "copies": scorer.true_pairs[-1],
         "natural": len(natural),
         "tallies": tallies,
         "english": {rate: _english(rate) for rate in _ENGLISH_RATES},

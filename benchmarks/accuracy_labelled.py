@@ -8,8 +8,8 @@ from accuracy_table import interval, table
 from neardup import _core
 from neardup.lab.bootstrap import bootstrap_interval
 from neardup.lab.measures import Measured, Pairs, measure_all
+from neardup.lab.split import Documents, read_documents
 from neardup.lab.sweep import f1_of_sums, sweep
-from neardup.lab.trial import Documents, read_documents
 from neardup.recipe import load_recipe
 from neardup.resources import compiled
 

@@ -33,9 +33,15 @@ def test_pairs_of_a_csv_and_other_fields(run):
 
 
 def test_published(run):
-    options = ["--methods", "classic,characters", "--sizes", "10,20", "--rate", "0.05"]
-    found = run("evaluate", "published", EXAMPLES / "topics", "-o", "out", *options)
-    rows = found.out.splitlines()
+    options = ["--methods", "classic,characters", "--sizes", "10,20"]
+    edits = ["--copies", "edits", "--rate", "0.05"]
+    found = run("evaluate", "published", EXAMPLES / "topics", "-o", "out", *options, *edits)
+    first, rows = (part.splitlines() for part in found.out.split("\n\n"))
+    assert first[0] == "As published: documents by topic, copies are edits"
+    names = [row.split()[0] for row in first[2:7]]
+    assert names == ["Shingle,", "Shingle,", "traditional,", "traditional,", "improved"]
+    assert "0.953 / 0.940" in first[6]
+    assert rows.pop(0) == "All methods: pairs"
     assert rows[0].split() == [
         "method",
         "cut-off",
@@ -50,6 +56,36 @@ def test_published(run):
     sizes = Path("out/sizes.csv").read_text("utf-8").splitlines()
     assert [row.split(",")[2] for row in sizes[1:4]] == ["10", "20", "36"]
     assert "5% of the characters edited" in Path("out/report.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("pairs", *PAIRS, "--recipes", "classic"),
+        ("published", EXAMPLES / "topics", "--methods", "classic", "--sizes", "20"),
+    ],
+)
+def test_without_output_the_table_alone(run, files, command):
+    found = run("evaluate", *command)
+    assert "classic" in found.out
+    assert found.err == ""
+    assert files() == []
+
+
+@pytest.mark.parametrize("command", [("pairs", *PAIRS), ("published", EXAMPLES / "topics")])
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("-", "-: must be a folder. Got standard output instead."),
+        ("out.csv", "out.csv: must be a folder. Got the name of a file instead."),
+        ("in.jsonl/out", "in.jsonl/out: cannot be created: Not a directory."),
+    ],
+)
+def test_outputs_that_cannot_be_folders(run, files, command, output, said):
+    Path("in.jsonl").write_text("")
+    found = run("evaluate", *command, "-o", output, code=2)
+    assert said in found.err
+    assert files() == ["in.jsonl"]
 
 
 @pytest.mark.parametrize("command", [("pairs", *PAIRS), ("published", EXAMPLES / "topics")])
@@ -73,7 +109,12 @@ def test_results_are_replaced_only_by_force(run, files, command):
         (("published", "none", "-o", "out"), "must be a folder of topic files"),
         (("published", ".", "-o", "out", "--sizes", "1k"), "'sizes' parameter must be whole"),
         (("published", ".", "-o", "out", "--methods", "best"), "'methods' parameter"),
-        (("published", ".", "-o", "out", "--rate", "0.9"), "'rate' parameter"),
+        (
+            ("published", ".", "--copies", "edits", "--rate", "0.9"),
+            "'rate' parameter must be a number",
+        ),
+        (("published", ".", "--rate", "0.05"), "must be left out unless copies='edits'"),
+        (("published", ".", "--copies", "quotes"), "'copies' parameter must be reposts or edits"),
         (("nothing",), "No such command"),
     ],
 )

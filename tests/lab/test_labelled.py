@@ -16,7 +16,7 @@ from neardup.lab.differences import differences
 from neardup.lab.measures import Pairs
 from neardup.lab.pairs_report import FILES, command, markdown, terminal
 from neardup.lab.rare_shingles import RareShingles, shingle_hashes
-from neardup.lab.trial import Documents
+from neardup.lab.split import Documents
 from neardup.resources import compiled
 
 EXAMPLES = ROOT / "examples" / "evaluate"

@@ -5,19 +5,26 @@ import dataclasses
 import io
 import re
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from neardup import InputError, MissingDependencyError, OutputError, ParameterError
 from neardup.lab import Method, Scores, published
 from neardup.lab import figures as lab_figures
-from neardup.lab.report import markdown
+from neardup.lab.as_published import AsPublished, as_published, contenders, findings
+from neardup.lab.methods import find
+from neardup.lab.report import markdown, terminal
+from neardup.lab.scoring import Scorer, Tally, natural_repeats
+from neardup.lab.split import make_split, read_collection
 from neardup.lab.tables import csv_files
 
 pytestmark = pytest.mark.slow
 
-FIGURES = ("precision", "recall", "time", "rates")
+FIGURES = ("as_published_topics", "as_published_sizes", "precision", "recall", "time", "rates")
 FILES = {
+    "as_published.csv",
     "published.csv",
     "choices.csv",
     "sweep.csv",
@@ -33,7 +40,8 @@ METHODS = ["general", Method("classic", "classic", "max_distance", tuple(range(0
 @pytest.fixture(scope="module")
 def result(collection_folder, tmp_path_factory):
     output = tmp_path_factory.mktemp("lab") / "made" / "here"
-    return published(collection_folder, output, methods=METHODS, sizes=[10, 44, 20], workers=1)
+    options = {"methods": METHODS, "sizes": [10, 44, 20], "workers": 1}
+    return published(collection_folder, output, copies="edits", **options)
 
 
 def rows_of(result, name):
@@ -48,7 +56,8 @@ def untimed(result):
         for run in result.runs
     )
     sizes = tuple(dataclasses.replace(time, seconds=0.0) for time in result.sizes)
-    return dataclasses.replace(result, runs=runs, sizes=sizes, folder=None)
+    paper = tuple(dataclasses.replace(run, seconds=0.0) for run in result.as_published)
+    return dataclasses.replace(result, runs=runs, sizes=sizes, as_published=paper, folder=None)
 
 
 def test_what_is_measured(result):
@@ -97,10 +106,111 @@ def test_the_files(result):
     assert len(rows_of(result, "sweep.csv")) == len(result.sweep)
 
 
+PAPER_METHODS = [
+    "Shingle, sample of 8",
+    "Shingle, sample of 64",
+    "traditional, stop words kept",
+    "traditional, stop words out",
+    "improved",
+]
+
+
+@pytest.fixture(scope="module")
+def reposts(collection_folder, tmp_path_factory):
+    """The default copies; without methods of one's own it is the paper's that take the time."""
+    output = tmp_path_factory.mktemp("reposts")
+    return published(collection_folder, output, methods=["classic"], sizes=[20])
+
+
+def test_copies_are_reposts_by_default(reposts, result):
+    assert (reposts.copies, reposts.rate) == ("reposts", None)
+    assert result.copies == "edits"
+    assert 0 < reposts.lengthened < 0.2
+    text = (reposts.folder / "report.md").read_text("utf-8")
+    assert "re-posts with a line added at head, tail or both" in text
+    assert f"adds {reposts.lengthened:.1%} to the text" in " ".join(text.split())
+
+
+def test_the_papers_methods_are_measured_at_its_distance(reposts):
+    assert [run.name for run in reposts.paper_methods] == PAPER_METHODS
+    assert [run.bound for run in reposts.paper_methods] == ["≥ 0.5"] * 2 + ["≤ 3"] * 3
+    sizes = [(run.name, run.documents) for run in reposts.as_published]
+    assert sizes == [(name, size) for name in PAPER_METHODS for size in (20, 44)]
+    for run in reposts.as_published:
+        assert run.seconds > 0
+        assert [tally.topic for tally in run.tallies] == ["harbour", "market", "all"]
+        *topics, every = (tally.scores for tally in run.tallies)
+        assert run.precision == pytest.approx(sum(scores.precision for scores in topics) / 2)
+        assert run.recall == pytest.approx(sum(scores.recall for scores in topics) / 2)
+        # All 24 originals and copies, or those of them that are together among the first 20.
+        wanted = every.tp + every.fn
+        assert wanted == 24 if run.documents == 44 else 0 < wanted <= 20
+    # A line that names the paper leaves nearly all shingles where they are.
+    assert reposts.paper_methods[1].recall == 1
+    recipes = {run.recipe_id for run in reposts.paper_methods}
+    assert len(recipes) == len(PAPER_METHODS)
+
+
+def test_as_published_in_tables_and_report(reposts):
+    rows = rows_of(reposts, "as_published.csv")
+    assert len(rows) == 5 * 2 * (2 + 2)
+    header = "method,recipe_id,cut_off,documents,topic,tp,fp,fn,precision,recall,f1,seconds"
+    assert ",".join(rows[0]) == header
+    assert [row["topic"] for row in rows[:4]] == ["harbour", "market", "all", "all pairs"]
+    text = (reposts.folder / "report.md").read_text("utf-8")
+    section = text[text.index("## As published") : text.index("## At the best")]
+    (line,) = re.findall(r"^\| improved \| ≤ 3 .*$", section, re.MULTILINE)
+    run = reposts.paper_methods[-1]
+    assert f"| {run.precision:.3f} | {run.recall:.3f} | 0.953 / 0.940 |" in line
+    assert len(re.findall(r"^- \*\*(?:Not r|R)eproduced\*\*: ", section, re.MULTILINE)) == 4
+
+
+def as_measured(kind, precision, recall, seconds):
+    """A run of one topic with about that precision and recall."""
+    tp = round(1000 * recall)
+    scores = Scores(tp, round(tp / precision) - tp, 1000 - tp)
+    tallies = (Tally("a", scores, 0), Tally("all", scores, 0))
+    return AsPublished(kind, f"{kind}, x", "id", "≤ 3", 2000, tallies, tallies[1], seconds)
+
+
+@pytest.mark.parametrize(
+    ("improved", "expected"),
+    [
+        # Precision, recall, seconds; beside Shingle .90 and traditional .93.
+        ((0.95, 0.94, 1.0), [True, True, True, True]),
+        ((0.95, 0.94, 3.0), [True, True, True, False]),
+        ((0.95, 0.90, 1.0), [False, False, True, True]),
+        ((0.92, 0.99, 1.0), [False, True, True, True]),
+        ((0.90, 0.80, 1.0), [False, False, False, True]),
+    ],
+)
+def test_what_is_reproduced_follows_from_the_figures(improved, expected):
+    runs = [
+        as_measured("Shingle", 0.9, 0.9, 2.0),
+        as_measured("traditional", 0.93, 0.93, 2.0),
+        as_measured("improved", *improved),
+    ]
+    said = findings(runs)
+    assert [line.startswith("**Reproduced**: ") for line in said] == expected
+    plain = findings(runs, markdown=False)
+    assert [line.startswith("Reproduced: ") for line in plain] == expected
+    assert not any(mark in line for line in plain for mark in "*`")
+
+
+def test_without_a_folder_nothing_is_written(collection_folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    # Figures are not drawn, so matplotlib is not needed.
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = published(collection_folder, methods=["classic"], sizes=[])
+    assert result.folder is None
+    assert "improved" in terminal(result)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_report(result):
     text = (result.folder / "report.md").read_text("utf-8")
     images = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)
-    assert images == ["precision.svg", "recall.svg", "time.svg", "rates.svg"]
+    assert images == [f"{name}.svg" for name in FIGURES]
     assert set(images) <= FILES
     assert "2% to 10% of the characters edited" in text
     assert "| `general` | ≥ " in text
@@ -137,10 +247,23 @@ def test_nothing_found_is_not_drawn_as_precise():
 
 def test_the_same_again_but_for_times(result, collection_folder):
     again = published(
-        collection_folder, result.folder, methods=METHODS, sizes=[20, 10], workers=2, force=True
+        collection_folder,
+        result.folder,
+        copies="edits",
+        methods=METHODS,
+        sizes=[20, 10],
+        workers=2,
+        force=True,
     )
     assert untimed(again) == untimed(result)
-    options = {"seed": 1, "rate": 0.2, "methods": METHODS[:1], "sizes": [], "force": True}
+    options = {
+        "seed": 1,
+        "copies": "edits",
+        "rate": 0.2,
+        "methods": METHODS[:1],
+        "sizes": [],
+        "force": True,
+    }
     other = published(collection_folder, result.folder, **options)
     assert {tuple(time.method for time in other.sizes)} == {("general",)}
     assert csv_files(other)["sweep.csv"] != csv_files(result)["sweep.csv"]
@@ -150,7 +273,9 @@ def test_the_same_again_but_for_times(result, collection_folder):
     ("options", "expected"),
     [
         ({"seed": -1}, "'seed' parameter must be"),
-        ({"rate": 0.6}, "'rate' parameter must be"),
+        ({"copies": "edits", "rate": 0.6}, "'rate' parameter must be a number from 0 to 0.5"),
+        ({"rate": 0.05}, "'rate' parameter must be left out unless copies='edits'"),
+        ({"copies": "quotes"}, "'copies' parameter must be reposts or edits"),
         ({"methods": ["none"]}, "'methods' parameter must be"),
         ({"methods": [Method("m", "news", "threshold", (0.5,))]}, "must decide by threshold"),
         ({"sizes": [45]}, "'sizes' parameter must be a whole number from 1 to 44"),
@@ -166,12 +291,48 @@ def test_parameters_out_of_bounds(collection_folder, tmp_path, options, expected
     assert not (tmp_path / "out").exists()
 
 
-def test_inputs_and_outputs_that_cannot_be(collection_folder, tmp_path):
+def test_inputs_that_cannot_be(tmp_path):
     with pytest.raises(InputError, match="must be a folder"):
-        published(tmp_path / "missing", tmp_path / "out", methods=["general"])
-    (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match="Got a file instead"):
-        published(collection_folder, tmp_path / "file", methods=["general"], sizes=[])
+        published(tmp_path / "missing", tmp_path / "out" / "in", methods=["general"])
+    # The folders that were created for the results are gone again.
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("file", "file: must be a folder. Got a file instead"),
+        ("file/below", "below: cannot be created"),
+        ("report.md", "report.md: must be a folder. Got the name of a file instead"),
+        ("-", "-: must be a folder. Got standard output instead"),
+        ("taken", r"taken.recall\.png: exists already"),
+    ],
+)
+def test_an_output_is_refused_before_the_work(tmp_path, monkeypatch, name, expected):
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("")
+    Path("taken").mkdir()
+    Path("taken/recall.png").write_text("mine")
+    # The data are missing as well: what is said of the output comes first.
+    with pytest.raises(OutputError, match=expected):
+        published("missing", name, methods=["general"])
+    assert sorted(map(str, Path().rglob("*"))) == ["file", "taken", "taken/recall.png"]
+
+
+def test_an_experiment_that_fails_leaves_no_file(collection_folder, tmp_path, monkeypatch):
+    """The files are opened first; a folder that had other files keeps those."""
+    output = tmp_path / "out"
+    output.mkdir()
+    (output / "notes.txt").write_text("mine")
+
+    def stop(*_):
+        assert len(list(output.iterdir())) > len(FILES)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("neardup.lab.zhang_he_2020._measure", stop)
+    with pytest.raises(KeyboardInterrupt):
+        published(collection_folder, output)
+    assert [path.name for path in output.iterdir()] == ["notes.txt"]
 
 
 def test_without_matplotlib(collection_folder, tmp_path, run_python):
@@ -214,3 +375,28 @@ def test_a_part_of_the_real_topics(shared, tmp_path):
     assert result.natural > 0
     assert run.overall.scores.recall >= 0.97
     assert run.overall.scores.precision >= 0.99
+
+
+@pytest.mark.shared
+def test_the_published_comparison_is_reproduced(shared):
+    """On real news: the paper's figures of `improved`, ahead of traditional SimHash."""
+    split = make_split(read_collection(shared / "corpora" / "topics_zh"), "test")
+    table = split.table("reposts")
+    scorer = Scorer(split, natural_repeats(split, table))
+    places = split.first(len(table))
+    runs = [
+        as_published(one, find(one.method, table, one.cut_off), scorer, places)
+        for one in contenders()
+    ]
+    *_, kept, out, improved = runs
+    assert improved.precision >= 0.92
+    assert improved.recall >= 0.94
+    assert improved.everywhere.precision >= 0.90
+    for ours, theirs in zip(improved.tallies, out.tallies, strict=True):
+        assert ours.scores.recall > theirs.scores.recall
+    assert improved.precision > kept.precision
+    assert [line.split("*")[2] for line in findings(runs)[:3]] == [
+        "Reproduced",
+        "Reproduced",
+        "Not reproduced",
+    ]

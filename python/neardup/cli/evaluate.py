@@ -19,12 +19,13 @@ app = typer.Typer(
 )
 
 Folder = Annotated[
-    Path,
+    Path | None,
     typer.Option(
         "--output",
         "-o",
         metavar="FOLDER",
-        help="Folder for the report, tables and figures; made if it is missing.",
+        help="Folder for the report, tables and figures; created if it is missing. By default "
+        "only the table is printed.",
         rich_help_panel="Output",
         show_default=False,
     ),
@@ -33,7 +34,6 @@ Folder = Annotated[
 
 def pairs(
     inputs: o.Inputs,
-    output: Folder,
     truth: Annotated[
         Path,
         typer.Option(
@@ -45,6 +45,7 @@ def pairs(
             show_default=False,
         ),
     ],
+    output: Folder = None,
     text_field: o.TextField = None,
     id_field: o.IdField = None,
     title_field: o.TitleField = None,
@@ -62,7 +63,9 @@ def pairs(
     ] = None,
     seed: Annotated[
         int,
-        typer.Option("--seed", help="Of the resamples of the intervals.", rich_help_panel="Run"),
+        typer.Option(
+            "--seed", help="Seed of the resamples of the intervals.", rich_help_panel="Run"
+        ),
     ] = 0,
     force: o.Force = False,
     workers: o.Workers = 0,
@@ -111,13 +114,23 @@ def published(
             show_default=False,
         ),
     ],
-    output: Folder,
+    output: Folder = None,
+    copies: Annotated[
+        str,
+        typer.Option(
+            "--copies",
+            help="How copies are made: reposts adds a line at the head, the tail or both; edits "
+            "changes characters, words and sentences.",
+            rich_help_panel="Input",
+        ),
+    ] = "reposts",
     methods: Annotated[
         str | None,
         typer.Option(
             "--methods",
             metavar="NAME,...",
-            help="Methods to compare, with commas between them. By default all.",
+            help="Methods to compare at their best cut-offs, with commas between them. By default "
+            "all. The paper's own methods are measured in any case.",
             rich_help_panel="Normalize to sketch",
             show_default=False,
         ),
@@ -126,8 +139,8 @@ def published(
         float | None,
         typer.Option(
             "--rate",
-            help="Share of each copy's characters that edits touch, from 0 to 0.5. By default "
-            "drawn for each copy from 0.02 to 0.10.",
+            help="With --copies edits: share of each copy's characters that edits touch, from 0 "
+            "to 0.5. By default drawn for each copy from 0.02 to 0.10.",
             rich_help_panel="Input",
             show_default=False,
         ),
@@ -145,7 +158,7 @@ def published(
     ] = None,
     seed: Annotated[
         int,
-        typer.Option("--seed", help="Of halves, order and edits.", rich_help_panel="Run"),
+        typer.Option("--seed", help="Seed of halves, order and copies.", rich_help_panel="Run"),
     ] = 0,
     force: o.Force = False,
     workers: o.Workers = 0,
@@ -153,10 +166,10 @@ def published(
 ) -> None:
     """Repeat the published comparison of methods on texts of your own.
 
-    Edited copies are made of half of each topic's documents, and every method
-    has to find them: precision and recall by topic, time by number of documents,
-    both by how much was edited. The table goes to standard output, the report
-    with its figures to the folder.
+    Copies are made of half of each topic's documents, and every method has to
+    find them: first the paper's methods at distance 3, with documents counted by
+    topic; then all methods at their own and best cut-offs, with pairs counted.
+    The tables go to standard output, the report with its figures to the folder.
     """
     from neardup.cli.watch import Watch
     from neardup.lab import published as run
@@ -166,6 +179,7 @@ def published(
         result = run(
             data,
             output,
+            copies=copies,
             seed=seed,
             rate=rate,
             methods=_listed(methods),
@@ -201,5 +215,6 @@ def _numbers(values: str | None, name: str) -> list[int] | None:
         raise bad(name, "whole numbers with commas between them", values) from None
 
 
-def _say_where(output: Path) -> None:
-    typer.echo(f"neardup: the report is {output / 'report.md'}", err=True)
+def _say_where(output: Path | None) -> None:
+    if output is not None:
+        typer.echo(f"neardup: the report is {output / 'report.md'}", err=True)

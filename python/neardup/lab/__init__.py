@@ -1,6 +1,6 @@
 """The lab: experiments whose truth is known, their metrics, their figures.
 
-`EditModel` makes near-duplicates as re-posts and editors do; `published` runs
+`RepostModel` makes near-duplicates as re-posts do, `EditModel` as editors do; `published` runs
 the published comparison of methods on a collection of your own;
 `evaluate_pairs` says which measure and threshold fit pairs that you labelled;
 `plant` puts passages of texts into others, and `passage_scores` says how many
@@ -22,7 +22,9 @@ from neardup.lab.methods import METHODS, Method
 from neardup.lab.metrics import Scores, average_precision, pair_scores, precision_recall_curve
 from neardup.lab.plagdet import Case, PassageScores, passage_scores
 from neardup.lab.planted import KINDS, Planted, exchange_words, plant
-from neardup.lab.published import PublishedResult, published
+from neardup.lab.published_results import PublishedResult
+from neardup.lab.reposts import Repost, RepostModel
+from neardup.lab.zhang_he_2020 import published
 
 __all__ = [
     "KINDS",
@@ -37,6 +39,8 @@ __all__ = [
     "PassageScores",
     "Planted",
     "PublishedResult",
+    "Repost",
+    "RepostModel",
     "Scores",
     "adjusted_rand_index",
     "average_precision",

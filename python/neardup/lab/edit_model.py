@@ -25,16 +25,14 @@ and a close one.
 
 from __future__ import annotations
 
-import hashlib
 import numbers
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
-
-import numpy as np
+from typing import Any
 
 from neardup.exceptions import ParameterError
-from neardup.lab import frame_lines, passages
+from neardup.lab import passages, wire_lines
+from neardup.lab.draws import Draws
 from neardup.parameters import bad, check_string, check_whole
 
 __all__ = ["EditModel", "EditedCopy"]
@@ -100,7 +98,8 @@ class EditModel:
 
     See Also
     --------
-    neardup.lab.published : the experiment that uses it.
+    RepostModel : the same article with a line added.
+    neardup.lab.published : the experiment that uses both.
 
     Notes
     -----
@@ -144,7 +143,7 @@ class EditModel:
         EditedCopy
             Equal to the text where the budget is below one character.
         """
-        draw = _Draw(f"{self._seed}\n{check_string(id, 'id')}")
+        draw = Draws(f"{self._seed}\n{check_string(id, 'id')}")
         check_string(text, "text")
         low, high = RATES
         rate = low + (high - low) * draw.share() if self._rate is None else self._rate
@@ -172,29 +171,10 @@ def check_rate(value: Any, name: str = "rate") -> float:
     return float(value)
 
 
-_T = TypeVar("_T")
-
-
-class _Draw:
-    """Draws from a generator that a key alone decides."""
-
-    def __init__(self, key: str) -> None:
-        digest = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        generator = np.random.PCG64(int.from_bytes(digest, "little"))
-        # Of all draws NumPy has, this one is the least likely ever to change.
-        self.share: Callable[[], float] = np.random.Generator(generator).random
-
-    def below(self, count: int) -> int:
-        return int(self.share() * count)
-
-    def one(self, items: Sequence[_T]) -> _T:
-        return items[self.below(len(items))]
-
-
 class _Donors:
     """Words, sentences and characters of a few texts of the pool."""
 
-    def __init__(self, pool: Sequence[str], text: str, draw: _Draw) -> None:
+    def __init__(self, pool: Sequence[str], text: str, draw: Draws) -> None:
         drawn = [draw.one(pool) for _ in range(_DONORS)]
         texts = [donor for donor in drawn if donor != text]
         if not texts:
@@ -215,7 +195,7 @@ class _Donors:
 class _Edits:
     """A text under edit: what stands now in place of each character of it."""
 
-    def __init__(self, text: str, draw: _Draw, donors: _Donors) -> None:
+    def __init__(self, text: str, draw: Draws, donors: _Donors) -> None:
         self._text = text
         self._now = list(text)
         self._free = bytearray(b"\1" * len(text))
@@ -238,8 +218,8 @@ class _Edits:
     def line(self, limit: int) -> None:
         """Change the line of a source at the head or the tail, if there is room."""
         at_head = self._draw.share() < 0.5
-        begin, end = (frame_lines.head_of if at_head else frame_lines.tail_of)(self._text)
-        lines = (frame_lines.heads if at_head else frame_lines.tails)(self._text)
+        begin, end = (wire_lines.head_of if at_head else wire_lines.tail_of)(self._text)
+        lines = (wire_lines.heads if at_head else wire_lines.tails)(self._text)
         line = self._draw.one(lines)
         if begin == end:
             if len(line) <= limit:

@@ -15,11 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from neardup.exceptions import MissingDependencyError
-from neardup.lab.trial import OVERALL
+from neardup.lab.as_published import PAPER
+from neardup.lab.split import OVERALL
 
 if TYPE_CHECKING:
     from neardup.lab.metrics import Scores
-    from neardup.lab.published import PublishedResult, Run
+    from neardup.lab.published_results import PublishedResult, Run
 
 __all__ = ["COLOURS", "FIGURES", "MARKERS", "draw", "line", "rendered", "require_matplotlib"]
 
@@ -65,10 +66,11 @@ _STYLE: Mapping[str, Any] = {
     "legend.frameon": False,
 }
 #: The figures of the published experiment.
-FIGURES = ("precision", "recall", "time", "rates")
+FIGURES = ("as_published_topics", "as_published_sizes", "precision", "recall", "time", "rates")
 
 _WIDTH, _HEIGHT = 8.0, 4.5
 _DOTS = 144
+_THEIRS = "improved, in the paper"
 _OWN = "at the recipe's own cut-off"
 #: Share of the place between two topics that their bars fill.
 _FILLED = 0.82
@@ -100,8 +102,7 @@ def draw(result: PublishedResult) -> dict[str, bytes]:
     Returns
     -------
     dict of str to bytes
-        ``precision``, ``recall``, ``time`` and ``rates``, each with ``.svg`` and
-        ``.png``.
+        Those of `FIGURES`, each with ``.svg`` and ``.png``.
 
     Raises
     ------
@@ -114,6 +115,8 @@ def draw(result: PublishedResult) -> dict[str, bytes]:
     """
     require_matplotlib()
     figures: dict[str, Callable[[Any], None]] = {
+        "as_published_topics": lambda figure: _paper_topics(figure, result),
+        "as_published_sizes": lambda figure: _paper_sizes(figure, result),
         "precision": lambda figure: _bars(figure, result, "precision"),
         "recall": lambda figure: _bars(figure, result, "recall"),
         "time": lambda figure: _times(figure, result),
@@ -121,7 +124,8 @@ def draw(result: PublishedResult) -> dict[str, bytes]:
     }
     files: dict[str, bytes] = {}
     for name, fill in figures.items():
-        for extension, data in rendered(fill).items():
+        height = 1.4 * _HEIGHT if name == "as_published_topics" else _HEIGHT
+        for extension, data in rendered(fill, height).items():
             files[f"{name}.{extension}"] = data
     return files
 
@@ -153,8 +157,57 @@ def rendered(fill: Callable[[Any], None], height: float = _HEIGHT) -> dict[str, 
     return files
 
 
+def _paper_topics(figure: Any, result: PublishedResult) -> None:
+    """Precision and recall of documents by topic, with the paper's figure as a line."""
+    runs = result.paper_methods
+    groups = [*result.topics, "mean"]
+    width = _FILLED / len(runs)
+    panels = figure.subplots(2, 1, sharex=True)
+    for axes, measure, paper in zip(panels, ("precision", "recall"), PAPER, strict=True):
+        for at, run in enumerate(runs):
+            values = [_drawn(tally.scores, measure) for tally in run.tallies[:-1]]
+            axes.bar(
+                [group - _FILLED / 2 + width * (at + 0.5) for group in range(len(groups))],
+                [*values, getattr(run, measure)],
+                width,
+                label=run.name,
+                color=COLOURS[at],
+                hatch=_HATCHES[at],
+                edgecolor="white",
+                linewidth=0.4,
+            )
+        axes.axhline(paper, color="black", linewidth=1, linestyle="--", label=_THEIRS)
+        axes.set_xticks(range(len(groups)), groups)
+        axes.tick_params(axis="x", length=0, labelbottom=True)
+        axes.set_ylim(0, 1.02)
+        axes.set_ylabel(measure)
+        axes.set_title(f"{measure.capitalize()} of documents by topic, as published", loc="left")
+    _legend(figure, panels[0])
+
+
+def _paper_sizes(figure: Any, result: PublishedResult) -> None:
+    """Precision, recall and time of the paper's methods by number of documents."""
+    panels = figure.subplots(1, 3)
+    sizes = sorted({run.documents for run in result.as_published})
+    for axes, measure in zip(panels, ("precision", "recall", "seconds"), strict=True):
+        for at, one in enumerate(result.paper_methods):
+            mine = sorted(
+                (run for run in result.as_published if run.name == one.name),
+                key=lambda run: run.documents,
+            )
+            line(axes, at, one.name, sizes, [getattr(run, measure) for run in mine])
+        axes.set_xlim(0, sizes[-1] * 1.03)
+        if measure == "seconds":
+            axes.set_ylim(bottom=0)
+        else:
+            axes.set_ylim(0, 1.02)
+        axes.set_xlabel("documents")
+        axes.set_title(measure.capitalize(), loc="left")
+    _legend(figure, panels[0])
+
+
 def _bars(figure: Any, result: PublishedResult, measure: str) -> None:
-    """Grouped bars by topic; a tick where the recipe's own cut-off stands."""
+    """Grouped bars by topic; a tick at the value of the recipe's own cut-off."""
     axes = figure.add_subplot()
     best, default = result.chosen("best"), result.chosen("default")
     groups = [*result.topics, OVERALL]
@@ -236,7 +289,9 @@ def line(axes: Any, at: int, name: str, x: Sequence[float], y: Sequence[float]) 
 def _legend(figure: Any, axes: Any) -> None:
     handles, labels = axes.get_legend_handles_labels()
     # What is no method comes last, whatever kind of mark it is.
-    entries = sorted(zip(labels, handles, strict=True), key=lambda entry: entry[0] == _OWN)
+    entries = sorted(
+        zip(labels, handles, strict=True), key=lambda entry: entry[0] in (_OWN, _THEIRS)
+    )
     figure.legend(
         [handle for _, handle in entries],
         [label for label, _ in entries],

@@ -2,64 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from neardup.exceptions import OutputError
 
-__all__ = ["check_free", "write_files"]
+__all__ = ["check_output", "open_folder"]
+
+#: Endings of result files and of other outputs; a folder is not called so by intention.
+_FILES = (".md", ".txt", ".html", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".gz", ".zst")
+
+Write = Callable[[Mapping[str, bytes]], None]
 
 
-def check_free(folder: Path, names: Iterable[str], *, force: bool) -> None:
-    """Raise if results would replace files, or the folder cannot be one.
+def check_output(folder: Path) -> None:
+    """Raise if a path cannot be meant as a folder.
 
     Parameters
     ----------
     folder : Path
-    names : iterable of str
-        Files that will be written.
-    force : bool
-        Replace what is there.
 
     Raises
     ------
     OutputError
-        If the folder is a file; without `force` if a file of one of the names is
-        there. For asking before minutes of work, not after.
+        If the path is ``-``, an existing file, or has a file's ending and is not
+        an existing folder.
     """
-    if folder.exists() and not folder.is_dir():
+    if str(folder) == "-":
+        raise OutputError(
+            "-: must be a folder. Got standard output instead. The table is printed anyway; "
+            "leave output= (-o) out to get nothing else."
+        )
+    if folder.is_dir():
+        return
+    if os.path.lexists(folder):
         raise OutputError(f"{folder}: must be a folder. Got a file instead.")
+    if folder.name.lower().endswith(_FILES):
+        raise OutputError(
+            f"{folder}: must be a folder. Got the name of a file instead. "
+            f"Name a folder such as {folder.with_suffix('')}."
+        )
+
+
+@contextlib.contextmanager
+def open_folder(folder: Path | None, names: Iterable[str], *, force: bool) -> Iterator[Write]:
+    """Open all files of a folder before the work that fills them.
+
+    Parameters
+    ----------
+    folder : Path or None
+        Created if it is missing, and removed again if an error ends the block.
+        None ignores what is written.
+    names : iterable of str
+        The files.
+    force : bool
+        Replace files that exist.
+
+    Yields
+    ------
+    callable
+        Takes the contents by name, once. The files get their names at the end of
+        the block, all of them or none.
+
+    Raises
+    ------
+    OutputError
+        If `folder` is not a folder or cannot be written to, or one of the files
+        exists and `force` is false.
+    """
+    from neardup.writers import OutputSet
+
+    if folder is None:
+        yield lambda _: None
+        return
+    check_output(folder)
+    names = list(names)
     taken = [name for name in names if (folder / name).exists()]
     if taken and not force:
         raise OutputError(
             f"{folder / taken[0]}: exists already. Choose another folder, or replace the results "
             "in it with force=True (--force)."
         )
-
-
-def write_files(folder: Path, files: Mapping[str, bytes], *, force: bool) -> None:
-    """Write files into a folder; all of them or none.
-
-    Parameters
-    ----------
-    folder : Path
-        Made if it is missing.
-    files : mapping of str to bytes
-        By name.
-    force : bool
-        Replace what is there.
-
-    Raises
-    ------
-    OutputError
-        If a file cannot be written; none was changed then.
-    """
-    from neardup.writers import OutputSet
-
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be created: {error.strerror}.") from error
-    with OutputSet() as outputs:
-        for name, data in files.items():
-            outputs.open_text(folder / name, force=force).write(data)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"{folder}: cannot be created: {error.strerror}.") from error
+        with OutputSet() as outputs:
+            opened = {name: outputs.open_text(folder / name, force=force) for name in names}
+
+            def write(files: Mapping[str, bytes]) -> None:
+                for name, output in opened.items():
+                    output.write(files[name])
+
+            yield write
+    except BaseException:
+        # Only folders that this call created, and only if nothing else is in them by now.
+        for path in missing:
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        raise

@@ -14,11 +14,11 @@ import numpy.typing as npt
 from neardup.exceptions import InputError
 from neardup.lab.bootstrap import bootstrap_interval
 from neardup.lab.consequences import Consequence, consequence, implied_clusters
-from neardup.lab.folder import check_free, write_files
+from neardup.lab.folder import open_folder
 from neardup.lab.measures import Decider, Measured, Pairs, measure_all, require_rapidfuzz
 from neardup.lab.metrics import Scores
+from neardup.lab.split import Documents, read_documents
 from neardup.lab.sweep import Sweep, f1_of_sums, sweep
-from neardup.lab.trial import Documents, read_documents
 from neardup.lab.truth import Truth, read_truth
 from neardup.parameters import (
     bad,
@@ -94,7 +94,7 @@ class PairsEvaluation:
         Pairs labelled as no duplicates that other labels join.
     problems : int
         Records of the input without a usable text; they were left out.
-    folder : Path
+    folder : Path or None
         Where tables, figures and the report are.
     """
 
@@ -106,7 +106,7 @@ class PairsEvaluation:
     consequences: tuple[Consequence, ...]
     contradictions: int
     problems: int
-    folder: Path
+    folder: Path | None
 
     @property
     def is_true(self) -> npt.NDArray[np.bool_]:
@@ -144,7 +144,7 @@ class PairsEvaluation:
 def evaluate_pairs(
     docs: str | Path | Sequence[str | Path],
     truth: str | Path,
-    output: str | Path,
+    output: str | Path | None = None,
     *,
     format: str | None = None,
     text: str | None = None,
@@ -168,8 +168,8 @@ def evaluate_pairs(
         ``id_a``, ``id_b``, ``label`` and perhaps ``confidence``. The labels
         near-duplicate, duplicate, 1, true and yes mean duplicate, all others
         that it is none.
-    output : str or Path
-        Folder for the results, made if it is missing.
+    output : str or Path or None, default=None
+        Folder for the results, created if it is missing. None writes nothing.
     format, text, id, title
         As in :func:`neardup.dedup_files`.
     recipes : sequence of str, Path or Recipe, default=None
@@ -197,10 +197,11 @@ def evaluate_pairs(
         that several documents have, or there are not both duplicates and other
         pairs.
     OutputError
-        If results exist and are not to be replaced, or cannot be written; none
-        was changed then.
+        If results exist and `force` is false, or the folder cannot be written to.
+        This is checked before the measurements begin; no file was changed.
     MissingDependencyError
-        If matplotlib or rapidfuzz is not installed.
+        If rapidfuzz is not installed, or matplotlib is not and results are to be
+        written.
 
     See Also
     --------
@@ -230,68 +231,70 @@ def evaluate_pairs(
     if not isinstance(inputs, Sequence):
         raise bad("docs", "a path or a list of paths", docs)
     inputs = [check_path(path, "docs") for path in inputs]
-    folder = check_path(output, "output")
-    require_matplotlib()
+    folder = None if output is None else check_path(output, "output")
+    if folder is not None:
+        require_matplotlib()
     require_rapidfuzz()
-    check_free(folder, FILES, force=force)
-    labelled = read_truth(check_path(truth, "truth"))
+    with open_folder(folder, FILES, force=force) as write:
+        labelled = read_truth(check_path(truth, "truth"))
 
-    def say(stage: str) -> None:
-        if progress is not None:
-            progress.stage(stage, None)
+        def say(stage: str) -> None:
+            if progress is not None:
+                progress.stage(stage, None)
 
-    say("documents")
-    documents, problems = read_documents(
-        inputs,
-        format=format,
-        text=check_field(text, "text"),
-        id=check_field(id, "id"),
-        title=check_field(title, "title"),
-        progress=progress,
-    )
-    pairs = _located(labelled, documents)
-    is_true = np.array([pair.duplicate for pair in labelled.pairs], np.bool_)
-    measured = measure_all(pairs, chosen, workers=workers, say=say)
-    say("cut-offs")
-    measures = _ranked(measured, is_true, seed)
-    deciding = [m for m in measures if m.can_decide]
-    if not deciding:
-        raise bad("recipes", "at least one recipe that says what a duplicate is", recipes)
-    recommended = next((m for m in deciding if _is_usable(m)), None)
-    if recommended is None:
-        raise InputError(
-            f"{truth}: no cut-off of a measure that dedup can decide by does better on these "
-            "labels than to call all pairs duplicates, or none. Look whether labels and ids are "
-            "the right way round, or try other recipes."
+        say("documents")
+        documents, problems = read_documents(
+            inputs,
+            format=format,
+            text=check_field(text, "text"),
+            id=check_field(id, "id"),
+            title=check_field(title, "title"),
+            progress=progress,
         )
-    say("consequences")
-    places, clusters, contradictions = implied_clusters(pairs, is_true)
-    consequences = [consequence("default", pairs, places, clusters, workers=workers)]
-    consequences.append(
-        consequence(
-            "recommended",
-            pairs,
-            places,
-            clusters,
-            decider=recommended.measured.deciders[0],
-            cut_off=recommended.sweep.cut_off,
-            by_distance=recommended.measured.by_distance,
-            workers=workers,
+        pairs = _located(labelled, documents)
+        is_true = np.array([pair.duplicate for pair in labelled.pairs], np.bool_)
+        measured = measure_all(pairs, chosen, workers=workers, say=say)
+        say("cut-offs")
+        measures = _ranked(measured, is_true, seed)
+        deciding = [m for m in measures if m.can_decide]
+        if not deciding:
+            raise bad("recipes", "at least one recipe that says what a duplicate is", recipes)
+        recommended = next((m for m in deciding if _is_usable(m)), None)
+        if recommended is None:
+            raise InputError(
+                f"{truth}: no cut-off of a measure that dedup can decide by does better on these "
+                "labels than to call all pairs duplicates, or none. Look whether labels and ids "
+                "are the right way round, or try other recipes."
+            )
+        say("consequences")
+        places, clusters, contradictions = implied_clusters(pairs, is_true)
+        consequences = [consequence("default", pairs, places, clusters, workers=workers)]
+        consequences.append(
+            consequence(
+                "recommended",
+                pairs,
+                places,
+                clusters,
+                decider=recommended.measured.deciders[0],
+                cut_off=recommended.sweep.cut_off,
+                by_distance=recommended.measured.by_distance,
+                workers=workers,
+            )
         )
-    )
-    result = PairsEvaluation(
-        documents=documents,
-        truth=labelled,
-        pairs=pairs,
-        measures=measures,
-        recommended=recommended,
-        consequences=tuple(consequences),
-        contradictions=contradictions,
-        problems=problems,
-        folder=folder,
-    )
-    say("figures and report")
-    write_files(folder, files_of(result), force=force)
+        result = PairsEvaluation(
+            documents=documents,
+            truth=labelled,
+            pairs=pairs,
+            measures=measures,
+            recommended=recommended,
+            consequences=tuple(consequences),
+            contradictions=contradictions,
+            problems=problems,
+            folder=folder,
+        )
+        if folder is not None:
+            say("figures and report")
+            write(files_of(result))
     return result
 
 

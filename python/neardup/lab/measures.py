@@ -32,7 +32,7 @@ from neardup.recipe import Recipe, load_recipe
 from neardup.resources import compiled
 
 if TYPE_CHECKING:
-    from neardup.lab.trial import Documents
+    from neardup.lab.split import Documents
 
 __all__ = ["SHINGLE", "Decider", "Measured", "Pairs", "measure_all", "require_rapidfuzz"]
 

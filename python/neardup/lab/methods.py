@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +19,12 @@ from neardup.recipe import Recipe, load_recipe
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["METHODS", "Found", "Method", "find", "select_methods"]
+__all__ = ["METHODS", "Found", "Method", "find", "find_timed", "select_methods"]
+
+#: A time is the median of this many runs.
+_REPEATS = 3
+#: Documents of the run before the first timed one, which loads word lists.
+_WARM_UP = 20
 
 _DISTANCES = tuple(range(25))
 _THRESHOLDS = tuple(at / 100 for at in range(30, 100, 5))
@@ -88,12 +94,16 @@ class Method:
         """The cut-off that finds most."""
         return min(self.cut_offs) if self.by_threshold else max(self.cut_offs)
 
+    def bound(self, cut_off: float) -> str:
+        """Return a cut-off for people: ``≤ 3`` bits, or ``≥ 0.55``."""
+        return f"{'≥' if self.by_threshold else '≤'} {cut_off:g}"
+
     def passes(self, value: npt.NDArray[np.float64], cut_off: float) -> npt.NDArray[np.bool_]:
         """Return which similarities or distances are within a cut-off."""
         return value >= cut_off if self.by_threshold else value <= cut_off
 
 
-#: What the published experiment compares, and recipes that came later.
+#: Methods of the published comparison, and recipes that came later.
 METHODS = (
     Method("classic", "classic", "max_distance", _DISTANCES),
     Method("keywords", "keywords", "max_distance", _DISTANCES),
@@ -165,6 +175,24 @@ def find(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -
         sketch_seconds=stages[0],
         search_seconds=sum(stages[1:]),
     )
+
+
+def find_timed(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -> Found:
+    """Run a method three times and return the run of median time.
+
+    Parameters
+    ----------
+    method, table, cut_off, workers
+        See :func:`find`.
+
+    Returns
+    -------
+    Found
+    """
+    find(method, table.slice(0, _WARM_UP), cut_off, workers=workers)
+    runs = [find(method, table, cut_off, workers=workers) for _ in range(_REPEATS)]
+    median = statistics.median_low(run.seconds for run in runs)
+    return next(run for run in runs if run.seconds == median)
 
 
 def select_methods(methods: Sequence[str | Method] | None) -> tuple[Method, ...]:

@@ -9,24 +9,28 @@ import numpy as np
 import numpy.typing as npt
 
 import neardup
+from neardup.lab.as_published import IMPROVED, PAPER, findings
 from neardup.lab.bootstrap import bootstrap_interval
 from neardup.lab.edit_model import RATES
 from neardup.lab.figures import FIGURES, draw
+from neardup.lab.split import OVERALL, REPOSTS
 from neardup.lab.tables import csv_files, plain_table
-from neardup.lab.trial import OVERALL
 
 if TYPE_CHECKING:
     from neardup.lab.metrics import Scores
-    from neardup.lab.published import PublishedResult, Run
+    from neardup.lab.published_results import PublishedResult, Run
 
-__all__ = ["FILES", "REPORT", "files_of", "markdown", "table", "terminal"]
+__all__ = ["FILES", "REPORT", "as_published_section", "files_of", "markdown", "table", "terminal"]
 
 #: File name of the report.
 REPORT = "report.md"
 #: Names of all files of the results.
 FILES = (
     REPORT,
-    *(f"{name}.csv" for name in ("published", "choices", "sweep", "rates", "sizes")),
+    *(
+        f"{name}.csv"
+        for name in ("as_published", "published", "choices", "sweep", "rates", "sizes")
+    ),
     *(f"{name}.{kind}" for name in FIGURES for kind in ("svg", "png")),
 )
 
@@ -34,19 +38,19 @@ _HOW = """\
 ## How it was done
 
 - Of each topic's documents a seeded shuffle takes one half as originals. The other half takes no
-  part; in its place stands one edited copy of each original. So each original has one true pair.
-- A copy is made by `neardup.lab.EditModel`: characters, words and sentences are inserted, deleted,
-  replaced and reordered, and lines of source and editor at head and tail change. What is inserted
-  comes from the half that takes no part. Edited characters: {rate} of each text{drawn}. A copy
-  keeps the title of its original, which favours a recipe that reads titles.
+  part; one copy of each original takes its place. So each original has one true pair.
+- {copies} A copy keeps the title of its original, which favours a recipe that reads titles.
 - Each method is one call of `neardup.pairs` with its recipe. The best cut-off is the one of
-  highest F1 on a *development* split: the halves change places, and edits are drawn anew; the
+  highest F1 on a *development* split: the halves change places, and copies are made again; the
   distractors are the same. All figures here are of the *test* split, of a run at that very
   cut-off.
-- A pair counts for the topics of both its documents; pairs of two distractors count only for
-  *all*.
+- *By topic* counts the pairs with at least one document of the topic; pairs of two distractors
+  count only for *all*. As published, a document is right if it was found together with its own
+  copy or original; precision is the share of right documents among all documents found, recall
+  their share among the originals and copies of the topic. Elsewhere pairs are counted.
 - Seconds are medians of three runs with texts in memory: sketching, then search and verification.
-  The time of a run at fewer documents is that of the first so many in shuffled order.
+  A run at fewer documents has originals together with their copies, and distractors in the same
+  proportion.
 - Intervals hold 95 % of 1,000 bootstrap resamples of the pairs.
 
 ## What was set aside
@@ -61,19 +65,31 @@ they cannot be wrong at cut-offs of .5 and more. Pairs that other methods find t
 other less than that on their texts, and count as wrong though a few of them are of one form or one
 event.
 
-## Beside the published figures
-
-Zhang and He (Computer Science and Application 10(2), 2020, doi 10.12677/csa.2020.102038) report
-for their method, here `improved`, a precision of about 95.3 % and a recall of about 94.0 %, ahead
-of sampled shingles and traditional SimHash. The texts and the near-duplicates here are others than
-theirs: this repeats the shape of that experiment and not its data.
-
 ## Files
 
-`published.csv` has the counts by method, cut-off and topic; `choices.csv` the cut-offs and times;
+`as_published.csv` has the documents counted by method of the paper, number of documents and topic;
+`published.csv` the pairs by method, cut-off and topic; `choices.csv` the cut-offs and times;
 `sweep.csv` all cut-offs on the development split; `rates.csv` and `sizes.csv` what the last two
 figures show. Figures are there as SVG and PNG.
 """
+
+_PAPER = """\
+Zhang and He (Computer Science and Application 10(2), 2020, doi 10.12677/csa.2020.102038) report
+for their method, here `improved`, a precision of about 95.3 % and a recall of about 94.0 %, better
+and faster than sampled shingles and traditional SimHash, which comes second. They count
+documents by topic, at distance 3. Their texts are not public, and they do not say how their similar
+documents were made, so these are other texts. The paper does not give the sample size of Shingle
+and whether stop words were kept, so two readings of each are shown."""
+
+_REPOSTS = """\
+A copy is made by `neardup.lab.RepostModel`: the same article with a line added at the head, the
+tail or both (agency, editor, source, time). Here a line adds {lengthened:.1%} to the text on
+average, and {unchanged:.1%} of the copies are unchanged."""
+
+_EDITS = """\
+A copy is made by `neardup.lab.EditModel`: characters, words and sentences are inserted, deleted,
+replaced and reordered, and lines of source and editor at head and tail change. What is inserted
+comes from the half that takes no part. Edited characters: {rate} of each text{drawn}."""
 
 
 def files_of(result: PublishedResult) -> dict[str, bytes]:
@@ -96,7 +112,7 @@ def files_of(result: PublishedResult) -> dict[str, bytes]:
 
 
 def terminal(result: PublishedResult) -> str:
-    """Return the methods as a plain table, at their best and at their own cut-offs."""
+    """Return plain tables: as published, then all methods at the best and at their own cut-offs."""
     header = ("method", "cut-off", "precision", "recall", "F1", "strict", "seconds")
     rows = []
     for choice in ("best", "default"):
@@ -112,7 +128,15 @@ def terminal(result: PublishedResult) -> str:
                     _seconds(run.seconds),
                 )
             )
-    return plain_table(header, rows)
+    parts = [
+        f"As published: documents by topic, copies are {result.copies}",
+        plain_table(_AS_PUBLISHED, _as_published(result)),
+        *findings(result.paper_methods, markdown=False),
+        "",
+        "All methods: pairs",
+        plain_table(header, rows),
+    ]
+    return "\n".join(parts)
 
 
 def markdown(result: PublishedResult) -> str:
@@ -126,20 +150,21 @@ def markdown(result: PublishedResult) -> str:
     -------
     str
     """
-    low, high = RATES
-    drawn = result.rate is None
-    rate = f"{low:.0%} to {high:.0%}" if drawn else f"{result.rate:.0%}"
     parts = [
         "# Methods on near-duplicates of known origin",
         f"{result.documents:,} documents, {len(result.topics)} topics, {result.true_pairs:,} true "
-        f"pairs of an original and its copy, {rate} of the characters edited. "
+        f"pairs of an original and its copy, {_made(result)}. "
         f"Seed {result.seed}, neardup {neardup.__version__}.",
+        as_published_section(result),
+        _image("as_published_topics", "As published: precision and recall by topic"),
+        _image("as_published_sizes", "As published: precision, recall and time by size"),
         "## At the best cut-off",
+        "Pairs, of all methods.",
         _overall(result.chosen("best")),
         "## At the recipe's own cut-off",
         _overall(result.chosen("default")),
         "## By topic",
-        "Precision / recall at the best cut-off.",
+        "Precision / recall of pairs at the best cut-off.",
         _by_topic(result),
         _image("precision", "Precision by topic"),
         _image("recall", "Recall by topic"),
@@ -148,14 +173,97 @@ def markdown(result: PublishedResult) -> str:
         _by_size(result),
         _image("time", "Time by number of documents"),
         "## By edit rate",
-        "Precision / recall over all documents at the best cut-off, every copy edited at one rate.",
+        "Precision / recall over all documents at the best cut-off if every copy is edited at one "
+        "rate instead.",
         _by_rate(result),
         _image("rates", "Recall and precision by edit rate"),
-        _HOW.format(
-            rate=rate, drawn=", drawn for each copy" if drawn else "", natural=result.natural
-        ),
+        _HOW.format(copies=_copies(result), natural=result.natural),
     ]
     return "\n\n".join(parts)
+
+
+def as_published_section(result: PublishedResult) -> str:
+    """Return the comparison as the paper counts it, as a section of Markdown."""
+    by_topic = [
+        (run.name, *(_both(tally.scores) for tally in run.tallies)) for run in result.paper_methods
+    ]
+    sizes = sorted({run.documents for run in result.as_published})
+    by_size = [
+        (
+            one.name,
+            *(
+                f"{run.precision:.3f} / {run.recall:.3f}, {_seconds(run.seconds)} s"
+                for run in sorted(result.as_published, key=lambda run: run.documents)
+                if run.name == one.name
+            ),
+        )
+        for one in result.paper_methods
+    ]
+    return "\n\n".join(
+        (
+            "## As published",
+            _PAPER,
+            "Precision and recall of documents, the mean of the topics; *with distractors* counts "
+            "all documents at once.",
+            table(_AS_PUBLISHED, _as_published(result)),
+            "\n".join(f"- {finding}" for finding in findings(result.paper_methods)),
+            "Precision / recall of documents by topic:",
+            table(("method", *result.topics, OVERALL), by_topic),
+            "Precision / recall of documents (mean of the topics) and time, by number of "
+            "documents:",
+            table(("method", *(f"{size:,}" for size in sizes)), by_size),
+        )
+    )
+
+
+_AS_PUBLISHED = (
+    "method",
+    "cut-off",
+    "precision",
+    "recall",
+    "paper's",
+    "with distractors",
+    "of pairs",
+    "seconds",
+)
+
+
+def _as_published(result: PublishedResult) -> list[tuple[str, ...]]:
+    return [
+        (
+            run.name,
+            run.bound,
+            f"{run.precision:.3f}",
+            f"{run.recall:.3f}",
+            "{:.3f} / {:.3f}".format(*PAPER) if run.kind == IMPROVED else "behind",
+            _both(run.everywhere),
+            _both(run.pairs.scores),
+            _seconds(run.seconds),
+        )
+        for run in result.paper_methods
+    ]
+
+
+def _made(result: PublishedResult) -> str:
+    """How copies were made, in a few words."""
+    if result.copies == REPOSTS:
+        return "re-posts with a line added at head, tail or both"
+    return f"{_rate(result)} of the characters edited"
+
+
+def _copies(result: PublishedResult) -> str:
+    """How copies were made, in full."""
+    if result.copies == REPOSTS:
+        text = _REPOSTS.format(lengthened=result.lengthened, unchanged=result.unchanged)
+    else:
+        drawn = ", drawn for each copy" if result.rate is None else ""
+        text = _EDITS.format(rate=_rate(result), drawn=drawn)
+    return text.replace("\n", "\n  ")
+
+
+def _rate(result: PublishedResult) -> str:
+    low, high = RATES
+    return f"{low:.0%} to {high:.0%}" if result.rate is None else f"{result.rate:.0%}"
 
 
 def _overall(runs: Sequence[Run]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from neardup.lab.metrics import Scores
-    from neardup.lab.published import PublishedResult, SweepPoint
+    from neardup.lab.published_results import PublishedResult, SweepPoint
 
 __all__ = ["csv_files", "plain_table", "written"]
 
@@ -29,14 +29,17 @@ def csv_files(result: PublishedResult) -> dict[str, bytes]:
     Returns
     -------
     dict of str to bytes
-        UTF-8 with a header line and line feeds. ``published.csv`` has a row for
-        each method, cut-off and topic, where a recipe's own cut-off comes
-        first, and only once if it is also the best; the topic ``all`` stands
-        for all documents, and seconds are those of the whole run.
-        ``choices.csv`` says which cut-offs these are, and what was set aside;
+        UTF-8 with a header line and line feeds. ``as_published.csv`` has a row
+        for each method of the paper, number of documents and topic, and counts
+        documents; the topic ``all pairs`` counts pairs instead. ``published.csv``
+        has a row for each method, cut-off and topic and counts pairs; a
+        recipe's own cut-off comes first, and only once if it is also the best.
+        The topic ``all`` means all documents, and seconds are those of the
+        whole run. ``choices.csv`` says which cut-offs these are, and what was set aside;
         ``sweep.csv``, ``rates.csv`` and ``sizes.csv`` have the sweeps.
     """
     return {
+        "as_published.csv": _as_published(result),
         "published.csv": _published(result),
         "choices.csv": _choices(result),
         "sweep.csv": _swept(("method", "cut_off", *_COUNTS), result.sweep, rate=False),
@@ -62,6 +65,17 @@ def plain_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         ).rstrip()
         for line in lines
     )
+
+
+def _as_published(result: PublishedResult) -> bytes:
+    header = ("method", "recipe_id", "cut_off", "documents", "topic", *_COUNTS, "seconds")
+    rows = []
+    for run in result.as_published:
+        counted = [(tally.topic, tally.scores) for tally in run.tallies]
+        for topic, scores in (*counted, ("all pairs", run.pairs.scores)):
+            key = (run.name, run.recipe_id, run.bound[2:], run.documents, topic)
+            rows.append((*key, *_counts(scores), f"{run.seconds:.4f}"))
+    return written(header, rows)
 
 
 def _published(result: PublishedResult) -> bytes:

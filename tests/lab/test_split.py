@@ -6,9 +6,9 @@ import pytest
 
 from neardup import InputError, ParameterError
 from neardup.lab import METHODS, Method, Scores
-from neardup.lab.judge import ASIDE, RIGHT, WRONG, Judge, natural_repeats
 from neardup.lab.methods import Found, find, select_methods
-from neardup.lab.trial import Collection, Documents, make_split, read_collection
+from neardup.lab.scoring import ASIDE, RIGHT, WRONG, Scorer, natural_repeats
+from neardup.lab.split import Collection, Documents, make_split, read_collection
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_a_split_has_a_copy_of_each_original(collection, name):
     assert len(set(split.base[copies])) == len(copies) == 12
     assert split.untouched[split.base[copies]].all()
     assert (split.topic[copies] == split.topic[split.base[copies]]).all()
-    table = split.table(rate=0.05)
+    table = split.table("edits", rate=0.05)
     texts = table["text"].to_pylist()
     for place in range(len(texts)):
         came = split.documents.texts[place]
@@ -61,8 +61,8 @@ def test_splits_share_no_original_and_no_pool_with_their_documents(collection):
 
 def test_a_split_is_the_same_for_the_same_seed(collection):
     once, again, other = (make_split(collection, "test", seed=seed) for seed in (1, 1, 2))
-    assert once.table().equals(again.table())
-    assert not once.table().equals(other.table())
+    assert once.table("edits").equals(again.table("edits"))
+    assert not once.table("edits").equals(other.table("edits"))
     assert once.documents.ids != other.documents.ids
     with pytest.raises(ParameterError, match="'split'"):
         make_split(collection, "train")
@@ -111,8 +111,8 @@ def judged(write):
         documents([text + "另行通知。" for text in first] + [write("c0")], "c"),
     )
     split = make_split(collection, "test")
-    natural = natural_repeats(split, split.table(rate=0.05))
-    return split, natural, Judge(split, natural)
+    natural = natural_repeats(split, split.table("edits", rate=0.05))
+    return split, natural, Scorer(split, natural)
 
 
 def places(split, topic, *, copies):
@@ -127,8 +127,8 @@ def test_natural_repeats_are_pairs_of_untouched_documents(judged):
 
 
 def test_right_wrong_and_aside(judged):
-    split, natural, judge = judged
-    assert judge.true_pairs == (2, 2, 4)
+    split, natural, scorer = judged
+    assert scorer.true_pairs == (2, 2, 4)
     copies = places(split, 0, copies=True)
     originals = split.base[copies]
     repeats = [int(natural[(natural == at).any(axis=1)].sum()) - at for at in originals]
@@ -144,34 +144,90 @@ def test_right_wrong_and_aside(judged):
         (originals[0], other[0], WRONG),
     ]
     a, b, expected = (np.array(column) for column in zip(*cases, strict=True))
-    assert judge.labels(a, b).tolist() == expected.tolist()
+    assert scorer.labels(a, b).tolist() == expected.tolist()
 
 
 def test_a_pair_counts_for_both_topics_and_once_over_all(judged):
-    split, natural, judge = judged
+    split, natural, scorer = judged
     copies = places(split, 0, copies=True)
     other = places(split, 1, copies=False)
     far = np.flatnonzero(split.topic == -1)
     rows = [(copies[0], split.base[copies[0]]), (copies[0], other[0]), far[:2], natural[0]]
     a, b = np.array(rows).T
     found = Found(a, b, np.zeros(len(a)), 0.0, 0.0, 0.0)
-    one, two, every = judge.tallies(found)
+    one, two, every = scorer.tallies(found)
     assert (one.topic, one.scores, one.aside) == ("one", Scores(1, 1, 1), 1)
     assert (two.topic, two.scores, two.aside) == ("two", Scores(0, 1, 2), 0)
     assert (every.topic, every.scores, every.aside) == ("all", Scores(1, 2, 3), 1)
     assert every.strict_precision == 1 / 4
 
 
+def test_documents_count_once(judged):
+    split, natural, scorer = judged
+    first, second = places(split, 0, copies=True)
+    other = places(split, 1, copies=False)
+    far = np.setdiff1d(np.flatnonzero(split.topic == -1), natural)
+    own = split.base[first]
+    # A right pair, two wrong ones of its document, one of two others, one set aside.
+    repeat = natural[(natural == split.base[second]).any(axis=1)][0]
+    rows = [(first, own), (first, other[0]), (own, far[0]), (other[0], other[1]), repeat]
+    a, b = np.array(rows).T
+    found = Found(a, b, np.zeros(len(a)), 0.0, 0.0, 0.0)
+    one, two, every = scorer.document_tallies(found)
+    # Right: copy and original; wrong: the other topic's document and the distractor.
+    assert (one.topic, one.scores, one.aside) == ("one", Scores(2, 2, 2), 2)
+    # A document of another topic that a wrong pair brings in is wrong in this one.
+    assert (two.topic, two.scores, two.aside) == ("two", Scores(0, 3, 4), 0)
+    assert (every.topic, every.scores, every.aside) == ("all", Scores(2, 3, 6), 2)
+
+
+def test_only_copies_that_were_searched_with_their_originals_count(judged):
+    split, _, scorer = judged
+    nothing = Found(*(np.array([], np.int64),) * 2, np.array([]), 0.0, 0.0, 0.0)
+    copy = places(split, 0, copies=True)[0]
+    some = np.array([copy, split.base[copy], places(split, 1, copies=True)[0]])
+    documents = [tally.scores for tally in scorer.document_tallies(nothing, some)]
+    assert documents == [Scores(0, 0, 2), Scores(0, 0, 0), Scores(0, 0, 2)]
+    pairs = [tally.scores for tally in scorer.tallies(nothing, some)]
+    assert pairs == [Scores(0, 0, 1), Scores(0, 0, 0), Scores(0, 0, 1)]
+
+
+def test_the_first_documents_have_their_partners(collection):
+    split = make_split(collection, "test")
+    everything = len(split.base)
+    assert split.first(everything).tolist() == list(range(everything))
+    assert len(split.first(0)) == 0
+    for count in range(1, everything):
+        first = split.first(count)
+        assert len(first) == count
+        assert (np.diff(first) > 0).all()
+        assert set(split.first(count - 1)) < set(first)
+        copies = np.flatnonzero(~split.untouched)
+        alone = np.isin(copies, first) != np.isin(split.base[copies], first)
+        assert alone.sum() <= 1
+
+
+def test_copies_are_reposts_or_edits(collection):
+    split = make_split(collection, "test")
+    for copies in ("reposts", "edits"):
+        texts = split.table(copies)["text"].to_pylist()
+        for place in np.flatnonzero(~split.untouched):
+            assert (split.documents.texts[place] in texts[place]) or copies == "edits"
+    assert not split.table("reposts").equals(split.table("edits"))
+    with pytest.raises(ParameterError, match="'copies' parameter must be"):
+        split.table("quotes")
+
+
 def test_a_sweep_filters_inclusively(judged):
-    split, _, judge = judged
+    split, _, scorer = judged
     copies = places(split, 0, copies=True)
     a, b = copies, split.base[copies]
     by_distance = Method("m", "classic", "max_distance", (4, 3, 5))
     found = Found(a, b, np.array([4.0, 5.0]), 0.0, 0.0, 0.0)
-    assert [(c, s.tp) for c, s in judge.sweep(found, by_distance)] == [(3, 0), (4, 1), (5, 2)]
+    assert [(c, s.tp) for c, s in scorer.sweep(found, by_distance)] == [(3, 0), (4, 1), (5, 2)]
     by_similarity = Method("m", "general", "threshold", (0.4, 0.6, 0.5))
     found = Found(a, b, np.array([0.5, 0.4]), 0.0, 0.0, 0.0)
-    swept = [(c, s.tp) for c, s in judge.sweep(found, by_similarity)]
+    swept = [(c, s.tp) for c, s in scorer.sweep(found, by_similarity)]
     assert swept == [(0.6, 0), (0.5, 1), (0.4, 2)]
 
 
@@ -180,12 +236,12 @@ def test_a_filtered_sweep_is_what_the_runs_find(collection, name):
     """For a distance exactly; a similarity may lose what its search does not reach."""
     (method,) = select_methods([name])
     split = make_split(collection, "test")
-    table = split.table()
-    judge = Judge(split, natural_repeats(split, table))
+    table = split.table("edits")
+    scorer = Scorer(split, natural_repeats(split, table))
     loosest = find(method, table, method.loosest)
-    swept = dict(judge.sweep(loosest, method))
+    swept = dict(scorer.sweep(loosest, method))
     for cut_off in (method.default, method.cut_offs[len(method.cut_offs) // 2]):
-        scores = judge.tallies(find(method, table, cut_off))[-1].scores
+        scores = scorer.tallies(find(method, table, cut_off))[-1].scores
         if method.by_threshold:
             assert scores.tp <= swept[cut_off].tp <= scores.tp + 1
         else:

@@ -1,7 +1,12 @@
-"""Which found pairs are right, which are wrong, and which are set aside."""
+"""Which found pairs are right, which are wrong, and which are set aside.
+
+Pairs are counted, and documents: a document counts once, however many pairs it
+is in.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,14 +15,14 @@ import numpy.typing as npt
 
 from neardup.lab.methods import Found, Method, find
 from neardup.lab.metrics import Scores
-from neardup.lab.trial import OVERALL
+from neardup.lab.split import OVERALL
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.lab.trial import Split
+    from neardup.lab.split import Split
 
-__all__ = ["ASIDE", "RIGHT", "WRONG", "Judge", "Tally", "natural_repeats"]
+__all__ = ["ASIDE", "RIGHT", "WRONG", "Scorer", "Tally", "natural_repeats"]
 
 RIGHT, WRONG, ASIDE = 1, 0, -1
 
@@ -37,9 +42,9 @@ class Tally:
     topic : str
         ``all`` for all documents.
     scores : Scores
-        Without the pairs set aside.
+        Of pairs or of documents, without those set aside.
     aside : int
-        Found pairs set aside.
+        Found pairs set aside, or documents that occur in no other found pair.
     """
 
     topic: str
@@ -48,7 +53,7 @@ class Tally:
 
     @property
     def strict_precision(self) -> float:
-        """Precision with the pairs set aside counted as wrong."""
+        """Precision if what is set aside counts as wrong."""
         strict = Scores(self.scores.tp, self.scores.fp + self.aside, self.scores.fn)
         return strict.precision
 
@@ -78,10 +83,10 @@ def natural_repeats(split: Split, table: pa.Table, *, workers: int = 0) -> Place
     return np.sort(np.column_stack([found.a, found.b]), axis=1)
 
 
-class Judge:
-    """Tells right pairs from wrong ones on one split.
+class Scorer:
+    """Counts what is right and what is wrong among found pairs of one split.
 
-    Every copy stands for its original. A pair of a copy and its own original
+    A pair of a copy and its own original
     is right. A pair whose originals repeat each other naturally is set aside:
     neither right nor wrong. All other pairs are wrong.
 
@@ -131,12 +136,14 @@ class Judge:
             rows.append((cut_off, Scores(tp, fp, self.true_pairs[-1] - tp)))
         return rows
 
-    def tallies(self, found: Found) -> list[Tally]:
-        """Return the counts by topic, and then of all documents.
+    def tallies(self, found: Found, among: Places | None = None) -> list[Tally]:
+        """Return the counts of pairs by topic, and then of all documents.
 
         Parameters
         ----------
         found : Found
+        among : ndarray of shape (n_documents,), dtype int64, or None, default=None
+            Places of the documents that were searched; None means all.
 
         Returns
         -------
@@ -145,16 +152,62 @@ class Judge:
             all; pairs of two distractors count over all only.
         """
         labels = self.labels(found.a, found.b)
-        topic_a, topic_b = self._split.topic[found.a], self._split.topic[found.b]
         tallies = []
-        for at, name in enumerate((*self._split.topics, OVERALL)):
-            mine = labels
-            if at < len(self._split.topics):
-                mine = labels[(topic_a == at) | (topic_b == at)]
-            tp = int((mine == RIGHT).sum())
-            scores = Scores(tp, int((mine == WRONG).sum()), self.true_pairs[at] - tp)
-            tallies.append(Tally(name, scores, int((mine == ASIDE).sum())))
+        for topic, mine, true in self._topics(found, among):
+            counts = {label: int((labels[mine] == label).sum()) for label in (RIGHT, WRONG, ASIDE)}
+            scores = Scores(counts[RIGHT], counts[WRONG], true - counts[RIGHT])
+            tallies.append(Tally(topic, scores, counts[ASIDE]))
         return tallies
+
+    def document_tallies(self, found: Found, among: Places | None = None) -> list[Tally]:
+        """Return the counts of documents by topic, and then of all documents.
+
+        Parameters
+        ----------
+        found : Found
+        among : ndarray of shape (n_documents,), dtype int64, or None, default=None
+            Places of the documents that were searched; None means all.
+
+        Returns
+        -------
+        list of Tally
+            True positives are the documents that were found together with
+            their copy or original, false positives all others that occur in a
+            wrong pair, false negatives the documents whose copy or original is
+            among those searched and was not found with them. A topic counts
+            the pairs with at least one document of the topic, so documents of
+            other topics and distractors that such a pair brings in are wrong
+            ones; ``all`` counts every pair.
+
+        Notes
+        -----
+        Precision is thus the share of truly similar documents among all
+        documents reported as similar, as Zhang and He (2020) count.
+        """
+        labels = self.labels(found.a, found.b)
+        tallies = []
+        for topic, mine, true in self._topics(found, among):
+            right, wrong, aside = (
+                np.union1d(found.a[chosen], found.b[chosen])
+                for chosen in (mine & (labels == label) for label in (RIGHT, WRONG, ASIDE))
+            )
+            fp = len(np.setdiff1d(wrong, right))
+            unseen = len(np.setdiff1d(aside, np.union1d(right, wrong)))
+            tallies.append(Tally(topic, Scores(len(right), fp, 2 * true - len(right)), unseen))
+        return tallies
+
+    def _topics(
+        self, found: Found, among: Places | None
+    ) -> Iterator[tuple[str, npt.NDArray[np.bool_], int]]:
+        """Each topic, then all: its name, which found pairs count for it, its true pairs."""
+        split = self._split
+        copies = np.flatnonzero(~split.untouched)
+        if among is not None:
+            copies = copies[np.isin(copies, among) & np.isin(split.base[copies], among)]
+        for at, name in enumerate(split.topics):
+            mine = (split.topic[found.a] == at) | (split.topic[found.b] == at)
+            yield name, mine, int((split.topic[copies] == at).sum())
+        yield OVERALL, np.ones(len(found.a), np.bool_), len(copies)
 
     def _codes(self, a: Places, b: Places) -> Places:
         """A number for each unordered pair."""

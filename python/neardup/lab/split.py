@@ -1,10 +1,9 @@
-"""The documents of a trial: originals by topic, edited copies, distractors.
+"""The documents of an experiment: originals by topic, their copies, distractors.
 
 Each topic's documents are cut in two halves by a seeded shuffle. On the
 *test* split the first half are originals; on the *development* split the
-second half are. The other half does not take part: its texts are what edits
-draw their material from, and an edited copy of one original each stands in
-their place.
+second half are. The other half does not take part: one copy of each original
+takes its place, and its texts are what edits draw their material from.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import numpy.typing as npt
 
 from neardup.exceptions import InputError
 from neardup.lab.edit_model import EditModel
+from neardup.lab.reposts import RepostModel
 from neardup.parameters import check_choice, check_whole
 
 if TYPE_CHECKING:
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from neardup.collect import Progress
 
 __all__ = [
+    "COPIES",
     "DISTRACTORS",
     "OVERALL",
+    "REPOSTS",
     "Collection",
     "Documents",
     "Split",
@@ -43,6 +45,10 @@ DISTRACTORS = "distractors"
 #: What rows over all documents have for a topic; no topic can be called so.
 OVERALL = "all"
 _EXTENSIONS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+
+REPOSTS = "reposts"
+#: How copies can be made.
+COPIES = (REPOSTS, "edits")
 
 #: Which half of a topic are the originals.
 SPLITS = ("test", "development")
@@ -118,13 +124,31 @@ class Split:
         own: npt.NDArray[np.bool_] = self.base == np.arange(len(self.base))
         return own
 
-    def table(self, rate: float | None = None) -> pa.Table:
-        """Return the documents with copies edited at a rate.
+    def first(self, count: int) -> npt.NDArray[np.int64]:
+        """Return the places of `count` documents among which copies have their originals.
 
         Parameters
         ----------
+        count : int
+            At least 0, at most all documents.
+
+        Returns
+        -------
+        ndarray of shape (count,), dtype int64
+            In increasing order. At most one original is without its copy.
+        """
+        return np.sort(np.argsort(self.base, kind="stable")[:count])
+
+    def table(self, copies: str, rate: float | None = None) -> pa.Table:
+        """Return the documents with their copies.
+
+        Parameters
+        ----------
+        copies : {"reposts", "edits"}
+            Made by :class:`neardup.lab.RepostModel` or by
+            :class:`neardup.lab.EditModel`.
         rate : float or None, default=None
-            See :class:`neardup.lab.EditModel`.
+            See :class:`neardup.lab.EditModel`; of edits only.
 
         Returns
         -------
@@ -134,10 +158,14 @@ class Split:
         """
         import pyarrow as pa
 
-        edits = EditModel(self.pool, seed=self.seed, rate=rate)
+        model: EditModel | RepostModel
+        if check_choice(copies, "copies", COPIES) == REPOSTS:
+            model = RepostModel(seed=self.seed)
+        else:
+            model = EditModel(self.pool, seed=self.seed, rate=rate)
         texts = list(self.documents.texts)
         for at in np.flatnonzero(~self.untouched).tolist():
-            texts[at] = edits.copy(texts[at], self.documents.ids[at]).text
+            texts[at] = model.copy(texts[at], self.documents.ids[at]).text
         return pa.table(
             {
                 "id": pa.array(map(str, range(len(texts))), pa.large_string()),

@@ -1,0 +1,37 @@
+"""Random draws that a key alone decides."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+__all__ = ["Draws"]
+
+_T = TypeVar("_T")
+
+
+class Draws:
+    """Draws from PCG64, seeded by a hash of a key.
+
+    Parameters
+    ----------
+    key : str
+        Equal keys give equal draws, on every machine.
+    """
+
+    def __init__(self, key: str) -> None:
+        digest = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        generator = np.random.PCG64(int.from_bytes(digest, "little"))
+        # Of all draws NumPy has, this one is the least likely ever to change.
+        self.share: Callable[[], float] = np.random.Generator(generator).random
+
+    def below(self, count: int) -> int:
+        """Return a whole number from 0 to below `count`, each with the same chance."""
+        return int(self.share() * count)
+
+    def one(self, items: Sequence[_T]) -> _T:
+        """Return one of the items, each with the same chance."""
+        return items[self.below(len(items))]

@@ -1,0 +1,69 @@
+"""Re-posts: the same article with a line added, the same for the same seed and id."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup import ParameterError
+from neardup.lab import Repost, RepostModel
+
+ARTICLE = "渡口的新渡轮下周一试航，票价两元，末班船推迟到夜里十一点。" * 30
+
+
+def made(count=2000, text=ARTICLE, seed=0):
+    model = RepostModel(seed=seed)
+    return [model.copy(text, str(at)) for at in range(count)]
+
+
+@given(st.text(), st.text(max_size=5), st.integers(0, 9))
+def test_the_article_is_left_alone(text, id, seed):
+    found = RepostModel(seed=seed).copy(text, id)
+    assert found.text == found.head + text + found.tail
+    assert found == RepostModel(seed=seed).copy(text, id)
+
+
+def test_where_lines_are_added_and_how_much():
+    reposts = made()
+    where = [(bool(repost.head), bool(repost.tail)) for repost in reposts]
+    shares = {place: where.count(place) / len(where) for place in set(where)}
+    assert shares[False, False] == pytest.approx(0.07, abs=0.02)
+    for place in ((True, False), (False, True), (True, True)):
+        assert shares[place] == pytest.approx(0.31, abs=0.04)
+    added = [len(repost.head + repost.tail) for repost in reposts]
+    # 1.6 % of 900 characters, the median of the news they are made for.
+    assert sum(added) / len(added) == pytest.approx(14, abs=2)
+    assert max(added) < 45
+
+
+def test_lines_name_agency_editor_source_and_time():
+    lines = "\n".join(repost.head + repost.tail for repost in made(300))
+    for part in ("日电", "编辑：", "来源：", "记者", "发布时间："):
+        assert part in lines
+    assert "{" not in lines
+
+
+def test_lines_are_in_the_language_of_the_text():
+    english = made(200, "The harbour master counted the boats twice on Monday. " * 20)
+    lines = "".join(repost.head + repost.tail for repost in english)
+    assert "Source: " in lines
+    assert lines.isascii()
+
+
+def test_seed_and_id_decide():
+    assert made(20) == made(20)
+    assert made(20) != made(20, seed=1)
+    assert len(set(made(20))) > 10
+    assert isinstance(made(1)[0], Repost)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, "1"])
+def test_bad_seeds(seed):
+    with pytest.raises(ParameterError, match="'seed' parameter must be"):
+        RepostModel(seed=seed)
+
+
+def test_bad_texts():
+    with pytest.raises(ParameterError, match="'text' parameter must be"):
+        RepostModel().copy(3, "a")
+    with pytest.raises(ParameterError, match="'id' parameter must be"):
+        RepostModel().copy("a", 3)
