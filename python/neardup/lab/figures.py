@@ -160,7 +160,7 @@ def rendered(fill: Callable[[Any], None], height: float = _HEIGHT) -> dict[str, 
 def _paper_topics(figure: Any, result: PublishedResult) -> None:
     """Precision and recall of documents by topic, with the paper's figure as a line."""
     runs = result.paper_methods
-    groups = [*result.topics, "mean"]
+    groups = [*result.topics, "mean of topics"]
     width = _FILLED / len(runs)
     panels = figure.subplots(2, 1, sharex=True)
     for axes, measure, paper in zip(panels, ("precision", "recall"), PAPER, strict=True):
@@ -182,7 +182,7 @@ def _paper_topics(figure: Any, result: PublishedResult) -> None:
         axes.set_ylim(0, 1.02)
         axes.set_ylabel(measure)
         axes.set_title(f"{measure.capitalize()} of documents by topic, as published", loc="left")
-    _legend(figure, panels[0])
+    _legend(figure, panels[0], columns=3)
 
 
 def _paper_sizes(figure: Any, result: PublishedResult) -> None:
@@ -200,10 +200,13 @@ def _paper_sizes(figure: Any, result: PublishedResult) -> None:
         if measure == "seconds":
             axes.set_ylim(bottom=0)
         else:
-            axes.set_ylim(0, 1.02)
+            low = min(min(run.precision, run.recall) for run in result.as_published)
+            # Down to the tenth below the lowest value, since all may be near 1.
+            axes.set_ylim(max(0.0, math.ceil(10 * low - 1) / 10), 1.005)
         axes.set_xlabel("documents")
-        axes.set_title(measure.capitalize(), loc="left")
-    _legend(figure, panels[0])
+        of = "" if measure == "seconds" else " of documents"
+        axes.set_title(f"{measure.capitalize()}{of}", loc="left")
+    _legend(figure, panels[0], columns=3)
 
 
 def _bars(figure: Any, result: PublishedResult, measure: str) -> None:
@@ -286,7 +289,7 @@ def line(axes: Any, at: int, name: str, x: Sequence[float], y: Sequence[float]) 
     )
 
 
-def _legend(figure: Any, axes: Any) -> None:
+def _legend(figure: Any, axes: Any, columns: int = 4) -> None:
     handles, labels = axes.get_legend_handles_labels()
     # What is no method comes last, whatever kind of mark it is.
     entries = sorted(
@@ -296,7 +299,7 @@ def _legend(figure: Any, axes: Any) -> None:
         [handle for _, handle in entries],
         [label for label, _ in entries],
         loc="outside lower center",
-        ncols=4,
+        ncols=columns,
     )
 
 
