@@ -81,10 +81,10 @@ def test_bad_field(read, make, line, reason, found):
 
 @pytest.mark.parametrize(("line", "reason", "found"), BAD_FIELDS + MISSING_FIELDS)
 def test_bad_field_when_the_field_is_named(read, make, line, reason, found):
-    got = read(make("a.jsonl", line + b"\n"), text_field="text")
-    assert got["texts"] == [None]
+    got = read(make("a.jsonl", b'{"text":"ok"}\n' + line + b"\n"), text_field="text")
+    assert got["texts"] == ["ok", None]
     assert [str(p) for p in got["problems"]] == [
-        f"a.jsonl: record 1, field 'text': {reason}. Got {found} instead."
+        f"a.jsonl: record 2, field 'text': {reason}. Got {found} instead."
     ]
 
 
@@ -114,7 +114,7 @@ def test_names_on_one_line(read, make):
     assert str(got["problems"][0]).startswith(
         "a\\n\\x1b\\u2028b.jsonl: record 1: must be valid JSON"
     )
-    (problem,) = read(make("b.jsonl", b"{}"), text_field="x\ny")["problems"]
+    (problem,) = read(make("b.jsonl", b'{"x\\ny":"a"}\n{}'), text_field="x\ny")["problems"]
     assert "field 'x\\ny': must be present" in str(problem)
     with pytest.raises(InputError) as caught:
         open_sources(["no\nwhere"])
@@ -135,11 +135,59 @@ def test_csv_header_that_is_no_utf8(make):
 
 
 def test_no_text_field_at_all(read, make):
-    got = read(make("a.jsonl", b'{"headline":"a"}'))
+    got = read(make("a.jsonl", b'{"text":"a"}\n{"headline":"a"}'))
     assert [str(p) for p in got["problems"]] == [
-        "a.jsonl: record 1: must have a text field 'text', 'content' or 'body'."
+        "a.jsonl: record 2: must have a text field 'text', 'content' or 'body'."
         " Got a record with 'headline' instead."
     ]
+
+
+NO_TEXT = [
+    (b'{"id":1,"Texts":"a"}\n', 1, {}, "'text', 'content' or 'body'. Got 1 record", "Texts"),
+    (b'{"id":1,"contents":"a"}\n', 7, {}, "'text', 'content' or 'body'. Got 7 records", "contents"),
+    (b'{"text":"a"}\n', 7, {"text_field": "txt"}, "'txt'. Got 7 records", "text"),
+    (b'{"text":"a"}\n', 7, {"text_field": "story"}, "'story'. Got 7 records", None),
+    (
+        b'{"text":"a"}\n',
+        1001,
+        {"text_field": "story"},
+        "'story'. Got 1,000 records at the beginning",
+        None,
+    ),
+]
+
+
+@pytest.mark.parametrize(("line", "count", "options", "words", "nearest"), NO_TEXT)
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json.gz", "-"])
+def test_no_record_has_the_text_field(
+    make, monkeypatch, name, line, count, options, words, nearest
+):
+    data = b"\n" + line * count
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    if name != "-":
+        make(name, data)
+    with pytest.raises(InputError) as caught:
+        open_sources([name], **options)
+    said = str(caught.value)
+    assert said.startswith(f"{name}: must have a text field {words} with ")
+    way_out = "Name the field with text= (--text-field)."
+    assert said.endswith(way_out + (f" Did you mean '{nearest}'?" if nearest else ""))
+
+
+def test_the_fields_that_there_are_are_named(make):
+    lines = b'nonsense\n{"id":1,"url":"u"}\n[1]\n{"headline":"a","id":2}\n'
+    with pytest.raises(InputError) as caught:
+        open_sources([make("good.jsonl", b'{"text":"a"}'), make("a.jsonl", lines)])
+    assert "a.jsonl: must have a text field 'text', 'content' or 'body'. Got 2 records with" in str(
+        caught.value
+    )
+    assert "'id', 'url', 'headline' instead." in str(caught.value)
+
+
+def test_one_record_with_the_text_field_is_enough(read, make):
+    lines = b'{"url":"u"}\n' * 999 + b'{"text":null}\n' + b'{"url":"u"}\n' * 50
+    assert len(read(make("a.jsonl", lines))["problems"]) == 1050
+    assert len(read(make("b.jsonl", b"nonsense\n" * 7))["problems"]) == 7
 
 
 def test_missing_named_id(read, make):
@@ -361,6 +409,13 @@ REFUSED = [
         InputError,
         "a.csv: must have a text column 'text', 'content' or 'body'. Got 'x', 'y' instead."
         " Name the field with text= (--text-field).",
+    ),
+    (
+        ["a.csv"],
+        {"text_field": "X"},
+        InputError,
+        "a.csv: must have a text column 'X'. Got 'x', 'y' instead."
+        " Name the field with text= (--text-field). Did you mean 'x'?",
     ),
     (
         ["array.json"],

@@ -171,6 +171,19 @@ def test_what_is_no_text_is_a_problem():
     assert read(open_table(frame))[0] == ["a", None, None, "b"]
 
 
+def test_dicts_none_of_which_has_the_text_field():
+    rows = [{"txt": "a", "n": 1}, {"n": 2}]
+    for data in (rows, tuple(rows), iter(rows), np.array(rows)):
+        with pytest.raises(InputError) as caught:
+            open_table(data)
+        assert str(caught.value) == (
+            "input: must have a text field 'text', 'content' or 'body'. Got 2 records with"
+            " 'txt', 'n' instead. Name the field with text= (--text-field). Did you mean 'txt'?"
+        )
+    with pytest.raises(InputError, match="must have a text field 'story'"):
+        open_table(rows, text_field="story")
+
+
 def test_empty():
     for empty in (
         [],

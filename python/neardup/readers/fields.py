@@ -2,12 +2,28 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 from neardup.exceptions import InputError
 from neardup.readers.batch import Problem, show
 
-__all__ = ["DEFAULT_ID", "DEFAULT_TITLE", "TEXT_FIELDS", "Columns", "Fields", "as_id"]
+__all__ = [
+    "DEFAULT_ID",
+    "DEFAULT_TITLE",
+    "SAMPLED_RECORDS",
+    "TEXT_FIELDS",
+    "Columns",
+    "Fields",
+    "as_id",
+    "check_text_field",
+    "listing",
+    "nearest",
+]
+
+#: Records among which at least one must have the text field.
+SAMPLED_RECORDS = 1000
 
 TEXT_FIELDS = ("text", "content", "body")
 DEFAULT_TITLE = "title"
@@ -53,6 +69,10 @@ class Fields:
             return f"'{show(self.text)}'"
         return f"{', '.join(repr(n) for n in TEXT_FIELDS[:-1])} or {TEXT_FIELDS[-1]!r}"
 
+    def nearest_text(self, names: Collection[str]) -> str:
+        """Suggest the name that is most like that of the text field."""
+        return nearest(TEXT_FIELDS if self.text is None else (self.text,), names)
+
 
 @dataclass(frozen=True, slots=True)
 class Columns:
@@ -78,13 +98,13 @@ class Columns:
         if text is None:
             raise InputError(
                 f"{source}: must have a text column {fields.wanting()}. Got {listed} instead."
-                " Name the field with text= (--text-field)."
+                f" Name the field with text= (--text-field).{fields.nearest_text(names)}"
             )
         for kind, name in (("id", fields.id), ("title", fields.title)):
             if name is not None and name not in names:
                 raise InputError(
                     f"{source}: must have the {kind} column '{show(name)}'. Got {listed} instead."
-                    f" Name the field with {kind}= (--{kind}-field)."
+                    f" Name the field with {kind}= (--{kind}-field).{nearest([name], names)}"
                 )
         for name in fields.extra:
             if name not in names:
@@ -100,6 +120,69 @@ class Columns:
         title = fields.title or (DEFAULT_TITLE if DEFAULT_TITLE in names else None)
         key = fields.id or (DEFAULT_ID if DEFAULT_ID in names else None)
         return cls(text, title, key, fields.extra)
+
+
+def check_text_field(records: Iterable[Any], fields: Fields, source: str) -> None:
+    """Raise InputError if records are sampled and none of them has the text field.
+
+    Parameters
+    ----------
+    records : iterable
+        From the beginning of the source. What is no mapping is no record, and is passed
+        over. No more than SAMPLED_RECORDS are taken, and no more than needed.
+    fields : Fields
+        The fields that the user named.
+    source : str
+        The name of the source.
+
+    Examples
+    --------
+    >>> check_text_field([{"url": "u"}, {"text": "a"}], Fields(), "a.jsonl")
+    >>> check_text_field([{"txt": "a"}], Fields(), "a.jsonl")
+    Traceback (most recent call last):
+        ...
+    neardup.exceptions.InputError: a.jsonl: must have a text field 'text', 'content' or 'body'. \
+Got 1 record with 'txt' instead. Name the field with text= (--text-field). Did you mean 'txt'?
+    """
+    names: dict[str, None] = {}
+    count = 0
+    for record in islice(records, SAMPLED_RECORDS):
+        if isinstance(record, Mapping):
+            if fields.text_of(record) is not None:
+                return
+            count += 1
+            names.update(dict.fromkeys(map(str, record)))
+    if not count:
+        return
+    if count == 1:
+        found = "1 record"
+    elif count < SAMPLED_RECORDS:
+        found = f"{count} records"
+    else:
+        found = f"{SAMPLED_RECORDS:,} records at the beginning"
+    raise InputError(
+        f"{source}: must have a text field {fields.wanting()}. Got {found} with"
+        f" {listing(names)} instead."
+        f" Name the field with text= (--text-field).{fields.nearest_text(names)}"
+    )
+
+
+def nearest(wanted: Iterable[str], names: Collection[str]) -> str:
+    """Suggest in a sentence the name that is most like one of those wanted, if any is.
+
+    Examples
+    --------
+    >>> nearest(["text"], ["id", "Texts"])
+    " Did you mean 'Texts'?"
+    >>> nearest(["text"], ["id", "url"])
+    ''
+    """
+    by_lower = {name.lower(): name for name in reversed(list(names))}
+    for name in wanted:
+        found = get_close_matches(name.lower(), by_lower, 1)
+        if found:
+            return f" Did you mean '{show(by_lower[found[0]])}'?"
+    return ""
 
 
 def listing(names: Iterable[str]) -> str:

@@ -22,13 +22,21 @@ import pyarrow as pa
 
 from neardup.exceptions import InputError
 from neardup.readers.batch import CONVERT, Piece, Problem, show
-from neardup.readers.fields import DEFAULT_ID, DEFAULT_TITLE, Fields, as_id, listing
+from neardup.readers.fields import (
+    DEFAULT_ID,
+    DEFAULT_TITLE,
+    Fields,
+    as_id,
+    check_text_field,
+    listing,
+)
 from neardup.readers.source import Keep, Row, texts_array, unreadable_rest
 from neardup.readers.streams import Blob, StreamDamaged, line_blocks
 
 __all__ = ["JsonLines"]
 
 _BLOCK = 4 << 20
+_SAMPLE = 1 << 16
 # The parser takes values nested about 1000 deep, but the serialiser does not.
 _DEPTH = 250
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -59,6 +67,20 @@ class JsonLines:
     def check_unchanged(self) -> None:
         """Raise InputError if the file is not that of the first pass."""
         self.blob.check_unchanged()
+
+    def check_fields(self, fields: Fields) -> None:
+        """Raise InputError if none of the first records has the text field.
+
+        If none of them is a JSON object, that is a matter of `pieces`.
+        """
+        check_text_field(self._first_records(), fields, self.name)
+
+    def _first_records(self) -> Iterator[dict[str, Any] | str]:
+        try:
+            for lines in self._blocks(_SAMPLE):
+                yield from map(parse, lines)
+        except StreamDamaged:
+            return
 
     def _blocks(self, size: int) -> Iterator[list[bytes]]:
         for lines in line_blocks(self.blob.chunks(self._compression, size)):

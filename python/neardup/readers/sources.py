@@ -172,7 +172,8 @@ def open_sources(
         not known.
     InputError
         If an input is missing or unreadable, is also an output, is a folder
-        without text files, or has no column of a name that is needed.
+        without text files, or has no column of a name that is needed; or if
+        none of the first 1,000 records of JSON lines has a text field.
 
     Examples
     --------
@@ -198,6 +199,8 @@ def open_sources(
             Columns.choose(source.header, fields, source.name)
         elif isinstance(source, Parquet):
             source.columns(fields)
+        elif isinstance(source, JsonLines):
+            source.check_fields(fields)
     _refuse_outputs(sources, [os.fspath(p) for p in output_paths if p is not None])
     return Sources(sources, fields)
 

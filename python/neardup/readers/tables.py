@@ -21,7 +21,13 @@ import pyarrow as pa
 from neardup.exceptions import ParameterError
 from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Piece, Problem, regroup, show
 from neardup.readers.columns import check_types, is_text, piece_of
-from neardup.readers.fields import DEFAULT_ID, DEFAULT_TITLE, Columns, Fields
+from neardup.readers.fields import (
+    DEFAULT_ID,
+    DEFAULT_TITLE,
+    Columns,
+    Fields,
+    check_text_field,
+)
 from neardup.readers.source import texts_array
 
 __all__ = ["TableSource", "open_table", "take_kept"]
@@ -90,7 +96,8 @@ def open_table(
     ParameterError
         If `data` is none of these.
     InputError
-        If there is no text column, or it does not hold text.
+        If there is no text column, or it does not hold text; or if none of
+        the first 1,000 dicts has a text field.
 
     Examples
     --------
@@ -182,6 +189,7 @@ def _pieces_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Piece]]:
         data = data.tolist()
     if isinstance(data, (list, tuple)):
         if any(isinstance(value, dict) for value in data):
+            check_text_field(data, fields, _NAME)
             return lambda titles: _dict_pieces(data, fields, titles)
         return lambda titles: _column_pieces({"text": list(data)}, _TEXT, Fields(), titles)
     columns: dict[str, pa.ChunkedArray[Any] | list[Any]]
