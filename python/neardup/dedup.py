@@ -262,7 +262,11 @@ title_from_first_line, workers, memory
     if work is not None:
         work = check_path(work, "work")
         refuse_outputs(work, (output, removed, report))
-        read = {"inputs": states_of([str(path) for path in inputs]), "format": format, **fields}
+        read = {
+            "inputs": states_of([str(path) for path in inputs]),
+            "format": format,
+            **fields,
+        }
         held = Work(work, {**run.settings(), **read})
     with held as folder, OutputSet() as outputs:
         own = set() if folder is None else folder.take_back()
@@ -291,12 +295,11 @@ title_from_first_line, workers, memory
         written = write_kept(sources, result.keep, kept_file)
         result.summary.kept -= written.unwritable
         result.summary.left_out = written.unwritable
-        result.summary.problems += written.unwritable + len(sources.notes)
+        result.summary.problems += written.unwritable + sources.report_to(run.progress)
         result.problems.extend(written.problems)
-        said: list[Problem | str] = [*sources.notes, *written.problems]
-        for problem in said:
+        for problem in written.problems:
             run.progress.problem(problem)
-        for note in [*sources.remarks, *written.notes]:
+        for note in written.notes:
             run.progress.note(note)
         if removed_file is not None:
             write_rows(removed_file, result.removed, REMOVED)

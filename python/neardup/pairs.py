@@ -181,11 +181,7 @@ title_from_first_line, workers, force, progress
             workers=workers,
             progress=watched,
         )
-        result.summary.problems += len(sources.notes)
-        for note in sources.notes:
-            watched.problem(note)
-        for remark in sources.remarks:
-            watched.note(remark)
+        result.summary.problems += sources.report_to(watched)
         write_rows(pairs_file, result.table, PAIRS)
         if report_file is not None:
             settings = {"inputs": [str(path) for path in inputs], "output": str(output)}

@@ -317,7 +317,7 @@ def fingerprint_files(
     ParameterError, InputError, OutputError
         As :func:`neardup.dedup_files` does.
     """
-    from neardup.collect import collect
+    from neardup.collect import Progress, collect
     from neardup.readers import open_sources
     from neardup.writers import OutputSet, write_rows
 
@@ -363,7 +363,7 @@ def fingerprint_files(
             ),
             _schema(),
         )
-    return collected.problem_count
+        return collected.problem_count + sources.report_to(progress or Progress())
 
 
 def _schema() -> pa.Schema:

@@ -70,11 +70,60 @@ def test_on_error_stop(run, files):
 def test_many_bad_records_are_counted(run):
     Path("bad.jsonl").write_bytes(b"oops\n" * 150 + GOOD)
     found = run("dedup", "bad.jsonl", "-o", "out.jsonl", "--report", "report.json", code=2)
-    lines = errors(found)
-    assert len(lines) == 101
-    assert "50 more" in lines[-1]
+    assert errors(found) == [
+        "neardup: bad.jsonl: 150 records must be valid JSON (records 1, 2, 3, …)."
+        " Record 1: got oops instead."
+    ]
     report = json.loads(Path("report.json").read_text("utf-8"))
     assert report["summary"]["problems"] == len(report["problems"]) == 150
+
+
+@pytest.mark.parametrize("command", ["dedup", "pairs", "fingerprint", "idf"])
+def test_problems_of_one_kind_are_one_line(run, command):
+    lines = [b'{"text": "%d ferry"}\n' % at if at % 5 else b'{"url": "u"}\n' for at in range(50)]
+    Path("a.jsonl").write_bytes(b"".join(lines) + b'{"text": 7}\noops\n{"text": 8}\n')
+    Path("empty.jsonl").write_bytes(b"")
+    found = run(command, "a.jsonl", "empty.jsonl", "-o", "out.jsonl", code=2)
+    assert errors(found) == [
+        "neardup: a.jsonl: 10 records have no text field 'text', 'content' or 'body'"
+        " (records 1, 6, 11, …). Record 1 has 'url'.",
+        "neardup: a.jsonl: 2 records: field 'text' must be text (records 51, 53)."
+        " Record 51: got 7 instead.",
+        "neardup: a.jsonl: record 52: must be valid JSON (unexpected character, expected a JSON"
+        " value at character 1). Got oops instead.",
+        "neardup: empty.jsonl: no records.",
+    ]
+
+
+def test_problems_of_one_kind_in_many_files(run):
+    for at in range(5):
+        Path(f"{at}.jsonl").write_bytes(GOOD + b"oops\n" * at)
+        Path(f"{at}.txt").write_bytes(bytes(100))
+    names = [f"{at}.{kind}" for kind in ("jsonl", "txt") for at in range(5)]
+    found = run("dedup", *names, "-o", "out.jsonl", code=2)
+    assert errors(found) == [
+        "neardup: 10 records in 4 files must be valid JSON"
+        " (1.jsonl record 3, 2.jsonl record 3, 3.jsonl record 3, …)."
+        " 1.jsonl record 3: got oops instead.",
+        "neardup: 5 files must be text, HTML, Word (.docx) or PDF (0.txt, 1.txt, 2.txt, …)."
+        " 0.txt: got binary data: " + r"\x00" * 12 + " instead.",
+        "neardup: 5 files: left out of out.jsonl: what could not be read cannot be converted"
+        " (0.txt, 1.txt, 2.txt, …).",
+    ]
+
+
+@pytest.mark.parametrize(("has_report", "end"), [(True, "; --report lists all."), (False, ".")])
+def test_after_a_hundred_kinds_of_problems_the_others_are_counted(capsys, has_report, end):
+    from neardup.cli.watch import Watch
+    from neardup.readers import Problem
+
+    with Watch(quiet=True, has_report=has_report) as watch:
+        for at in range(103):
+            watch.problem(Problem("a.jsonl", at + 1, "x" * (at + 1), "must be text", "7"))
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 101
+    assert lines[-1] == f"neardup: and 3 more problems of other kinds{end}"
+    assert (watch.problems, len(watch.lines)) == (103, 103 * has_report)
 
 
 def test_an_empty_file(run):

@@ -185,8 +185,11 @@ def test_the_report_of_add(run, index):
     Path("empty.jsonl").touch()
     words = [ARTICLES, "bad.jsonl", "empty.jsonl", "--at-field", "date", "--within", "14d"]
     found = run("index", "add", index, *words, "--report", "report.json", code=2)
-    assert found.err.count("bad.jsonl: record ") == 100
-    assert "neardup: and 51 more problems of this kind; --report lists them.\n" in found.err
+    assert found.err.startswith(
+        "neardup: bad.jsonl: 150 records: field 'date' must be a time"
+    ), found.err
+    assert " (records 1, 2, 3, …). Record 1: got spring instead.\n" in found.err
+    assert "\nneardup: empty.jsonl: no records.\n" in found.err
     report = json.loads(Path("report.json").read_text("utf-8"))
     counts = report["summary"]
     assert (counts["read"], counts["refused"], counts["new"]) == (181, 150, 0)
@@ -200,10 +203,24 @@ def test_the_report_of_add(run, index):
     assert "neardup" in report["versions"]
 
 
-def test_no_report_is_promised_where_there_is_none(run):
+def test_problems_of_a_background(run):
     Path("bad.jsonl").write_text("oops\n" * 101)
-    found = run("index", "create", "n.db", "-b", "bad.jsonl", code=2)
-    assert "and 1 more problems of this kind.\n" in found.err
+    Path("empty.jsonl").touch()
+    found = run("index", "create", "n.db", "-b", "bad.jsonl", "-b", "empty.jsonl", code=2)
+    assert "bad.jsonl: 101 records must be valid JSON (records 1, 2, 3, …)." in found.err
+    assert "\nneardup: empty.jsonl: no records.\n" in found.err
+
+
+def test_add_without_the_text_field(run, index):
+    Path("bad.jsonl").write_text('{"id": "a", "txt": "a text"}\n')
+    before = run("index", "stats", index, "--json").out
+    found = run("index", "add", index, "bad.jsonl", "--removed", "out.jsonl", code=2)
+    assert found.err == (
+        "neardup: bad.jsonl: must have a text field 'text', 'content' or 'body'. Got 1 record with"
+        " 'id', 'txt' instead. Name the field with text= (--text-field). Did you mean 'txt'?\n"
+    )
+    assert not Path("out.jsonl").exists()
+    assert run("index", "stats", index, "--json").out == before
 
 
 def test_times_without_a_zone(run):

@@ -48,6 +48,7 @@ def run(
         table = count_idf(
             sources, recipe=o.recipe_of(recipe, strip_markup), workers=workers, progress=watch
         )
+        sources.report_to(watch)
         file.write(table.to_bytes())
     if not quiet:
         print(f"{table.documents:,} documents, {len(table.counts):,} words", file=sys.stderr)

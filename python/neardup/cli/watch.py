@@ -10,20 +10,22 @@ from neardup.collect import REMEMBERED, Progress
 
 if TYPE_CHECKING:
     from neardup.readers import Problem
+    from neardup.readers.grouped_problems import GroupedProblems
     from neardup.summary import Summary
 
-#: Problems printed line by line; the others are counted.
+#: Kinds of problems that are printed; the problems of others are counted.
 _PRINTED = 100
 
 
 class Watch(Progress):
-    """Progress on a terminal, and problems on standard error, one line each.
+    """Progress on a terminal, and problems on standard error, one line for each kind.
 
-    Use as a context manager: leaving it takes the bars away. `has_report` says whether
-    the command has an option ``--report``.
+    Use as a context manager: leaving it takes the bars away and prints the problems.
+    `has_report` says whether the command has an option ``--report``.
     """
 
     def __init__(self, *, quiet: bool, has_report: bool = False) -> None:
+        self._grouped: GroupedProblems | None = None
         self._bars: Any = None
         self._task: Any = None
         self._size = 0
@@ -61,10 +63,14 @@ class Watch(Progress):
     ) -> None:
         if self._bars is not None:
             self._bars.stop()
-        unsaid = self.problems - _PRINTED
-        if unsaid > 0 and error is None:
-            where = "; --report lists them" if self._has_report else ""
-            self._say(f"neardup: and {unsaid:,} more problems of this kind{where}.")
+        lines = [] if self._grouped is None else list(self._grouped.lines())
+        for line, _ in lines[:_PRINTED]:
+            print(f"neardup: {line}", file=sys.stderr)
+        rest = sum(count for _, count in lines[_PRINTED:])
+        if rest:
+            problems = "1 more problem" if rest == 1 else f"{rest:,} more problems"
+            where = "; --report lists all" if self._has_report else ""
+            print(f"neardup: and {problems} of other kinds{where}.", file=sys.stderr)
 
     def stage(self, name: str, documents: int | None) -> None:
         """Begin a bar for a stage."""
@@ -91,12 +97,15 @@ class Watch(Progress):
             self._say(f"neardup: note: {line}")
 
     def problem(self, problem: Problem | str) -> None:
-        """Print a problem; after a hundred of them, only count."""
+        """Count a problem, to be printed at the end with others of its kind."""
         self.problems += 1
         if self._has_report and len(self.lines) < REMEMBERED:
             self.lines.append(str(problem))
-        if self.problems <= _PRINTED:
-            self._say(f"neardup: {problem}")
+        if self._grouped is None:
+            from neardup.readers.grouped_problems import GroupedProblems
+
+            self._grouped = GroupedProblems()
+        self._grouped.add(problem)
 
     def _say(self, line: str) -> None:
         if self._bars is not None:

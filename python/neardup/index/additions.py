@@ -241,6 +241,7 @@ class Additions:
         """
         import dataclasses
 
+        from neardup.collect import Progress
         from neardup.index.coming import Fields
         from neardup.index.loading import add_batches
         from neardup.readers import open_sources
@@ -253,10 +254,5 @@ class Additions:
         sources = open_sources(inputs, format=format, output_paths=outputs, **fields.read())
         span = None if within is None else check_span(within, "within")
         added = add_batches(self._handle, sources, fields, span, title_from_first_line, progress)
-        notes = sources.notes
-        if progress is not None:
-            for note in notes:
-                progress.problem(note)
-            for remark in sources.remarks:
-                progress.note(remark)
-        return dataclasses.replace(added, problem_count=added.problem_count + len(notes))
+        of_sources = sources.report_to(progress or Progress())
+        return dataclasses.replace(added, problem_count=added.problem_count + of_sources)

@@ -328,6 +328,7 @@ def read_documents(
     InputError
         If an input cannot be read.
     """
+    from neardup.collect import Progress
     from neardup.readers import open_sources
 
     sources = open_sources(inputs, format=format, text_field=text, id_field=id, title_field=title)
@@ -335,11 +336,11 @@ def read_documents(
     titles: list[str | None] = []
     texts: list[str] = []
     problems = 0
+    progress = progress or Progress()
     for batch in sources.batches(titles=True):
         problems += len(batch.problems)
-        if progress is not None:
-            for problem in batch.problems:
-                progress.problem(problem)
+        for problem in batch.problems:
+            progress.problem(problem)
         found = batch.texts.to_pylist()
         named = [None] * len(found) if batch.titles is None else batch.titles.to_pylist()
         for its_id, its_title, its_text in zip(batch.ids, named, found, strict=True):
@@ -347,6 +348,7 @@ def read_documents(
                 ids.append(its_id)
                 titles.append(its_title)
                 texts.append(its_text)
+    problems += sources.report_to(progress)
     return Documents(tuple(ids), tuple(titles), tuple(texts)), problems
 
 

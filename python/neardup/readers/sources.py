@@ -1,13 +1,15 @@
 """The input of a run: several sources, read one after the other, twice."""
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neardup.exceptions import InputError, ParameterError
-from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Piece, regroup
+from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Piece, Problem, regroup
 from neardup.readers.delimited import Delimited
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.formats import Format, by_name, check_format, known
@@ -17,6 +19,9 @@ from neardup.readers.remarks import Remarks
 from neardup.readers.source import Source
 from neardup.readers.streams import Blob, printable
 from neardup.readers.text_files import TextFiles
+
+if TYPE_CHECKING:
+    from neardup.collect import Progress
 
 __all__ = ["Sources", "open_sources"]
 
@@ -32,9 +37,10 @@ class Sources:
         In the order given.
     counts : list of int or None
         Records per source, known once `batches` was read to its end.
+    problems : list of Problem
+        Files without records; complete once `batches` was read to its end.
     notes : list of str
-        What is worth telling and no error, such as a file without records;
-        complete once `batches` was read to its end.
+        The problems as lines.
     remarks : list of str
         How files of text were read where that is worth telling, such as in
         another encoding than UTF-8, in at most nine lines; they are no
@@ -45,17 +51,34 @@ class Sources:
         self.sources = sources
         self.fields = fields
         self.counts: list[int] | None = None
-        self.notes: list[str] = []
+        self.problems: list[Problem] = []
         self.remarks: list[str] = []
+
+    @property
+    def notes(self) -> list[str]:
+        """The problems as lines."""
+        return list(map(str, self.problems))
 
     def found(self) -> dict[str, Any]:
         """Return what was found by reading, for a run that need not read again."""
-        return {"counts": self.counts, "notes": self.notes, "remarks": self.remarks}
+        empty = [problem.source for problem in self.problems]
+        return {"counts": self.counts, "empty": empty, "remarks": self.remarks}
 
     def recall(self, found: dict[str, Any]) -> None:
         """Take what another run has `found` in the same inputs."""
-        self.counts, self.notes = found["counts"], found["notes"]
-        self.remarks = found["remarks"]
+        self.counts, self.remarks = found["counts"], found["remarks"]
+        self.problems = list(map(_no_records, found["empty"]))
+
+    def report_to(self, progress: Progress) -> int:
+        """Report the problems and remarks, and return the number of problems.
+
+        Those of single records are in the batches.
+        """
+        for problem in self.problems:
+            progress.problem(problem)
+        for remark in self.remarks:
+            progress.note(remark)
+        return len(self.problems)
 
     @property
     def records(self) -> int | None:
@@ -102,7 +125,7 @@ class Sources:
 
     def _pieces(self, titles: bool, size: int) -> Iterator[Piece]:
         counts = []
-        notes = []
+        empty = []
         remarks = Remarks()
         for source in self.sources:
             source.check_unchanged()
@@ -115,11 +138,11 @@ class Sources:
             source.check_unchanged()
             counts.append(count)
             if not count and not problems:
-                notes.append(f"{source.name}: no records.")
+                empty.append(_no_records(source.name))
             if isinstance(source, TextFiles):
                 remarks.join(source.remarks)
         self.counts = counts
-        self.notes = notes
+        self.problems = empty
         self.remarks = remarks.lines()
 
 
@@ -203,6 +226,10 @@ def open_sources(
             source.check_fields(fields)
     _refuse_outputs(sources, [os.fspath(p) for p in output_paths if p is not None])
     return Sources(sources, fields)
+
+
+def _no_records(name: str) -> Problem:
+    return Problem(name, None, None, "no records", None)
 
 
 def _open(path: str, format: str | None, *, alone: bool) -> Source:

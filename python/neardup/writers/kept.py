@@ -30,7 +30,7 @@ from neardup.writers.schema import Shape
 
 __all__ = ["KeptReport", "write_kept"]
 
-_SHOWN = 100
+_SHOWN = 10_000
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class KeptReport:
         they cannot be converted to its format. In their own format they would
         have been copied.
     problems : list of Problem
-        The first 100 of them: that each is left out, of what, and why.
+        The first 10,000 of them: that each is left out, of what, and why.
     notes : list of str
         Columns that had to become text.
     """

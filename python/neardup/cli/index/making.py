@@ -107,6 +107,8 @@ def create(
                 workers=workers,
                 progress=watch,
             )
+            if files is not None:
+                files.report_to(watch)
     with index:
         if not quiet:
             _say(index)
