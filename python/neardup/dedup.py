@@ -202,7 +202,7 @@ def dedup_files(
     Parameters
     ----------
     inputs : sequence of str or Path
-        Files, folders of text files, or ``-``; see
+        Files, folders, patterns, or ``-``; see
         :func:`neardup.readers.open_sources`.
     output : str or Path
         Where the kept records go; format by extension.
@@ -263,7 +263,7 @@ title_from_first_line, workers, memory
         work = check_path(work, "work")
         refuse_outputs(work, (output, removed, report))
         read = {
-            "inputs": states_of([str(path) for path in inputs]),
+            "inputs": states_of([str(path) for path in inputs], format),
             "format": format,
             **fields,
         }

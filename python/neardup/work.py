@@ -252,39 +252,38 @@ def refuse_outputs(folder: Path, outputs: Iterable[str | Path | None]) -> None:
             )
 
 
-def states_of(paths: Sequence[str]) -> list[tuple[str, int, int]]:
-    """Return name, size and time of change of files, and of all files of text in folders.
+def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, int]]:
+    """Return name, size and time of change of files, and of all files read in folders.
 
     Raises
     ------
     InputError
         If one can be read only once, such as standard input, or is not there.
     """
-    from neardup.readers.text_files import files_below
+    from neardup.readers.input_files import names_several, select_files
 
     states = []
     for name in paths:
         path = Path(name)
         try:
-            is_folder = path.is_dir()
-            if name == "-" or not (is_folder or path.is_file() or not path.exists()):
+            several = names_several(name)
+            if name == "-" or not (several or path.is_file() or not path.exists()):
                 raise InputError(
                     f"{name}: a run with a work folder reads its inputs again, and this cannot be. "
                     "Write it to a file first."
                 )
-            if not is_folder:
+            if not several:
                 status = path.stat()
                 states.append((name, status.st_size, status.st_mtime_ns))
                 continue
         except OSError as error:
             raise InputError(f"{name}: cannot be read: {error.strerror}.") from error
-        for inside in files_below(name)[0]:
-            file = path / inside
+        for file in (Path(one.path) for one in select_files(name, format).files):
             try:
                 status = file.stat()
                 states.append((str(file), status.st_size, status.st_mtime_ns))
             except OSError:
-                # It becomes a record that cannot be read.
+                # It becomes a problem.
                 states.append((str(file), -1, -1))
     return states
 

@@ -126,6 +126,62 @@ def test_after_a_hundred_kinds_of_problems_the_others_are_counted(capsys, has_re
     assert (watch.problems, len(watch.lines)) == (103, 103 * has_report)
 
 
+def make_dump():
+    for at in range(5):
+        Path("dump/sub").mkdir(parents=True, exist_ok=True)
+        Path(f"dump/sub/{at}.jsonl").write_bytes(GOOD)
+        Path(f"dump/{at}.xml").touch()
+    Path("dump/README.md").write_text("about")
+
+
+@pytest.mark.parametrize("command", ["dedup", "pairs", "fingerprint", "idf"])
+@pytest.mark.parametrize("inputs", ["dump", "dump/**"])
+def test_data_files_that_are_passed_over(run, command, inputs):
+    make_dump()
+    found = run(command, inputs, "-o", "out.jsonl", code=2)
+    assert errors(found) == [
+        f"neardup: note: {inputs}: 1 file of documentation is passed over beside data files:"
+        " dump/README.md. To read it, name it as an input.",
+        "neardup: 5 files: passed over: the format is not read"
+        " (dump/0.xml, dump/1.xml, dump/2.xml, …).",
+    ]
+    run(command, "dump/**/*.jsonl*", "-o", "out2.jsonl")
+    if command != "idf":
+        first, second = Path("out.jsonl").read_bytes(), Path("out2.jsonl").read_bytes()
+        assert first == second
+
+
+def test_on_error_stop_for_a_file_of_a_folder(run, files):
+    make_dump()
+    before = files()
+    found = run("dedup", "dump", "-o", "out.jsonl", "--on-error", "stop", code=2)
+    assert errors(found) == [
+        "neardup: dump/0.xml: passed over: the format is not read."
+        " Stopped, as on_error='stop' (--on-error stop) asks."
+    ]
+    assert files() == before
+
+
+def test_a_folder_into_an_index(run):
+    make_dump()
+    found = run("index", "create", "n.db", "-q")
+    found = run("index", "add", "n.db", "dump", "--report", "report.json", code=2)
+    assert "neardup: 5 files: passed over" in found.err
+    report = json.loads(Path("report.json").read_text("utf-8"))
+    assert (report["summary"]["new"], report["summary"]["problems"]) == (10, 5)
+    assert "dump/4.xml: passed over: the format is not read." in report["problems"]
+
+
+def test_a_work_folder_and_a_folder_of_inputs(run):
+    make_dump()
+    words = ("dump", "dump/**/*.jsonl", "-o", "out.jsonl", "--work", "work")
+    found = run("dedup", *words, "--removed", "nosuch/removed.jsonl", code=2)
+    assert "must be in a folder that exists" in found.err
+    found = run("dedup", *words, code=2)
+    assert "5 files: passed over" in found.err
+    assert len(Path("out.jsonl").read_bytes().splitlines()) == 2
+
+
 def test_an_empty_file(run):
     """No records are a problem of the input; an empty text is a text."""
     Path("empty.jsonl").write_bytes(b"")
@@ -151,7 +207,9 @@ def test_an_empty_file_that_cannot_be_of_its_format(run, files, name):
     [
         (["nosuch.jsonl"], "nosuch.jsonl: no such file"),
         (["in.jsonl", "nosuch.jsonl"], "nosuch.jsonl: no such file"),
-        (["folder"], "folder: must hold text files"),
+        (["folder"], "folder: must hold files with a known extension"),
+        (["nosuch/**/*.jsonl*"], "nosuch/**/*.jsonl*: no file matches this pattern."),
+        (["*.what"], "*.what: must hold files with a known extension"),
         (["in.what"], "in.what: must have a known extension"),
         (["in.jsonl", "--text-field", "txt"], "Got 4 records with 'id', 'text' instead."),
         (["in.jsonl", "--format", "what"], "'format'"),

@@ -185,9 +185,9 @@ def test_the_report_of_add(run, index):
     Path("empty.jsonl").touch()
     words = [ARTICLES, "bad.jsonl", "empty.jsonl", "--at-field", "date", "--within", "14d"]
     found = run("index", "add", index, *words, "--report", "report.json", code=2)
-    assert found.err.startswith(
-        "neardup: bad.jsonl: 150 records: field 'date' must be a time"
-    ), found.err
+    assert found.err.startswith("neardup: bad.jsonl: 150 records: field 'date' must be a time"), (
+        found.err
+    )
     assert " (records 1, 2, 3, …). Record 1: got spring instead.\n" in found.err
     assert "\nneardup: empty.jsonl: no records.\n" in found.err
     report = json.loads(Path("report.json").read_text("utf-8"))

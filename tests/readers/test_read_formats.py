@@ -68,7 +68,6 @@ def test_folder(read, make):
         make(f"texts/{inside}", inside)
     make("texts/.hidden/x.txt", "no")
     make("texts/.x.txt", "no")
-    make("texts/data.csv", "no")
     got = read("texts")
     assert got["ids"] == ["B.TXT", "a.txt", "a/b/c.txt.zst", "a/z.md.gz", "b.txt"]
     assert got["texts"] == got["ids"]

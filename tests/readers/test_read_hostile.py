@@ -2,12 +2,15 @@
 
 import json
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neardup.exceptions import InputError
 from neardup.readers import jsonl, open_sources
 
 TEXT = st.text(max_size=20)
@@ -25,7 +28,9 @@ LINE = st.one_of(
     st.binary(max_size=30),
     st.sampled_from([b"", b" \r", b'{"text":"\\ud83d"}', b'{"text":"\\ud83d\\udc00"}', b"{}"]),
 )
-FILE = st.lists(LINE, max_size=12).map(b"\n".join)
+LINES = st.lists(LINE, max_size=6)
+# A file without any text is refused, so there is one.
+FILE = st.tuples(LINES, LINES).map(lambda two: b"\n".join([*two[0], b'{"text":"a"}', *two[1]]))
 
 
 def read_bytes(data, extension=".jsonl", batch=1 << 22, **options):
@@ -77,12 +82,26 @@ def test_clean_and_careful_reading_agree(data):
 
 
 @settings(max_examples=200, deadline=None)
+@given(LINES.map(b"\n".join).filter(without_marks))
+def test_hostile_lines_without_a_text_are_read_or_refused(data):
+    lines = [jsonl.parse(line) for line in data.split(b"\n") if line.strip()]
+    records = [record for record in lines if isinstance(record, dict)]
+    if records and not any({"text", "content", "body"} & {*record} for record in records):
+        with pytest.raises(InputError, match="must have a text field") as caught:
+            read_bytes(data)
+        assert str(caught.value).isprintable()
+    else:
+        read_bytes(data)
+
+
+@settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=200), st.sampled_from([".jsonl", ".gz", ".zst", ".txt"]))
 def test_any_bytes_in_any_wrapping(data, extension):
     if data.startswith(b"PAR1"):
         return
     name = extension if extension in (".jsonl", ".txt") else ".jsonl" + extension
-    read_bytes(data, name)
+    with suppress(InputError):
+        read_bytes(data, name)
 
 
 @settings(max_examples=200, deadline=None)

@@ -319,14 +319,6 @@ def test_text_file_that_is_no_text(read, make):
     ]
 
 
-def test_files_of_a_folder_that_are_passed_over(read, make):
-    for name in ("a.txt", "b.csv", "c.CSV", "d.doc", "README", "~$d.docx", ".x.pdf"):
-        make(f"t/{name}", "x")
-    assert read("t")["remarks"] == [
-        "t: 4 files of other formats are passed over: 2 .csv, 1 .doc, 1 no extension."
-    ]
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 def test_unreadable_file(make):
     name = make("a.jsonl", b"{}")
@@ -368,14 +360,16 @@ REFUSED = [
         ["empty"],
         {},
         InputError,
-        "empty: must hold text files (.txt, .md, .markdown, .html, .htm, .docx, .pdf, also .gz"
-        " or .zst). Got a folder without any instead.",
+        "empty: must hold files with a known extension: .jsonl, .ndjson, .json, .parquet, .csv,"
+        " .tsv, .txt, .md, .markdown, .html, .htm, .docx, .pdf (each also with .gz or .zst)."
+        " Got a folder without any instead.",
     ),
     (
         ["empty"],
-        {"format": "csv"},
-        ParameterError,
-        "The 'format' parameter must be 'text' for a folder. Got 'csv' for empty instead.",
+        {"only_text_in_folders": True},
+        InputError,
+        "empty: must hold files of text (.txt, .md, .markdown, .html, .htm, .docx, .pdf, also .gz"
+        " or .zst). Got a folder without any instead.",
     ),
     (
         ["numbers.parquet"],
@@ -424,6 +418,20 @@ REFUSED = [
         "array.json: must hold one JSON object per line. Got a JSON array instead."
         " Convert it with: jq -c '.[]' array.json",
     ),
+    (
+        ["array.json.gz"],
+        {},
+        InputError,
+        "array.json.gz: must hold one JSON object per line. Got a JSON array instead."
+        " Unpack it and convert it with: jq -c '.[]' array.json.gz",
+    ),
+    (
+        ["pretty.json"],
+        {},
+        InputError,
+        "pretty.json: must hold one JSON object per line. Got an object that spans several lines"
+        " instead. Convert it with: jq -c '.' pretty.json",
+    ),
 ]
 
 
@@ -433,6 +441,8 @@ def test_refused_before_reading(make, paths, options, kind, message):
     make("a.xml", b"<a/>")
     make("a.csv", b"x,y\n1,2\n")
     make("array.json", b'[{"text": "a"}]')
+    make("array.json.gz", b'[{"text": "a"}]')
+    make("pretty.json", b'{\n  "text": "a"\n}\n')
     make("bad.parquet", b"PAR1 and no more")
     os.mkdir("empty")
     pq.write_table(pa.table({"text": [1], "x": ["a"]}), "numbers.parquet")

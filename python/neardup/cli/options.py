@@ -18,7 +18,8 @@ Inputs = Annotated[
     typer.Argument(
         metavar="INPUT...",
         help="Files (.jsonl .parquet .csv .tsv .txt .md .html .docx .pdf, each also .gz or "
-        ".zst), folders of files of text, or - for standard input.",
+        ".zst), folders of such files, patterns in quotes ('dump/**/*.jsonl*'), or - for "
+        "standard input.",
         show_default=False,
     ),
 ]
@@ -27,7 +28,7 @@ Format = Annotated[
     typer.Option(
         "--format",
         help="Format of the inputs: jsonl, parquet, csv, tsv or text. By default told from "
-        "each name and content.",
+        "each name and content. Of a folder, only files of this format are read.",
         rich_help_panel=_INPUT,
         show_default=False,
     ),

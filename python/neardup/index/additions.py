@@ -215,7 +215,7 @@ class Additions:
         Parameters
         ----------
         inputs : sequence of str or Path
-            Files, folders of text files, or ``-``; see
+            Files, folders, patterns, or ``-``; see
             :func:`neardup.readers.open_sources`. Without an id field, a document's id is
             ``FILE:RECORD``.
         format : str or None, default=None

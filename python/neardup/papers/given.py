@@ -123,7 +123,7 @@ def is_writing(path: str) -> bool:
 
 def _below(folder: str, apart_from: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """Yield the files in a folder by name, and whether each is a paper."""
-    from neardup.readers.text_files import files_below
+    from neardup.readers.input_files import files_below
 
     texts, others = files_below(folder)
     top = os.path.join(os.path.realpath(folder), "")

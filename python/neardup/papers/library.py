@@ -159,7 +159,7 @@ class _Files(Library):
         pack = zstandard.ZstdCompressor(level=1).compress
         sketches: list[bytes] = []
         core, _ = aligner()
-        sources = open_sources(inputs)
+        sources = open_sources(inputs, only_text_in_folders=True)
         progress.stage("library", None)
         for batch in sources.batches(titles=True):
             for problem in batch.problems:

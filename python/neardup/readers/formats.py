@@ -1,5 +1,6 @@
 """Which format a file has: by its name, and by its first bytes if they disagree."""
 
+import os
 from typing import NamedTuple
 
 from neardup.exceptions import ParameterError
@@ -12,6 +13,7 @@ __all__ = [
     "by_content",
     "by_name",
     "check_format",
+    "extension_of",
     "known",
 ]
 
@@ -81,6 +83,20 @@ def by_content(head: bytes, named: Format) -> Format:
     if named.compression and (not head or _looks_like_text(head)):
         return Format(named.format, None)
     return named
+
+
+def extension_of(name: str) -> str:
+    """Return the extension in lower case, without that of a compression.
+
+    Examples
+    --------
+    >>> extension_of("dump/A.XML.gz"), extension_of("dump.gz")
+    ('.xml', '')
+    """
+    name = os.path.basename(name).lower()
+    for extension in _COMPRESSION_OF:
+        name = name.removesuffix(extension)
+    return os.path.splitext(name)[1]
 
 
 def check_format(value: str | None) -> None:

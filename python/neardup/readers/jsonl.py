@@ -30,6 +30,7 @@ from neardup.readers.fields import (
     check_text_field,
     listing,
 )
+from neardup.readers.formats import extension_of
 from neardup.readers.source import Keep, Row, texts_array, unreadable_rest
 from neardup.readers.streams import Blob, StreamDamaged, line_blocks
 
@@ -37,6 +38,7 @@ __all__ = ["JsonLines"]
 
 _BLOCK = 4 << 20
 _SAMPLE = 1 << 16
+_HEAD = 1 << 12
 # The parser takes values nested about 1000 deep, but the serialiser does not.
 _DEPTH = 250
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -58,11 +60,26 @@ class JsonLines:
         self.name = blob.name
         self.blob = blob
         self._compression = compression
-        if blob.name.lower().endswith(".json") and blob.head().lstrip().startswith(b"["):
-            raise InputError(
-                f"{self.name}: must hold one JSON object per line. Got a JSON array instead."
-                f" Convert it with: jq -c '.[]' {self.name}"
-            )
+        if extension_of(blob.name) == ".json":
+            self._check_lines()
+
+    def _check_lines(self) -> None:
+        """Refuse JSON that is not one object per line."""
+        try:
+            head = next(self.blob.chunks(self._compression, _HEAD), b"").lstrip()
+        except StreamDamaged:
+            return
+        if head.startswith(b"["):
+            found, program = "a JSON array", ".[]"
+        elif head.partition(b"\n")[0].strip() == b"{":
+            found, program = "an object that spans several lines", "."
+        else:
+            return
+        unpack = "Unpack it and convert" if self._compression else "Convert"
+        raise InputError(
+            f"{self.name}: must hold one JSON object per line. Got {found} instead."
+            f" {unpack} it with: jq -c '{program}' {self.name}"
+        )
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file is not that of the first pass."""

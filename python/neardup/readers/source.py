@@ -56,7 +56,7 @@ class Keep:
 
 
 class Source(Protocol):
-    """A file, or a folder of text files, that can be read several times."""
+    """A file, or several files of text, that can be read several times."""
 
     name: str
     format: str

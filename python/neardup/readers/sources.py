@@ -13,10 +13,11 @@ from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Piece, Prob
 from neardup.readers.delimited import Delimited
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.formats import Format, by_name, check_format, known
+from neardup.readers.input_files import InputFile, Selection, names_several, select_files
 from neardup.readers.jsonl import JsonLines
 from neardup.readers.parquet import Parquet
 from neardup.readers.remarks import Remarks
-from neardup.readers.source import Source
+from neardup.readers.source import Source, texts_array
 from neardup.readers.streams import Blob, printable
 from neardup.readers.text_files import TextFiles
 
@@ -47,8 +48,14 @@ class Sources:
         problems. Complete once `batches` was read to its end.
     """
 
-    def __init__(self, sources: list[Source], fields: Fields) -> None:
+    def __init__(
+        self,
+        sources: list[Source],
+        fields: Fields,
+        selections: Sequence[Selection] = (),
+    ) -> None:
         self.sources = sources
+        self._selections = selections
         self.fields = fields
         self.counts: list[int] | None = None
         self.problems: list[Problem] = []
@@ -127,6 +134,13 @@ class Sources:
         counts = []
         empty = []
         remarks = Remarks()
+        passed_over = []
+        for selection in self._selections:
+            remarks.add(selection.name, selection.notes)
+            passed_over += [(0, problem) for problem in selection.problems]
+        if passed_over:
+            extra: dict[str, list[Any]] = {name: [] for name in self.fields.extra}
+            yield Piece(texts_array([]), [], None, extra, passed_over, 0)
         for source in self.sources:
             source.check_unchanged()
             count = 0
@@ -155,19 +169,25 @@ def open_sources(
     id_field: str | None = None,
     extra_fields: Sequence[str] = (),
     output_paths: Sequence[str | Path | None] = (),
+    only_text_in_folders: bool = False,
 ) -> Sources:
     """Open the input and check what can be checked before it is read.
 
     Parameters
     ----------
     inputs : sequence of str or Path
-        Files, folders of files of text (plain, Markdown, HTML, .docx,
-        .pdf), or ``-`` for standard input. What can be
-        read only once is copied to an unnamed temporary file first.
+        Files, folders, patterns such as ``dump/**/*.jsonl*``, or ``-`` for
+        standard input. Of folders all files of known formats are read, in
+        the order of their paths; those that cannot be read are problems, and
+        files of other kinds are counted in a remark. Where there are data
+        files, files of text that are named as documentation (README.md,
+        LICENSE.txt) are passed over, with a remark. What can be read only
+        once is copied to an unnamed temporary file first.
     format : {'jsonl', 'parquet', 'csv', 'tsv', 'text'}, optional
         Format of all files, by default told from each file's extension, and
-        of standard input from its first bytes, else JSON lines. Compression
-        is always told from the content.
+        of standard input from its first bytes, else JSON lines. Of folders
+        the files are read whose name says it or that have no extension.
+        Compression is always told from the content.
     text_field : str, optional
         By default ``text``, else ``content``, else ``body``: the first of
         them that a record of JSON lines, or the header of a table, has.
@@ -183,6 +203,8 @@ def open_sources(
         Further fields to hand on.
     output_paths : sequence of str, Path or None
         Where the run is going to write; None and ``-`` are standard output.
+    only_text_in_folders : bool, default=False
+        Whether folders are read for their files of text only.
 
     Returns
     -------
@@ -194,9 +216,10 @@ def open_sources(
         If there is no path, standard input is named twice, or a format is
         not known.
     InputError
-        If an input is missing or unreadable, is also an output, is a folder
-        without text files, or has no column of a name that is needed; or if
-        none of the first 1,000 records of JSON lines has a text field.
+        If an input is missing or unreadable, is also an output, or has no
+        column of a name that is needed; if none of the first 1,000 records of
+        JSON lines has a text field; or if a folder or pattern has no file
+        that can be read, or data files all of which are refused.
 
     Examples
     --------
@@ -216,34 +239,77 @@ def open_sources(
             f" Got it {names.count(_STDIN)} times instead."
         )
     fields = Fields(text_field, title_field, id_field, tuple(extra_fields))
-    sources = [_open(name, format, alone=len(names) == 1) for name in names]
-    for source in sources:
-        if isinstance(source, Delimited) and source.header:
-            Columns.choose(source.header, fields, source.name)
-        elif isinstance(source, Parquet):
-            source.columns(fields)
-        elif isinstance(source, JsonLines):
-            source.check_fields(fields)
+    sources: list[Source] = []
+    selections = []
+    for name in names:
+        if names_several(name):
+            selection = select_files(name, format, only_text=only_text_in_folders)
+            # Ids of files of text are their paths, and two folders may hold the same ones.
+            sources += _open_selection(selection, fields, short_ids=len(names) == 1)
+            selections.append(selection)
+        else:
+            sources.append(_checked(_open(name, format), fields))
     _refuse_outputs(sources, [os.fspath(p) for p in output_paths if p is not None])
-    return Sources(sources, fields)
+    return Sources(sources, fields, selections)
+
+
+def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) -> list[Source]:
+    """Open files, those of text that follow each other as one source.
+
+    A data file that is refused becomes a problem, unless all of them are.
+    """
+    sources: list[Source] = []
+    texts: list[tuple[str, str]] = []
+    refused: list[tuple[InputFile, InputError]] = []
+    read = 0
+    for file in selection.files:
+        if file.format.format == "text":
+            key = file.inside if short_ids else file.path
+            texts.append((file.path, printable(key.replace(os.sep, "/"))))
+            continue
+        try:
+            blob = Blob(file.path)
+            source = _checked(_source(blob, blob.format(file.format)), fields)
+        except InputError as error:
+            refused.append((file, error))
+            continue
+        if texts:
+            sources.append(TextFiles.several(selection.name, texts))
+            texts = []
+        sources.append(source)
+        read += 1
+    if texts:
+        sources.append(TextFiles.several(selection.name, texts))
+    if refused and not read:
+        raise refused[0][1]
+    for file, refusal in refused:
+        name = printable(file.path)
+        reason, _, rest = str(refusal).removeprefix(f"{name}: ").partition(". ")
+        reason = f"passed over: {reason.removesuffix('.')}"
+        selection.problems.append(Problem(name, None, None, reason, None, rest))
+    return sources
+
+
+def _checked(source: Source, fields: Fields) -> Source:
+    """Raise InputError if a source lacks a field that is needed."""
+    if isinstance(source, Delimited) and source.header:
+        Columns.choose(source.header, fields, source.name)
+    elif isinstance(source, Parquet):
+        source.columns(fields)
+    elif isinstance(source, JsonLines):
+        source.check_fields(fields)
+    return source
 
 
 def _no_records(name: str) -> Problem:
     return Problem(name, None, None, "no records", None)
 
 
-def _open(path: str, format: str | None, *, alone: bool) -> Source:
+def _open(path: str, format: str | None) -> Source:
     if path == _STDIN:
         blob = Blob(_STDIN, sys.stdin.buffer)
         found = blob.format(Format(format, None))
         return _source(blob, found._replace(format=found.format or "jsonl"))
-    if os.path.isdir(path):
-        if format not in (None, "text"):
-            raise ParameterError(
-                "The 'format' parameter must be 'text' for a folder."
-                f" Got '{format}' for {printable(path)} instead."
-            )
-        return TextFiles.folder(path, short_ids=alone)
     blob = Blob(path)
     named = by_name(path)
     found = blob.format(named if format is None else named._replace(format=format))

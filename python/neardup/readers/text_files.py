@@ -1,24 +1,22 @@
-"""Files of text: one file, one document; a folder, all files of text below it.
+"""Files of text: one file, one document.
 
 A file of text is plain text in any encoding, Markdown, HTML, a Word document
 or a PDF; `files` reads them all.
 """
 
-import os
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from neardup.exceptions import InputError
 from neardup.readers.batch import Piece, Problem, Run, show
 from neardup.readers.fields import Fields
 from neardup.readers.files import Limits, UnreadableFileError, contents, read_record
-from neardup.readers.formats import TEXT_EXTENSIONS, by_name
+from neardup.readers.formats import by_name
 from neardup.readers.remarks import Remarks
 from neardup.readers.source import Row, texts_array
 from neardup.readers.streams import Blob, printable
 
-__all__ = ["TextFiles", "files_below"]
+__all__ = ["TextFiles"]
 
 _FILES = 1024
 _CHUNK = 1 << 20
@@ -42,11 +40,10 @@ class TextFiles:
 
     format = "text"
 
-    def __init__(self, name: str, files: list[TextFile], passed_over: str = "") -> None:
+    def __init__(self, name: str, files: list[TextFile]) -> None:
         self.name = name
         self.files = files
         self.remarks = Remarks()
-        self._passed_over = passed_over
 
     @classmethod
     def single(cls, blob: Blob, compression: str | None) -> "TextFiles":
@@ -54,37 +51,20 @@ class TextFiles:
         return cls(blob.name, [TextFile(blob.name, blob, compression)])
 
     @classmethod
-    def folder(cls, path: str, *, short_ids: bool = True) -> "TextFiles":
-        """Take all files of text below a folder.
-
-        An id is the path inside the folder, or with the folder as given before
-        it: two folders may hold files of one name.
-
-        Raises
-        ------
-        InputError
-            If there are none.
-        """
+    def several(cls, name: str, paths: Iterable[tuple[str, str]]) -> "TextFiles":
+        """Take several files, each with its id, under the name of their folder."""
         files = []
-        found, others = files_below(path)
-        for inside in found:
-            full = os.path.join(path, inside)
-            key = printable((inside if short_ids else full).replace(os.sep, "/"))
+        for path, key in paths:
             try:
-                blob = Blob(full)
-                compression = blob.format(by_name(inside)).compression
+                blob = Blob(path)
+                compression = blob.format(by_name(path)).compression
             except InputError as error:
-                reason = str(error).removeprefix(f"{printable(full)}: ").rstrip(".")
-                problem = Problem(printable(full), 1, None, "must be readable", reason)
+                reason = str(error).removeprefix(f"{printable(path)}: ").rstrip(".")
+                problem = Problem(printable(path), 1, None, "must be readable", reason)
                 files.append(TextFile(key, None, None, problem))
             else:
                 files.append(TextFile(key, blob, compression))
-        if not files:
-            raise InputError(
-                f"{printable(path)}: must hold text files ({', '.join(TEXT_EXTENSIONS)},"
-                " also .gz or .zst). Got a folder without any instead."
-            )
-        return cls(printable(path), files, _passed_over(others))
+        return cls(name, files)
 
     def check_unchanged(self) -> None:
         """Raise InputError if a file is not that of the first pass."""
@@ -101,8 +81,6 @@ class TextFiles:
         runs: list[Run] = []
         held = 0
         self.remarks = Remarks()
-        if self._passed_over:
-            self.remarks.add(self.name, [self._passed_over])
 
         def piece() -> Piece:
             extra: dict[str, list[object]] = {name: [None] * len(ids) for name in fields.extra}
@@ -142,47 +120,6 @@ class TextFiles:
                 rows, held = [], 0
         if rows:
             yield rows
-
-
-def files_below(path: str) -> tuple[list[str], list[str]]:
-    """Return the paths of the files inside a folder, in code point order.
-
-    Those of text, and the others. Hidden files and folders (names with a
-    leading dot) are passed over, and links to folders are not followed, since
-    they may lead in circles.
-    """
-
-    def refuse(error: OSError) -> None:
-        raise InputError(f"{printable(error.filename)}: {error.strerror}.") from error
-
-    found: list[str] = []
-    others: list[str] = []
-    for folder, inner, names in os.walk(path, onerror=refuse):
-        inner[:] = [name for name in inner if not name.startswith(".")]
-        for name in names:
-            # Word and WPS keep a file of such a name beside an open document.
-            if not name.startswith((".", "~$")):
-                place = found if by_name(name).format == "text" else others
-                place.append(os.path.relpath(os.path.join(folder, name), path))
-
-    def order(name: str) -> str:
-        return name.replace(os.sep, "/")
-
-    return sorted(found, key=order), sorted(others, key=order)
-
-
-def _passed_over(names: list[str]) -> str:
-    """Say which files of a folder are not read."""
-    if not names:
-        return ""
-    kinds = Counter(os.path.splitext(name)[1].lower() or "no extension" for name in names)
-    shown = ", ".join(f"{count} {show(kind)}" for kind, count in sorted(kinds.items())[:6])
-    files = (
-        "1 file of another format is"
-        if len(names) == 1
-        else (f"{len(names)} files of other formats are")
-    )
-    return f"{files} passed over: {shown}{', ...' if len(kinds) > 6 else ''}."
 
 
 def _read(file: TextFile) -> tuple[str | Problem, int, tuple[str, ...]]:

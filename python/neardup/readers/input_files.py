@@ -1,0 +1,355 @@
+"""Which files an input names: those of a folder, or those that match a pattern.
+
+Files are taken in the code point order of their paths. Symbolic links to folders are
+not followed, since they may lead in circles.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from neardup.exceptions import InputError
+from neardup.readers.batch import Problem, show
+from neardup.readers.formats import (
+    TEXT_EXTENSIONS,
+    Format,
+    by_name,
+    check_format,
+    extension_of,
+    known,
+)
+from neardup.readers.streams import printable
+
+__all__ = ["InputFile", "Selection", "files_below", "names_several", "select_files"]
+
+_MAGIC = re.compile(r"[*?\[]")
+
+# What Spark, Hadoop and Delta Lake write beside the data, and what desktops leave behind.
+_HIDDEN = re.compile(
+    r"\.|~\$|__MACOSX$|thumbs\.db$|desktop\.ini$|_success$|_metadata$|_common_metadata$"
+    r"|_temporary$|_spark_metadata$|_delta_log$|_change_data$|_committed_|_started_|.*\.crc$",
+    re.IGNORECASE,
+)
+# Files of text with these names describe the data files that they are beside.
+_DOCUMENTATION = re.compile(
+    r"(readme|licen[sc]e|copying|copyright|notice|change_?log|changes|contributing|authors"
+    r"|citation|code_of_conduct|security|data_?card|datasheet|manifest|requirements"
+    r"|checksums?|md5(sums?)?|sha(1|256|512)(sums?)?|说明|使用说明|数据说明|许可)"
+    r"([-_. ].*)?$",
+    re.IGNORECASE,
+)
+_UNREAD = (
+    # Archives, and compression that is not read.
+    *(".zip", ".7z", ".rar", ".tar", ".tgz", ".bz2", ".xz", ".lzma", ".lz4", ".br", ".snappy"),
+    # Tables and dumps.
+    *(".xlsx", ".xls", ".ods", ".arrow", ".feather", ".ipc", ".avro", ".orc", ".pq", ".parq"),
+    *(".jl", ".jsonlines", ".xml", ".warc", ".wet", ".wat", ".pkl", ".pickle", ".msgpack"),
+    # Documents.
+    *(".doc", ".docm", ".dot", ".odt", ".pages", ".rtf", ".wps", ".wpt", ".epub", ".pptx", ".ppt"),
+)
+_NAMED = 3
+_KINDS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file to read.
+
+    `inside` is its path in the folder that was given, or its whole path; the format is
+    what the name says, or what the user named.
+    """
+
+    path: str
+    inside: str
+    format: Format
+
+
+@dataclass(slots=True)
+class Selection:
+    """The files that a folder or a pattern names.
+
+    Attributes
+    ----------
+    name : str
+        The folder or pattern, printable.
+    files : list of InputFile
+        To be read, in this order.
+    problems : list of Problem
+        Files that hold data or a document, in a format that is not read.
+    notes : list of str
+        What else is not read.
+    """
+
+    name: str
+    files: list[InputFile] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def names_several(name: str) -> bool:
+    """Return whether a name is a folder, or a pattern and no file that there is."""
+    return os.path.isdir(name) or _is_pattern(name)
+
+
+def select_files(name: str, format: str | None = None, *, only_text: bool = False) -> Selection:
+    """Choose the files to read of a folder or pattern.
+
+    Parameters
+    ----------
+    name : str
+        For which `names_several` is true. In a pattern ``*`` and ``?`` match within a
+        name, ``[abc]`` matches one of some characters, and ``**`` any number of folders.
+        What a pattern matches may be a folder.
+    format : {'jsonl', 'parquet', 'csv', 'tsv', 'text'}, optional
+        By default files of all formats are taken. With a format those whose name says it,
+        those without extension, and all files that a pattern matches.
+    only_text : bool, default=False
+        Take files of text only.
+
+    Raises
+    ------
+    InputError
+        If there is no file to read, or a folder cannot be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> for inside in ("b.jsonl", "a.csv", "README.md", "photo.png"):
+    ...     pathlib.Path(folder.name, inside).touch()
+    >>> selection = select_files(folder.name)
+    >>> [(file.inside, file.format.format) for file in selection.files]
+    [('a.csv', 'csv'), ('b.jsonl', 'jsonl')]
+    >>> folder.cleanup()
+    """
+    check_format(format)
+    selection = Selection(printable(name))
+    found, links = _in_folder(name) if os.path.isdir(name) else _matching(name)
+    others: list[str] = []
+    texts: list[InputFile] = []
+    for path, inside, chosen in found:
+        named = by_name(inside)
+        if format is not None and (
+            named.format == format or (named.format is None and (chosen or _has_plain_name(inside)))
+        ):
+            selection.files.append(InputFile(path, inside, named._replace(format=format)))
+        elif format is not None or (only_text and named.format != "text"):
+            others.append(inside)
+        elif named.format == "text":
+            texts.append(InputFile(path, inside, named))
+        elif named.format is not None:
+            selection.files.append(InputFile(path, inside, named))
+        elif _is_data(inside):
+            reason = "passed over: the format is not read"
+            problem = Problem(printable(path), None, None, reason, None)
+            selection.problems.append(problem)
+        else:
+            others.append(inside)
+    data = len(selection.files)
+    if texts and data:
+        about = [file.path for file in texts if _is_documentation(file.path)]
+        texts = [file for file in texts if not _is_documentation(file.path)]
+        if about:
+            selection.notes.append(_documentation(about))
+        if texts:
+            selection.notes.append(
+                f"Read as {_count(data, 'data file')} and {_count(len(texts), 'file')} of text;"
+                " a file of text is one document."
+            )
+    selection.files = sorted([*selection.files, *texts], key=lambda file: _order(file.path))
+    if others:
+        selection.notes.append(_passed_over(others))
+    if links:
+        links_are = "link to a folder is" if len(links) == 1 else "links to folders are"
+        selection.notes.append(
+            f"{len(links)} {links_are} not followed: {_first(links)}. {_way_in(len(links))}"
+        )
+    if not selection.files:
+        raise _nothing(selection, others, only_text)
+    return selection
+
+
+def files_below(path: str) -> tuple[list[str], list[str]]:
+    """Return the paths of the files inside a folder, in code point order.
+
+    Those of text, and the others.
+    """
+    texts: list[str] = []
+    others: list[str] = []
+    for _, inside, _ in _in_folder(path)[0]:
+        (texts if by_name(inside).format == "text" else others).append(inside)
+    return texts, others
+
+
+# A file: its path, its path inside the folder, and whether a pattern names the file itself.
+_Found = tuple[str, str, bool]
+
+
+def _in_folder(path: str) -> tuple[list[_Found], list[str]]:
+    """Return the files of a folder, and the links to folders in it."""
+    found: list[_Found] = []
+    links: list[str] = []
+    for folder, inner, names in os.walk(path, onerror=_refuse):
+        inner[:] = [name for name in inner if not _HIDDEN.match(name)]
+        links += [p for name in inner if os.path.islink(p := os.path.join(folder, name))]
+        for name in names:
+            place = os.path.join(folder, name)
+            if not _HIDDEN.match(name) and _is_file(place):
+                found.append((place, os.path.relpath(place, path), False))
+    return sorted(found, key=lambda file: _order(file[1])), sorted(links, key=_order)
+
+
+def _matching(pattern: str) -> tuple[list[_Found], list[str]]:
+    """Return the files that a pattern names, each once."""
+    parts = [part for part in pattern.split(os.sep) if part]
+    base = os.sep if pattern.startswith(os.sep) else ""
+    found: dict[str, _Found] = {}
+    links: dict[str, None] = {}
+    for path in dict.fromkeys(_matches(base, parts)):
+        if os.path.isdir(path):
+            inside, linked = _in_folder(path)
+            links.update(dict.fromkeys(linked))
+            for place, _, _ in inside:
+                found.setdefault(place, (place, place, False))
+        elif _is_file(path):
+            found[path] = (path, path, True)
+    if not found:
+        raise InputError(f"{printable(pattern)}: no file matches this pattern.")
+    return sorted(found.values(), key=lambda file: _order(file[0])), sorted(links, key=_order)
+
+
+def _matches(base: str, parts: list[str]) -> Iterator[str]:
+    """Yield the files and folders that match, some of them more than once."""
+    if not parts:
+        yield base
+        return
+    part, rest = parts[0], parts[1:]
+    if part == "**":
+        if not rest:
+            # A folder means all files below it.
+            yield base or os.curdir
+            return
+        yield from _matches(base, rest)
+        for name in _listed(base):
+            path = os.path.join(base, name)
+            if not _HIDDEN.match(name) and os.path.isdir(path) and not os.path.islink(path):
+                yield from _matches(path, parts)
+        return
+    if not _MAGIC.search(part):
+        path = os.path.join(base, part)
+        if os.path.lexists(path) and (not rest or os.path.isdir(path)):
+            yield from _matches(path, rest)
+        return
+    for name in _listed(base):
+        if fnmatchcase(name, part) and (part.startswith(".") or not _HIDDEN.match(name)):
+            path = os.path.join(base, name)
+            if not rest or os.path.isdir(path):
+                yield from _matches(path, rest)
+
+
+def _is_file(path: str) -> bool:
+    """Return whether a path may be a file: no pipe, which could block, and no socket.
+
+    A link that leads nowhere is one; opening it says what is wrong.
+    """
+    return os.path.isfile(path) or not os.path.exists(path)
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder or os.curdir))
+    except OSError as error:
+        _refuse(error)
+        raise
+
+
+def _refuse(error: OSError) -> None:
+    raise InputError(f"{printable(error.filename)}: {error.strerror}.") from error
+
+
+def _is_pattern(name: str) -> bool:
+    return name != "-" and bool(_MAGIC.search(name)) and not os.path.lexists(name)
+
+
+def _order(path: str) -> str:
+    return path.replace(os.sep, "/")
+
+
+def _has_plain_name(name: str) -> bool:
+    """Return whether a file has no extension, and a name that data may have."""
+    return not extension_of(name) and not _is_documentation(name)
+
+
+def _is_documentation(name: str) -> bool:
+    return _DOCUMENTATION.match(os.path.basename(name)) is not None
+
+
+def _is_data(name: str) -> bool:
+    """Return whether a file of an unknown format most likely holds data or a document."""
+    base = os.path.basename(name).lower()
+    extension = extension_of(base)
+    if extension:
+        return extension in _UNREAD
+    # What Hadoop writes has no extension, nor has `dump.gz` but for its compression.
+    return base.startswith("part-") or by_name(base).compression is not None
+
+
+def _nothing(selection: Selection, others: list[str], only_text: bool) -> InputError:
+    """Return the error of a folder or pattern without files to read."""
+    names = [*others, *(problem.source for problem in selection.problems)]
+    kinds = f"only others ({_kinds(names)})" if names else "a folder without any"
+    if only_text:
+        wanted = f"files of text ({', '.join(TEXT_EXTENSIONS)}, also .gz or .zst)"
+    else:
+        wanted = f"files with a known extension: {known()}"
+    way_out = ""
+    if names and not only_text:
+        way_out = (
+            " To read these, name them by a pattern, and their format with format= (--format)."
+        )
+    return InputError(f"{selection.name}: must hold {wanted}. Got {kinds} instead.{way_out}")
+
+
+def _documentation(paths: list[str]) -> str:
+    files = "file of documentation is" if len(paths) == 1 else "files of documentation are"
+    return (
+        f"{len(paths)} {files} passed over beside data files: {_first(paths)}."
+        f" {_way_in(len(paths))}"
+    )
+
+
+def _way_in(count: int) -> str:
+    return (
+        "To read it, name it as an input." if count == 1 else "To read them, name them as inputs."
+    )
+
+
+def _passed_over(names: list[str]) -> str:
+    """Say which files are not read."""
+    files = (
+        "1 file of another format is"
+        if len(names) == 1
+        else f"{len(names)} files of other formats are"
+    )
+    return f"{files} passed over: {_kinds(names)}."
+
+
+def _kinds(names: Iterable[str]) -> str:
+    """Count files by extension."""
+    kinds = Counter(extension_of(name) or "no extension" for name in names)
+    shown = ", ".join(f"{count} {show(kind)}" for kind, count in sorted(kinds.items())[:_KINDS])
+    return shown + (", …" if len(kinds) > _KINDS else "")
+
+
+def _first(paths: list[str]) -> str:
+    names = ", ".join(map(printable, paths[:_NAMED]))
+    return names + (", …" if len(paths) > _NAMED else "")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,326 @@
+"""Folders and patterns: which files are read, in which order, and what is said of the others."""
+
+import os
+import threading
+
+import orjson
+import pytest
+from tests.readers.test_read_formats import as_parquet
+
+from neardup.exceptions import InputError
+from neardup.readers import open_sources
+
+
+def lines(*texts):
+    return b"".join(orjson.dumps({"text": text}) + b"\n" for text in texts)
+
+
+@pytest.fixture
+def dump(make):
+    """A folder of files of all formats, whose texts are their names."""
+    for name in ("a.jsonl", "sub/b.ndjson.gz", "sub/deep/c.json.zst"):
+        make(f"dump/{name}", lines(name))
+    make("dump/d.parquet", as_parquet([{"text": "d.parquet"}]))
+    make("dump/d.parquet.gz", as_parquet([{"text": "d.parquet.gz"}]))
+    make("dump/B.csv", "text,n\nB.csv,1\n")
+    make("dump/sub.tsv.zst", "n\ttext\n1\tsub.tsv.zst\n")
+    return "dump"
+
+
+DATA = [
+    "B.csv",
+    "a.jsonl",
+    "d.parquet",
+    "d.parquet.gz",
+    "sub.tsv.zst",
+    "sub/b.ndjson.gz",
+    "sub/deep/c.json.zst",
+]
+
+
+def test_all_formats_in_the_order_of_their_paths(read, dump):
+    got = read(dump)
+    assert got["texts"] == DATA
+    assert got["ids"] == [f"dump/{name}:1" for name in DATA]
+    assert (got["problems"], got["notes"], got["remarks"]) == ([], [], [])
+    assert read("./dump/")["texts"] == DATA
+    assert read([dump, "dump/a.jsonl"])["texts"] == [*DATA, "a.jsonl"]
+
+
+def test_files_of_text_among_data_files(read, make, dump):
+    make("dump/b.txt", "b.txt")
+    make("dump/sub/c.html", "<html><body><p>sub/c.html</p></body></html>")
+    make("dump/sub/c.txt", "sub/c.txt")
+    got = read(dump)
+    texts = ["b.txt", "sub/c.html", "sub/c.txt"]
+    assert got["texts"] == sorted([*DATA, *texts])
+    assert [i for i in got["ids"] if not i.endswith(":1")] == texts
+    assert got["remarks"] == [
+        "dump: read as 7 data files and 3 files of text; a file of text is one document."
+    ]
+    # Two folders may hold files of one name.
+    make("other/b.txt", "other")
+    assert {"dump/b.txt", "other/b.txt"} < set(read([dump, "other"])["ids"])
+
+
+ABOUT = [
+    "README.md",
+    "readme_zh.txt",
+    "LICENSE-MIT.txt",
+    "sub/CHANGELOG.md",
+    "sub/Datasheet.pdf",
+    "说明.txt",
+]
+
+
+def test_documentation_beside_data_files_is_passed_over(read, make, dump):
+    for name in ABOUT:
+        make(f"dump/{name}", name)
+    got = read(dump)
+    assert got["texts"] == DATA
+    assert got["problems"] == []
+    assert got["remarks"] == [
+        "dump: 6 files of documentation are passed over beside data files: dump/LICENSE-MIT.txt,"
+        " dump/README.md, dump/readme_zh.txt, …. To read them, name them as inputs."
+    ]
+    assert read("dump/README.md")["texts"] == ["README.md"]
+    assert read([dump, "dump/README.md"])["texts"] == [*DATA, "README.md"]
+    assert read("dump/*.md")["texts"] == ["README.md"]
+    # In a folder of texts it is a text.
+    make("texts/README.md", "README.md")
+    make("texts/a.txt", "a.txt")
+    assert read("texts")["texts"] == ["README.md", "a.txt"]
+    assert "README.md" in read(dump, format="text")["ids"]
+
+
+def test_names_that_only_begin_like_documentation(read, make, dump):
+    make("dump/noticeboard.txt", "noticeboard")
+    make("dump/securities.txt", "securities")
+    assert {"noticeboard", "securities"} < set(read(dump)["texts"])
+
+
+def test_what_spark_and_desktops_leave_is_passed_over_in_silence(read, make, dump):
+    for name in (
+        ".a.jsonl.crc",
+        "_SUCCESS",
+        "_metadata",
+        "x.crc",
+        ".hidden/h.jsonl",
+        "_temporary/0/t.jsonl",
+        "_delta_log/000.json",
+        "__MACOSX/m.jsonl",
+        "Thumbs.db",
+        "desktop.ini",
+        "~$a.docx",
+    ):
+        make(f"dump/{name}", lines("no"))
+    for inputs in (dump, "dump/**", "dump/*"):
+        got = read(inputs)
+        assert got["texts"] == DATA
+        assert (got["problems"], got["remarks"]) == ([], [])
+
+
+def test_other_files_are_counted(read, make, dump):
+    for name in ("a.png", "b.PNG", "c.log", "Makefile", "d.png.gz"):
+        make(f"dump/{name}", "x")
+    got = read(dump)
+    assert got["problems"] == []
+    assert got["remarks"] == [
+        "dump: 5 files of other formats are passed over: 1 .log, 3 .png, 1 no extension."
+    ]
+
+
+UNREAD = ["a.xml", "b.jsonl.bz2", "c.tar.gz", "d.xlsx", "e.doc", "part-00000", "f.gz"]
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_data_that_is_not_read_is_a_problem(read, make, dump, name):
+    make(f"dump/sub/{name}", "x")
+    got = read(dump)
+    assert got["texts"] == DATA
+    assert [str(problem) for problem in got["problems"]] == [
+        f"dump/sub/{name}: passed over: the format is not read."
+    ]
+
+
+def test_data_files_that_are_refused_are_problems(read, make, dump):
+    make("dump/array.json", b'[{"text": "a"}]')
+    make("dump/labels.csv", "id,label\n1,x\n")
+    make("dump/urls.jsonl", '{"url":"u"}\n')
+    make("dump/short.parquet", b"PAR1 and no more")
+    make("dump/empty.parquet", b"")
+    make("dump/numbers.parquet", as_parquet([{"text": 1}]))
+    os.symlink("nowhere", "dump/broken.jsonl")
+    os.symlink("itself.jsonl", "dump/itself.jsonl")
+    got = read(dump)
+    assert got["texts"] == DATA
+    said = {problem.source: str(problem) for problem in got["problems"]}
+    assert list(said) == [
+        "dump/array.json",
+        "dump/broken.jsonl",
+        "dump/empty.parquet",
+        "dump/itself.jsonl",
+        "dump/labels.csv",
+        "dump/numbers.parquet",
+        "dump/short.parquet",
+        "dump/urls.jsonl",
+    ]
+    assert said["dump/broken.jsonl"] == (
+        "dump/broken.jsonl: passed over: no such file or directory."
+    )
+    assert said["dump/itself.jsonl"] == (
+        "dump/itself.jsonl: passed over: too many levels of symbolic links."
+    )
+    assert said["dump/labels.csv"] == (
+        "dump/labels.csv: passed over: must have a text column 'text', 'content' or 'body'."
+        " Got 'id', 'label' instead. Name the field with text= (--text-field)."
+    )
+    assert said["dump/urls.jsonl"] == (
+        "dump/urls.jsonl: passed over: must have a text field 'text', 'content' or 'body'."
+        " Got 1 record with 'url' instead. Name the field with text= (--text-field)."
+    )
+    assert said["dump/array.json"].endswith("Convert it with: jq -c '.[]' dump/array.json")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_data_that_may_not_be_read_is_a_problem(read, make, dump):
+    os.chmod(make("dump/x.jsonl", lines("x")), 0)
+    got = read(dump)
+    assert got["texts"] == DATA
+    assert [str(p) for p in got["problems"]] == ["dump/x.jsonl: passed over: permission denied."]
+
+
+def test_a_field_that_no_data_file_has_is_refused(make):
+    make("dump/b.csv", "headline\nx\n")
+    make("dump/a.jsonl", lines("a"))
+    make("dump/c.txt", "c")
+    with pytest.raises(InputError) as caught:
+        open_sources(["dump"], text_field="txt")
+    assert str(caught.value) == (
+        "dump/a.jsonl: must have a text field 'txt'. Got 1 record with 'text' instead."
+        " Name the field with text= (--text-field). Did you mean 'text'?"
+    )
+
+
+def test_extra_fields_with_problems_of_a_folder(read, make):
+    make("dump/a.jsonl", lines("a"))
+    make("dump/b.xml", "x")
+    got = read("dump", extra_fields=["n"])
+    assert (got["texts"], got["extra"]) == (["a"], {"n": [None]})
+    assert len(got["problems"]) == 1
+
+
+def test_a_format_chooses_the_files_of_a_folder(read, make, dump):
+    make("dump/part-00000", lines("part-00000"))
+    make("dump/README", "no")
+    make("dump/x.dat", lines("x.dat"))
+    got = read(dump, format="jsonl")
+    assert got["texts"] == ["a.jsonl", "part-00000", "sub/b.ndjson.gz", "sub/deep/c.json.zst"]
+    assert got["problems"] == []
+    assert got["remarks"] == [
+        "dump: 6 files of other formats are passed over: 1 .csv, 1 .dat, 2 .parquet, 1 .tsv,"
+        " 1 no extension."
+    ]
+    assert read("dump/*.dat", format="jsonl")["texts"] == ["x.dat"]
+    with pytest.raises(InputError, match=r"^dump/\*\.dat: must hold files with a known extension"):
+        open_sources(["dump/*.dat"])
+    make("groups/space/49960", "a text")
+    assert read("groups", format="text")["ids"] == ["space/49960"]
+
+
+PATTERNS = {
+    "dump/**/*.jsonl*": ["a.jsonl"],
+    "dump/**/*.*son*": ["a.jsonl", "sub/b.ndjson.gz", "sub/deep/c.json.zst"],
+    "dump/**": DATA,
+    "dump/**/*": DATA,
+    "dump/*": DATA,
+    "*": DATA,
+    "**/*.gz": ["d.parquet.gz", "sub/b.ndjson.gz"],
+    "**/deep/**/*.zst": ["sub/deep/c.json.zst"],
+    "dump/[a-c].*": ["a.jsonl"],
+    "./d?mp/sub/": ["sub/b.ndjson.gz", "sub/deep/c.json.zst"],
+    "dump/s*": ["sub.tsv.zst", "sub/b.ndjson.gz", "sub/deep/c.json.zst"],
+}
+
+
+@pytest.mark.parametrize(("pattern", "texts"), PATTERNS.items())
+@pytest.mark.usefixtures("dump")
+def test_patterns(read, pattern, texts):
+    assert read(pattern)["texts"] == texts
+
+
+@pytest.mark.usefixtures("dump")
+def test_a_pattern_of_an_absolute_path(read, tmp_path):
+    got = read(f"{tmp_path}/dump/*.jsonl")
+    assert got["ids"] == [f"{tmp_path}/dump/a.jsonl:1"]
+
+
+def test_ids_of_texts_that_a_pattern_matches(read, make):
+    make("a/x.txt", "1")
+    make("b/x.txt", "2")
+    assert read("*/x.txt")["ids"] == ["a/x.txt", "b/x.txt"]
+    # The same whether one folder matches or two.
+    assert read("a*")["ids"] == ["a/x.txt"]
+
+
+@pytest.mark.parametrize("pattern", ["dump/*.jsonl", "nowhere/**/*.jsonl*", "dump/?", "x[1].jsonl"])
+def test_a_pattern_without_matches(make, pattern):
+    make("dump/aa.csv", "text\na\n")
+    with pytest.raises(InputError) as caught:
+        open_sources([pattern])
+    assert str(caught.value) == f"{pattern}: no file matches this pattern."
+
+
+def test_a_file_whose_name_looks_like_a_pattern(read, make):
+    for name in ("news[1].jsonl", "a*.jsonl", "what?.jsonl"):
+        make(name, lines(name))
+    make("news1.jsonl", lines("no"))
+    make("ab.jsonl", lines("no"))
+    for name in ("news[1].jsonl", "a*.jsonl", "what?.jsonl"):
+        assert read(name)["texts"] == [name]
+
+
+def test_links_to_folders_are_not_followed_and_named(read, dump):
+    os.symlink("..", "dump/sub/loop")
+    os.symlink(".", "dump/self")
+    for inputs in (dump, "dump/**"):
+        got = read(inputs)
+        assert got["texts"] == DATA
+        assert got["remarks"] == [
+            f"{inputs}: 2 links to folders are not followed: dump/self, dump/sub/loop."
+            " To read them, name them as inputs."
+        ]
+    assert read("dump/**/*.csv")["texts"] == ["B.csv"]
+    os.symlink("dump", "link")
+    assert read("link")["texts"] == DATA
+
+
+@pytest.mark.usefixtures("dump")
+def test_pipes_in_a_folder_are_no_files():
+    os.mkfifo("dump/pipe.jsonl")
+    os.mkfifo("dump/pipe.txt")
+    found = []
+    for inputs in ("dump", "dump/**/*.jsonl"):
+        thread = threading.Thread(
+            target=lambda i=inputs: found.append(open_sources([i])), daemon=True
+        )
+        thread.start()
+        thread.join(60)
+    assert [len(sources.sources) for sources in found] == [7, 1]
+
+
+def test_only_text_in_folders(read, make, dump):
+    make("dump/README.md", "README.md")
+    make("dump/LICENSE", "no")
+    got = read(dump, only_text_in_folders=True)
+    assert (got["ids"], got["texts"]) == (["README.md"], ["README.md"])
+    assert got["remarks"] == [
+        "dump: 8 files of other formats are passed over: 1 .csv, 1 .json, 1 .jsonl, 1 .ndjson,"
+        " 2 .parquet, 1 .tsv, …."
+    ]
+    assert read("dump/a.jsonl", only_text_in_folders=True)["texts"] == ["a.jsonl"]
+
+
+def test_an_output_that_is_a_file_of_the_folder(dump):
+    with pytest.raises(InputError, match=r"^dump/a\.jsonl: must not be read and written"):
+        open_sources([dump], output_paths=["dump/a.jsonl"])
