@@ -298,6 +298,19 @@ def test_what_is_wrong_is_said_before_anything_is_run(spark, tmp_path):
         neardup.spark.dedup(frame, text="n")
 
 
+@pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz"])
+def test_no_record_has_the_text_field(spark, tmp_path, name, pack):
+    lines = b'\xef\xbb\xbf{"txt": "a"}\n{"txt": "b"}\n{"txt": "c", "n": 1}\n'
+    (tmp_path / name).write_bytes(pack(lines, (tmp_path / name).suffix))
+    with pytest.raises(neardup.InputError) as caught:
+        neardup.spark.dedup_files([tmp_path / name], tmp_path / "out", spark=spark)
+    assert str(caught.value) == (
+        f"{tmp_path / name}: must have a text field 'text', 'content' or 'body'. Got 3 records with"
+        " 'txt', 'n' instead. Name the field with text= (--text-field). Did you mean 'txt'?"
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == [name]
+
+
 def test_records_that_cannot_be_read(spark, tmp_path):
     source = tmp_path / "in.jsonl"
     source.write_bytes(b'{"text": "good"}\n{bad\n{"text": 7}\n')

@@ -38,8 +38,8 @@ def run(
             "--library",
             "-l",
             metavar="DIR|FILE|INDEX",
-            help="What the papers are held against: folders and files in every format that "
-            "dedup reads, or an index made by `neardup index`. May be given again.",
+            help="What the papers are held against: folders of files of text, files in every "
+            "format that dedup reads, or an index made by `neardup index`. May be given again.",
             rich_help_panel="Library",
             show_default=False,
         ),

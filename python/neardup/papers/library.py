@@ -324,9 +324,10 @@ def open_library(
     Parameters
     ----------
     library : str, Path, list of str or Path, Index or Library
-        Files and folders in every format that :func:`neardup.readers.open_sources` reads; or a
-        persistent index, by its location (a file made by :class:`neardup.Index`, or
-        ``postgresql://...``) or open. An open library is returned as it is.
+        Files in every format that :func:`neardup.readers.open_sources` reads, and folders of
+        files of text; or a persistent index, by its location (a file made by
+        :class:`neardup.Index`, or ``postgresql://...``) or open. An open library is returned
+        as it is.
     workers : int, default=0
         Threads; 0 means one for each processor.
     progress : Progress or None, default=None

@@ -1,7 +1,7 @@
 """Files and tables to batches of texts.
 
-`open_sources` opens files, folders and standard input; `open_table` takes
-what is in memory already. Both give batches: texts as an Arrow array, ids,
+`open_sources` opens files, folders, patterns and standard input; `open_table`
+takes what is in memory already. Both give batches: texts as an Arrow array, ids,
 titles, and the problems met. Nothing here raises for a single bad record: it
 becomes a null text and a `Problem`, and the run goes on.
 
@@ -11,8 +11,7 @@ format    extensions                  a record is
 jsonl     .jsonl .ndjson .json        a line; blank lines are none
 parquet   .parquet                    a row
 csv, tsv  .csv .tsv                   a row; the first row names the fields
-text      .txt .md .html .docx .pdf,  a file
-          or a folder of them
+text      .txt .md .html .docx .pdf   a file
 ========  ==========================  ==========================================
 
 Each of them may be compressed (.gz, .zst); first bytes win over extensions.

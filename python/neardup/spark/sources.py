@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup.exceptions import InputError, ParameterError
-from neardup.readers.fields import Fields
+from neardup.readers.fields import SAMPLED_RECORDS, Fields, check_text_field
+from neardup.readers.jsonl import parse
 from neardup.spark.checkpoint import Folders
 from neardup.spark.numbering import BEGIN, PATH, File, ranked
 from neardup.spark.records import columns_of
@@ -22,6 +23,7 @@ FORMATS = ("jsonl", "parquet")
 #: What a name of a file of JSON lines ends in; Hadoop tells compression by the rest.
 _LINES = (".jsonl", ".ndjson", ".json")
 _PACKED = (".gz", ".bz2", ".zst")
+_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,8 @@ def open_files(
     Raises
     ------
     InputError
-        If there is no such file, one is named twice, or there is no column of texts.
+        If there is no such file, one is named twice, there is no column of texts, or none of
+        the first records of the first file of JSON lines has a text field.
     ParameterError
         If the format is none that can be read here.
     """
@@ -112,6 +115,7 @@ def open_files(
         F.col("_metadata.file_block_start").alias(BEGIN),
     ]
     if found == "jsonl":
+        _check_first_records(spark, escaped[0], fields, names.get(paths[0], paths[0]))
         frame = spark.read.text(escaped, lineSep="\n")
         schema = frame.schema
         frame = frame.select(F.col("value").cast("binary"), *where)
@@ -141,6 +145,15 @@ def _format_of(paths: Sequence[str]) -> str:
             "input: files must be of one format on Spark. Got JSON lines and Parquet instead."
         )
     return formats.pop()
+
+
+def _check_first_records(spark: SparkSession, path: str, fields: Fields, name: str) -> None:
+    """Raise InputError if none of the first records of a file has the text field."""
+    from pyspark.sql import functions as F
+
+    lines = spark.read.text(path, lineSep="\n").select(F.col("value").cast("binary"))
+    first = (bytes(row[0]).removeprefix(_MARK) for row in lines.take(SAMPLED_RECORDS))
+    check_text_field(map(parse, first), fields, name)
 
 
 def _check_columns(schema: StructType, fields: Fields) -> None:
