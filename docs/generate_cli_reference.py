@@ -37,6 +37,7 @@ standard error, each line with the prefix `neardup:`.
 | 0 | done; also when whoever reads the output closes the pipe |
 | 1 | done, and duplicates were found; only with `--fail-on-duplicates` |
 | 2 | something went wrong, also if only in part |
+| 130 | interrupted by Ctrl-C (SIGINT); 143 by SIGTERM, 129 by SIGHUP |
 
 What each bad input does is on the page [errors](errors.md).
 """

@@ -14,6 +14,12 @@ A text goes through eight stages:
 The first four are a recipe.
 """
 
+# An interrupt during the imports below must end the command like any other interrupt.
+from neardup import interrupt as _interrupt
+
+if _interrupt.is_command():
+    _interrupt.end_at_once()
+
 # The modules load NumPy, Arrow and the core when they are first used, so that
 # importing this costs next to nothing. Importing the functions here also keeps
 # names such as `neardup.compare` from ever meaning the module of that name.

@@ -1,5 +1,16 @@
-"""``python -m neardup``."""
+"""The command: ``neardup`` and ``python -m neardup``."""
 
-from neardup.cli import main
+from neardup import interrupt
 
-main()
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    # Before the imports, which take most of the time of a short command.
+    interrupt.end_at_once()
+    from neardup.cli import main as run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -25,7 +25,8 @@ FIELDS = ("--at-field", "date", "--source-field", "source", "--extra-field", "da
 
 
 def environment():
-    return os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "100", "NO_COLOR": "1"}
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    return os.environ | {"PYTHONPATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
 
 
 @dataclass

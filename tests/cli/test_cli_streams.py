@@ -1,15 +1,14 @@
 """Standard input and output, closed pipes, interrupts, and what an import costs."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import LINES, environment
+from tests.cli.conftest import LINES, A, B, environment
+from tests.cli.interrupted import MESSAGE, run_interrupted
 
 
 @pytest.mark.parametrize("process", [True, False])
@@ -64,53 +63,95 @@ def test_output_that_nobody_reads_at_all():
     assert b"Traceback" not in process.stderr
 
 
-@pytest.fixture
-def interrupted(here):
-    """Begin a run, interrupt it, return its exit code and errors."""
-    with (here / "big.jsonl").open("w", encoding="utf-8") as lines:
-        for at in range(120_000):
-            text = "".join(chr(0x4E00 + (at * 7919 + i * i * 31) % 9000) for i in range(50))
-            lines.write(json.dumps({"text": text}, ensure_ascii=False) + "\n")
-    arguments = ["big.jsonl", "-o", "out.jsonl", "--removed", "removed.jsonl", "-r", "classic"]
+DEDUP = ["dedup", "in.jsonl", "-o", "out.jsonl", "--removed", "removed.jsonl", "-r", "classic"]
 
-    def run(seconds, number=signal.SIGINT):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "neardup", "dedup", *arguments],
-            stderr=subprocess.PIPE,
-            env=environment(),
-        )
-        if seconds is None:
-            while not any(path.name.startswith(".out") for path in here.iterdir()):
-                assert process.poll() is None, "the run was over before it began"
-                time.sleep(0.01)
-        else:
-            time.sleep(seconds)
-        process.send_signal(number)
-        errors = process.stderr.read().decode()
-        process.stderr.close()
-        return process.wait(30), errors
-
-    return run
+#: From the first line of the package to the moment before the outputs get their names.
+BEFORE_THE_END = [
+    "import neardup.compare",
+    "import neardup.cli",
+    "import typer",
+    "import neardup.cli.dedup",
+    "import numpy",
+    "import pyarrow.lib",
+    "import neardup._core",
+    "open in.jsonl",
+    "open .out.jsonl",
+    "open .removed.jsonl",
+    "stage 1",
+    "stage 2",
+    "stage 3",
+]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seconds", [0.3, 0.6, 0.9, 1.2, 1.6])
-def test_an_interrupt_leaves_all_or_nothing(interrupted, files, seconds):
-    """On a fast machine the last moments may come after the end."""
-    code, _ = interrupted(seconds)
-    everything = ["big.jsonl", "in.jsonl", "out.jsonl", "removed.jsonl"]
-    assert files() in (everything, ["big.jsonl", "in.jsonl"])
-    assert code == 2 or files() == everything
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("moment", BEFORE_THE_END)
+def test_an_interrupt_before_the_end_leaves_nothing(files, moment):
+    assert run_interrupted(moment, signal.SIGINT, *DEDUP) == (130, MESSAGE)
+    assert files() == ["in.jsonl"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_says_so(interrupted, number):
-    # Sent as soon as the output is open under its temporary name.
-    code, errors = interrupted(None, number)
-    assert "Traceback" not in errors
-    assert errors == "neardup: interrupted; no output was left half-written.\n"
-    assert code == 2
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("name", ["out.jsonl", "removed.jsonl"])
+def test_an_interrupt_while_outputs_get_their_names_comes_too_late(files, name):
+    code, errors = run_interrupted(f"rename {name}", signal.SIGINT, *DEDUP, "-q")
+    assert (code, errors) == (0, "")
+    assert files() == ["in.jsonl", "out.jsonl", "removed.jsonl"]
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("moment", ["import neardup.compare", "import typer", "open .out.jsonl"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_other_signals_have_codes_of_their_own(files, moment, number):
+    assert run_interrupted(moment, number, *DEDUP) == (128 + number, MESSAGE)
+    assert files() == ["in.jsonl"]
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("moment", "command"),
+    [
+        ("stage 1", ["pairs", "in.jsonl", "-o", "out.jsonl"]),
+        ("open in.jsonl", ["fingerprint", "in.jsonl", "-o", "out.jsonl"]),
+        ("open in.jsonl", ["idf", "in.jsonl", "-o", "out.idf"]),
+        ("open a.txt", ["compare", "a.txt", "b.txt"]),
+        ("import neardup._core", ["plan", "1000"]),
+        ("open a.txt", ["check", "a.txt", "--library", "b.txt", "-o", "out.html"]),
+        ("open pairs.tsv", ["evaluate", "pairs", "in.jsonl", "--truth", "pairs.tsv", "-o", "out"]),
+        ("import sqlalchemy", ["index", "create", "n.db"]),
+        ("import sqlalchemy", ["index", "query", "n.db", "text"]),
+        ("import uvicorn", ["serve", "--index", "n.db"]),
+    ],
+)
+def test_every_command_ends_in_the_same_way(files, moment, command):
+    Path("a.txt").write_text(A, "utf-8")
+    Path("b.txt").write_text(B, "utf-8")
+    Path("pairs.tsv").write_text("id_a\tid_b\tlabel\na\tb\t0\na\tc\t1\n", "utf-8")
+    before = files()
+    assert run_interrupted(moment, signal.SIGINT, *command) == (130, MESSAGE)
+    assert files() == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="nohup is of POSIX")
+@pytest.mark.usefixtures("here")
+def test_a_signal_that_is_ignored_from_the_start_stays_ignored(files):
+    """As `nohup` does it."""
+
+    def ignore():
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    found = run_interrupted("open .out.jsonl", signal.SIGHUP, *DEDUP, "-q", preexec_fn=ignore)
+    assert found == (0, "")
+    assert files() == ["in.jsonl", "out.jsonl", "removed.jsonl"]
+
+
+def test_a_library_keeps_its_signals():
+    """Importing the package, also in a program of that name, changes no handler."""
+    program = (
+        "import signal, sys; before = signal.getsignal(signal.SIGTERM); sys.argv = ['{}'];"
+        " import neardup; assert signal.getsignal(signal.SIGTERM) is before"
+    )
+    for name in ("-m", "other", "/usr/bin/neardup"):
+        subprocess.run([sys.executable, "-c", program.format(name)], check=True, env=environment())
 
 
 def modules_after(program):

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import ARTICLES, LINES, A, environment, records, table
+from tests.cli.interrupted import MESSAGE, run_interrupted
 
+from neardup._core import MAX_BATCH
 from neardup.index.database import Database
 
 
@@ -150,33 +152,24 @@ def test_what_add_refuses_stores_nothing(run, words, said):
     assert json.loads(run("index", "stats", "n.db", "--json").out)["documents"] == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_after_an_interrupt_the_same_command_goes_on(run, here, files, number):
-    with (here / "big.jsonl").open("w", encoding="utf-8") as lines:
-        for at in range(60_000):
+@pytest.mark.parametrize("batches", [1, 2])
+def test_after_an_interrupt_the_same_command_continues(run, here, files, number, batches):
+    with (here / "many.jsonl").open("w", encoding="utf-8") as lines:
+        for at in range(3 * MAX_BATCH):
             text = "".join(chr(0x4E00 + (at * 7919 + i * i * 31) % 9000) for i in range(50))
             lines.write(json.dumps({"id": f"d{at}", "text": text}, ensure_ascii=False) + "\n")
     run("index", "create", "n.db", "-q")
-    words = ["index", "add", "n.db", "big.jsonl", "--removed", "removed.jsonl"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "neardup", *words], stderr=subprocess.PIPE, env=environment()
-    )
-    # The log beside the file grows with the first batch.
-    while not Path("n.db-wal").exists() or Path("n.db-wal").stat().st_size < 1 << 20:
-        assert process.poll() is None, "the run was over before it began"
-    process.send_signal(number)
-    errors = process.stderr.read().decode()
-    process.stderr.close()
-    assert process.wait(30) == 2
-    assert "Traceback" not in errors
-    assert errors.startswith("neardup: interrupted. ")
-    assert "removed.jsonl" not in files()
+    words = ["index", "add", "n.db", "many.jsonl", "--removed", "removed.jsonl"]
+    code, errors = run_interrupted(f"advance {batches}", number, *words)
     stored = json.loads(run("index", "stats", "n.db", "--json").out)["documents"]
-    assert 0 < stored < 60_000
-    found = run(*words)
-    assert f"{stored:,}" in found.err
-    assert "60,000" in found.err
+    assert stored == batches * MAX_BATCH
+    so_far = f"The first {stored:,} records are stored; the same command continues from there."
+    assert (code, errors) == (128 + number, f"{MESSAGE.rstrip()} {so_far}\n")
+    assert "removed.jsonl" not in files()
+    found = table(run(*words).err)
+    assert found["already"].split() == ["there", f"{stored:,}"]
+    assert found["read"] == f"{3 * MAX_BATCH:,}"
 
 
 def test_the_report_of_add(run, index):

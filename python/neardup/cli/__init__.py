@@ -2,13 +2,13 @@
 
 A command maps its arguments to the public functions and their errors to exit
 codes: 0 done, 1 done and duplicates were found (only with
-``--fail-on-duplicates``), 2 anything went wrong, also partly. Results go to
-standard output or to the named files, everything else to standard error.
+``--fail-on-duplicates``), 2 anything went wrong, also partly, 128 + the number
+of the signal after an interrupt. Results go to standard output or to the named
+files, everything else to standard error.
 """
 
 from __future__ import annotations
 
-import signal
 from typing import Annotated
 
 import typer
@@ -64,9 +64,4 @@ def options(
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    # A run that is told to stop, or whose terminal closes, cleans up as after
-    # Ctrl-C.
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.default_int_handler)
     app()

@@ -9,38 +9,56 @@ from collections.abc import Callable
 
 import typer
 
+from neardup import interrupt
+
 
 def reported(run: Callable[..., None]) -> Callable[..., None]:
-    """Wrap a command so that whatever ends it becomes a line and a code.
+    """Wrap a command so that every error becomes one line and an exit code.
 
     Typer has codes of its own for an interrupt and for a closed pipe, so these
-    are met here, before it sees them.
+    are caught here, before Typer sees them.
     """
 
     @functools.wraps(run)
     def wrapped(*arguments: object, **options: object) -> None:
-        from neardup.exceptions import NeardupError
-
         try:
+            interrupt.raise_interrupts()
             run(*arguments, **options)
             sys.stdout.flush()
-        except BrokenPipeError:
-            # Whoever read the output has seen enough.
-            _discard_output()
-        except NeardupError as error:
-            _fail(str(error))
-        except OSError as error:
-            # Files are met where they are opened, so what is left is what is printed.
-            if error.filename is not None:
-                raise
-            _discard_output()
-            _fail(f"standard output: cannot be written: {error.strerror or error}.")
-        except KeyboardInterrupt:
-            _fail("interrupted; no output was left half-written.")
-        except MemoryError:
-            _fail("out of memory; no output was left half-written.")
+        except BaseException as error:
+            interrupt.restore()
+            _report(error)
+        finally:
+            interrupt.restore()
 
     return wrapped
+
+
+def _report(error: BaseException) -> None:
+    """Print the line of an error and exit with its code; raise it again if it is a bug."""
+    from neardup.exceptions import NeardupError
+
+    if isinstance(error, KeyboardInterrupt) or (interrupt.arrived() and not _is_exit(error)):
+        # A library may turn the interrupt into an error of its own: NumPy, while it is
+        # imported, makes an ImportError of it.
+        _exit(interrupt.message(error), interrupt.exit_code())
+    if isinstance(error, BrokenPipeError):
+        # The reader of the output has seen enough.
+        _discard_output()
+        return
+    if isinstance(error, NeardupError):
+        _exit(str(error))
+    if isinstance(error, OSError) and error.filename is None:
+        # Errors of files are handled where they are opened: this one is of the output.
+        _discard_output()
+        _exit(f"standard output: cannot be written: {error.strerror or error}.")
+    if isinstance(error, MemoryError):
+        _exit("out of memory; no output was left half-written.")
+    raise error
+
+
+def _is_exit(error: BaseException) -> bool:
+    return isinstance(error, (SystemExit, typer.Exit))
 
 
 def _discard_output() -> None:
@@ -48,6 +66,6 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _fail(line: str) -> None:
+def _exit(line: str, code: int = 2) -> None:
     print(f"neardup: {line}", file=sys.stderr)
-    raise typer.Exit(2)
+    raise typer.Exit(code) from None

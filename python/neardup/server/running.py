@@ -189,8 +189,9 @@ def _serve_here(server: _Server, listener: socket.socket) -> bool:
     try:
         server.run(sockets=[listener])
     except KeyboardInterrupt:
-        # What uvicorn was told it tells again once it has stopped.
-        if not server.should_exit:
+        # Uvicorn raises its signals again once it has stopped. Told twice, it did not wait
+        # for the requests that were under way.
+        if not server.should_exit or server.force_exit:
             raise
     except SystemExit:
         return False

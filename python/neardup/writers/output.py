@@ -215,9 +215,11 @@ def _settle(outputs: list[Output], failed: type[BaseException] | None) -> None:
                 for output in outputs:
                     output.commit()
     finally:
-        # After a commit there is nothing left to remove.
-        for output in outputs:
-            output.abort()
+        # After a commit there is nothing left to remove. A second Ctrl-C must not leave
+        # some of the files.
+        with _undisturbed():
+            for output in outputs:
+                output.abort()
 
 
 def open_output(

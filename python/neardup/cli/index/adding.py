@@ -12,6 +12,7 @@ import typer
 
 from neardup.cli import options as o
 from neardup.cli.index import options as io
+from neardup.interrupt import Interrupted
 
 if TYPE_CHECKING:
     from neardup.index import Added, Index
@@ -108,7 +109,6 @@ def add(
         io.check_outputs(index, removed, report)
         file = None if removed is None else outputs.open(removed, force=force)
         report_file = None if report is None else outputs.open_text(report, force=force)
-        stop: str | None = None
         with Watch(quiet=quiet, has_report=True) as watch:
             try:
                 added = index.add_files(
@@ -127,13 +127,9 @@ def add(
                     progress=watch,
                 )
             except KeyboardInterrupt:
-                stop = f"interrupted. {_so_far(watch.done)}"
+                raise Interrupted(_so_far(watch.done)) from None
             except IndexUnavailableError as error:
-                stop = f"{error} {_so_far(watch.done)}"
-        if stop is not None:
-            typer.echo(f"neardup: {stop}", err=True)
-            # Outputs go as after any other error.
-            raise typer.Exit(2)
+                raise IndexUnavailableError(f"{error} {_so_far(watch.done)}") from error
         if file is not None:
             write_rows(file, added.removed, REMOVED)
         if report_file is not None:
@@ -165,7 +161,7 @@ def add(
 def _so_far(done: int) -> str:
     if not done:
         return "Nothing of the input was stored."
-    return f"The first {done:,} records are stored; the same command goes on from there."
+    return f"The first {done:,} records are stored; the same command continues from there."
 
 
 def _counts(added: Added) -> dict[str, int]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from neardup.interrupt import Interrupted
+
 if TYPE_CHECKING:
     from neardup.index import Index
 
@@ -77,5 +79,4 @@ def stopped_with(line: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        typer.echo(f"neardup: interrupted. {line}", err=True)
-        raise typer.Exit(2) from None
+        raise Interrupted(line) from None

@@ -1,0 +1,120 @@
+"""Ctrl-C, SIGTERM and SIGHUP: the one place that decides message and exit code.
+
+The command is in one of two states. Outside the body of a command (imports, parsing of
+arguments, the end of the process) nothing is open that needs cleaning up: the handler
+prints the message and ends the process. Inside the body the handler raises
+KeyboardInterrupt, so that outputs are removed and connections are closed.
+
+This module is imported first, so it imports next to nothing. Importing it changes no
+handler; only the command line installs them.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from itertools import pairwise
+from types import FrameType
+from typing import Any, NoReturn
+
+__all__ = [
+    "Interrupted",
+    "arrived",
+    "end_at_once",
+    "exit_code",
+    "is_command",
+    "message",
+    "raise_interrupts",
+    "restore",
+]
+
+_MESSAGE = "interrupted; no output was left half-written."
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+
+_arrived: int | None = None
+_before: dict[int, Any] = {}
+
+
+class Interrupted(KeyboardInterrupt):
+    """An interrupt of a command that stores in steps; its text says what is stored."""
+
+
+def is_command() -> bool:
+    """Return whether this process is the command ``neardup``, or ``python -m neardup``."""
+    program = (getattr(sys, "argv", None) or [""])[0]
+    words = sys.orig_argv
+    if program == "-m":
+        # While Python looks for the module to run, its name is only in the original words.
+        return any(
+            option.startswith("-") and option.endswith("m") and name == "neardup"
+            for option, name in pairwise(words)
+        )
+    # A child of `multiprocessing` has the program's name too, but was not started by it.
+    return program in words and os.path.splitext(os.path.basename(program))[0] == "neardup"
+
+
+def end_at_once() -> None:
+    """From now on an interrupt ends the process: message, exit code, no cleaning up."""
+    _install(_end)
+
+
+def raise_interrupts() -> None:
+    """Until `restore` is called an interrupt raises KeyboardInterrupt in the main thread."""
+    global _arrived
+    _arrived = None
+    _before.update({number: signal.getsignal(number) for number in _numbers()})
+    _install(_raise)
+
+
+def restore() -> None:
+    """Install the handlers again that `raise_interrupts` replaced."""
+    while _before:
+        number, handler = _before.popitem()
+        signal.signal(number, handler)
+
+
+def arrived() -> bool:
+    """Return whether an interrupt was raised since `raise_interrupts`."""
+    return _arrived is not None
+
+
+def exit_code() -> int:
+    """Return the exit code of an interrupted command: 128 + the number of the signal."""
+    return 128 + (_arrived or signal.SIGINT)
+
+
+def message(error: BaseException | None = None) -> str:
+    """Return the message of an interrupted command, without the program's name."""
+    details = str(error) if isinstance(error, Interrupted) else ""
+    return f"{_MESSAGE} {details}".rstrip()
+
+
+def _install(handler: Callable[[int, FrameType | None], Any]) -> None:
+    for number in _numbers():
+        signal.signal(number, handler)
+
+
+def _numbers() -> list[int]:
+    """Return the signals that this process handles."""
+    if threading.current_thread() is not threading.main_thread():
+        # Python lets only the main thread install handlers.
+        return []
+    numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+    # A signal that is ignored from the start, as under nohup, stays ignored.
+    return [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+
+
+def _raise(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
+    global _arrived
+    _arrived = number
+    raise KeyboardInterrupt
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
+    global _arrived
+    _arrived = _arrived or number
+    os.write(2, f"neardup: {message()}\n".encode())
+    os._exit(exit_code())
