@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from neardup.given import checked_text, prepared
 from neardup.parameters import check_flag
-from neardup.plan import measure_name
+from neardup.plan import measure_name, rule
 from neardup.recipe import Recipe, load_recipe
 from neardup.resources import compiled
 
@@ -33,6 +33,13 @@ class Comparison:
     duplicate : bool
         Whether the recipe calls the two duplicates. A text of fewer features than
         its ``min_features`` is one of an identical text only.
+    verdict : str
+        The same as a sentence that names the bound, such as ``8 of 32 bits differ, at
+        most 15 allowed: duplicates``.
+    threshold : float or None
+        Smallest similarity of duplicates, inclusive; None where there is no such bound.
+    max_distance : int or None
+        Most differing bits of duplicates, inclusive; None where there is no such bound.
     resemblance : float
         Shingles in common over all shingles of both texts, in [0, 1].
     containment_a, containment_b : float
@@ -46,7 +53,9 @@ class Comparison:
         texts are no duplicates, however similar.
     edit_similarity : float
         1 - edits / longer length, in [0, 1]: insertions, deletions and substitutions
-        of single characters; white space does not count.
+        of single characters; white space does not count. Of two texts of white space
+        alone, or nothing, it is 1 if they are identical and else 0, as are resemblance,
+        containment and similarity.
     distance : int or None
         Differing bits of the fingerprints; None where a text has none.
     bits : int or None
@@ -63,6 +72,9 @@ class Comparison:
     similarity: float
     measure: str
     duplicate: bool
+    verdict: str
+    threshold: float | None
+    max_distance: int | None
     resemblance: float
     containment_a: float
     containment_b: float
@@ -84,6 +96,8 @@ def compare(
     title_a: str | None = None,
     title_b: str | None = None,
     recipe: str | Path | Recipe = "general",
+    threshold: float | None = None,
+    max_distance: int | None = None,
     passages: bool = False,
 ) -> Comparison:
     """Compare two texts.
@@ -96,6 +110,12 @@ def compare(
     recipe : str, Path or Recipe, default="general"
         See :func:`neardup.load_recipe`. A recipe that counts document
         frequencies in the corpus uses the bundled table here.
+    threshold : float or None, default=None
+        Smallest similarity of duplicates, inclusive, in (0, 1], by the recipe's measure.
+    max_distance : int or None, default=None
+        For fingerprints: most differing bits of duplicates, inclusive, from 0 to the
+        width of a fingerprint. Alone it decides; with `threshold` both bounds must hold.
+        Without either the recipe's own bounds hold.
     passages : bool, default=False
         Whether to look for the passages that the texts have in common.
 
@@ -108,7 +128,8 @@ def compare(
     InputError
         If a text has a lone surrogate.
     ParameterError
-        If there is no such recipe.
+        If there is no such recipe, or a bound is outside its limits or not for the
+        sketches of the recipe.
 
     See Also
     --------
@@ -141,6 +162,10 @@ def compare(
     ('resemblance(5)', 0.875)
     >>> round(found.edit_similarity, 3)
     0.917
+    >>> found.verdict
+    'similarity 0.8750 by resemblance(5), at least 0.55 needed: duplicates'
+    >>> neardup.compare(a, b, recipe="characters", max_distance=9).verdict
+    '0 of 128 bits differ, at most 9 allowed: duplicates'
     """
     import pyarrow as pa
 
@@ -148,6 +173,11 @@ def compare(
 
     check_flag(passages, "passages")
     chosen = load_recipe(recipe).for_single_texts()
+    if threshold is not None or max_distance is not None:
+        bounds = rule(chosen, threshold=threshold, max_distance=max_distance)
+        # The distance that a rule derives from a threshold is for its search, not a bound.
+        most = None if max_distance is None else bounds.max_distance
+        chosen = chosen.replace(decide={"threshold": bounds.threshold, "max_distance": most})
     core = compiled(chosen)
     corpus = _core.Corpus(core, keeps_texts=True, shingle=None, workers=1)
     texts = [checked_text(a, "a"), checked_text(b, "b")]
@@ -163,6 +193,17 @@ def compare(
     )
     corpus.finish()
     found = _comparison(corpus, chosen, _core.edit_similarity(a, b))
+    if not (a.strip() or b.strip()):
+        # Nothing over nothing: all measures give the answer of the verdict.
+        same = float(found.duplicate)
+        found = replace(
+            found,
+            similarity=same,
+            resemblance=same,
+            containment_a=same,
+            containment_b=same,
+            edit_similarity=same,
+        )
     if passages:
         from neardup.papers.align import align
 
@@ -179,30 +220,32 @@ def _comparison(corpus: _core.Corpus, recipe: Recipe, edit_similarity: float) ->
     by_distance = decide.threshold is None and decide.max_distance is not None
     measured = "sketch" if by_distance else decide.measure
     measure = measure_name(measured, decide.shingle, sketch.kind)
+    bits = sketch.bits if sketch.kind == "simhash" else None
     if not min(features):
         # No features: a text equals only an identical one.
         similarity, measure = float(is_identical), "identical"
-        duplicate = is_identical
     else:
         similarity = {
             "content": found["similarity"],
             "resemblance": found["resemblance"],
             "sketch": corpus.sketch_similarity(0, 1),
         }[measured]
-        is_near = decide.max_distance is None or (
-            distance is not None and distance <= decide.max_distance
-        )
-        is_similar = decide.threshold is None or similarity >= decide.threshold
-        says_something = decide.threshold is not None or decide.max_distance is not None
-        duplicate = says_something and is_near and is_similar
-        if measured == "content":
-            duplicate = duplicate and not found["contradicts"]
-        if min(features) < decide.min_features:
-            duplicate = is_identical
+    duplicate, reason = _decided(
+        recipe,
+        similarity,
+        measure,
+        distance,
+        few=min(features) < max(decide.min_features, 1),
+        is_identical=is_identical,
+        contradicts=measured == "content" and found["contradicts"],
+    )
     return Comparison(
         similarity=similarity,
         measure=measure,
         duplicate=duplicate,
+        verdict=f"{reason}: {'duplicates' if duplicate else 'no duplicates'}",
+        threshold=decide.threshold,
+        max_distance=decide.max_distance,
         resemblance=found["resemblance"],
         containment_a=found["containment_a"],
         containment_b=found["containment_b"],
@@ -211,7 +254,51 @@ def _comparison(corpus: _core.Corpus, recipe: Recipe, edit_similarity: float) ->
         contradict=found["contradicts"],
         edit_similarity=edit_similarity,
         distance=distance,
-        bits=sketch.bits if sketch.kind == "simhash" else None,
+        bits=bits,
         shingle=decide.shingle,
         recipe_id=recipe.id,
     )
+
+
+def _decided(
+    recipe: Recipe,
+    similarity: float,
+    measure: str,
+    distance: int | None,
+    *,
+    few: bool,
+    is_identical: bool,
+    contradicts: bool,
+) -> tuple[bool, str]:
+    """Return whether two texts are duplicates, and why."""
+    decide = recipe.decide
+    if few:
+        if is_identical:
+            return True, "the normalized texts are identical"
+        least = max(decide.min_features, 1)
+        return False, f"a text of fewer than {least} features repeats only an identical text"
+    reasons = []
+    duplicate = True
+    if decide.max_distance is not None and distance is not None:
+        verb = "differs" if distance == 1 else "differ"
+        bound = f"at most {decide.max_distance} allowed"
+        reasons.append(f"{distance} of {recipe.sketch.bits} bits {verb}, {bound}")
+        duplicate = distance <= decide.max_distance
+    if decide.threshold is not None:
+        shown = _shown(similarity, decide.threshold)
+        reasons.append(f"similarity {shown} by {measure}, at least {decide.threshold} needed")
+        duplicate = duplicate and similarity >= decide.threshold
+    if not reasons:
+        return False, f"the recipe '{recipe.name}' has neither a threshold nor a max_distance"
+    if contradicts:
+        reasons.append("more numbers differ than edits explain")
+    return duplicate and not contradicts, "; ".join(reasons)
+
+
+def _shown(similarity: float, threshold: float) -> str:
+    """Return a similarity with as many decimals as show on which side of the bound it is."""
+    for decimals in range(4, 17):
+        text = f"{similarity:.{decimals}f}"
+        if (float(text) >= threshold) == (similarity >= threshold):
+            return text
+    return repr(similarity)

@@ -86,9 +86,22 @@ def test_compare(run, arguments):
 @pytest.mark.parametrize(
     ("other", "numbers", "verdict"),
     [
-        (A + "！", "1 agree, 0 differ", "duplicates"),
-        (A.replace("三百", "五百"), "0 agree, 1 differ: more than edits explain", "no duplicates"),
-        (B, "0 agree, 0 differ", "no duplicates"),
+        (
+            A + "！",
+            "1 agree, 0 differ",
+            "similarity 1.0000 by content(5), at least 0.45 needed: duplicates",
+        ),
+        (
+            A.replace("三百", "五百"),
+            "0 agree, 1 differ: more than edits explain",
+            "similarity 0.0000 by content(5), at least 0.45 needed; more numbers differ than edits "
+            "explain: no duplicates",
+        ),
+        (
+            B,
+            "0 agree, 0 differ",
+            "similarity 0.0000 by content(5), at least 0.45 needed: no duplicates",
+        ),
     ],
 )
 def test_compare_says_what_decides(run, other, numbers, verdict):
@@ -99,6 +112,87 @@ def test_compare_says_what_decides(run, other, numbers, verdict):
     assert said["similarity"].endswith("by content(5)")
     assert (said["numbers"], said["verdict"]) == (numbers, verdict)
     assert "distance" not in said
+
+
+@pytest.mark.parametrize(
+    ("bounds", "verdict"),
+    [
+        (["-t", "0.9"], "similarity 1.0000 by resemblance(5), at least 0.9 needed: duplicates"),
+        (["-d", "0"], "0 of 128 bits differ, at most 0 allowed: duplicates"),
+        (
+            ["--max-distance", "7", "--threshold", "0.5"],
+            "0 of 128 bits differ, at most 7 allowed; similarity 1.0000 by resemblance(5), at "
+            "least 0.5 needed: duplicates",
+        ),
+    ],
+)
+def test_compare_by_bounds_of_the_command_line(run, bounds, verdict):
+    for name in ("a.txt", "b.txt"):
+        Path(name).write_text(A, "utf-8")
+    found = run("compare", "a.txt", "b.txt", "out.txt", "-r", "characters", *bounds)
+    assert f"verdict      {verdict}\n" in found.out
+    found = run("compare", "a.txt", "b.txt", "-r", "characters", *bounds, "--json")
+    assert json.loads(found.out)["verdict"] == verdict
+
+
+def test_compare_weighs_titles(run):
+    Path("a.txt").write_text(A, "utf-8")
+    words = ["compare", "a.txt", "a.txt", "-r", "improved", "--json"]
+    alone = json.loads(run(*words).out)["distance"]
+    titled = json.loads(run(*words, "--title-a", "旧粮站改成书店").out)["distance"]
+    assert alone == 0 < titled
+    both = ["--title-a", "旧粮站改成书店", "--title-b", "旧粮站改成书店"]
+    assert json.loads(run(*words, *both).out)["distance"] == 0
+
+
+@pytest.mark.parametrize("output", ["nosuch/out.txt", "folder", "a.txt", "./b.txt"])
+def test_compare_checks_the_output_before_it_prints(run, files, output):
+    Path("folder").mkdir()
+    Path("a.txt").write_text(A, "utf-8")
+    Path("b.txt").write_text(B, "utf-8")
+    before = files()
+    found = run("compare", "a.txt", "b.txt", output, code=2)
+    assert found.out == ""
+    assert len(found.err.splitlines()) == 1
+    assert Path(output).name in found.err
+    assert files() == before
+    assert Path("a.txt").read_text("utf-8") == A
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        (["-t", "80"], "'threshold' parameter must be a number above 0 and at most 1. Got 80.0"),
+        (["-d", "3"], "'max_distance' parameter must be left out: it is for fingerprints"),
+        (["-d", "129", "-r", "characters"], "'max_distance' parameter must be a whole number"),
+        (["-d", "-1", "-r", "characters"], "'max_distance' parameter must be a whole number"),
+    ],
+)
+def test_compare_refuses_wrong_bounds(run, files, bounds, words):
+    Path("a.txt").write_text(A, "utf-8")
+    found = run("compare", "a.txt", "a.txt", "out.txt", *bounds, code=2)
+    assert words in found.err
+    assert found.out == ""
+    assert files() == ["a.txt", "in.jsonl"]
+
+
+def test_compare_of_white_space_gives_one_answer(run):
+    Path("a.txt").write_text(" \n", "utf-8")
+    Path("b.txt").write_text("", "utf-8")
+    found = run("compare", "a.txt", "b.txt", "out.txt", "--json")
+    answers = json.loads(found.out)
+    names = ("similarity", "resemblance", "containment_a", "containment_b", "edit_similarity")
+    assert [answers[name] for name in names] == [0.0] * 5
+    assert Path("out.txt").read_text("ascii") == "0.00\n"
+    run("compare", "a.txt", "a.txt", "out.txt")
+    assert Path("out.txt").read_text("ascii") == "1.00\n"
+
+
+@pytest.mark.parametrize("text", ["渡口停航三天", "渡口停航三天。" * 100])
+def test_compare_of_texts_in_place_of_files_suggests_how(run, text):
+    found = run("compare", text, "渡口停航四天", code=2)
+    assert "no such file. A and B are names of files. To compare two texts" in found.err
+    assert len(found.err) < 300
 
 
 @pytest.mark.parametrize(("b", "expected"), [(A, "1.00\n"), (B, "0.06\n"), ("", "0.00\n")])

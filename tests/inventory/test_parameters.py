@@ -91,6 +91,8 @@ BAD = {
         "title_a": _TITLE,
         "title_b": _TITLE,
         "recipe": _RECIPE,
+        "threshold": _THRESHOLD,
+        "max_distance": _DISTANCE,
         "passages": _FLAG,
     },
     "count_idf": {

@@ -131,11 +131,50 @@ def test_the_threshold_is_inside(name, measure, shared, union):
         options = {"threshold": threshold, "recipe": recipe, **widest}
         dropped = dedup([a, b], **options).removed.num_rows
         assert pairs([a, b], **options).table.num_rows == dropped
-        decided = recipe.replace(decide={"threshold": float(threshold)})
-        assert compare(a, b, recipe=decided).duplicate == bool(dropped)
+        found = compare(a, b, recipe=recipe, threshold=threshold)
+        assert found.duplicate == bool(dropped)
+        assert found.threshold == threshold
+        # Rounded, the similarity is still on its side of the bound.
+        shown = float(found.verdict.split("similarity ")[1].split()[0])
+        assert (shown >= threshold) == bool(dropped)
         return bool(dropped)
 
     assert is_dropped(exactly)
     assert is_dropped(np.nextafter(exactly, 0))
     if exactly < 1:
         assert not is_dropped(np.nextafter(exactly, 1))
+
+
+@pytest.mark.parametrize("distance", [11, 12, 13])
+def test_the_distance_is_inside(distance):
+    edited = BULLETIN.replace("渡船停开", "渡轮暂停")
+    bits = compare(BULLETIN, edited, recipe="characters").distance
+    assert bits is not None
+    most = distance - 12 + bits
+    found = compare(BULLETIN, edited, recipe="characters", max_distance=most)
+    word = "duplicates" if bits <= most else "no duplicates"
+    assert found.duplicate == (bits <= most)
+    assert found.verdict == f"{bits} of 128 bits differ, at most {most} allowed: {word}"
+    assert (found.measure, found.threshold, found.max_distance) == ("equal_bits", None, most)
+
+
+def test_both_bounds_must_hold():
+    edited = BULLETIN.replace("渡船停开", "渡轮暂停")
+    alone = compare(BULLETIN, edited, recipe="characters")
+    near, similar = alone.distance, alone.similarity
+    for most, least, duplicate in [
+        (near, similar, True),
+        (near - 1, similar, False),
+        (near, float(np.nextafter(similar, 1)), False),
+    ]:
+        bounds = {"max_distance": most, "threshold": least}
+        assert compare(BULLETIN, edited, recipe="characters", **bounds).duplicate is duplicate
+
+
+def test_verdicts_that_no_bound_decides():
+    few = compare("灯塔", "灯塔山")
+    assert few.verdict.startswith("a text of fewer than 5 features repeats only an identical text")
+    assert compare("灯塔", "灯塔 ").verdict == "the normalized texts are identical: duplicates"
+    unbounded = load_recipe("general").replace(decide={"threshold": None})
+    reason = "the recipe 'general' has neither a threshold nor a max_distance"
+    assert compare(BULLETIN, BULLETIN, recipe=unbounded).verdict == f"{reason}: no duplicates"

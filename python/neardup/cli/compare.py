@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from neardup.cli import options as o
+
+if TYPE_CHECKING:
+    from neardup.compare import Comparison
 
 NAME = "compare"
 NEEDS_ARGUMENTS = True
@@ -22,8 +26,8 @@ def run(
         Path | None,
         typer.Argument(
             metavar="[OUT]",
-            help="Write the edit similarity there, with two decimals; if a recipe is named, "
-            "the similarity by its measure. Replaces a file that exists.",
+            help="Write the edit similarity there, with two decimals; if a recipe or a bound is "
+            "named, the similarity by the recipe's measure. Replaces a file that exists.",
             show_default=False,
         ),
     ] = None,
@@ -39,6 +43,38 @@ def run(
         ),
     ] = None,
     strip_markup: o.StripMarkup = False,
+    threshold: o.Threshold = None,
+    max_distance: Annotated[
+        int | None,
+        typer.Option(
+            "--max-distance",
+            "-d",
+            help="Largest distance of the two fingerprints, inclusive, in bits. Alone it decides; "
+            "with --threshold both bounds must hold.",
+            rich_help_panel="Candidates to cluster",
+            show_default=False,
+        ),
+    ] = None,
+    title_a: Annotated[
+        str | None,
+        typer.Option(
+            "--title-a",
+            metavar="TEXT",
+            help="Title of A, for recipes that weigh the words of titles.",
+            rich_help_panel="Input",
+            show_default=False,
+        ),
+    ] = None,
+    title_b: Annotated[
+        str | None,
+        typer.Option(
+            "--title-b",
+            metavar="TEXT",
+            help="Title of B.",
+            rich_help_panel="Input",
+            show_default=False,
+        ),
+    ] = None,
     encoding: Annotated[
         str | None,
         typer.Option(
@@ -65,44 +101,73 @@ def run(
     """Print the similarity of two texts."""
     from neardup import compare
     from neardup.exceptions import ParameterError
+    from neardup.writers import OutputSet
 
     if a == b == "-":
         raise ParameterError("Standard input can be one of the two texts, not both.")
-    if output is not None and output.exists():
-        for path in (a, b):
-            if path != "-" and Path(path).exists() and output.samefile(path):
-                raise ParameterError(f"The output {output} is also an input. Name another file.")
-    texts = read_text(a, encoding), read_text(b, encoding)
-    chosen = o.recipe_of(recipe or "general", strip_markup)
-    found = compare(*texts, recipe=chosen, passages=passages)
+    _check_paths(a, b, output)
+    with OutputSet() as outputs:
+        file = None if output is None else outputs.open_text(output, force=True)
+        texts = read_text(a, encoding), read_text(b, encoding)
+        found = compare(
+            *texts,
+            title_a=title_a,
+            title_b=title_b,
+            recipe=o.recipe_of(recipe or "general", strip_markup),
+            threshold=threshold,
+            max_distance=max_distance,
+            passages=passages,
+        )
+        if file is not None:
+            by_recipe = (recipe, threshold, max_distance) != (None, None, None)
+            answer = found.similarity if by_recipe else found.edit_similarity
+            file.write(f"{answer:.2f}\n".encode())
     if json:
         import dataclasses
         from json import dumps
 
         typer.echo(dumps(dataclasses.asdict(found), ensure_ascii=False))
-    else:
-        verdict = "duplicates" if found.duplicate else "no duplicates"
-        typer.echo(f"similarity   {found.similarity:.4f}  by {found.measure}")
-        typer.echo(f"resemblance  {found.resemblance:.4f}  of {found.shingle}-character shingles")
-        both = f"{found.containment_a:.4f}  of A in B, {found.containment_b:.4f} of B in A"
-        typer.echo(f"containment  {both}")
-        typer.echo(f"edits        {found.edit_similarity:.4f}  1 - edits / length of the longer")
-        numbers = f"{found.numbers_agree} agree, {found.numbers_differ} differ"
-        if found.contradict:
-            numbers += ": more than edits explain"
-        typer.echo(f"numbers      {numbers}")
-        if found.bits is not None:
-            bits = "none" if found.distance is None else f"{found.distance} of {found.bits} bits"
-            typer.echo(f"distance     {bits}")
-        typer.echo(f"verdict      {verdict}")
-        typer.echo(f"recipe       {found.recipe_id}")
-        if found.passages is not None:
-            from neardup.cli.passages import print_passages
+        return
+    _print(found)
+    if found.passages is not None:
+        from neardup.cli.passages import print_passages
 
-            print_passages(*texts, found.passages)
-    if output is not None:
-        answer = found.edit_similarity if recipe is None else found.similarity
-        _write(output, f"{answer:.2f}\n")
+        print_passages(*texts, found.passages)
+
+
+def _check_paths(a: str, b: str, output: Path | None) -> None:
+    """Refuse texts in place of files, and an output that is also an input."""
+    from neardup.exceptions import InputError, ParameterError
+    from neardup.readers.batch import show
+
+    for path in (a, b):
+        if path != "-" and not os.path.lexists(path):
+            raise InputError(
+                f"{show(path)}: no such file. A and B are names of files. To compare two texts,"
+                " in bash: neardup compare <(echo 'TEXT A') <(echo 'TEXT B')"
+            )
+    if output is None or not output.exists():
+        return
+    for path in (a, b):
+        if path != "-" and output.samefile(path):
+            raise ParameterError(f"The output {output} is also an input. Name another file.")
+
+
+def _print(found: Comparison) -> None:
+    typer.echo(f"similarity   {found.similarity:.4f}  by {found.measure}")
+    typer.echo(f"resemblance  {found.resemblance:.4f}  of {found.shingle}-character shingles")
+    both = f"{found.containment_a:.4f}  of A in B, {found.containment_b:.4f} of B in A"
+    typer.echo(f"containment  {both}")
+    typer.echo(f"edits        {found.edit_similarity:.4f}  1 - edits / length of the longer")
+    numbers = f"{found.numbers_agree} agree, {found.numbers_differ} differ"
+    if found.contradict:
+        numbers += ": more than edits explain"
+    typer.echo(f"numbers      {numbers}")
+    if found.bits is not None:
+        bits = "none" if found.distance is None else f"{found.distance} of {found.bits} bits"
+        typer.echo(f"distance     {bits}")
+    typer.echo(f"verdict      {found.verdict}")
+    typer.echo(f"recipe       {found.recipe_id}")
 
 
 def read_text(path: str, encoding: str | None) -> str:
@@ -141,10 +206,3 @@ def _detected(path: str, data: bytes) -> str:
     for line in remarks.lines():
         typer.echo(f"neardup: {line}", err=True)
     return found.text
-
-
-def _write(path: Path, text: str) -> None:
-    from neardup.writers import OutputSet
-
-    with OutputSet() as outputs:
-        outputs.open_text(path, force=True).write(text.encode())

@@ -177,6 +177,9 @@ class Comparison(_Answer):
     similarity: Share
     measure: str
     duplicate: bool
+    verdict: str
+    threshold: float | None
+    max_distance: int | None
     resemblance: Share
     containment_a: Share
     containment_b: Share

@@ -33,6 +33,10 @@ router = APIRouter(route_class=JsonRoute, tags=["comparing"])
                         "similarity": 1.0,
                         "measure": "content(5)",
                         "duplicate": True,
+                        "verdict": "similarity 1.0000 by content(5), at least 0.45 needed: "
+                        "duplicates",
+                        "threshold": 0.45,
+                        "max_distance": None,
                         "resemblance": 1.0,
                         "containment_a": 1.0,
                         "containment_b": 1.0,
