@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -19,6 +18,8 @@ from fastapi import FastAPI
 
 import neardup
 from neardup.server import Settings, create_app
+from neardup.server.clock import Clock
+from tests.waiting import PATIENCE, until
 
 #: What a client on the same machine asks for; the service looks at the host.
 BASE = "http://127.0.0.1:8765"
@@ -82,7 +83,7 @@ class Process:
 
     def __init__(self, command: Sequence[str], port: int, log: Path) -> None:
         self.url = f"http://127.0.0.1:{port}"
-        self.client = httpx.Client(base_url=self.url, timeout=30)
+        self.client = httpx.Client(base_url=self.url, timeout=PATIENCE)
         self._log = log
         path = os.pathsep.join(filter(None, sys.path))
         with log.open("ab") as output:
@@ -98,21 +99,23 @@ class Process:
         """Return what it has printed so far."""
         return self._log.read_text(errors="replace")
 
-    def wait_until_up(self, seconds: float = 60) -> None:
+    def wait_until_up(self) -> None:
         """Return when it answers."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            if self.process.poll() is not None:
-                break
-            try:
-                self.client.get("/healthz")
-            except httpx.TransportError:
-                time.sleep(0.05)
-            else:
-                return
-        raise AssertionError(f"the service does not answer:\n{self.log()}")
+        until(self._answers, "the service to answer")
 
-    def stop(self, number: int = signal.SIGTERM, seconds: float = 30) -> int:
+    def _answers(self) -> bool:
+        assert self.process.poll() is None, f"the service has ended:\n{self.log()}"
+        try:
+            self.client.get("/healthz")
+        except httpx.TransportError:
+            return False
+        return True
+
+    def wait_until_logged(self, words: str) -> None:
+        """Return when it has printed some words."""
+        until(lambda: words in self.log(), f"the service to print {words!r}")
+
+    def stop(self, number: int = signal.SIGTERM, seconds: float = PATIENCE) -> int:
         """Send a signal, wait for the end and return the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(number)
@@ -163,14 +166,14 @@ def index(tmp_path: Path) -> str:
 def serve(index: str) -> Iterator[Callable[..., httpx.Client]]:
     """Serve an app inside this process: ``serve(max_batch=3)`` gives a client.
 
-    Keywords are those of `Settings`; the index is that of the fixture of that name.
-    ``app`` of the client is the app. Use ``serve.running(app)`` for an app of your own.
+    Keywords are those of `Settings`, and ``clock``; the index is that of the fixture of
+    that name. ``app`` of the client is the app. Use ``serve.running(app)`` for an app of your own.
     """
     with ExitStack() as open_ones:
 
-        def start(**settings: Any) -> httpx.Client:
+        def start(*, clock: Clock | None = None, **settings: Any) -> httpx.Client:
             given = {"index": index, "workers": 1, **settings}
-            return open_ones.enter_context(client_of(create_app(Settings(**given))))
+            return open_ones.enter_context(client_of(create_app(Settings(**given), clock=clock)))
 
         start.running = lambda app: open_ones.enter_context(client_of(app))  # type: ignore[attr-defined]
         yield start

@@ -2,10 +2,10 @@
 
 import io
 import itertools
-import time
 import zipfile
 
 from tests.readers.making import docx, paragraph, pdf
+from tests.waiting import until
 
 LONG = (
     "河口的旧灯塔今年春天重新点亮，看守人每晚七点上楼，清晨六点下来，记下过往船只的数目。"
@@ -23,17 +23,16 @@ def send(client, data, name="paper.txt", library="index", **fields):
     )
 
 
-def wait(client, answer, seconds=60):
+def wait(client, answer):
     """Return the last state of a check that was accepted."""
     assert answer.status_code == 202, answer.text
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+
+    def last():
         state = client.get(answer.json()["status"])
         assert state.status_code == 200, state.text
-        if state.json()["state"] in ("done", "failed"):
-            return state.json()
-        time.sleep(0.03)
-    raise AssertionError(f"the check does not end: {state.json()}")
+        return state.json() if state.json()["state"] in ("done", "failed") else None
+
+    return until(last, "the check to end")
 
 
 def archive(*members):

@@ -1,12 +1,11 @@
 """Who is let in, and how."""
 
-import time
-
 import pytest
 from fastapi import Depends, Request
 
 from neardup.server import Settings, auth, create_app, csrf
 from neardup.server.keys import create_key, revoke_key
+from tests.server.clocks import ManualClock
 
 DOCUMENT = {"id": "new", "text": "渡口的新渡轮今天试航，票价与旧船相同。"}
 
@@ -134,7 +133,7 @@ class TestKeys:
 @pytest.fixture
 def page(serve, index, keys):
     """A service with a page that has a form for signing in and one for signing out."""
-    app = create_app(Settings(index=index, keys=keys["path"], workers=1))
+    app = create_app(Settings(index=index, keys=keys["path"], workers=1), clock=ManualClock())
 
     @app.get("/test/form")
     async def form(request: Request):
@@ -200,14 +199,13 @@ class TestSessions:
         revoke_key(keys["path"], "both")
         assert page.get("/v1/stats").status_code == 401
 
-    def test_it_ends_in_the_evening(self, page, keys, monkeypatch):
+    def test_it_ends_in_the_evening(self, page, keys):
         sign_in(page, keys["both"])
-        page.cookies.jar.clear_expired_cookies()
-        later = time.time() + auth.SESSION_SECONDS + 1
-        monkeypatch.setattr("neardup.server.auth.time.time", lambda: later)
-        session = page.cookies.get("neardup_session")
-        answer = page.get("/v1/stats", headers={"Cookie": f"neardup_session={session}"})
-        assert answer.status_code == 401
+        clock = page.app.state.clock
+        clock.advance(auth.SESSION_SECONDS - 2)
+        assert page.get("/v1/stats").status_code == 200
+        clock.advance(2)
+        assert page.get("/v1/stats").status_code == 401
 
     def test_a_forged_cookie(self, page, keys):
         sign_in(page, keys["read"])

@@ -2,7 +2,6 @@
 
 import os
 import threading
-import time
 
 import pytest
 
@@ -12,19 +11,17 @@ from neardup.server import Settings, libraries
 from neardup.server.libraries import INDEX, Libraries
 from neardup.server.problems import ProblemError
 from neardup.server.reading import CheckFailed
+from tests.server.clocks import ManualClock
 from tests.server.conftest import FERRY
 from tests.server.papers import LONG, OWN, send, wait
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.slow
 
 
-def until_ready(found, name, seconds=30):
-    end = time.monotonic() + seconds
-    ready = found.prepare(name)
-    while not ready:
-        assert time.monotonic() < end, f"{name} is never ready"
-        time.sleep(0.005)
-        ready = found.is_ready(name)
+def until_ready(found, name):
+    if not found.prepare(name):
+        until(lambda: found.is_ready(name), f"{name} to be ready")
 
 
 @pytest.fixture
@@ -36,19 +33,19 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def opened(index, folder):
-    settings = Settings(
-        index=index, libraries={"papers": str(folder), "gone": "/no/such"}, workers=1
-    )
-    found = Libraries(settings)
-    yield found
-    found.close()
+def clock():
+    """As it stands still, opening takes no time, and nothing rests after it."""
+    return ManualClock()
 
 
 @pytest.fixture
-def no_rest(monkeypatch):
-    """Let a library be opened again at once."""
-    monkeypatch.setattr(libraries, "_REST", 0)
+def opened(index, folder, clock):
+    settings = Settings(
+        index=index, libraries={"papers": str(folder), "gone": "/no/such"}, workers=1
+    )
+    found = Libraries(settings, clock=clock)
+    yield found
+    found.close()
 
 
 def test_names(opened):
@@ -60,7 +57,6 @@ def test_names(opened):
     assert caught.value.field == "library"
 
 
-@pytest.mark.usefixtures("no_rest")
 def test_opened_once(opened):
     until_ready(opened, "papers")
     with opened.use("papers") as first:
@@ -70,7 +66,6 @@ def test_opened_once(opened):
     assert opened.listed()[1] == ("papers", 1)
 
 
-@pytest.mark.usefixtures("no_rest")
 @pytest.mark.parametrize("change", ["add", "edit", "remove"])
 def test_files_that_changed(opened, folder, change):
     (folder / "b.txt").write_text(OWN)
@@ -92,7 +87,6 @@ def test_files_that_changed(opened, folder, change):
         list(before.library.documents([1]))
 
 
-@pytest.mark.usefixtures("no_rest")
 def test_an_index_that_grew(opened, index):
     until_ready(opened, INDEX)
     with opened.use(INDEX) as before:
@@ -107,13 +101,25 @@ def test_an_index_that_grew(opened, index):
     assert found == {"a/1", "a/2", "new"}
 
 
-def test_opening_rests(opened, folder, monkeypatch):
-    monkeypatch.setattr(libraries, "_REST", 1_000_000)
+def test_opening_rests(opened, folder, clock, monkeypatch):
+    real = libraries.open_library
+
+    def open_in_two_seconds(library, **options):
+        clock.advance(2)
+        return real(library, **options)
+
+    monkeypatch.setattr(libraries, "open_library", open_in_two_seconds)
     until_ready(opened, "papers")
     (folder / "c.txt").write_text(FERRY)
+    clock.advance(19)
     assert opened.prepare("papers")
     with opened.use("papers") as found:
         assert len(found.library) == 1
+    clock.advance(1)
+    assert not opened.prepare("papers")
+    until_ready(opened, "papers")
+    with opened.use("papers") as found:
+        assert len(found.library) == 2
 
 
 def test_a_library_that_is_not_there(opened):
@@ -154,7 +160,7 @@ def slow(monkeypatch):
 
     def open_slowly(library, **options):
         if isinstance(library, str):
-            assert go.wait(60)
+            assert go.wait(PATIENCE)
         return real(library, **options)
 
     monkeypatch.setattr(libraries, "open_library", open_slowly)
@@ -197,9 +203,9 @@ def test_a_report_does_not_say_where_files_are(serve, folder):
         assert os.path.basename(os.path.dirname(folder)) not in answer.text
 
 
-def test_an_index_that_grew_over_http(client):
+def test_an_index_that_grew_over_http(serve, clock):
+    client = serve(clock=clock)
     before = wait(client, send(client, OWN + LONG))
     assert before["rates"]["total"] == 0
     client.post("/v1/documents", json={"id": "lighthouse", "text": LONG}).raise_for_status()
-    time.sleep(0.6)
     assert wait(client, send(client, OWN + LONG))["rates"]["total"] > 0.5

@@ -19,6 +19,8 @@ from neardup.server.keys import create_key
 from neardup.server.limits import Limits, is_loopback
 from tests import needs
 from tests.server import really
+from tests.server.clocks import run_virtually
+from tests.waiting import PATIENCE, until
 
 serve_really = really.serve_really
 
@@ -165,57 +167,70 @@ class TestTime:
         cancelled = []
 
         async def slow(_):
+            begun = anyio.current_time()
             try:
-                await anyio.sleep(30)
+                await anyio.sleep(30.1)
             finally:
-                cancelled.append(True)
+                cancelled.append(anyio.current_time() - begun)
 
-        limits, ask = limited([Route("/", slow)], request_seconds=0.05)
-        status, _ = anyio.run(ask)
-        assert (status, cancelled, limits.in_flight) == (504, [True], 0)
+        limits, ask = limited([Route("/", slow)], request_seconds=30)
+        status, _ = run_virtually(ask)
+        assert (status, cancelled, limits.in_flight) == (504, [pytest.approx(30)], 0)
+
+    def test_an_answer_in_time(self):
+        async def slow(_):
+            await anyio.sleep(29.9)
+            return PlainTextResponse("done")
+
+        _, ask = limited([Route("/", slow)], request_seconds=30)
+        assert run_virtually(ask)[0] == 200
 
     def test_a_body_that_does_not_come(self):
         async def read(request):
             await request.body()
 
-        _, ask = limited([Route("/", read, methods=["POST"])], request_seconds=0.05)
-        began = time.monotonic()
-        status, headers = anyio.run(lambda: ask("POST", body=[b"a", b"b"], pause=0.2))
+        _, ask = limited([Route("/", read, methods=["POST"])], request_seconds=30)
+
+        async def timed():
+            begun = anyio.current_time()
+            answer = await ask("POST", body=[b"a", b"b"], pause=100)
+            return answer, anyio.current_time() - begun
+
+        (status, headers), took = run_virtually(timed)
         assert (status, headers[b"connection"]) == (408, b"close")
-        assert time.monotonic() - began < 3
+        # The answer lingers for two seconds, for a client that still sends.
+        assert took == pytest.approx(30 + 2)
 
     def test_a_large_body_has_time_and_its_answer_again(self):
         async def read(request):
             size = len(await request.body())
-            await anyio.sleep(0.15)
+            await anyio.sleep(0.9 * 2)
             return PlainTextResponse(str(size))
 
-        _, ask = limited([Route("/", read, methods=["POST"])], request_seconds=0.2)
+        _, ask = limited([Route("/", read, methods=["POST"])], request_seconds=2)
         # As fast as it must be: it takes longer in all than a request may.
         body = [b"a" * 16_384] * 6
-        status, _ = anyio.run(lambda: ask("POST", body=body, pause=0.1))
-        assert status == 200
+        assert run_virtually(ask, "POST", "/", body, 1.0)[0] == 200
+        # And not if it is any slower.
+        assert run_virtually(ask, "POST", "/", body, 1.5)[0] == 408
 
     def test_half_an_answer_is_not_mended(self):
         async def stream(_):
             async def pieces():
                 yield b"a"
-                await anyio.sleep(30)
+                await anyio.sleep(31)
 
             return StreamingResponse(pieces())
 
-        limits, ask = limited([Route("/", stream)], request_seconds=0.05)
-        status, _ = anyio.run(ask)
+        limits, ask = limited([Route("/", stream)], request_seconds=30)
+        status, _ = run_virtually(ask)
         assert (status, limits.in_flight) == (200, 0)
 
 
 class TestAtOnce:
     def run(self, requests, path="/", **settings):
-        release = []
-
         async def held(_):
-            while not release:
-                await anyio.sleep(0.001)
+            await anyio.sleep(1)
             return PlainTextResponse("done")
 
         limits, ask = limited([Route("/", held), Route("/healthz", held)], **settings)
@@ -228,13 +243,11 @@ class TestAtOnce:
             async with anyio.create_task_group() as group:
                 for _ in range(requests):
                     group.start_soon(one, "/")
-                await anyio.sleep(0.05)
+                await anyio.wait_all_tasks_blocked()
                 group.start_soon(one, path)
-                await anyio.sleep(0.05)
-                release.append(True)
             return found
 
-        anyio.run(all_of_them)
+        run_virtually(all_of_them)
         assert limits.in_flight == 0
         return found
 
@@ -251,7 +264,7 @@ class TestAtOnce:
     def test_too_much(self):
         async def read(request):
             await request.body()
-            await anyio.sleep(0.1)
+            await anyio.sleep(1)
             return PlainTextResponse("read")
 
         limits, ask = limited(
@@ -269,7 +282,7 @@ class TestAtOnce:
             # All of it is given back.
             found.append(await ask("POST", body=[b"a" * 900]))
 
-        anyio.run(all_of_them)
+        run_virtually(all_of_them)
         assert sorted(status for status, _ in found) == [200] * 5 + [503] * 4
         assert found[-1][0] == 200
         assert limits.in_flight == 0

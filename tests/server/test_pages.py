@@ -1,12 +1,12 @@
 """The pages as answers: what they say, whom they let in, and what they do with hostile texts."""
 
 import re
-import time
 
 import pytest
 
 import neardup
 from neardup.server.pages.words import page_words
+from tests.waiting import until
 
 from . import forms
 from .conftest import BRIDGE, FERRY, LIBRARY
@@ -124,11 +124,12 @@ def test_a_chinese_page_says_in_chinese_why_a_file_is_refused(serve, name):
     assert not re.search(r"\b(must|Got|instead)\b", said)
     sent = forms.send(client, "/check", library="index", least="20", files={"file": file})
     job = sent.headers["location"]
-    for _ in range(600):
+
+    def failed():
         page = client.get(job)
-        if "检测失败" in page.text:
-            break
-        time.sleep(0.05)
+        return page if "检测失败" in page.text else None
+
+    page = until(failed, "the page to tell that the check failed")
     check_page(page)
     said = re.search(r'<p class="problem".*?</p>', page.text, re.S)[0]
     assert expected in said
@@ -306,14 +307,17 @@ def test_a_paper_is_checked(client):
     answer = forms.send(client, "/check", library="index", least="20", files={"file": paper})
     assert answer.status_code == 303
     job = answer.headers["location"]
-    for _ in range(600):
+
+    def ready():
         page = client.get(job, headers=ENGLISH)
         check_page(page)
         assert "&lt;b&gt;论文.txt" in page.text
         if "The report is ready" in page.text:
-            break
+            return page
         assert '<meta http-equiv="refresh"' in page.text
-        time.sleep(0.05)
+        return None
+
+    page = until(ready, "the page of the report")
     links = [link["href"] for link in Outline(page.text).all("a") if "/v1/check/" in link["href"]]
     assert client.get(links[0]).headers["content-type"].startswith("text/html")
     assert client.get(links[1]).json()["rates"]["total"] > 0.5

@@ -245,7 +245,7 @@ def test_hostile_papers_over_the_network(serve_process):
         accepted[kind] = send(service.client, data, name=f"../../{name}")
         assert accepted[kind].status_code == 202, accepted[kind].text
     for kind, (name, _, said) in REFUSED.items():
-        state = wait(service.client, accepted[kind], 120)
+        state = wait(service.client, accepted[kind])
         assert state["state"] == "failed", (kind, state)
         assert state["problem"]["status"] == 422
         assert said in state["problem"]["detail"]

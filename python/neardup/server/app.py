@@ -11,6 +11,7 @@ from fastapi.routing import iter_route_contexts
 
 from neardup import __version__
 from neardup.server import auth, headers, limits, problems
+from neardup.server.clock import Clock
 from neardup.server.jobs import Jobs
 from neardup.server.keys import Keys
 from neardup.server.metrics import Measured, Metrics
@@ -40,7 +41,9 @@ the service has keys, send one as `Authorization: Bearer KEY`.
 """
 
 
-def create_app(settings: Settings, *, shared: Path | None = None) -> FastAPI:
+def create_app(
+    settings: Settings, *, shared: Path | None = None, clock: Clock | None = None
+) -> FastAPI:
     """Return the application of a service.
 
     Parameters
@@ -49,12 +52,14 @@ def create_app(settings: Settings, *, shared: Path | None = None) -> FastAPI:
     shared : Path or None, default=None
         A private folder that all processes of one service have in common: whichever is asked
         about a check must know of it. None for a service of one process.
+    clock : Clock or None, default=None
+        What time is measured with. None takes the system's.
 
     Returns
     -------
     FastAPI
-        ``state`` has ``settings``, ``store``, ``writer``, ``jobs``, ``keys`` (None where
-        none are asked for) and ``metrics``. The index is opened when it is first
+        ``state`` has ``settings``, ``clock``, ``store``, ``writer``, ``jobs``, ``keys`` (None
+        where none are asked for) and ``metrics``. The index is opened when it is first
         needed, so the application starts while the database is away.
 
     Examples
@@ -84,7 +89,8 @@ def create_app(settings: Settings, *, shared: Path | None = None) -> FastAPI:
     app.state.writer = Writer(store)
     app.state.keys = None if settings.keys is None else Keys(settings.keys)
     app.state.metrics = Metrics()
-    app.state.jobs = Jobs(settings, registry=app.state.metrics.registry)
+    app.state.clock = clock or Clock()
+    app.state.jobs = Jobs(settings, registry=app.state.metrics.registry, clock=app.state.clock)
     app.state.checks_folder = None if shared is None else shared / "checks"
     for router in (
         documents.router,

@@ -8,7 +8,6 @@ was given for a key. A session names its key by digest, so it ends when that is 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -107,7 +106,7 @@ def signed_in(request: Request) -> Key | None:
     ends, _, signature = rest.partition(".")
     if not signer_of(request.app).is_signed(_PURPOSE, f"{digest}.{ends}", signature):
         return None
-    return keys.of_digest(digest) if time.time() < int(ends) else None
+    return keys.of_digest(digest) if request.app.state.clock.time() < int(ends) else None
 
 
 def sign_in(request: Request, key: str) -> Key | None:
@@ -124,7 +123,7 @@ def sign_in(request: Request, key: str) -> Key | None:
     known = None if keys is None else keys.find(key.strip())
     if known is None:
         return None
-    value = f"{known.digest}.{int(time.time()) + SESSION_SECONDS}"
+    value = f"{known.digest}.{int(request.app.state.clock.time()) + SESSION_SECONDS}"
     signature = signer_of(request.app).sign(_PURPOSE, value)
     set_cookie(request, SESSION_COOKIE, f"{value}.{signature}", seconds=SESSION_SECONDS)
     return known

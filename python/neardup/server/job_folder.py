@@ -19,7 +19,6 @@ import re
 import secrets
 import shutil
 import tempfile
-import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from typing import Any
 import orjson
 
 from neardup.exceptions import ParameterError
+from neardup.server.clock import Clock
 
 try:
     import fcntl
@@ -109,6 +109,8 @@ class JobFolder:
     ----------
     seconds : float
         How long a result is kept.
+    clock : Clock or None, default=None
+        What time is measured with. None takes the system's.
 
     Attributes
     ----------
@@ -119,8 +121,9 @@ class JobFolder:
 
     path: Path
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, clock: Clock | None = None) -> None:
         self._seconds = seconds
+        self._clock = clock or Clock()
         self._shared = True
         self._lock: int | None = None
         self.owner = secrets.token_hex(8)
@@ -186,7 +189,7 @@ class JobFolder:
 
     def expire(self) -> None:
         """Remove jobs that ended longer ago than results are kept."""
-        before = time.time() - self._seconds
+        before = self._clock.time() - self._seconds
         with contextlib.suppress(OSError):
             for job in os.listdir(self.path):
                 if not _ID.fullmatch(job):

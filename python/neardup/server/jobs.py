@@ -13,7 +13,6 @@ import logging
 import pickle
 import tempfile
 import threading
-import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from neardup.papers.results import Report
 from neardup.server.apart import run_apart
 from neardup.server.check_metrics import CheckMetrics
 from neardup.server.checks import check_paper
+from neardup.server.clock import Clock
 from neardup.server.job_folder import FINISHED, JobFolder, JobState, Trouble
 from neardup.server.libraries import Libraries
 from neardup.server.problems import ProblemError
@@ -86,6 +86,8 @@ class Jobs:
         Checks at once.
     seconds : float, default=600.0
         Longest time for one check.
+    clock : Clock or None, default=None
+        What time is measured with. None takes the system's.
 
     Attributes
     ----------
@@ -99,10 +101,12 @@ class Jobs:
         registry: CollectorRegistry | None = None,
         threads: int = 1,
         seconds: float = CHECK_SECONDS,
+        clock: Clock | None = None,
     ) -> None:
         self._settings = settings
         self._seconds = seconds
-        self._folder = JobFolder(settings.job_seconds)
+        self._clock = clock or Clock()
+        self._folder = JobFolder(settings.job_seconds, self._clock)
         self._changed = threading.Condition()
         self._waiting: list[_Job] = []
         self._running = 0
@@ -111,7 +115,7 @@ class Jobs:
         self._metrics = CheckMetrics(registry)
         self._stops = False
         self._time_is_up = False
-        self.libraries = Libraries(settings, self._wake)
+        self.libraries = Libraries(settings, self._wake, self._clock)
         self._threads = [
             threading.Thread(target=self._work, name=f"check-{number}", daemon=True)
             for number in range(threads)
@@ -148,10 +152,10 @@ class Jobs:
         await asyncio.to_thread(self._join, seconds)
 
     def _join(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
+        end = self._clock.monotonic() + seconds
         for thread in self._threads:
             if thread.ident is not None:
-                thread.join(max(0.0, end - time.monotonic()))
+                thread.join(max(0.0, end - self._clock.monotonic()))
         self._time_is_up = True
         for thread in self._threads:
             if thread.ident is not None:
@@ -312,7 +316,7 @@ class Jobs:
     def _checked(self, job: _Job, state: JobState) -> JobState:
         """Do all stages of a check and return the last state."""
         settings = self._settings
-        end = time.monotonic() + self._seconds
+        end = self._clock.monotonic() + self._seconds
         written = -1.0
 
         def look(stage: str, progress: float) -> None:
@@ -361,7 +365,7 @@ class Jobs:
             raise CheckFailed(_STOPS)
         if not self._folder.has(job.state.job):
             raise _Removed
-        if time.monotonic() > end:
+        if self._clock.monotonic() > end:
             detail = f"The check must be done within {self._seconds:g} seconds. Split the paper."
             raise CheckFailed(Trouble(422, "The check took too long", detail, "file"))
 
@@ -373,7 +377,7 @@ class Jobs:
                 "rendering_process.py",
                 [str(self._folder.path / job.state.job)],
                 file,
-                seconds=max(0.0, end - time.monotonic()),
+                seconds=max(0.0, end - self._clock.monotonic()),
                 look=lambda: self._look(job, end),
             )
         self._look(job, end)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import logging
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from neardup.collect import Progress
 from neardup.exceptions import IndexUnavailableError, NeardupError
 from neardup.index import Index
 from neardup.papers.library import Library, is_index, open_library
+from neardup.server.clock import Clock
 from neardup.server.job_folder import Trouble
 from neardup.server.problems import ProblemError
 from neardup.server.reading import CheckFailed
@@ -87,11 +87,19 @@ class Libraries:
     settings : Settings
     changed : callable, optional
         Called, in whatever thread, when a library has been opened or could not be.
+    clock : Clock or None, default=None
+        What time is measured with. None takes the system's.
     """
 
-    def __init__(self, settings: Settings, changed: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        changed: Callable[[], None] = lambda: None,
+        clock: Clock | None = None,
+    ) -> None:
         self._workers = settings.workers
         self._changed = changed
+        self._clock = clock or Clock()
         self._lock = threading.Lock()
         self._closed = False
         named = {INDEX: settings.index, **settings.libraries}
@@ -132,7 +140,7 @@ class Libraries:
         with self._lock:
             if place.opening is not None or self._closed:
                 return place.opening is None
-            known, rests = place.open, time.monotonic() < place.rests_until
+            known, rests = place.open, self._clock.monotonic() < place.rests_until
             place.trouble = None
             if known is not None and rests:
                 return True
@@ -191,7 +199,7 @@ class Libraries:
                 self._drop(place, place.open)
 
     def _open(self, place: _Place, known: OpenLibrary | None) -> None:
-        begun = time.monotonic()
+        begun = self._clock.monotonic()
         found, trouble = known, None
         try:
             version = self._version(place)
@@ -206,7 +214,7 @@ class Libraries:
         except Exception:
             _log.exception("Library %s cannot be opened", place.name)
             trouble = _away(place.name)
-        ended = time.monotonic()
+        ended = self._clock.monotonic()
         with self._lock:
             place.trouble = trouble
             if trouble is not None:
