@@ -275,7 +275,7 @@ def test_the_same_again_but_for_times(result, collection_folder):
         ({"seed": -1}, "'seed' parameter must be"),
         ({"copies": "edits", "rate": 0.6}, "'rate' parameter must be a number from 0 to 0.5"),
         ({"rate": 0.05}, "'rate' parameter must be left out unless copies='edits'"),
-        ({"copies": "quotes"}, "'copies' parameter must be reposts or edits"),
+        ({"copies": "quotes"}, "'copies' parameter must be"),
         ({"methods": ["none"]}, "'methods' parameter must be"),
         ({"methods": [Method("m", "news", "threshold", (0.5,))]}, "must decide by threshold"),
         ({"sizes": [45]}, "'sizes' parameter must be a whole number from 1 to 44"),

@@ -1,11 +1,11 @@
 """The lab: experiments whose truth is known, their metrics, their figures.
 
-`RepostModel` makes near-duplicates as re-posts do, `EditModel` as editors do; `published` runs
-the published comparison of methods on a collection of your own;
-`evaluate_pairs` says which measure and threshold fit pairs that you labelled;
-`plant` puts passages of texts into others, and `passage_scores` says how many
-of them were found; the metrics serve any result. Figures need the extra:
-``pip install 'neardup[lab]'``.
+`RepostModel` makes near-duplicates as re-posts do, `EditModel` as editors do;
+`published` runs the published comparison of methods on a collection of your
+own; `evaluate_pairs` says which measure and threshold fit pairs that you
+labelled; `plant` puts passages of texts into others, and `passage_scores` says
+how many of them were found; the metrics serve any result. Figures need the
+extra: ``pip install 'neardup[lab]'``.
 """
 
 from neardup.lab.bootstrap import bootstrap_interval

@@ -117,8 +117,8 @@ class RepostModel:
     Examples
     --------
     >>> model = RepostModel(seed=1)
-    >>> model.copy("灯塔今天重新点亮，港口的居民都来观看。", "a1").text
-    '灯塔今天重新点亮，港口的居民都来观看。'
+    >>> model.copy("灯塔今天重新点亮，港口的居民都来观看。", "a3").text
+    '灯塔今天重新点亮，港口的居民都来观看。（北渡晚报 沈渡）'
     """
 
     def __init__(self, *, seed: int = 0) -> None:
