@@ -96,8 +96,8 @@ def dedup(
     workers : int, default=0
         Threads; 0 means one for each processor. Changes no result.
     memory : int, str or None, default=None
-        Bytes that the run should do with beside the data, at least 1 GiB, or text like
-        ``4GB``; by default half of what the machine has. Texts, sketches and keys
+        Bytes that the run should do with beside the data, at least 512 MiB, or text such
+        as ``4GB`` or ``1.5 GiB``; by default half of what the machine has. Texts, sketches and keys
         beyond it wait in temporary files. Changes no result.
 
     Returns

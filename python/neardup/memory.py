@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from neardup import _core
     from neardup.plan import Rule
 
-#: The least that a run can do with: the interpreter and its libraries, batches that are
-#: being read, and the table of common shingles, which is twice there while it grows.
-LEAST = 1 << 30
+#: The smallest limit: the interpreter and its libraries, and batches that are being read.
+LEAST = 512 << 20
+
+#: The default on small machines: the table of common shingles, which is held twice while it
+#: grows, needs more than the smallest limit.
+_LEAST_DEFAULT = 1 << 30
 
 _UNITS = {
     "": 1,
@@ -30,7 +33,7 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", re.IGNORECASE)
 def check_memory(value: Any, name: str = "memory") -> int:
     """Return bytes: of a whole number, of text like ``4GB`` or ``1.5 GiB``, or of None.
 
-    None stands for half of what the machine has, or the container.
+    None stands for half of what the machine has, or the container, and at least 1 GiB.
 
     Examples
     --------
@@ -39,7 +42,7 @@ def check_memory(value: Any, name: str = "memory") -> int:
     """
     size: int | None = None
     if value is None:
-        return max(LEAST, _of_machine() // 2)
+        return max(_LEAST_DEFAULT, _of_machine() // 2)
     if isinstance(value, str):
         found = _SIZE.fullmatch(value.strip())
         unit = None if found is None else _UNITS.get(found[2].lower())
@@ -50,7 +53,7 @@ def check_memory(value: Any, name: str = "memory") -> int:
             # NumPy's integers are numbers too.
             size = operator.index(value)
     if size is None or size < LEAST:
-        raise bad(name, f"a size of at least {LEAST >> 30} GiB, like '4GB'", value)
+        raise bad(name, f"a size of at least {LEAST >> 20}MiB, such as '4GB' or '1.5 GiB'", value)
     return size
 
 

@@ -33,9 +33,16 @@ def load_segmenter(name: str) -> Segmenter:
     try:
         module = importlib.import_module(module_name)
     except Exception as error:  # the user's module may fail in any way of its own
+        remedy = ""
+        if isinstance(error, ModuleNotFoundError) and _is_of(error.name, module_name):
+            file = module_name.replace(".", "/") + ".py"
+            remedy = (
+                f". Python looks for it in installed packages and in PYTHONPATH: if {file} is in"
+                " this folder, run with PYTHONPATH=. (PYTHONPATH=. neardup ...)."
+            )
         raise ParameterError(
             f"The 'segment.units' parameter must name a callable as module:function. "
-            f"Importing '{module_name}' failed: {type(error).__name__}: {error}"
+            f"Importing '{module_name}' failed: {type(error).__name__}: {error}{remedy}"
         ) from error
     function: Any = module
     for part in function_name.split("."):
@@ -47,6 +54,11 @@ def load_segmenter(name: str) -> Segmenter:
         )
     segmenter: Segmenter = function
     return segmenter
+
+
+def _is_of(missing: str | None, name: str) -> bool:
+    """Say whether the module that is missing is the named one, or a package it is in."""
+    return missing is not None and f"{name}.".startswith(f"{missing}.")
 
 
 def encoded_units(segmenter: Segmenter, text: str) -> str:

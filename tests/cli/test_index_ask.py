@@ -35,6 +35,16 @@ def test_query(run, index):
     assert "in the 1d before 20" in run("index", "query", index, text, "--within", "1d").err
 
 
+def test_the_name_of_a_file_is_no_text(run, index):
+    Path("essay.txt").write_text(A, "utf-8")
+    found = run("index", "query", index, "essay.txt", code=2)
+    assert found.out == ""
+    assert "'essay.txt' is the name of a file." in found.err
+    assert "--file essay.txt" in found.err
+    # The same characters can still be asked about.
+    run("index", "query", index, "-", stdin=b"essay.txt")
+
+
 def test_query_without_an_answer(run, index):
     found = run("index", "query", index, "没有人写过的一句话，也没有人会写，写了也没有人会看见。")
     assert found.out == ""

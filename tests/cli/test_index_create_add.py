@@ -96,8 +96,45 @@ def test_again_it_passes_over_what_is_there(run, index):
     assert Path("first.jsonl").read_bytes() == Path("again.jsonl").read_bytes()
 
 
-def test_no_index_is_made_by_a_mistyped_name(run, files):
-    found = run("index", "add", "n.bd", "in.jsonl", code=2)
+def test_add_makes_the_index_and_says_so(run, files):
+    found = run("index", "add", "new.db", "in.jsonl")
+    assert found.out == ""
+    first = found.err.splitlines()[0]
+    assert first.startswith("neardup: note: made a new index, ")
+    assert "new.db, with the recipe general. `neardup index create`" in first
+    assert files() == ["in.jsonl", "new.db"]
+    assert "made a new index" not in run("index", "add", "new.db", "in.jsonl").err
+    assert run("index", "add", "other.db", "in.jsonl", "-q").err == ""
+
+
+@pytest.mark.parametrize(
+    ("location", "words", "said"),
+    [
+        ("nosuch/new.db", ["in.jsonl"], "new.db: must be in a folder that exists. Create "),
+        ("folder", ["in.jsonl"], "must be a file. Got a folder instead"),
+        ("empty.db", ["in.jsonl"], "must hold an index. Got an empty database instead"),
+        ("new.db", ["nosuch.jsonl"], "nosuch.jsonl: no such file"),
+        ("new.db", ["in.jsonl", "--format", "what"], "'format'"),
+        ("new.db", ["in.jsonl", "--within", "soon"], "'within' parameter must be a timedelta"),
+        ("new.db", ["in.jsonl", "--removed", "in.jsonl"], "in.jsonl: exists already"),
+        ("new.db", ["in.jsonl", "--at-field", "at", "--at-zone", "Mars"], "'at_zone'"),
+    ],
+)
+def test_no_index_is_made_by_a_mistake(run, files, location, words, said):
+    Path("folder").mkdir()
+    Path("empty.db").touch()
+    before = files()
+    found = run("index", "add", location, *words, code=2)
+    assert said in found.err
+    assert len(found.err.splitlines()) == 1
+    assert files() == before
+
+
+@pytest.mark.parametrize(
+    "command", [["query", "n.bd", "text"], ["stats", "n.bd"], ["check", "n.bd"]]
+)
+def test_no_index_is_made_by_a_question(run, files, command):
+    found = run("index", *command, code=2)
     assert found.err.startswith("neardup: n.bd: no such file.")
     assert "neardup index create n.bd" in found.err
     assert files() == ["in.jsonl"]

@@ -111,7 +111,10 @@ def test_places_without_an_index(run, files, command):
     Path("empty.db").touch()
     Path("folder").mkdir()
     for place, said in (
-        ("nosuch.db", "no such file. Create an index first"),
+        # Adding makes a new index in a folder that exists.
+        ("nosuch/n.db", "must be in a folder that exists")
+        if command == "add"
+        else ("nosuch.db", "no such file. Create an index first"),
         ("text.db", "must be an index"),
         ("empty.db", "must hold an index. Got an empty database"),
         ("folder", "must be a file. Got a folder instead"),

@@ -219,6 +219,11 @@ class TestSizes:
             ("1.5 GiB", 3 << 29),
             ("  1600mb ", 1_600_000_000),
             ("0.002tb", 2_000_000_000),
+            ("512MiB", 512 << 20),
+            ("1GB", 1_000_000_000),
+            ("1 tib", 1 << 40),
+            ("1048576 KiB", 1 << 30),
+            ("1000000KB", 1_000_000_000),
             (LEAST, LEAST),
             (f"{LEAST}", LEAST),
             (np.int64(LEAST), LEAST),
@@ -228,14 +233,31 @@ class TestSizes:
         assert check_memory(given) == expected
 
     def test_none_is_half_of_the_machine(self):
-        assert check_memory(None) >= LEAST
+        assert check_memory(None) >= 1 << 30
 
     @pytest.mark.parametrize(
         "given",
-        ["1023MiB", "4 G B", "GB", "-4GB", "4XB", "", "1e9GB", "nan", LEAST - 1, -1, True, 1e10],
+        [
+            "511MiB",
+            "500MB",
+            "4G",
+            "4 G B",
+            "GB",
+            "-4GB",
+            "4XB",
+            "",
+            "1e9GB",
+            "nan",
+            LEAST - 1,
+            -1,
+            True,
+            1e10,
+        ],
     )
     def test_no_size(self, given):
-        with pytest.raises(ParameterError, match=r"'memory' .* at least 1 GiB, like '4GB'"):
+        with pytest.raises(
+            ParameterError, match=r"at least 512MiB, such as '4GB' or '1.5 GiB'\. Got"
+        ):
             check_memory(given)
 
     def test_is_refused_before_anything_is_read(self):

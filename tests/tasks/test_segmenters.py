@@ -52,6 +52,8 @@ def test_words_of_the_python_jieba():
     ("units", "message"),
     [
         ("no.such.module:f", "Importing 'no.such.module' failed: ModuleNotFoundError"),
+        ("nosuch:f", "if nosuch.py is in this folder, run with PYTHONPATH=[.]"),
+        ("no.such.module:f", "if no/such/module.py is in this folder"),
         (f"{MODULE}:nosuch", "has no callable 'nosuch'"),
         ("math:pi", "has no callable 'pi'"),
         (":f", "module:function"),

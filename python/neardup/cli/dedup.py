@@ -73,8 +73,9 @@ def run(
         typer.Option(
             "--memory",
             metavar="SIZE",
-            help="Memory to do with, like 4GB; what does not fit waits in files. By default half "
-            "of what the machine has. Changes no result.",
+            help="Memory limit, at least 512MiB, for example 4GB or 1.5GiB. Data beyond it is "
+            "written to temporary files. By default half of what the machine has. Changes no "
+            "result.",
             rich_help_panel="Run",
             show_default=False,
         ),

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from neardup.cli import serve_keys
+from neardup.cli.index.options import opened
 from neardup.cli.options import Quiet
 from neardup.cli.outcome import reported
 
@@ -25,7 +26,8 @@ def run(
             "--index",
             "-i",
             metavar="LOCATION",
-            help="The index: a file, or postgresql://USER@HOST/DATABASE?schema=NAME.",
+            help="The index: a file, or postgresql://USER@HOST/DATABASE?schema=NAME. Made if there "
+            "is none.",
             rich_help_panel=_SERVICE,
             show_default=False,
         ),
@@ -141,7 +143,7 @@ def run(
 
     if index is None:
         raise ParameterError("--index is missing. Name the index to serve: --index news.db.")
-    _need_server()
+    serve_keys.require_server()
     from neardup.papers.words import load_words
     from neardup.parameters import check_whole
     from neardup.server import Settings
@@ -163,7 +165,7 @@ def run(
         job_seconds=_seconds(job_seconds, "job_seconds"),
     )
     is_file = "://" not in index
-    _try_index(index, is_file=is_file)
+    _try_index(index, is_file=is_file, quiet=quiet)
 
     def started(address: str) -> None:
         if quiet:
@@ -195,21 +197,6 @@ app = typer.Typer(
 app.add_typer(serve_keys.app, name="key")
 
 
-def _need_server() -> None:
-    from neardup.exceptions import MissingDependencyError
-
-    try:
-        import fastapi  # noqa: F401
-        import httptools  # noqa: F401
-        import prometheus_client  # noqa: F401
-        import python_multipart  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"Serving needs {error.name}. Install it with: pip install 'neardup[server]'"
-        ) from error
-
-
 def _libraries(given: list[str]) -> dict[str, str]:
     from neardup.parameters import bad
 
@@ -226,12 +213,12 @@ def _libraries(given: list[str]) -> dict[str, str]:
     return libraries
 
 
-def _try_index(location: str, *, is_file: bool) -> None:
-    from neardup import Index
+def _try_index(location: str, *, is_file: bool, quiet: bool) -> None:
+    """Open the index once, or make it where there is none."""
     from neardup.exceptions import IndexUnavailableError
 
     try:
-        Index(location, must_exist=True, workers=1).close()
+        opened(location, workers=1, quiet=quiet, may_make=True).close()
     except IndexUnavailableError as error:
         if is_file:
             raise

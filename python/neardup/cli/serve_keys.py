@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from neardup.cli.outcome import reported
+from neardup.extras import require
 
 app = typer.Typer(
     name="key",
@@ -25,6 +26,21 @@ Name = Annotated[
 ]
 
 
+_MODULES = (
+    "fastapi",
+    "httptools",
+    "prometheus_client",
+    "python_multipart",
+    "sqlalchemy",
+    "uvicorn",
+)
+
+
+def require_server() -> None:
+    """Raise an error with the line that installs the packages of a service, if they are missing."""
+    require("A service", "server", *_MODULES)
+
+
 def create(
     name: Name,
     keys: File,
@@ -39,6 +55,7 @@ def create(
     ] = None,
 ) -> None:
     """Make a key, and print it: it is shown this once and never again."""
+    require_server()
     from neardup.server.keys import create_key
 
     secret, key = create_key(keys, name, scope or ["read"])
@@ -52,6 +69,7 @@ def create(
 
 def list_(keys: File) -> None:
     """List the keys: name, scopes, when made, and the last four characters."""
+    require_server()
     from neardup.server.keys import read_keys
 
     for key in read_keys(keys):
@@ -60,6 +78,7 @@ def list_(keys: File) -> None:
 
 def revoke(name: Name, keys: File) -> None:
     """Revoke a key, at once: running services refuse it from their next request on."""
+    require_server()
     from neardup.server.keys import revoke_key
 
     key = revoke_key(keys, name)

@@ -59,6 +59,8 @@ class Handle:
         self.rule = settings.rule
         self.workers = workers
         self.location = database.location
+        #: Whether the index was made when it was opened here.
+        self.is_new = False
         self._origin: _core.Corpus | None = None
         self._deciders: dict[int, Decider] = {}
         self._lock = threading.Lock()
@@ -171,7 +173,9 @@ def open_index(
                 f"The 'background' parameter is for a new index, and {database.location} is"
                 " there already. Leave it out."
             )
-        return _opened(database, asked, workers)
+        handle = _opened(database, asked, workers)
+        handle.is_new = made
+        return handle
     except BaseException:
         database.close()
         raise

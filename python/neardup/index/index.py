@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from neardup.exceptions import ParameterError
+from neardup.extras import require
 from neardup.index.additions import Additions
 from neardup.index.copies import Copies
 from neardup.index.questions import Questions
@@ -114,6 +115,7 @@ class Index(Additions, Questions, Removals, Copies):
         workers: int = 0,
         progress: Progress | None = None,
     ) -> None:
+        require("An index", "index", "sqlalchemy")
         from neardup.index.handle import open_index
         from neardup.readers import Sources, open_table
 
@@ -187,6 +189,7 @@ class Index(Additions, Questions, Removals, Copies):
         True
         >>> folder.cleanup()
         """
+        require("An index", "index", "sqlalchemy")
         from neardup.collect import Progress
         from neardup.index.restoring import load
 

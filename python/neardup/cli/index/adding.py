@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +18,7 @@ from neardup.interrupt import Interrupted
 
 if TYPE_CHECKING:
     from neardup.index import Added, Index
+    from neardup.index.coming import Fields
 
 _INPUT = "Input"
 
@@ -93,7 +96,7 @@ def add(
     workers: o.Workers = 0,
     quiet: o.Quiet = False,
 ) -> None:
-    """Add documents, each decided as it comes.
+    """Add documents, each decided as it comes; make the index if there is none.
 
     A document is dropped if it is verified similar to a kept one that came
     before. Documents that are there already are passed over, so the same command
@@ -101,14 +104,29 @@ def add(
     """
     from neardup.cli.watch import Watch
     from neardup.exceptions import IndexUnavailableError
+    from neardup.index.coming import Fields
+    from neardup.index.values import check_span
     from neardup.summary import Clock
     from neardup.writers import REMOVED, OutputSet, write_rows
 
     clock = Clock()
-    with io.opened(location, workers=workers, quiet=quiet) as index, OutputSet() as outputs:
-        io.check_outputs(index, removed, report)
+    with ExitStack() as stack:
+        outputs = stack.enter_context(OutputSet())
         file = None if removed is None else outputs.open(removed, force=force)
         report_file = None if report is None else outputs.open_text(report, force=force)
+        if io.is_missing(location):
+            # A mistake in the other parameters must not leave a new, empty index.
+            extra = extra_field or ()
+            fields = Fields.checked(
+                text_field, id_field, title_field, at_field, source_field, extra, at_zone
+            )
+            if within is not None:
+                check_span(within, "within")
+            _check_inputs(inputs, format, fields)
+        index = stack.enter_context(
+            io.opened(location, workers=workers, quiet=quiet, may_make=True)
+        )
+        io.check_outputs(index, removed, report)
         with Watch(quiet=quiet, has_report=True) as watch:
             try:
                 added = index.add_files(
@@ -156,6 +174,19 @@ def add(
         raise typer.Exit(2)
     if fail_on_duplicates and added.removed.num_rows:
         raise typer.Exit(1)
+
+
+def _check_inputs(inputs: list[str], format: str | None, fields: Fields) -> None:
+    """Raise if an input cannot be used; one that can be read only once is not looked at."""
+    from neardup.readers import open_sources
+
+    again = [
+        path
+        for path in inputs
+        if path != "-" and (os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path))
+    ]
+    if again:
+        open_sources(again, format=format, **fields.read())
 
 
 def _so_far(done: int) -> str:

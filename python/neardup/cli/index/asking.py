@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -81,6 +82,12 @@ def query(
         raise ParameterError("The option --at says where --within ends. Give both, or neither.")
     if (text is None) == (file is None):
         raise ParameterError("Give one text: TEXT, - for standard input, or --file FILE.")
+    if text is not None and text != "-" and os.path.isfile(text):
+        name = show.plain(text)
+        raise ParameterError(
+            f"'{name}' is the name of a file. To ask with the text in it: --file {name}. To ask"
+            " with these characters: write them to standard input, and - for TEXT."
+        )
     asked = text
     if file is not None or text == "-":
         asked = read_text(file or "-", encoding)

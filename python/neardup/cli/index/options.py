@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,14 +46,32 @@ Reconsider = Annotated[
 ]
 
 
-def opened(location: str, *, workers: int = 0, quiet: bool = False) -> Index:
-    """Open an index that is there; a name that is mistyped makes no new one."""
+def is_missing(location: str) -> bool:
+    """Return whether the location is the name of a file that does not exist."""
+    return "://" not in location and not os.path.lexists(location)
+
+
+def opened(
+    location: str, *, workers: int = 0, quiet: bool = False, may_make: bool = False
+) -> Index:
+    """Open an index; with `may_make`, make one where there is none, and say so.
+
+    A file that exists and is no index is never turned into one.
+    """
     from neardup import Index
     from neardup.index.schema import SCHEMA
 
-    index = Index(location, must_exist=True, workers=workers)
+    makes = may_make and ("://" in location or is_missing(location))
+    index = Index(location, must_exist=None if makes else True, workers=workers)
     if not quiet:
         database = index._handle.database
+        if index._handle.is_new:
+            typer.echo(
+                f"neardup: note: made a new index, {database.location}, with the recipe"
+                f" {index._handle.settings.recipe.name}. `neardup index create` makes one with"
+                " other settings.",
+                err=True,
+            )
 
         def say_once() -> None:
             database.on_wait = None

@@ -1,0 +1,235 @@
+"""A plain install: every command and public name works, or says what to install.
+
+The packages of all extras are made impossible to import, in a process of its own, so
+the test needs no other environment. Which packages those are is read from the metadata.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import docx
+import pytest
+from tests.cli.conftest import A, B, environment
+from tests.cli.test_cli_help import COMMANDS
+from tests.conftest import ROOT
+
+import neardup
+
+#: What a command is tried with in a folder with in.jsonl, a.txt, b.txt, a.docx and pairs.tsv;
+#: and whether it works without any extra.
+TRIED = {
+    "check": (["a.txt", "--library", "b.txt"], True),
+    "compare": (["a.txt", "b.txt"], True),
+    "dedup": (["in.jsonl", "-o", "out.jsonl"], True),
+    "evaluate pairs": (["in.jsonl", "--truth", "pairs.tsv", "-o", "out"], False),
+    "evaluate published": (["topics", "-o", "out"], False),
+    "fingerprint": (["in.jsonl", "-o", "prints.jsonl"], True),
+    "idf": (["in.jsonl", "-o", "out.idf"], True),
+    "index add": (["n.db", "in.jsonl"], False),
+    "index check": (["n.db"], False),
+    "index clusters": (["n.db"], False),
+    "index compact": (["n.db"], False),
+    "index create": (["n.db"], False),
+    "index expire": (["n.db", "--older-than", "1d"], False),
+    "index explain": (["n.db", "a"], False),
+    "index export": (["n.db", "-o", "out.jsonl"], False),
+    "index keep": (["n.db", "a"], False),
+    "index query": (["n.db", "text"], False),
+    "index reconsider": (["n.db"], False),
+    "index recount": (["n.db"], False),
+    "index remove": (["n.db", "a"], False),
+    "index stats": (["n.db"], False),
+    "pairs": (["in.jsonl", "-o", "pairs.jsonl"], True),
+    "plan": (["1000"], True),
+    "recipes": ([], True),
+    "serve": (["--index", "n.db"], False),
+    "serve key create": (["name", "--keys", "keys"], False),
+    "serve key list": (["--keys", "keys"], False),
+    "serve key revoke": (["name", "--keys", "keys"], False),
+}
+#: Options that need more than their command.
+OPTIONS = [
+    ["check", "a.txt", "--library", "b.txt", "-o", "out.html"],
+    ["check", "a.txt", "--library", "n.db"],
+    ["check", "a.docx", "--library", "b.txt"],
+    ["compare", "a.docx", "b.txt"],
+    ["dedup", "in.jsonl", "-o", "out", "--engine", "spark"],
+    ["index", "create", "postgresql://nobody@nowhere/x"],
+    ["index", "create", "n.db", "--from", "whole.jsonl"],
+]
+#: Calls of the public names; constants, results and errors have none.
+CALLS = {
+    "Index": "neardup.Index('n.db')",
+    "FingerprintIndex": "neardup.FingerprintIndex(neardup.fingerprint_many(['a'], recipe='news'), "
+    "max_distance=3, bits=64)",
+    "check": "neardup.check('a.txt', ['b.txt'])",
+    "compare": "neardup.compare('a', 'b', passages=True)",
+    "count_idf": "neardup.count_idf(['a', 'b'])",
+    "dedup": "neardup.dedup(['a', 'b'])",
+    "dedup_files": "neardup.dedup_files(['in.jsonl'], 'out-2.jsonl')",
+    "fingerprint": "neardup.fingerprint('a')",
+    "fingerprint_files": "neardup.fingerprint_files(['in.jsonl'], 'prints-2.jsonl')",
+    "fingerprint_many": "neardup.fingerprint_many(['a'])",
+    "load_idf": "neardup.count_idf(['a']).save('a.idf'); neardup.load_idf('a.idf')",
+    "load_recipe": "neardup.load_recipe('improved')",
+    "near_pairs": "neardup.near_pairs(neardup.fingerprint_many(['a'], recipe='news'), "
+    "max_distance=3, bits=64)",
+    "pairs": "neardup.pairs(['a', 'b'])",
+    "pairs_files": "neardup.pairs_files(['in.jsonl'], 'pairs-2.jsonl')",
+    "plan": "neardup.plan(100)",
+    "signature_many": "neardup.signature_many(['a'])",
+}
+MISSING = re.compile(r"pip install 'neardup\[(\w+)\]'")
+
+_PROGRAM = """
+import sys
+
+class Blocked:
+    names = set(sys.argv[1].split(","))
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in self.names:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Blocked())
+"""
+_COMMANDS = """
+import contextlib, io, json, shlex, traceback
+from neardup.cli import main
+
+found = []
+for words in json.loads(sys.argv[2]):
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    sys.argv = ["neardup", *words]
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+        except BaseException:
+            traceback.print_exc()
+            code = 1
+    found.append((code, err.getvalue()))
+print(json.dumps(found))
+"""
+_CALLS = """
+import json
+import neardup
+
+found = {}
+for name, call in json.loads(sys.argv[2]).items():
+    try:
+        exec(call)
+        found[name] = ["", ""]
+    except BaseException as error:
+        found[name] = [type(error).__name__, str(error)]
+print(json.dumps(found))
+"""
+
+
+def normalized(name):
+    return re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", name, maxsplit=1)[0]).lower()
+
+
+@cache
+def blocked():
+    """Import names of the packages that only extras need."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    listed = [one for many in project["optional-dependencies"].values() for one in many]
+    optional = {normalized(one) for one in listed}
+    optional -= {normalized(one) for one in project["dependencies"]}
+    found = {
+        module
+        for module, packages in packages_distributions().items()
+        if {normalized(package) for package in packages} & optional
+    }
+    known = {normalized(name) for names in packages_distributions().values() for name in names}
+    # A package that is not installed cannot be imported anyway.
+    found |= {name.replace("-", "_") for name in optional - known}
+    assert len(found) >= len(optional)
+    return found
+
+
+def without_extras(program, given, folder):
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM + program, ",".join(sorted(blocked())), json.dumps(given)],
+        capture_output=True,
+        timeout=300,
+        cwd=folder,
+        env=environment(),
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("plain")
+    records = [{"id": "a", "text": A}, {"id": "b", "text": B}, {"id": "c", "text": A}]
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    (folder / "in.jsonl").write_text(lines, "utf-8")
+    (folder / "a.txt").write_text(A, "utf-8")
+    (folder / "b.txt").write_text(B, "utf-8")
+    document = docx.Document()
+    document.add_paragraph(A)
+    document.save(folder / "a.docx")
+    (folder / "whole.jsonl").write_text("{}\n", "utf-8")
+    (folder / "pairs.tsv").write_text("id_a\tid_b\tlabel\na\tb\t0\na\tc\t1\n", "utf-8")
+    (folder / "topics").mkdir()
+    (folder / "topics" / "one.jsonl").write_text(lines, "utf-8")
+    # As an index looks to those who cannot open it.
+    (folder / "n.db").write_bytes(b"SQLite format 3\0" + bytes(100))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def ended(folder):
+    """How each command ended, by its words."""
+    words = [[*name.split(), *arguments] for name, (arguments, _) in TRIED.items()]
+    found = without_extras(_COMMANDS, [*words, *OPTIONS], folder)
+    return dict(zip([" ".join(one) for one in [*words, *OPTIONS]], found, strict=True))
+
+
+def test_every_command_is_tried():
+    assert sorted(TRIED) == COMMANDS
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_a_command_works_or_says_what_to_install(ended, name):
+    arguments, works = TRIED[name]
+    code, errors = ended[" ".join([*name.split(), *arguments])]
+    assert "Traceback" not in errors
+    if works:
+        assert code == 0, errors
+    else:
+        assert code == 2, errors
+        (line,) = errors.splitlines()
+        assert line.startswith("neardup: ")
+        assert MISSING.search(line), line
+
+
+@pytest.mark.parametrize("words", OPTIONS, ids=" ".join)
+def test_an_option_says_what_to_install(ended, words):
+    code, errors = ended[" ".join(words)]
+    assert "Traceback" not in errors
+    assert code == 2, errors
+    assert MISSING.search(errors), errors
+
+
+def test_every_public_name_works_or_says_what_to_install(folder):
+    classes = {name for name in neardup.__all__ if isinstance(getattr(neardup, name), type)}
+    functions = set(neardup.__all__) - classes - {"__version__"}
+    assert functions <= set(CALLS)
+    calls = {name: f"neardup.{name}" for name in neardup.__all__} | CALLS
+    for name, (error, message) in without_extras(_CALLS, calls, folder).items():
+        if error:
+            assert error == "MissingDependencyError", (name, error, message)
+            assert MISSING.search(message), (name, message)
+        assert bool(error) == (name == "Index"), (name, message)
+    assert set(Path(folder).glob("*.db")) == {folder / "n.db"}
