@@ -72,9 +72,9 @@ class TestRefusals:
     def test_no_index(self, run, tmp_path):
         err = self.one_line(run("--port", 0))
         assert "--index is missing" in err
-        err = self.one_line(run("--index", "none.db"))
-        assert "neardup index create none.db" in err
-        assert not (tmp_path / "none.db").exists()
+        err = self.one_line(run("--index", "nosuch/none.db"))
+        assert "none.db: must be in a folder that exists. Create " in err
+        assert list(tmp_path.iterdir()) == []
 
     def test_something_else_in_its_place(self, run, tmp_path):
         (tmp_path / "text.db").write_text("这不是索引。" * 100, "utf-8")
@@ -148,6 +148,15 @@ class TestServing:
         assert "server" not in answer.headers
         assert running.stop() == 0
         assert running.log().count("\n") == 1
+
+    def test_it_makes_the_index_and_says_so(self, serve_process, tmp_path):
+        location = tmp_path / "new.db"
+        running = serve_process(command=["serve", "--index", str(location)])
+        assert running.client.get("/v1/stats").json()["documents"] == 0
+        assert running.stop() == 0
+        first, second = running.log().splitlines()
+        assert first.startswith(f"neardup: note: made a new index, {location}, with the recipe")
+        assert second == f"neardup: serving {location} at {running.url}"
 
     def test_quiet(self, serve_process, index):
         running = serve_process(command=["serve", "--index", index, "--quiet"])

@@ -102,6 +102,9 @@ def add(
     before. Documents that are there already are passed over, so the same command
     goes on after it was interrupted.
     """
+    from neardup.extras import require
+
+    require("An index", "index", "sqlalchemy")
     from neardup.cli.watch import Watch
     from neardup.exceptions import IndexUnavailableError
     from neardup.index.coming import Fields
