@@ -1,6 +1,6 @@
 """A service as the command runs it, with its own connections, in a process of its own.
 
-It has an address more, `/v1/slow`, which reads a body and answers after some time.
+It has an address more, `/v1/slow`, which reads a body and answers once there is a file.
 """
 
 import json
@@ -19,12 +19,14 @@ for name in ("SIGTERM", "SIGHUP"):
     # As the command does.
     signal.signal(getattr(signal, name), signal.default_int_handler)
 
-from neardup.server import Settings, connections, running
+from neardup.server import Settings, connections, limits, running
 
 given = json.loads(sys.argv[1])
 options = {name: given.pop(name) for name in ("host", "stop_seconds") if name in given}
 if "head_seconds" in given:
     connections._HEAD_SECONDS = given.pop("head_seconds")
+if "stranger_seconds" in given:
+    limits._STRANGER_SECONDS = given.pop("stranger_seconds")
 if "files" in given:
     files = given.pop("files")
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
@@ -37,7 +39,8 @@ def with_slow(settings, **options):
     async def slow(request):
         size = len(await request.body())
         print("begun", file=sys.stderr, flush=True)
-        await asyncio.sleep(float(request.query_params["seconds"]))
+        while not Path(request.query_params["until"]).exists():
+            await asyncio.sleep(0.01)
         return running_response(f"slow {size}")
 
     from starlette.responses import PlainTextResponse as running_response
@@ -57,8 +60,8 @@ sys.exit(0 if served else 2)
 def serve_really(index, tmp_path):
     """Start a service: ``serve_really(max_batch=3)``.
 
-    Keywords are those of `Settings`, and ``stop_seconds``, ``head_seconds``, and
-    ``files``, how many the process may open.
+    Keywords are those of `Settings`, and ``stop_seconds``, ``head_seconds``,
+    ``stranger_seconds``, and ``files``, how many files the process may open.
     """
     started = []
 

@@ -2,20 +2,21 @@
 
 import json
 import os
+import select
 import socket
 import threading
-import time
 from contextlib import ExitStack
 from pathlib import Path
 
 import anyio
+import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
 from neardup.server import Settings
-from neardup.server.keys import create_key
+from neardup.server.keys import Keys, create_key
 from neardup.server.limits import Limits, is_loopback
 from tests import needs
 from tests.server import really
@@ -126,7 +127,9 @@ def keyed(serve, tmp_path):
 
 def limited(routes, **settings):
     """Return a bare application behind the limits, and the limits."""
-    limits = Limits(Starlette(routes=routes), Settings(index="none.db", **settings))
+    app, given = Starlette(routes=routes), Settings(index="none.db", **settings)
+    app.state.keys = None if given.keys is None else Keys(given.keys)
+    limits = Limits(app, given)
 
     async def ask(method="GET", path="/", body=(b"",), pause=0.0, headers=()):
         sent, answer = list(body), []
@@ -144,6 +147,7 @@ def limited(routes, **settings):
 
         scope = {
             "type": "http",
+            "app": app,
             "method": method,
             "path": path,
             "raw_path": path.encode(),
@@ -200,6 +204,23 @@ class TestTime:
         assert (status, headers[b"connection"]) == (408, b"close")
         # The answer lingers for two seconds, for a client that still sends.
         assert took == pytest.approx(30 + 2)
+
+    @pytest.mark.parametrize("path", ["/login", "/logout", "/"])
+    def test_strangers_have_little(self, tmp_path, path):
+        async def read(request):
+            await request.body()
+
+        keys = tmp_path / "keys.json"
+        create_key(keys, "desk", ["read"])
+        _, ask = limited([Route(path, read, methods=["POST"])], request_seconds=30, keys=keys)
+
+        async def timed():
+            begun = anyio.current_time()
+            answer = await ask("POST", path, body=[b"a", b"b"], pause=100)
+            return answer, anyio.current_time() - begun
+
+        (status, _), took = run_virtually(timed)
+        assert (status, took) == (408, pytest.approx(5 + 2))
 
     def test_a_large_body_has_time_and_its_answer_again(self):
         async def read(request):
@@ -299,7 +320,7 @@ def memory(pid):
 
 def connect(running):
     port = int(running.url.rpartition(":")[2])
-    return socket.create_connection(("127.0.0.1", port), timeout=30)
+    return socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
 
 
 def until_closed(connection):
@@ -328,75 +349,69 @@ class TestStrangers:
     def test_they_take_no_place_of_those_with_keys(self, serve_really, tmp_path):
         path = tmp_path / "keys.json"
         key, _ = create_key(path, "desk", ["read"])
-        running = serve_really(keys=str(path), max_in_flight=4)
+        # Their time is tested by `TestTime`; here they stay as long as the test looks.
+        running = serve_really(keys=str(path), max_in_flight=4, stranger_seconds=1000)
         known = {"Authorization": f"Bearer {key}"}
         with ExitStack() as open_ones:
-            began = time.monotonic()
             strangers = [open_ones.enter_context(connect(running)) for _ in range(40)]
             for one in strangers:
                 one.sendall(self.FORM)
-            time.sleep(0.5)
+            # Who is refused is told so before any other ends.
+            waiting = list(strangers)
+            answers = []
+            while len(waiting) > 8:
+                ready, _, _ = select.select(waiting, [], [], PATIENCE)
+                assert ready, f"{len(waiting)} of 40 strangers were let in"
+                waiting = [one for one in waiting if one not in ready]
+                answers += map(until_closed, ready)
             assert running.client.get("/v1/stats", headers=known).status_code == 200
             assert running.client.get("/v1/stats").status_code == 401
             assert running.client.get("/login").status_code == 429
             assert running.client.get("/healthz").status_code == 200
-            statuses = [until_closed(one).split(b" ", 2)[1] for one in strangers]
-        # Those that were let in had little time.
-        assert time.monotonic() - began < 15
-        assert {status: statuses.count(status) for status in set(statuses)} == {
-            b"408": 8,
-            b"429": 32,
-        }
-        assert running.client.get("/login").status_code == 200
+            assert {answer.split(b" ", 2)[1] for answer in answers} == {b"429"}
+            assert len(waiting) == 8
+            assert not select.select(waiting, [], [], 0)[0]
+        until(lambda: running.client.get("/login").status_code == 200, "their places to be free")
 
 
 @pytest.mark.slow
 class TestSlowReaders:
     """Who asks and does not read."""
 
-    def wait_until_left(self, running, before):
-        files = Path(f"/proc/{running.process.pid}/fd")
-        end = time.monotonic() + 15
-        while len(os.listdir(files)) > before and time.monotonic() < end:
-            time.sleep(0.1)
-        assert len(os.listdir(files)) <= before
-
     @pytest.mark.parametrize("end", [b"", b"Connection: close\r\n"])
     def test_they_are_cut(self, serve_really, end):
         running = serve_really(request_seconds=1)
-        running.client.get("/openapi.json")
+
+        def whole():
+            page = running.client.get("/openapi.json")
+            return page.content if page.status_code == 200 else None
+
+        # It is made once, which may take longer on a busy machine than a request may.
+        size = len(until(whole, "the description"))
         files = Path(f"/proc/{running.process.pid}/fd")
         if not files.exists():
             pytest.skip(needs.LINUX)
         before = len(os.listdir(files))
         with ExitStack() as open_ones:
+            cut = []
             for _ in range(20):
                 slow = open_ones.enter_context(socket.socket())
+                slow.settimeout(PATIENCE)
                 slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
                 slow.connect(("127.0.0.1", int(running.url.rpartition(":")[2])))
                 ask = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n"
                 slow.sendall((ask + b"\r\n") * 60 + ask + end + b"\r\n")
-            time.sleep(0.3)
-            assert len(os.listdir(files)) > before
-            self.wait_until_left(running, before)
+                cut.append(slow)
+            for slow in cut:
+                # An answer was begun, so the connection had been made.
+                assert slow.recv(1, socket.MSG_PEEK) == b"H"
+            until(lambda: len(os.listdir(files)) <= before, "connections to be cut")
+            assert all(len(until_closed(slow)) < 60 * size for slow in cut)
         assert running.client.get("/healthz").status_code == 200
         assert running.stop() == 0
         # Nor may they fill the log.
         assert "Traceback" not in running.log()
         assert "ASGI" not in running.log()
-
-    def test_who_reads_and_rests_is_not(self, serve_really):
-        running = serve_really(request_seconds=1)
-        with connect(running) as connection:
-            for _ in range(3):
-                connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                head, _, body = connection.recv(65536).partition(b"\r\n\r\n")
-                lines = head.lower().split(b"\r\n")
-                length = next(line for line in lines if line.startswith(b"content-length"))
-                while len(body) < int(length.split(b":")[1]):
-                    body += connection.recv(65536)
-                assert json.loads(body)["openapi"]
-                time.sleep(1.5)
 
 
 @pytest.mark.slow
@@ -486,9 +501,7 @@ class TestRealConnections:
         running = serve_really(head_seconds=0.5)
         with connect(running) as connection:
             connection.sendall(sent)
-            began = time.monotonic()
             answer = until_closed(connection)
-        assert time.monotonic() - began < 5
         assert answer.startswith(b"HTTP/1.1 408 ")
         assert running.client.get("/healthz").status_code == 200
 
@@ -529,13 +542,19 @@ class TestRealConnections:
         running = serve_really(files=200)
         with ExitStack() as open_ones:
             connections = [open_ones.enter_context(connect(running)) for _ in range(300)]
-            time.sleep(0.5)
             # Those before stay; what is too many is closed.
             connections[0].sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert connections[0].recv(65536).startswith(b"HTTP/1.1 200 ")
             assert until_closed(connections[-1]) == b""
-        time.sleep(0.5)
-        assert running.client.get("/healthz").status_code == 200
+
+        def answers():
+            try:
+                return running.client.get("/healthz").status_code == 200
+            except httpx.TransportError:
+                # As long as the service has not seen that they went.
+                return False
+
+        until(answers, "the service to have room again")
 
     def test_whoever_goes_leaves_nothing(self, running):
         def ask_and_go():
@@ -550,6 +569,5 @@ class TestRealConnections:
             thread.start()
         for thread in threads:
             thread.join()
-        time.sleep(0.3)
-        figures = running.client.get("/metrics").text
-        assert "neardup_requests_in_flight 1.0" in figures
+        figure = "neardup_requests_in_flight 1.0"
+        until(lambda: figure in running.client.get("/metrics").text, figure)
