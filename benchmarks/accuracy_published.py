@@ -1,5 +1,8 @@
 """The published comparison: what of it is reproduced with re-posts, counted as the paper counts."""
 
+import os
+
+import machine
 from accuracy_collections import SHARED, WORKERS, MissingError
 from accuracy_table import table
 from neardup.lab.as_published import IMPROVED, PAPER, as_published, contenders, findings
@@ -16,6 +19,7 @@ def measure():
     folder = SHARED / "topics_zh"
     if not folder.is_dir():
         raise MissingError(f"{folder.name}: is missing.")
+    before = os.getloadavg()[0]
     collection = read_collection(folder)
     runs, recalls = [], {one.name: [] for one in contenders()}
     for seed in SEEDS:
@@ -30,7 +34,7 @@ def measure():
             recalls[one.name].append(run.recall)
             if seed == SEEDS[0]:
                 runs.append(run)
-    return {"runs": runs, "recalls": recalls, "topics": list(collection.topics)}
+    return {"runs": runs, "recalls": recalls, "topics": list(collection.topics), "load": before}
 
 
 def summary(found):
@@ -74,6 +78,7 @@ def page(found):
         ]
         for run in found["runs"]
     ]
+    facts = machine.facts()
     said = "\n".join(f"- {line}" for line in findings(found["runs"]))
     return f"""\
 ## 11. The published comparison
@@ -97,4 +102,7 @@ the distractors: a word that is a noun, frequent and in the title decides all bi
 SimHash with stop words takes texts for similar that share little but those.
 
 {table(["documents by topic: precision / recall", *found["topics"]], topics)}
+
+*{facts["date"]}, {facts["processor"]}, {facts["cores"]} cores, {WORKERS} threads; load before the
+runs {found["load"]:.1f}.*
 """
