@@ -151,6 +151,19 @@ def test_data_files_that_are_passed_over(run, command, inputs):
         assert first == second
 
 
+def test_refused_files_of_one_kind_are_one_line(run):
+    make_dump()
+    for at in range(5):
+        Path(f"dump/{at}.xml").unlink()
+        Path(f"dump/{at}.csv").write_text(",".join(["id", "label"][: 1 + at % 2]) + "\n1\n")
+    found = run("dedup", "dump", "-o", "out.jsonl", code=2)
+    assert errors(found)[1:] == [
+        "neardup: 5 files: passed over: must have a text column 'text', 'content' or 'body'"
+        " (dump/0.csv, dump/1.csv, dump/2.csv, …). dump/0.csv: got 'id' instead."
+        " Name the field with text= (--text-field)."
+    ]
+
+
 def test_on_error_stop_for_a_file_of_a_folder(run, files):
     make_dump()
     before = files()

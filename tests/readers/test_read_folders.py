@@ -148,12 +148,16 @@ def test_data_files_that_are_refused_are_problems(read, make, dump):
     make("dump/labels.csv", "id,label\n1,x\n")
     make("dump/urls.jsonl", '{"url":"u"}\n')
     make("dump/short.parquet", b"PAR1 and no more")
+    make("dump/b.txt", "b")
     make("dump/empty.parquet", b"")
     make("dump/numbers.parquet", as_parquet([{"text": 1}]))
     os.symlink("nowhere", "dump/broken.jsonl")
     os.symlink("itself.jsonl", "dump/itself.jsonl")
     got = read(dump)
-    assert got["texts"] == DATA
+    assert got["texts"] == sorted([*DATA, "b"])
+    assert got["remarks"] == [
+        "dump: read as 7 data files and 1 file of text; a file of text is one document."
+    ]
     said = {problem.source: str(problem) for problem in got["problems"]}
     assert list(said) == [
         "dump/array.json",

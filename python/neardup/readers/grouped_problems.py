@@ -64,7 +64,7 @@ class GroupedProblems:
             self._groups.setdefault(problem, problem)
             return
         kind = _VALUE.sub("", _POSITION.sub("", problem.reason))
-        key = (problem.field, kind, problem.remedy)
+        key = (problem.field, kind, _VALUE.sub("", problem.remedy))
         group = self._groups.setdefault(key, _Group())
         assert isinstance(group, _Group)
         group.count += 1

@@ -150,17 +150,11 @@ def select_files(name: str, format: str | None = None, *, only_text: bool = Fals
             selection.problems.append(problem)
         else:
             others.append(inside)
-    data = len(selection.files)
-    if texts and data:
+    if texts and selection.files:
         about = [file.path for file in texts if _is_documentation(file.path)]
         texts = [file for file in texts if not _is_documentation(file.path)]
         if about:
             selection.notes.append(_documentation(about))
-        if texts:
-            selection.notes.append(
-                f"Read as {_count(data, 'data file')} and {_count(len(texts), 'file')} of text;"
-                " a file of text is one document."
-            )
     selection.files = sorted([*selection.files, *texts], key=lambda file: _order(file.path))
     if others:
         selection.notes.append(_passed_over(others))
@@ -349,7 +343,3 @@ def _kinds(names: Iterable[str]) -> str:
 def _first(paths: list[str]) -> str:
     names = ", ".join(map(printable, paths[:_NAMED]))
     return names + (", …" if len(paths) > _NAMED else "")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -283,11 +283,25 @@ def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) ->
     if refused and not read:
         raise refused[0][1]
     for file, refusal in refused:
-        name = printable(file.path)
-        reason, _, rest = str(refusal).removeprefix(f"{name}: ").partition(". ")
-        reason = f"passed over: {reason.removesuffix('.')}"
-        selection.problems.append(Problem(name, None, None, reason, None, rest))
+        selection.problems.append(_passed_over(printable(file.path), str(refusal)))
+    several = [source for source in sources if isinstance(source, TextFiles)]
+    if several and read:
+        count = sum(len(source.files) for source in several)
+        selection.notes.append(
+            f"Read as {read:,} data file{'' if read == 1 else 's'} and {count:,}"
+            f" file{'' if count == 1 else 's'} of text; a file of text is one document."
+        )
     return sources
+
+
+def _passed_over(name: str, refusal: str) -> Problem:
+    """Return the problem of a file that is refused, from the message of the error."""
+    reason, _, remedy = refusal.removeprefix(f"{name}: ").partition(". ")
+    found = None
+    if remedy.startswith("Got ") and " instead." in remedy:
+        found, _, remedy = remedy.removeprefix("Got ").partition(" instead.")
+    reason = f"passed over: {reason.removesuffix('.')}"
+    return Problem(name, None, None, reason, found, remedy.strip())
 
 
 def _checked(source: Source, fields: Fields) -> Source:
