@@ -27,6 +27,7 @@ _LEFT = (
     *("counts", "counts.ends", "lists", "lists.ends", "long-lists", "decisions.npz"),
 )
 
+# Readers of folders know a work folder by this name, too.
 _MANIFEST = "neardup-work.json"
 _LOCK = "neardup-work.lock"
 

@@ -112,6 +112,8 @@ def test_what_spark_and_desktops_leave_is_passed_over_in_silence(read, make, dum
         "Thumbs.db",
         "desktop.ini",
         "~$a.docx",
+        "work/neardup-work.json",
+        "work/inner/w.jsonl",
     ):
         make(f"dump/{name}", lines("no"))
     for inputs in (dump, "dump/**", "dump/*"):

@@ -404,6 +404,7 @@ def test_folders_of_texts_with_an_output_among_them(folder):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{hard_texts.FORM} {at // 2} {at // 2 * 77}", encoding="utf-8")
     (folder / "texts" / "gone.txt").symlink_to("nowhere")
+    shutil.copy("in.jsonl", "texts/in.jsonl")
     dedup_files(["texts"], "plain.jsonl", on_error="drop")
     watch = Interrupting("stage write")
     options = {"work": "texts/work", "on_error": "drop"}

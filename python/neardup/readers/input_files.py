@@ -52,6 +52,8 @@ _UNREAD = (
     # Documents.
     *(".doc", ".docm", ".dot", ".odt", ".pages", ".rtf", ".wps", ".wpt", ".epub", ".pptx", ".ppt"),
 )
+# A work folder has this file; it may be inside a folder of inputs.
+_WORK_MANIFEST = "neardup-work.json"
 _NAMED = 3
 _KINDS = 6
 
@@ -189,6 +191,9 @@ def _in_folder(path: str) -> tuple[list[_Found], list[str]]:
     found: list[_Found] = []
     links: list[str] = []
     for folder, inner, names in os.walk(path, onerror=_refuse):
+        if _WORK_MANIFEST in names:
+            inner.clear()
+            continue
         inner[:] = [name for name in inner if not _HIDDEN.match(name)]
         links += [p for name in inner if os.path.islink(p := os.path.join(folder, name))]
         for name in names:
