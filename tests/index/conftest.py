@@ -8,14 +8,32 @@ import pytest
 from tests import needs
 from tests.postgres import NoServer, Server
 
+from neardup.index import sqlite
 from neardup.index.database import Database
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_commits(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let SQLite not wait for the disk: only a crash of the machine could show it.
+
+    A module with ``DURABLE = True`` runs with the settings that users get.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if not getattr(request.module, "DURABLE", False):
+            settings = tuple(
+                one.replace("synchronous = FULL", "synchronous = OFF") for one in sqlite._PRAGMAS
+            )
+            assert settings != sqlite._PRAGMAS
+            patch.setattr(sqlite, "_PRAGMAS", settings)
+        yield
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
     """A PostgreSQL server for all tests; see `tests.postgres.Server` for what it can do."""
     try:
-        server = Server()
+        # No test crashes the machine, and waiting for its disk takes most of the time.
+        server = Server(fsync="off")
     except NoServer as error:
         if os.environ.get("CI"):
             raise

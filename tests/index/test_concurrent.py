@@ -14,6 +14,9 @@ from neardup.index.sqlite import SQLiteFile
 
 pytestmark = pytest.mark.slow
 
+#: These tests are of the settings that users get.
+DURABLE = True
+
 #: Writers at once, and the sizes of what each hands to `add_many`, 0 for `add`.
 SIZES = (0, 0, 0, 3, 10, 40, 40, 1100)
 EXACT = {"recipe": "shingle", "threshold": 0.4, "workers": 1}
@@ -40,7 +43,7 @@ def streams(many, rng):
 @pytest.mark.parametrize("options", [EXACT, {"threshold": 0.3, "workers": 1}], ids=["exact", "own"])
 def test_eight_processes(options, new_place):
     """With the recipe ``general`` what is common is counted amid all that."""
-    many = documents(families(6, 160 if options is EXACT else 520))
+    many = documents(families(6, 80 if options is EXACT else 260))
     rng = random.Random(6)
     place = new_place()
     children = [

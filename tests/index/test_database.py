@@ -12,10 +12,14 @@ import sqlalchemy as sa
 from tests import needs
 from tests.index.calls import put, values
 from tests.postgres import name_in
+from tests.waiting import PATIENCE
 
 from neardup.exceptions import IndexUnavailableError
 from neardup.index.place import LOCK_SECONDS, Place
 from neardup.index.schema import METADATA, SCHEMA, counters, documents, events, keys, meta
+
+#: These tests are of the settings that users get.
+DURABLE = True
 
 #: One addition of a child process, told only once it is durable.
 ADD = """
@@ -229,17 +233,19 @@ def test_the_second_writer_waits_for_the_first(shared, location, opened):
     """Whether they share a `Database` or not."""
     first = opened(location)
     second = first if shared else opened(location)
-    seen = []
+    seen, asks = [], threading.Event()
 
     def write_second():
+        asks.set()
         with second.writing() as connection:
             seen.append(connection.execute(counters.select()).one().value)
 
     waiting = threading.Thread(target=write_second)
     with first.writing() as connection:
         waiting.start()
-        time.sleep(0.2)
+        assert asks.wait(PATIENCE)
         assert not seen
+        # It finds this row, or else it did not wait.
         put(connection, "turn", 1)
     waiting.join()
     assert seen == [1]

@@ -19,6 +19,9 @@ from neardup.index.schema import keys, meta
 
 ROWS = 20_000
 
+#: These tests are of the settings that users get.
+DURABLE = True
+
 
 def add_keys(connection, first=0, count=ROWS):
     rows = [{"key": n, "number": n, "share": 1} for n in range(first, first + count)]
