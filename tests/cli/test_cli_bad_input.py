@@ -309,7 +309,7 @@ def test_compare_refuses_to_overwrite_an_input(run):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["a.txt", "nosuch.txt"], "nosuch.txt: cannot be read: No such file"),
+        (["a.txt", "nosuch.txt"], "nosuch.txt: no such file"),
         (["a.txt", "folder"], "folder: cannot be read"),
         (["a.txt", "gbk.txt", "--encoding", "utf-8"], "gbk.txt: not utf-8 at byte 0"),
         (["a.txt", "cut.docx"], "cut.docx: must be a whole Word document"),
