@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import ARTICLES, LINES, A, environment, records, table
 from tests.cli.interrupted import MESSAGE, run_interrupted
+from tests.waiting import PATIENCE, until
 
 from neardup._core import MAX_BATCH
 from neardup.index.database import Database
@@ -283,7 +284,7 @@ def test_a_writer_that_waits_says_so_once(index):
             env=environment(),
         )
         first = process.stderr.readline().decode()
-    rest = process.communicate(timeout=60)[1].decode()
+    rest = process.communicate(timeout=PATIENCE)[1].decode()
     holder.close()
     assert first == "neardup: note: waiting for another writer.\n"
     assert "waiting" not in rest

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests import needs
 from tests.cli.conftest import A, B, environment
+from tests.waiting import PATIENCE
 
 
 @pytest.mark.parametrize("name", ["n.db", "n.db-wal", "n.db-shm", "link.jsonl"])
@@ -56,7 +57,7 @@ def test_a_full_disk_behind_standard_output(run, words):
             [sys.executable, "-m", "neardup", "index", words[0], "n.db", *words[1:]],
             stdout=full,
             stderr=subprocess.PIPE,
-            timeout=60,
+            timeout=PATIENCE,
             env=environment(),
         )
     text = found.stderr.decode()
@@ -85,7 +86,7 @@ def test_a_closed_pipe_is_no_error(run, here, words):
     process.stdout.close()
     errors = process.stderr.read().decode()
     process.stderr.close()
-    assert process.wait(60) == 0, errors
+    assert process.wait(PATIENCE) == 0, errors
     assert errors == ""
 
 

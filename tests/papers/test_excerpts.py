@@ -126,6 +126,6 @@ def test_what_is_no_edit_is_equal(one, other):
     ],
 )
 def test_long_ones_take_no_long_time(one, other):
-    begin = time.perf_counter()
+    begin = time.process_time()
     edited(one, other, PLAIN)
-    assert time.perf_counter() - begin < 10
+    assert time.process_time() - begin < 10

@@ -66,11 +66,8 @@ def serve_really(index, tmp_path):
     started = []
 
     def start(**settings):
-        given = {"index": index, "workers": 1, **settings}
-        port = free_port()
         log = tmp_path / f"really-{len(started)}.log"
-        command = [sys.executable, "-c", _PROGRAM, json.dumps(given, default=str), str(port)]
-        process = Process(command, port, log)
+        process = start_really(log, {"index": index, "workers": 1, **settings})
         started.append(process)
         process.wait_until_up()
         return process
@@ -78,3 +75,10 @@ def serve_really(index, tmp_path):
     yield start
     for process in started:
         process.stop(signal.SIGKILL)
+
+
+def start_really(log, settings):
+    """Start a service with these settings, which writes to a log."""
+    port = free_port()
+    command = [sys.executable, "-c", _PROGRAM, json.dumps(settings, default=str), str(port)]
+    return Process(command, port, log)

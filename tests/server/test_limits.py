@@ -3,6 +3,7 @@
 import json
 import os
 import select
+import signal
 import socket
 import threading
 from contextlib import ExitStack
@@ -21,6 +22,7 @@ from neardup.server.limits import Limits, is_loopback
 from tests import needs
 from tests.server import really
 from tests.server.clocks import run_virtually
+from tests.server.conftest import make_index
 from tests.waiting import PATIENCE, until
 
 serve_really = really.serve_really
@@ -309,11 +311,13 @@ class TestAtOnce:
         assert limits.in_flight == 0
 
 
-def memory(pid):
-    """Return the largest memory that a process had, in bytes."""
+def memory(pid, *, reset=False):
+    """Return the largest memory that a process had, in bytes; `reset` begins with what it has."""
     status = Path(f"/proc/{pid}/status")
     if not status.exists():
         pytest.skip(needs.LINUX)
+    if reset:
+        (status.parent / "clear_refs").write_text("5")
     line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
     return int(line.split()[1]) << 10
 
@@ -334,9 +338,17 @@ def until_closed(connection):
     return b"".join(parts)
 
 
-@pytest.fixture
-def running(serve_really):
-    return serve_really(max_body_bytes=1 << 20)
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    """One service for all tests that change nothing in it."""
+    folder = tmp_path_factory.mktemp("running")
+    settings = {"index": make_index(folder / "news.db"), "workers": 1, "max_body_bytes": 1 << 20}
+    service = really.start_really(folder / "log", settings)
+    try:
+        service.wait_until_up()
+        yield service
+    finally:
+        service.stop(signal.SIGKILL)
 
 
 @pytest.mark.slow
@@ -419,7 +431,7 @@ class TestRealConnections:
     @pytest.mark.parametrize("path", ["/v1/documents", "/v1/check", "/check", "/", "/nowhere"])
     def test_a_gigabyte_without_a_length(self, running, path):
         running.client.get("/v1/stats")
-        before = memory(running.process.pid)
+        before = memory(running.process.pid, reset=True)
         sent = 0
         with connect(running) as connection:
             head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -460,7 +472,7 @@ class TestRealConnections:
         assert answer.startswith(b"HTTP/1.1 413 ")
 
     def test_a_head_without_end(self, running):
-        before = memory(running.process.pid)
+        before = memory(running.process.pid, reset=True)
         with connect(running) as connection:
             connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
             try:
@@ -480,7 +492,7 @@ class TestRealConnections:
         assert b'"status":431' in answer
 
     def test_trailers_without_end(self, running):
-        before = memory(running.process.pid)
+        before = memory(running.process.pid, reset=True)
         with connect(running) as connection:
             connection.sendall(
                 b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\n"

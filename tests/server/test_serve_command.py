@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import pytest
 
 from neardup.server.keys import create_key, read_keys
 from tests import needs
+from tests.waiting import PATIENCE, until
 
 TEXT = "第{}号公告：渡口的新渡轮将于{}日试航，票价与旧船相同，老人与孩子免费乘坐。"
 
@@ -32,7 +32,7 @@ def run(tmp_path):
             [sys.executable, "-m", "neardup", "serve", *map(str, arguments)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=60,
+            timeout=PATIENCE,
             cwd=folder,
             env={
                 **os.environ,
@@ -209,9 +209,7 @@ class TestProcesses:
         )
         running.secret = secret
         running.client.headers["Authorization"] = f"Bearer {secret}"
-        end = time.monotonic() + 30
-        while "serving" not in running.log() and time.monotonic() < end:
-            time.sleep(0.05)
+        running.wait_until_logged("serving")
         return running
 
     def children(self, running):
@@ -261,13 +259,13 @@ class TestProcesses:
         def ask(path):
             # A new connection meets any of the processes.
             headers = two.client.headers
-            return httpx.get(f"{two.url}/v1/check/{job}{path}", headers=headers, timeout=30)
+            return httpx.get(f"{two.url}/v1/check/{job}{path}", headers=headers, timeout=PATIENCE)
 
-        end = time.monotonic() + 60
-        while (now := ask("").json())["state"] in ("queued", "running"):
-            assert time.monotonic() < end
-            time.sleep(0.1)
-        assert now["state"] == "done"
+        def ended():
+            now = ask("").json()
+            return None if now["state"] in ("queued", "running") else now
+
+        assert until(ended, "the check to end")["state"] == "done"
         assert [ask("/report.json").status_code for _ in range(12)] == [200] * 12
         assert two.stop() == 0
 
@@ -275,12 +273,12 @@ class TestProcesses:
         before = self.children(two)
         assert len(before) == 2
         os.kill(before[0], signal.SIGKILL)
-        end = time.monotonic() + 30
-        while time.monotonic() < end:
+
+        def replaced():
             now = self.children(two)
-            if len(now) == 2 and before[0] not in now:
-                break
-            time.sleep(0.1)
+            return len(now) == 2 and before[0] not in now
+
+        until(replaced, "a process to be replaced")
         assert before[1] in self.children(two)
         assert two.client.get("/v1/stats").status_code == 200
         assert two.stop() == 0
@@ -296,9 +294,10 @@ class TestProcesses:
         children = self.children(two)
         two.process.kill()
         two.process.wait()
-        end = time.monotonic() + 20
-        while time.monotonic() < end and any(os.path.exists(f"/proc/{pid}") for pid in children):
-            time.sleep(0.1)
+        until(
+            lambda: not any(os.path.exists(f"/proc/{pid}") for pid in children),
+            "processes to end",
+        )
         with pytest.raises(httpx.ConnectError):
             httpx.get(f"{two.url}/healthz")
         assert "Traceback" not in two.log()
@@ -313,7 +312,7 @@ class TestExamples:
         found = subprocess.run(
             [*program, root / "examples" / "articles.jsonl", running.url],
             capture_output=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=True,
         )
         lines = found.stdout.decode().splitlines()
@@ -343,7 +342,7 @@ class TestExamples:
             [sys.executable, root / "examples" / "client.py", path, running.url],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
         )
         assert found.returncode == 1
         assert len(found.stdout.splitlines()) == 42
@@ -371,7 +370,7 @@ class TestExamples:
         found = subprocess.run(
             ["sh", root / "examples" / "client.sh", paper, running.url],
             capture_output=True,
-            timeout=60,
+            timeout=PATIENCE,
             cwd=tmp_path,
             env=os.environ | {"NEARDUP_KEY": secret},
         )
