@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import ARTICLES, LINES, A, environment, records, table
 from tests.cli.interrupted import MESSAGE, run_interrupted
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE
 
 from neardup._core import MAX_BATCH
 from neardup.index.database import Database

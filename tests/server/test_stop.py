@@ -124,16 +124,14 @@ def test_the_log_has_no_texts(serve_really):
     assert "ValueError" in running.log()
 
 
-def test_a_second_ctrl_c_ends_it_with_the_code_of_an_interrupt(serve_really):
-    running = serve_really(stop_seconds=60)
+def test_a_second_ctrl_c_ends_it_with_the_code_of_an_interrupt(serve_really, tmp_path):
+    running = serve_really(stop_seconds=1000)
     with ThreadPoolExecutor() as pool:
-        asked = pool.submit(slow, running, 60)
-        begun(running)
+        asked = pool.submit(slow, running, tmp_path / "never")
+        running.wait_until_logged("begun")
         running.process.send_signal(signal.SIGINT)
-        end = time.monotonic() + 20
-        while "Shutting down" not in running.log() and time.monotonic() < end:
-            time.sleep(0.02)
+        running.wait_until_logged("Shutting down")
         running.process.send_signal(signal.SIGINT)
         # This process has no command line; what ends it is Python's own KeyboardInterrupt.
-        assert running.process.wait(20) == -signal.SIGINT
+        assert running.process.wait(PATIENCE) == -signal.SIGINT
         assert asked.exception() is not None or asked.result().status_code >= 500

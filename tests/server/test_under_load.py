@@ -213,8 +213,6 @@ def test_a_database_that_hangs_piles_nothing_up(serve_process, empty):
             assert list(pool.map(add, range(8))) == [504] * 8
         until(lambda: service.client.get("/readyz").status_code == 200, "the service to be ready")
         until(lambda: waiting() <= 1, "a short queue")
-            lambda: service.client.get("/v1/stats").json().get("waiting", 8) <= 1, "a short queue"
-        )
     # What was told to have failed is not stored afterwards, but for what had begun.
     until(lambda: waiting() == 0, "an empty queue")
     with neardup.Index(empty, must_exist=True) as index:
