@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 use rayon::prelude::*;
 
-use crate::arrays::{pool, strings};
+use crate::arrays::strings;
 use crate::errors::raise;
+use crate::threads::pool;
 
 /// Begin and end in the paper, begin and end in the source.
 type Piece = (u32, u32, u32, u32);

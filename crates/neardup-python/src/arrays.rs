@@ -6,9 +6,7 @@ use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use neardup_core::Error;
 use neardup_core::candidates::Fingerprints;
 
 use crate::errors::raise;
@@ -56,20 +54,4 @@ pub fn fingerprints(rows: &PyReadonlyArray2<'_, u64>, bits: u32) -> PyResult<Fin
 /// work, and an interrupt that waited till then would end as a panic.
 pub fn load_numpy(py: Python<'_>) {
     PyArray1::<u8>::zeros(py, 0, false);
-}
-
-/// A pool of so many threads; 0 means one for each processor.
-///
-/// Each object has a pool of its own: the global one would not survive a fork.
-pub fn pool(workers: usize) -> PyResult<ThreadPool> {
-    ThreadPoolBuilder::new()
-        .num_threads(workers)
-        .build()
-        .map_err(|error| {
-            raise(Error::parameter(
-                "workers",
-                format!("a number of threads that the system grants ({error})"),
-                workers,
-            ))
-        })
 }

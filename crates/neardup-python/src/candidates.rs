@@ -5,8 +5,9 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{fingerprints, load_numpy, pool};
+use crate::arrays::{fingerprints, load_numpy};
 use crate::errors::raise;
+use crate::threads::pool;
 
 /// First row, second row, distance.
 type Pairs<'py> = (

@@ -13,14 +13,14 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use pyo3_arrow::PyArray;
-use rayon::ThreadPool;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::arrays::{load_numpy, optional_strings, pool, strings};
+use crate::arrays::{load_numpy, optional_strings, strings};
 use crate::errors::raise;
 use crate::recipe::Recipe;
 use crate::rule::Rule;
 use crate::stored::Background;
+use crate::threads::Threads;
 use crate::verify::told;
 
 /// How much a corpus and those who work on it hold in memory.
@@ -70,7 +70,8 @@ impl Join {
     ) -> PyResult<Self> {
         let order = order.as_slice()?;
         let begin = || cluster::Keeper::join(&corpus.inner, rule.inner, order);
-        let inner = py.detach(|| corpus.pool.install(begin)).map_err(raise)?;
+        let pool = corpus.threads.pool()?;
+        let inner = py.detach(|| pool.install(begin)).map_err(raise)?;
         Ok(Join {
             inner: Some(inner),
             joined: None,
@@ -94,12 +95,14 @@ impl Join {
         };
         let store = corpus.inner.outside();
         let advance = || store.map_or(Ok(false), |store| join.advance(store));
-        if py.detach(|| corpus.pool.install(advance)).map_err(raise)? {
+        let pool = corpus.threads.pool()?;
+        if py.detach(|| pool.install(advance)).map_err(raise)? {
             return Ok(true);
         }
         if let Some(join) = self.inner.take() {
             let folder = corpus.inner.memory().folder.as_deref();
-            self.joined = Some(py.detach(|| join.finish(folder)).map_err(raise)?);
+            let finish = || join.finish(folder);
+            self.joined = Some(py.detach(|| pool.install(finish)).map_err(raise)?);
         }
         Ok(false)
     }
@@ -109,7 +112,7 @@ impl Join {
 #[pyclass(module = "neardup._core")]
 pub struct Corpus {
     pub(crate) inner: corpus::Corpus,
-    pub(crate) pool: Arc<ThreadPool>,
+    pub(crate) threads: Threads,
 }
 
 #[pymethods]
@@ -136,7 +139,7 @@ impl Corpus {
         }
         Ok(Corpus {
             inner,
-            pool: Arc::new(pool(workers)?),
+            threads: Threads::new(workers)?,
         })
     }
 
@@ -146,16 +149,19 @@ impl Corpus {
     fn open(py: Python<'_>, recipe: &Recipe, workers: usize, memory: &Memory) -> PyResult<Self> {
         load_numpy(py);
         let (recipe, memory) = (recipe.inner.clone(), memory.inner.clone());
-        let inner = py.detach(|| corpus::Corpus::open(recipe, memory));
+        let threads = Threads::new(workers)?;
+        let pool = threads.pool()?;
+        let inner = py.detach(|| pool.install(|| corpus::Corpus::open(recipe, memory)));
         Ok(Corpus {
             inner: inner.map_err(raise)?,
-            pool: Arc::new(pool(workers)?),
+            threads,
         })
     }
 
     /// Completes what waits in the folder of its memory, for another run to open.
     fn save(&mut self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.pool.install(|| self.inner.save()))
+        let pool = self.threads.pool()?;
+        py.detach(|| pool.install(|| self.inner.save()))
             .map_err(raise)
     }
 
@@ -170,7 +176,7 @@ impl Corpus {
         let recipe = self.inner.recipe().clone();
         Ok(Corpus {
             inner: corpus::Corpus::new(recipe, keeps_texts, None).map_err(raise)?,
-            pool: Arc::clone(&self.pool),
+            threads: self.threads.clone(),
         })
     }
 
@@ -207,16 +213,20 @@ impl Corpus {
                 sketch,
             })
             .collect();
-        py.detach(|| self.pool.install(|| self.inner.restore(&documents)))
+        let pool = self.threads.pool()?;
+        py.detach(|| pool.install(|| self.inner.restore(&documents)))
             .map_err(raise)
     }
 
     /// What was counted of shingles, to be merged with what others counted; None where
     /// nothing was.
-    fn counted_shingles<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        let counted = self.inner.commonness()?;
-        let bytes = py.detach(|| self.pool.install(|| shingles_to_bytes(counted)));
-        Some(PyBytes::new(py, &bytes))
+    fn counted_shingles<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let Some(counted) = self.inner.commonness() else {
+            return Ok(None);
+        };
+        let pool = self.threads.pool()?;
+        let bytes = py.detach(|| pool.install(|| shingles_to_bytes(counted)));
+        Ok(Some(PyBytes::new(py, &bytes)))
     }
 
     /// 16 bytes for each document; equal ones have the same text.
@@ -253,12 +263,14 @@ impl Corpus {
             .zip(titles.into_iter().zip(units))
             .map(|(text, (title, units))| Document { text, title, units })
             .collect();
-        py.detach(|| self.pool.install(|| self.inner.push(&documents)))
+        let pool = self.threads.pool()?;
+        py.detach(|| pool.install(|| self.inner.push(&documents)))
             .map_err(raise)
     }
 
     fn finish(&mut self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.pool.install(|| self.inner.finish()))
+        let pool = self.threads.pool()?;
+        py.detach(|| pool.install(|| self.inner.finish()))
             .map_err(raise)
     }
 
@@ -322,12 +334,12 @@ impl Corpus {
         b: u32,
         shingle: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let (found, overlap) = py
-            .detach(|| {
-                let found = self.inner.evidence(a, b, shingle)?;
-                Ok((found, self.inner.overlap(a, b, shingle)?))
-            })
-            .map_err(raise)?;
+        let pool = self.threads.pool()?;
+        let compare = || {
+            let found = self.inner.evidence(a, b, shingle)?;
+            Ok((found, self.inner.overlap(a, b, shingle)?))
+        };
+        let (found, overlap) = py.detach(|| pool.install(compare)).map_err(raise)?;
         let fields = told(py, &found)?;
         fields.set_item("resemblance", overlap.resemblance())?;
         fields.set_item("containment_a", overlap.containment_a())?;

@@ -12,11 +12,12 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use pyo3_arrow::PyArray;
 
-use crate::arrays::{load_numpy, pool, strings};
+use crate::arrays::{load_numpy, strings};
 use crate::errors::raise;
 use crate::recipe::Recipe;
 use crate::rule::Rule;
 use crate::stored::Background;
+use crate::threads::pool;
 
 /// Of the documents found: number, and number of the earlier one.
 type Pairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
@@ -202,7 +203,8 @@ pub fn thin_shingles<'py>(
     counted: &[u8],
     level: u32,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let thin = py.detach(|| background::thin_shingles(counted, level));
+    let pool = pool(1)?;
+    let thin = py.detach(|| pool.install(|| background::thin_shingles(counted, level)));
     Ok(PyBytes::new(py, &thin.map_err(raise)?))
 }
 
@@ -213,7 +215,8 @@ pub fn subtract_shingles<'py>(
     counted: &[u8],
     less: &[u8],
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let left = py.detach(|| background::subtract_shingles(counted, less));
+    let pool = pool(1)?;
+    let left = py.detach(|| pool.install(|| background::subtract_shingles(counted, less)));
     Ok(PyBytes::new(py, &left.map_err(raise)?))
 }
 
@@ -224,7 +227,8 @@ pub fn probe_shingles<'py>(
     py: Python<'py>,
     counted: &[u8],
 ) -> PyResult<(u32, Bound<'py, PyArray1<u64>>)> {
-    let probed = py.detach(|| background::probe_shingles(counted));
+    let pool = pool(1)?;
+    let probed = py.detach(|| pool.install(|| background::probe_shingles(counted)));
     let (level, probe) = probed.map_err(raise)?;
     Ok((level, probe.into_pyarray(py)))
 }

@@ -40,12 +40,9 @@ pub struct Keeper {
 impl Keeper {
     #[new]
     fn new(py: Python<'_>, corpus: &Corpus, rule: &Rule) -> PyResult<Self> {
+        let pool = corpus.threads.pool()?;
         let inner = py
-            .detach(|| {
-                corpus
-                    .pool
-                    .install(|| cluster::Keeper::new(&corpus.inner, rule.inner))
-            })
+            .detach(|| pool.install(|| cluster::Keeper::new(&corpus.inner, rule.inner)))
             .map_err(raise)?;
         Ok(Keeper { inner })
     }
@@ -63,8 +60,11 @@ impl Keeper {
             return Err(PyRuntimeError::new_err("these keys are not joined yet"));
         };
         let order = order.as_slice()?;
+        let pool = corpus.threads.pool()?;
         let inner = py
-            .detach(|| cluster::Keeper::joined(&corpus.inner, rule.inner, joined, order))
+            .detach(|| {
+                pool.install(|| cluster::Keeper::joined(&corpus.inner, rule.inner, joined, order))
+            })
             .map_err(raise)?;
         Ok(Keeper { inner })
     }
@@ -86,9 +86,9 @@ impl Keeper {
             lists.admit(number, document);
         }
         let documents: Vec<u32> = (batch..all).collect();
-        let inner = py
-            .detach(|| cluster::Keeper::among(&corpus.inner, rule.inner, lists, &documents))
-            .map_err(raise)?;
+        let pool = corpus.threads.pool()?;
+        let among = || cluster::Keeper::among(&corpus.inner, rule.inner, lists, &documents);
+        let inner = py.detach(|| pool.install(among)).map_err(raise)?;
         Ok(Keeper { inner })
     }
 
@@ -109,13 +109,9 @@ impl Keeper {
         corpus: &Corpus,
         document: u32,
     ) -> PyResult<Vec<Similar>> {
+        let pool = corpus.threads.pool()?;
         let found = py
-            .detach(|| {
-                let inner = &mut self.inner;
-                corpus
-                    .pool
-                    .install(|| inner.similar(&corpus.inner, document))
-            })
+            .detach(|| pool.install(|| self.inner.similar(&corpus.inner, document)))
             .map_err(raise)?;
         let told = |d: cluster::Decision| {
             (
@@ -135,12 +131,9 @@ impl Keeper {
         documents: PyReadonlyArray1<'py, u32>,
     ) -> PyResult<Decisions<'py>> {
         let documents = documents.as_slice()?;
+        let pool = corpus.threads.pool()?;
         let decided = py
-            .detach(|| {
-                corpus
-                    .pool
-                    .install(|| self.inner.decide(&corpus.inner, documents))
-            })
+            .detach(|| pool.install(|| self.inner.decide(&corpus.inner, documents)))
             .map_err(raise)?;
         let column = decided.iter();
         Ok((
@@ -188,12 +181,9 @@ pub struct PairSearch {
 impl PairSearch {
     #[new]
     fn new(py: Python<'_>, corpus: &Corpus, rule: &Rule) -> PyResult<Self> {
+        let pool = corpus.threads.pool()?;
         let inner = py
-            .detach(|| {
-                corpus
-                    .pool
-                    .install(|| verify::PairSearch::new(&corpus.inner, rule.inner))
-            })
+            .detach(|| pool.install(|| verify::PairSearch::new(&corpus.inner, rule.inner)))
             .map_err(raise)?;
         Ok(PairSearch { inner })
     }
@@ -209,8 +199,9 @@ impl PairSearch {
         py: Python<'py>,
         corpus: &Corpus,
     ) -> PyResult<Option<VerifiedPairs<'py>>> {
+        let pool = corpus.threads.pool()?;
         let piece = py
-            .detach(|| corpus.pool.install(|| self.inner.next_piece(&corpus.inner)))
+            .detach(|| pool.install(|| self.inner.next_piece(&corpus.inner)))
             .map_err(raise)?;
         Ok(piece.map(|pairs| {
             let column = pairs.iter();

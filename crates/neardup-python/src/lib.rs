@@ -17,6 +17,7 @@ mod keeper;
 mod recipe;
 mod rule;
 mod stored;
+mod threads;
 mod verify;
 
 use pyo3::prelude::*;
@@ -47,6 +48,8 @@ mod _core {
     use crate::rule::Rule;
     #[pymodule_export]
     use crate::stored::{Background, Filing, Stored};
+    #[pymodule_export]
+    use crate::threads::forbid_global_pool;
     #[pymodule_export]
     use crate::verify::{content, overlap};
 

@@ -11,6 +11,7 @@ use pyo3::types::PyBytes;
 use crate::corpus::Corpus;
 use crate::errors::raise;
 use crate::rule::Rule;
+use crate::threads::pool;
 
 /// What a collection has in common.
 #[pyclass(frozen, module = "neardup._core")]
@@ -23,11 +24,9 @@ impl Background {
     /// Of the documents of a finished corpus.
     #[new]
     fn new(py: Python<'_>, corpus: &Corpus) -> PyResult<Self> {
+        let pool = corpus.threads.pool()?;
         let inner = py
-            .detach(|| {
-                let count = || background::Background::of(&corpus.inner);
-                corpus.pool.install(count)
-            })
+            .detach(|| pool.install(|| background::Background::of(&corpus.inner)))
             .map_err(raise)?;
         Ok(Background { inner })
     }
@@ -35,23 +34,30 @@ impl Background {
     /// Of so many documents, by what several corpora counted of the shingles of theirs.
     #[staticmethod]
     fn of_shingles(py: Python<'_>, documents: u64, counted: &[u8]) -> PyResult<Self> {
-        let inner = py.detach(|| {
+        let pool = pool(1)?;
+        let count = || {
             let counted = background::shingles_from_bytes(counted)?;
             Ok(background::Background::of_shingles(documents, &counted))
-        });
+        };
+        let inner = py.detach(|| pool.install(count));
         Ok(Background {
             inner: inner.map_err(raise)?,
         })
     }
 
     #[staticmethod]
-    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        let inner = background::Background::from_bytes(bytes).map_err(raise)?;
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let pool = pool(1)?;
+        let inner = py
+            .detach(|| pool.install(|| background::Background::from_bytes(bytes)))
+            .map_err(raise)?;
         Ok(Background { inner })
     }
 
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.inner.to_bytes())
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let pool = pool(1)?;
+        let bytes = py.detach(|| pool.install(|| self.inner.to_bytes()));
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// Documents counted, shingles that many of them carry, keys that many of them have.
@@ -172,12 +178,10 @@ impl Stored {
         corpus: &Corpus,
     ) -> PyResult<Bound<'py, PyArray1<u64>>> {
         let stored = self.inner.as_ref().ok_or_else(used_up)?;
-        let found = py.detach(|| {
-            let count = corpus.inner.len() as u32;
-            corpus
-                .pool
-                .install(|| stored.candidates(corpus.inner.sketches(), count))
-        });
+        let pool = corpus.threads.pool()?;
+        let count = corpus.inner.len() as u32;
+        let search = || stored.candidates(corpus.inner.sketches(), count);
+        let found = py.detach(|| pool.install(search));
         Ok(found.into_pyarray(py))
     }
 }

@@ -4,6 +4,8 @@ use neardup_core::verify::{Commonness, Evidence, Overlap, Profile, Shingles};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::threads::pool;
+
 /// Shingles of `a`, of `b`, and in both of two normalized texts.
 #[pyfunction]
 #[pyo3(signature = (a, b, *, shingle))]
@@ -28,14 +30,16 @@ pub fn content<'py>(
     counted: Vec<String>,
     entries: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let found = py.detach(|| {
+    let pool = pool(1)?;
+    let compare = || {
         let sets: Vec<Shingles> = counted.iter().map(|t| Shingles::of(t, shingle)).collect();
         let hashes: Vec<&[u64]> = sets.iter().map(Shingles::hashes).collect();
         let mut commonness = Commonness::new(entries);
         commonness.add(&hashes);
         let [a, b] = [a, b].map(|text| Profile::of(text, shingle, Some(&commonness)));
         Evidence::of(&a, &b)
-    });
+    };
+    let found = py.detach(|| pool.install(compare));
     told(py, &found)
 }
 
