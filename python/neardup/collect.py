@@ -319,7 +319,7 @@ def _sort_keys(values: list[Any], name: str) -> list[Any]:
         return [None if v is None else _natural(v) for v in values]
     try:
         sorted(present)
-    except TypeError:
+    except (TypeError, RecursionError):
         kinds = ", ".join(sorted({type(v).__name__ for v in present}))
         raise InputError(
             f"The field '{name}' cannot order the documents: it holds values of kinds that do not "

@@ -431,7 +431,7 @@ def load_recipe(recipe: str | Path | Recipe = NAMES[0]) -> Recipe:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{path}: not a TOML file: {error}.") from error
     return _from_table(table, default_name=path.stem, folder=path.parent)
 

@@ -202,8 +202,10 @@ class Work:
 
     def _read(self, path: Path) -> dict[str, Any]:
         """Return what `_write` wrote."""
+        import orjson  # `import neardup` is not to wait for it
+
         try:
-            stored = json.loads(path.read_text(encoding="utf-8"))
+            stored = orjson.loads(path.read_bytes())
             content: dict[str, Any] = stored["content"]
             is_whole = stored["digest"] == _digest_of(content)
         except (OSError, ValueError, KeyError, TypeError):

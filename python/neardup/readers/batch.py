@@ -45,7 +45,10 @@ def show(value: Any) -> str:
         try:
             text = orjson.dumps(value, default=repr).decode()
         except (TypeError, ValueError):
-            text = repr(value)
+            try:
+                text = repr(value)
+            except RecursionError:
+                text = f"a {type(value).__name__} that is nested too deeply to be shown"
     text = text[: _SHOWN + 1]
     if not text.isprintable():
         text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -6,9 +6,10 @@ single line is bad; then the block is looked at line by line, which costs ten
 times as much and can say what is wrong. Both ways give the same for good
 lines. Lines end in ``\n``; a record is its line without the line break.
 
-The parser makes floats of whole numbers beyond 64 bits. Where one of them is
-an id, a value to sort by or part of a record that is converted, its line is
-parsed once more by the standard library, which keeps all digits.
+The parser makes floats of whole numbers beyond 64 bits. Where one of them is an
+id or a value to sort by, its line is parsed once more with such numbers as text.
+A record that is converted is parsed by the standard library, which keeps all
+digits, but recurses: it is given no record that is nested deeply.
 """
 
 import json
@@ -48,6 +49,8 @@ _NOT_UTF8 = "must be valid UTF-8"
 _RUN = b"0" * 19
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _BEYOND = float(1 << 63)
+# Texts are matched whole, so that digits inside them are left alone. No part is tried twice.
+_TEXT_OR_LONG_NUMBER = re.compile(rb""""(?:[^"\\]++|\\.)*+"|-?\d{19,}+(?![.eE])""", re.DOTALL)
 _NOT_CLEAN = (orjson.JSONDecodeError, LookupError, TypeError, pa.ArrowException)
 
 
@@ -134,7 +137,7 @@ class JsonLines:
         if not isinstance(record, dict):
             why = "only JSON lines can hold what is not a JSON object"
         elif line.count(b"[") + line.count(b"{") < _DEPTH or _is_writable(record):
-            return exact(line) if _RUN in line.translate(_ZEROS) else record
+            return exact_record(line) if _RUN in line.translate(_ZEROS) else record
         else:
             why = f"only JSON lines can hold what is nested {_DEPTH} levels deep or more"
         return Problem(self.name, number, None, why, None)
@@ -243,7 +246,7 @@ class LineReading:
     def _values(lines: list[bytes], records: list[dict[str, Any]], name: str) -> list[Any]:
         values = [record.get(name) for record in records]
         return [
-            exact(line)[name] if is_beyond(value) else value
+            exact_value(line, name) if is_beyond(value) else value
             for line, value in zip(lines, values, strict=True)
         ]
 
@@ -259,7 +262,7 @@ class LineReading:
         for index, record in enumerate(records):
             value = as_id(record.get(key))
             if value is None and is_beyond(record.get(key)):
-                value = as_id(exact(lines[index])[key])
+                value = as_id(exact_value(lines[index], key))
             if value is None:
                 number = self.done + index + 1
                 value = f"{self.source}:{number}"
@@ -287,13 +290,35 @@ def parse(line: bytes) -> dict[str, Any] | str:
     return record if isinstance(record, dict) else "must be a JSON object"
 
 
-def exact(line: bytes) -> dict[str, Any]:
+def exact_record(line: bytes) -> dict[str, Any]:
     """Parse a line that `parse` takes, keeping all digits of whole numbers.
 
-    There are 308 of them at most: beyond, `parse` calls the line no JSON.
+    There are at most 308 of them: beyond, `parse` calls the line no JSON. It
+    must be nested less than 250 levels deep, since the parser recurses.
     """
     record: dict[str, Any] = json.loads(line)
     return record
+
+
+def exact_value(line: bytes, name: str) -> Any:
+    """Return a field of a line that `parse` takes, a whole number with all its digits.
+
+    The line may be nested as deeply as `parse` allows.
+
+    Examples
+    --------
+    >>> exact_value(b'{"id": 12345678901234567890123, "text": "1"}', "id")
+    12345678901234567890123
+    """
+
+    def quoted(found: re.Match[bytes]) -> bytes:
+        return found[0] if found[0].startswith(b'"') else b'"%b"' % found[0]
+
+    parsed = orjson.loads(line)[name]
+    if not is_beyond(parsed):
+        return parsed
+    digits = orjson.loads(_TEXT_OR_LONG_NUMBER.sub(quoted, line))[name]
+    return int(digits) if isinstance(digits, str) else parsed
 
 
 def is_beyond(value: Any) -> bool:

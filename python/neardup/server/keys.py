@@ -20,6 +20,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.parameters import bad
 
@@ -145,7 +147,7 @@ def read_keys(path: Path) -> list[Key]:
             f"{stat.S_IMODE(mode):o} instead. Mend it with: chmod 600 {path}"
         )
     try:
-        table = json.loads(data)
+        table = orjson.loads(data)
         if table["format"] != _FORMAT:
             raise ValueError
         return [_key(row) for row in table["keys"]]
