@@ -17,9 +17,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reas
 
 #: Everything that uses threads, each on a folder with an index; a child that hangs is ended.
 TASKS = """
-import multiprocessing, os, signal, sys
+import json, multiprocessing, os, signal, sys, tempfile
 import numpy as np
 import neardup
+import neardup.readers
 from neardup import _core
 
 _core.forbid_global_pool()
@@ -31,6 +32,14 @@ INDEX = sys.argv[1]
 def similar(recipe, **options):
     return neardup.dedup(TEXTS, recipe=recipe, **options).keep.tolist()
 
+def worked():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "in.jsonl")
+        with open(path, "w", encoding="utf-8") as lines:
+            lines.writelines(json.dumps({"text": text}) + "\\n" for text in TEXTS)
+        names = [os.path.join(folder, name) for name in ("kept.jsonl", "work")]
+        return neardup.dedup_files([path], names[0], work=names[1]).keep.tolist()
+
 def added():
     with neardup.Index(INDEX) as index:
         new = [{"id": f"{os.getpid()}-{at}", "text": text} for at, text in enumerate(TEXTS[:50])]
@@ -39,13 +48,14 @@ def added():
         return added, index.query(TEXTS[3]) is not None, index.recount() > 0
 
 def checked():
-    report = neardup.check("\\n".join(TEXTS[:9]), INDEX)
+    paper = neardup.readers.read_bytes("\\n".join(TEXTS[:9]).encode(), "paper.txt")
+    report = neardup.check(paper, INDEX)
     return report.rates.total
 
 def tasks():
     return {
         "general": similar("general"),
-        "little memory": similar("general", memory=0),
+        "work folder": worked(),
         "minhash": similar("minhash"),
         "characters": similar("characters"),
         "improved": similar("improved"),
