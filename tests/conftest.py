@@ -13,12 +13,16 @@ import pytest
 import zstandard
 from hypothesis import HealthCheck, settings
 
+from neardup import _core
 from tests import needs
 
 # A shell that starts a job in the background lets it ignore Ctrl-C, and so do all the
 # programs that the tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# A child of a fork would wait for ever for the global pool of threads, so nothing may use it.
+_core.forbid_global_pool()
 
 ROOT = Path(__file__).resolve().parents[1]
 
