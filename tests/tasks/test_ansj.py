@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from tests import needs
 from tests.conftest import ROOT
 
 from neardup import fingerprint, load_recipe
@@ -30,7 +31,7 @@ def ready(*command):
 def jars(tmp_path_factory):
     """ANSJ and what it needs, from Maven Central."""
     if not (ready("javac", "-version") and ready("mvn", "-version")):
-        pytest.skip("needs Java 17 and Maven: apt install openjdk-17-jdk-headless maven")
+        pytest.skip(needs.JAVA_COMPILER)
     folder = tmp_path_factory.mktemp("ansj")
     goal = ["dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
     command = ["mvn", "-q", "-B", "-f", str(EXAMPLE / "pom.xml"), *goal]
