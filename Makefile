@@ -22,10 +22,10 @@ test: test-rust test-python
 
 # The profile and the features are those of the build, so that dependencies are compiled once.
 # neardup's own code is compiled again, with assertions and checks of overflow.
+CHECKED := $(foreach setting,opt-level=1 debug-assertions=true overflow-checks=true,\
+    --config profile.release.package.neardup-core.$(setting))
 test-rust: .venv/built
-	cargo test --locked --release --workspace \
-	    --config profile.release.package.neardup-core.debug-assertions=true \
-	    --config profile.release.package.neardup-core.overflow-checks=true
+	cargo test --locked --release --workspace $(CHECKED)
 
 test-python: .venv/test
 	tests/install_system_packages

@@ -6,6 +6,7 @@ What pip can bring is no reason: `make test` installs it, and an import that fai
 _INSTALL = "run tests/install_system_packages"
 
 BROWSER = f"needs Chromium and Chinese fonts: {_INSTALL}"
+FONTS = f"needs Chinese fonts: {_INSTALL}"
 CURL = f"needs curl: {_INSTALL}"
 JAVA = f"needs Java 17 or later: {_INSTALL}"
 JAVA_COMPILER = f"needs Java 17 with its compiler, and Maven: {_INSTALL}"

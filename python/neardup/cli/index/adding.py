@@ -115,9 +115,17 @@ def add(
     clock = Clock()
     with ExitStack() as stack:
         outputs = stack.enter_context(OutputSet())
+
+        def opened() -> Index:
+            opening = io.opened(location, workers=workers, quiet=quiet, may_make=True)
+            index = stack.enter_context(opening)
+            io.check_outputs(index, removed, report)
+            return index
+
+        index = None if io.is_missing(location) else opened()
         file = None if removed is None else outputs.open(removed, force=force)
         report_file = None if report is None else outputs.open_text(report, force=force)
-        if io.is_missing(location):
+        if index is None:
             # A mistake in the other parameters must not leave a new, empty index.
             extra = extra_field or ()
             fields = Fields.checked(
@@ -126,10 +134,7 @@ def add(
             if within is not None:
                 check_span(within, "within")
             _check_inputs(inputs, format, fields)
-        index = stack.enter_context(
-            io.opened(location, workers=workers, quiet=quiet, may_make=True)
-        )
-        io.check_outputs(index, removed, report)
+            index = opened()
         with Watch(quiet=quiet, has_report=True) as watch:
             try:
                 added = index.add_files(
