@@ -122,6 +122,7 @@ def report(text, sources, found, *, asides=(), headings=(), **fields):
                 only_here(at),
                 0.41 if position == 0 else None,
                 len(sources[at][2]),
+                sum(source == at for source, _ in found),
             )
             for position, at in enumerate(order)
         ),

@@ -1,6 +1,7 @@
 """The report's page as text: all of the paper is on it, and nothing of the paper acts."""
 
 import base64
+import dataclasses
 import datetime
 import hashlib
 import json
@@ -21,6 +22,7 @@ from neardup.papers import html
 from neardup.papers.evidence import gather
 from neardup.papers.html import html_report, summary_page
 from neardup.papers.json_report import VERSION, as_dict, sha256_of
+from neardup.papers.report_limits import ReportLimits
 from neardup.papers.results import Aside, Passage, Piece, Rates, Report, Section, Source
 from neardup.papers.shown import plain, shown
 from neardup.papers.templating import COLOURS, STROKES
@@ -210,7 +212,7 @@ def random_reports(draw):
     )
     return Report(
         "paper", text, 1, 0, Rates(0.5, 0.5, 0.5), None,
-        tuple(Source(name, None, 1, 0.1, 0, None, size) for name in "abc"),
+        tuple(Source(name, None, 1, 0.1, 0, None, size, 0) for name in "abc"),
         sections, tuple(passages),
         tuple(Aside(*span(), kind) for kind in draw(st.lists(st.sampled_from(
             ("quotation", "references", "contents", "given")), max_size=3))),
@@ -373,6 +375,7 @@ def test_every_word_is_used_and_every_used_word_is_there():
     used |= {f"reading_{at}" for at in range(1, 6)}
     # Labels of the settings of a check.
     used |= {f"setting_{name}" for name in ("least", "candidates", "variants", "excluded_files")}
+    used |= {f"setting_{field.name}" for field in dataclasses.fields(ReportLimits)}
     used |= {"tag", "yes", "no"}
     # Those of notes have tests of their own.
     used |= {key for key in load_words("zh").table if key.startswith(("note_", "certainty_"))}

@@ -73,6 +73,30 @@ def run(
             rich_help_panel="Alignment",
         ),
     ] = 20,
+    max_passages: Annotated[
+        int,
+        typer.Option(
+            "--max-passages",
+            help="Largest number of passages that a report shows; all of them count.",
+            rich_help_panel="Output",
+        ),
+    ] = 1000,
+    max_source_passages: Annotated[
+        int,
+        typer.Option(
+            "--max-source-passages",
+            help="The same for each source.",
+            rich_help_panel="Output",
+        ),
+    ] = 200,
+    max_source_text: Annotated[
+        int,
+        typer.Option(
+            "--max-source-text",
+            help="Code points of source text beside the passages, after which no more are shown.",
+            rich_help_panel="Output",
+        ),
+    ] = 1_000_000,
     output: Annotated[
         str | None,
         typer.Option(
@@ -131,9 +155,11 @@ def run(
     from neardup.papers.batch import check_files
     from neardup.papers.given import papers_in, passed_over
     from neardup.papers.report_files import ReportFolder, refuse_existing, write_report
+    from neardup.papers.report_limits import ReportLimits
     from neardup.papers.words import load_words
 
     load_words(language)
+    limits = ReportLimits(max_passages, max_source_passages, max_source_text)
     above = _rate(fail_above)
     if not library and not among:
         raise ParameterError(
@@ -164,6 +190,7 @@ def run(
             among=among,
             exclude=exclude or (),
             least=least,
+            limits=limits,
             workers=workers,
             progress=watch,
         ):
@@ -271,7 +298,9 @@ def _print_report(report: Report) -> None:
     typer.echo(f"largest source      {rates.largest_source:7.2%}{largest}")
     if report.similarity is not None:
         typer.echo(f"similarity          {report.similarity:7.2%}  to the most similar source")
-    typer.echo(f"passages            {len(report.passages):,}")
+    found = sum(source.passages for source in report.sources)
+    shown = f"  {len(report.passages):,} in the report" if found > len(report.passages) else ""
+    typer.echo(f"passages            {found:,}{shown}")
     for number, source in enumerate(report.sources[:_SHOWN], 1):
         title = f"  {show(source.title)}" if source.title else ""
         typer.echo(f"{number:>6}  {source.rate:7.2%}  {show(source.id)}{title}")

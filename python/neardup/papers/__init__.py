@@ -13,7 +13,8 @@ against another. Inside:
 ``rates``       which characters count, and which are copied
 ``structure``   sections, quotations, references, contents; its docstring
                 has a table of the files behind it
-``results``     the report and what is in it
+``results``     the report and what is in it; how many passages it shows:
+                ``report_limits``
 ``notes``       what a report tells in sentences, in both languages
 ``excerpts``    what is shown around a passage; which words of it were
                 edited: ``edits``
@@ -27,6 +28,7 @@ from neardup.papers.align import SharedPassage, align
 from neardup.papers.batch import Checked, check_files
 from neardup.papers.check import check
 from neardup.papers.library import Library, LibraryDocument, open_library
+from neardup.papers.report_limits import ReportLimits
 from neardup.papers.results import Aside, Passage, Piece, Rates, Report, Section, Source
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "Piece",
     "Rates",
     "Report",
+    "ReportLimits",
     "Section",
     "SharedPassage",
     "Source",

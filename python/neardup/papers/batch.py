@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from neardup.collect import Progress
 from neardup.exceptions import InputError
 from neardup.papers.align import LEAST, check_least
-from neardup.papers.check import Checking, opened
+from neardup.papers.check import Checking, check_limits, opened
 from neardup.papers.given import is_writing, papers_in, passed_over, read_paper, texts_of
 from neardup.papers.library import joined, open_library
+from neardup.papers.report_limits import ReportLimits
 from neardup.papers.results import Report
 from neardup.parameters import bad, check_flag, check_workers
 
@@ -52,6 +53,7 @@ def check_files(
     among: bool = False,
     exclude: str | Path | Sequence[str | Path] = (),
     least: int = LEAST,
+    limits: ReportLimits | None = None,
     workers: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[Checked]:
@@ -66,7 +68,7 @@ def check_files(
         See :func:`neardup.papers.open_library`. It is opened once for all.
     among : bool, default=False
         Whether each paper is held against all others, too.
-    exclude, least, workers, progress
+    exclude, least, limits, workers, progress
         As of :func:`neardup.check`.
 
     Yields
@@ -97,6 +99,7 @@ def check_files(
     """
     workers = check_workers(workers)
     check_least(least)
+    limits = check_limits(limits)
     progress = progress or Progress()
     paths = papers_in(papers)
     if not check_flag(among, "among") and library is None:
@@ -106,7 +109,7 @@ def check_files(
         progress.note(note)
     names = _names_of(paths)
     with _held_against(paths, library, among, workers, progress) as against:
-        checking = Checking(against, excluded, least, workers)
+        checking = Checking(against, excluded, least, limits, workers)
         progress.stage("papers", len(paths))
         for path in paths:
             try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from neardup.papers.align import LEAST, aligner, check_least
 from neardup.papers.excerpts import around
 from neardup.papers.given import read_paper, texts_of
 from neardup.papers.notes import Note
+from neardup.papers.report_limits import ReportLimits, shown_passages
 from neardup.papers.results import Aside, Passage, Piece, Rates, Report, Section, Source
 from neardup.parameters import bad, check_workers
 
@@ -49,6 +50,7 @@ def check(
     name: str | None = None,
     exclude: str | Path | FileText | Sequence[str | Path | FileText] = (),
     least: int = LEAST,
+    limits: ReportLimits | None = None,
     workers: int = 0,
     progress: Progress | None = None,
 ) -> Report:
@@ -71,6 +73,9 @@ def check(
     least : int, default=20
         Chinese characters that a passage has at least in common with its source, at least
         5; of an alphabet twice as many letters.
+    limits : ReportLimits or None, default=None
+        How many passages the report shows; None for the default limits. Rates and counts
+        include every passage, and a note says how many are not shown.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes no result.
     progress : Progress or None, default=None
@@ -125,6 +130,7 @@ def check(
     """
     workers = check_workers(workers)
     check_least(least)
+    limits = check_limits(limits)
     if name is not None and not isinstance(name, str):
         raise bad("name", "text or None", name)
     read, own_name = read_paper(paper, "paper")
@@ -132,8 +138,17 @@ def check(
     progress = progress or Progress()
     with opened(library, workers, progress) as found:
         skip = found.own_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
-        checking = Checking(found, excluded, least, workers)
+        checking = Checking(found, excluded, least, limits, workers)
         return checking.report(read, name or own_name, skip)
+
+
+def check_limits(limits: ReportLimits | None) -> ReportLimits:
+    """Return limits, or the default ones; raise ParameterError if they are something else."""
+    if limits is None:
+        return ReportLimits()
+    if not isinstance(limits, ReportLimits):
+        raise bad("limits", "ReportLimits or None", limits)
+    return limits
 
 
 @contextmanager
@@ -172,6 +187,7 @@ class Checking:
     library: Library
     excluded: Sequence[str]
     least: int
+    limits: ReportLimits
     workers: int
 
     def report(self, paper: FileText, name: str, skip: Iterable[int] = ()) -> Report:
@@ -200,6 +216,9 @@ class Checking:
             notes.append(Note("own_file"))
         if len(found) > len(listed):
             notes.append(Note("more_sources", count=len(found) - len(listed)))
+        if hidden := sum(source.passages for source in sources) - len(passages):
+            key = "more_passages_one" if hidden == 1 else "more_passages"
+            notes.append(Note(key, count=hidden))
         outside = marks.copied & ~marks.set_aside
         copied = int(marks.copied.sum())
         return Report(
@@ -225,6 +244,7 @@ class Checking:
             settings={
                 "least": self.least,
                 "candidates": CANDIDATES,
+                **asdict(self.limits),
                 "variants": table or "none",
                 "excluded_files": len(self.excluded),
             },
@@ -279,8 +299,9 @@ class Checking:
             document.position: _core.edit_similarity(text, document.text)
             for document in self.library.documents(largest)
         }
+        shown = shown_passages([one.passages for one in listed], marks.counts, self.limits)
         sources, passages = [], []
-        for at, one in enumerate(listed):
+        for at, (one, chosen) in enumerate(zip(listed, shown, strict=True)):
             sources.append(
                 Source(
                     id=one.document.id,
@@ -290,9 +311,10 @@ class Checking:
                     only_here=int((marks.of(one.spans) & (marks.sources == 1)).sum()),
                     similarity=similarities.get(one.document.position),
                     length=one.length,
+                    passages=len(one.passages),
                 )
             )
-            passages += [replace(passage, source=at) for passage in one.passages]
+            passages += [replace(passage, source=at) for passage in chosen]
         passages.sort(key=lambda one: (one.begin, -one.end, one.source))
         return tuple(sources), tuple(passages)
 

@@ -110,7 +110,8 @@ def html_report(report: Report, *, language: str = "zh", date: datetime.date | N
             asides=_asides(report),
             given=any(aside.kind == "given" for aside in report.asides),
             first_of=_first_of(report, marks),
-            passages_of=Counter(passage.source for passage in report.passages),
+            shown_of=Counter(passage.source for passage in report.passages),
+            found=sum(source.passages for source in report.sources),
             # A section of no text is nowhere in it.
             in_text={block.section for block in marks.blocks},
             lazy=_lazy(report),

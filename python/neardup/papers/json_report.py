@@ -8,7 +8,7 @@ as in `neardup.papers.results`, which says what each of them means.
 - ``paper``, ``text``, ``characters``, ``copied``, ``similarity``.
 - ``rates``: ``total``, ``without_quotations``, ``largest_source``.
 - ``sources``: ``id``, ``title``, ``characters``, ``rate``, ``only_here``,
-  ``similarity``, ``length``.
+  ``similarity``, ``length``, ``passages`` (how many there are, shown or not).
 - ``sections``: ``title``, ``level``, ``begin``, ``end``, ``characters``,
   ``copied``, ``rate``.
 - ``passages``: ``begin``, ``end``, ``source`` (a position in ``sources``),

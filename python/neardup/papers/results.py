@@ -99,6 +99,9 @@ class Source:
         computed, because the paper repeats too little of it.
     length : int
         Length of the source's text, in code points.
+    passages : int
+        Passages in common with the paper. The report may show fewer: see
+        :class:`neardup.papers.ReportLimits`.
     """
 
     id: str
@@ -108,6 +111,7 @@ class Source:
     only_here: int
     similarity: float | None
     length: int
+    passages: int
 
 
 @dataclass(frozen=True)
@@ -205,7 +209,8 @@ class Report:
     sections : tuple of Section
         In the order of the paper.
     passages : tuple of Passage
-        In the order of the paper; passages of different sources may overlap.
+        In the order of the paper; passages of different sources may overlap. Limited by
+        :class:`neardup.papers.ReportLimits`: each source has the number of all its passages.
     asides : tuple of Aside
         What was set aside, in the order of the paper.
     pages : tuple of int

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from neardup.papers.check import Checking
 from neardup.papers.library import Library, LibraryDocument
+from neardup.papers.report_limits import ReportLimits
 from neardup.papers.results import Report
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def check_paper(
     Report
         It names the library, and its files within it, and not where they are here.
     """
-    return Checking(_Shared(library, done), (), least, workers).report(paper, label)
+    return Checking(_Shared(library, done), (), least, ReportLimits(), workers).report(paper, label)
 
 
 class _Shared(Library):
