@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import httpx
 import pytest
 
 from neardup.server.keys import create_key, read_keys
+from neardup.server.temporary_folders import SERVICE, remove_abandoned
 from tests import needs
 from tests.waiting import PATIENCE, until
 
@@ -249,6 +251,26 @@ class TestProcesses:
         }
         assert statuses == {200}
         assert two.stop() == 0
+
+    def test_reports_of_a_killed_service_are_removed_at_the_next_start(
+        self, tmp_path, monkeypatch, request
+    ):
+        temporary = tmp_path / "temporary"
+        temporary.mkdir()
+        monkeypatch.setenv("TMPDIR", str(temporary))
+        two = request.getfixturevalue("two")
+        (folder,) = temporary.glob(f"{SERVICE}*")
+        # The processes of a service that runs keep their folder.
+        monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+        remove_abandoned()
+        locks = folder / "checks"
+        until(lambda: len(list(locks.glob(".process-*"))) == 2, "two processes")
+        two.stop(signal.SIGKILL)
+        # They see that their parent is gone, and give their locks up.
+        until(lambda: not list(locks.glob(".process-*")), "the processes to end")
+        assert folder.exists()
+        remove_abandoned()
+        assert list(temporary.iterdir()) == []
 
     def test_a_check_is_known_to_all_of_them(self, two):
         paper = {"file": ("paper.txt", "渡口的新渡轮下周一试航，票价与旧船相同。".encode())}

@@ -27,17 +27,15 @@ import orjson
 
 from neardup.exceptions import ParameterError
 from neardup.server.clock import Clock
-
-try:
-    import fcntl
-except ImportError:
-    # Windows has one process for a service, and this is for several.
-    fcntl = None  # type: ignore[assignment]
+from neardup.server.temporary_folders import (
+    CHECKS,
+    hold_lock,
+    is_free,
+    lock_path,
+    remove_abandoned,
+)
 
 __all__ = ["FINISHED", "JobFolder", "JobState", "Trouble"]
-
-#: Where folders of services are, below that of temporary files.
-_PLACES = ("neardup-checks-*", "neardup-service-*/checks")
 
 _ID = re.compile("[0-9a-f]{32}")
 _FILES = ("zh.html", "en.html", "report.json")
@@ -142,9 +140,9 @@ class JobFolder:
         ParameterError
             If others than this user may look into the folder.
         """
-        _sweep()
+        remove_abandoned()
         self._shared = path is not None
-        self.path = path or Path(tempfile.mkdtemp(prefix="neardup-checks-"))
+        self.path = path or Path(tempfile.mkdtemp(prefix=CHECKS))
         self._there()
 
     def create(self, paper: str, library: str) -> JobState:
@@ -204,7 +202,7 @@ class JobFolder:
         """Give up the lock; remove the folder if it was made here."""
         if self._lock is not None:
             with contextlib.suppress(OSError):
-                self._lock_path(self.owner).unlink()
+                lock_path(self.path, self.owner).unlink()
             os.close(self._lock)
             self._lock = None
         if not self._shared:
@@ -219,21 +217,14 @@ class JobFolder:
                 f"The folder of checks must be this user's alone. Got {self.path} instead, which"
                 f" others may open. Name another one, or: chmod 700 {self.path}"
             )
-        if fcntl is None or self._lock_path(self.owner).exists():
+        if lock_path(self.path, self.owner).exists():
             return
         if self._lock is not None:
             os.close(self._lock)
-        # Under its name the file is locked from the first moment on.
-        new = self.path / f".new-{self.owner}"
-        self._lock = os.open(new, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
-        new.rename(self._lock_path(self.owner))
-
-    def _lock_path(self, owner: str) -> Path:
-        return self.path / f".process-{owner}"
+        self._lock = hold_lock(self.path, self.owner)
 
     def _lives(self, owner: str) -> bool:
-        return fcntl is None or owner == self.owner or not _is_free(self._lock_path(owner))
+        return owner == self.owner or not is_free(lock_path(self.path, owner))
 
     def _read(self, job: str, name: str) -> bytes | None:
         if not _ID.fullmatch(job):
@@ -252,31 +243,3 @@ class JobFolder:
         except FileNotFoundError:
             return False
         return True
-
-
-def _is_free(lock: Path) -> bool:
-    """Return whether no process holds a lock."""
-    try:
-        descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
-    except OSError:
-        return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return True
-
-
-def _sweep() -> None:
-    """Remove folders of services that were killed: reports are nobody else's business."""
-    if fcntl is None:
-        return
-    temporary = Path(tempfile.gettempdir())
-    for folder in [found for place in _PLACES for found in temporary.glob(place)]:
-        with contextlib.suppress(OSError):
-            mine = folder.lstat().st_uid == os.getuid()
-            locks = list(folder.glob(".process-*"))
-            if mine and locks and all(map(_is_free, locks)):
-                shutil.rmtree(folder, ignore_errors=True)

@@ -35,6 +35,7 @@ from neardup.server.keys import read_keys
 from neardup.server.limits import is_loopback
 from neardup.server.logs import log_config
 from neardup.server.signing import Signer
+from neardup.server.temporary_folders import SERVICE, hold_lock
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -223,7 +224,10 @@ def _shared_folder(workers: int) -> Iterator[Path | None]:
     if workers == 1:
         yield None
         return
-    folder = Path(tempfile.mkdtemp(prefix="neardup-service-"))
+    folder = Path(tempfile.mkdtemp(prefix=SERVICE))
+    # Processes that outlive this one give their own locks up when they end: this lock stays, so
+    # that the next service knows the folder as abandoned.
+    lock = hold_lock(folder, "parent")
     try:
         # Where `neardup.server.metrics` adds up; its library knows no other way to be told.
         os.environ[_METRICS] = str(folder / "metrics")
@@ -232,6 +236,8 @@ def _shared_folder(workers: int) -> Iterator[Path | None]:
     finally:
         del os.environ[_METRICS]
         shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
 
 
 def _check_keys(settings: Settings, host: str) -> None:
