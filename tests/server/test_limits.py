@@ -48,16 +48,33 @@ class TestHosts:
             "0.0.0.0:8765",
             "10.0.0.1",
             "[::2]",
-            "[::1",
-            "[::1]evil.example",
             "",
-            "\u00e9".encode("latin-1"),
         ],
     )
     def test_a_name_that_was_made_to_lead_here(self, client, host):
         answer = client.get("/healthz", headers={"Host": host})
         assert answer.status_code == 421
         assert answer.json()["type"] == "urn:neardup:not-this-host"
+
+    @pytest.mark.parametrize(
+        "host",
+        [
+            "[::1",
+            "[::1]evil.example",
+            "\u00e9".encode("latin-1"),
+            "localhost:80@evil.example",
+            "evil.example:80@localhost",
+            "localhost/evil.example",
+            "localhost:http",
+            "localhost:80:80",
+            "local host",
+            "localhost:123456",
+        ],
+    )
+    def test_what_is_no_host(self, client, host):
+        answer = client.get("/healthz", headers={"Host": host})
+        assert answer.status_code == 400
+        assert answer.json()["detail"].startswith("The header Host must be a host")
 
     def test_what_loopback_is(self):
         assert not any(map(is_loopback, ("", "localhost.", "0.0.0.0", "::", "2130706433")))
@@ -536,6 +553,96 @@ class TestRealConnections:
         assert answer.startswith(b"HTTP/1.1 400 ")
         assert b"application/problem+json" in answer
         assert b"server:" not in answer.lower()
+
+    @pytest.mark.parametrize(
+        ("sent", "detail"),
+        [
+            (b"Host: localhost\r\nHost: localhost", b"one Host header. Got 2"),
+            (b"Host: evil.example\r\nHost: localhost", b"one Host header. Got 2"),
+            (b"X-A: b", b"one Host header. Got 0"),
+            (b"Host: localhost:80@evil.example", b"Host must be a host"),
+            (b"Host: evil.example:80@localhost", b"Host must be a host"),
+        ],
+    )
+    def test_hosts_that_may_be_read_in_two_ways(self, running, sent, detail):
+        with connect(running) as connection:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\n" + sent + b"\r\n\r\n")
+            answer = until_closed(connection)
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert detail in answer
+        assert answer.count(b"HTTP/1.1 ") == 1
+
+    @pytest.mark.parametrize(
+        "coding",
+        [
+            b"gzip",
+            b"gzip, chunked",
+            b"chunked, gzip",
+            b"chunked, chunked",
+            b"identity",
+            b"chunked;q=1",
+            b"xchunked",
+            b"chunked,",
+            b"\x0bchunked",
+            b"",
+            b"chunked\r\nTransfer-Encoding: chunked",
+            b"gzip\r\nTransfer-Encoding: chunked",
+        ],
+    )
+    @pytest.mark.parametrize("path", [b"/v1/compare", b"/check", b"/nowhere"])
+    def test_transfer_codings(self, running, path, coding):
+        head = b"POST %s HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: %s\r\n\r\n"
+        with connect(running) as connection:
+            connection.sendall(head % (path, coding) + b"2\r\n{}\r\n0\r\n\r\n")
+            answer = until_closed(connection)
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert b"application/problem+json" in answer
+        assert answer.count(b"HTTP/1.1 ") == 1
+
+    def test_a_transfer_coding_of_an_older_version(self, running):
+        with connect(running) as connection:
+            connection.sendall(self.CHUNKED.replace(b"HTTP/1.1", b"HTTP/1.0") + b"\r\n")
+            answer = until_closed(connection)
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert b"needs HTTP/1.1" in answer
+
+    CHUNKED = (
+        b"POST /v1/compare HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Transfer-Encoding: Chunked\r\n\r\n11\r\n" + b'{"a":"x","b":"y"}' + b"\r\n0\r\n"
+    )
+
+    @pytest.mark.parametrize(
+        "trailer", [b"X-A: b", b"Authorization: Bearer b", b"Host: evil.example", b"X A"]
+    )
+    def test_trailers(self, running, trailer):
+        with connect(running) as connection:
+            connection.sendall(self.CHUNKED + trailer + b"\r\n\r\n")
+            answer = until_closed(connection)
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert b"trailer" in answer or trailer == b"X A"
+        assert answer.count(b"HTTP/1.1 ") == 1
+        # Without a trailer it is answered, and so is the next request.
+        with connect(running) as connection:
+            ask = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            connection.sendall(self.CHUNKED + b"\r\n" + ask)
+            answer = until_closed(connection)
+        assert answer.count(b"HTTP/1.1 200 ") == 2
+
+    def test_a_damaged_chunk(self, running):
+        with connect(running) as connection:
+            connection.sendall(self.CHUNKED.replace(b"\r\n0\r\n", b"\r\nzz\r\n"))
+            answer = until_closed(connection)
+        assert answer.startswith(b"HTTP/1.1 400 ")
+
+    def test_a_damaged_request_does_not_answer_the_one_before(self, serve_really, tmp_path):
+        running = serve_really()
+        with connect(running) as connection:
+            ask = "POST /v1/slow?until={} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
+            connection.sendall(ask.format(tmp_path / "go").encode())
+            running.wait_until_logged("begun")
+            connection.sendall(b"nonsense\r\n\r\n")
+            assert b"400" not in until_closed(connection)
+        (tmp_path / "go").touch()
 
     def test_three_hundred_connections(self, running):
         with ExitStack() as open_ones:

@@ -5,13 +5,17 @@ no middleware sees it. So a head must be there in time, what is not yet of use i
 and so is the number of connections. Refusals have the shape of all problems. Nor may it
 leave its answer lying: a connection is closed only when all of it was taken, so one that
 is not taken in time is cut.
+
+The parser accepts what a proxy may read in another way, and what uvicorn would mix up: transfer
+codings other than ``chunked``, and trailers, which uvicorn would append to the headers. Such
+a request gets 400.
 """
 
 from __future__ import annotations
 
 import asyncio
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -54,6 +58,8 @@ class Connection(HttpToolsProtocol):
         self._answering: RequestResponseCycle | None = None
         self._useless = 0
         self._ignored = 0
+        self._in_head = True
+        self._fault = ""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin, unless there are too many."""
@@ -86,10 +92,23 @@ class Connection(HttpToolsProtocol):
         elif self._timer is None and (self.cycle is None or self.cycle.response_complete):
             self._expect_head()
 
+    def on_message_begin(self) -> None:
+        """Begin with the next head."""
+        self._in_head = True
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header; refuse a trailer."""
+        if not self._in_head:
+            self._fail("The body must end without trailers.")
+        super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         """Begin to answer."""
+        self._in_head = False
         self._useless = self._ignored = 0
         self._head_is_there()
+        self._check_coding()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -113,7 +132,21 @@ class Connection(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP."""
-        self._refuse(400, "Bad request", msg)
+        self._refuse(400, "Bad request", self._fault or msg)
+
+    def _check_coding(self) -> None:
+        codings = [value for name, value in self.headers if name == b"transfer-encoding"]
+        if not codings:
+            return
+        if self.parser.get_http_version() != "1.1":
+            self._fail("The header Transfer-Encoding needs HTTP/1.1.")
+        if [coding.strip(b" \t").lower() for coding in codings] != [b"chunked"]:
+            self._fail("The header Transfer-Encoding must be 'chunked', once. Send Content-Length.")
+
+    def _fail(self, fault: str) -> NoReturn:
+        # The parser stops, and uvicorn calls `send_400_response`.
+        self._fault = fault
+        raise ValueError(fault)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._answering = cycle
@@ -149,8 +182,19 @@ class Connection(HttpToolsProtocol):
             self._refuse(408, "Request too slow", "The request did not come in time.")
 
     def _refuse(self, status: int, title: str, detail: str) -> None:
+        cycle = self.cycle
+        if (
+            cycle is not None
+            and cycle is self._answering
+            and cycle.more_body
+            and not cycle.response_started
+        ):
+            # It is this request's body that is refused. The application reads that its client
+            # is gone.
+            cycle.disconnected = cycle.response_complete = True
+            cycle.message_event.set()
         # In the middle of an answer another one would be taken for a part of it.
-        if self.cycle is None or self.cycle.response_complete:
+        if cycle is None or cycle.response_complete:
             answer = response(ProblemError(status, title, detail))
             head = [b"HTTP/1.1 %d %s" % (status, title.encode())]
             head += [name + b": " + value for name, value in answer.raw_headers]

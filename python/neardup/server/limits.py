@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
+import re
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
@@ -35,6 +36,8 @@ UPLOADS = frozenset(("/v1/check", "/check"))
 _API = "/v1/"
 #: Addresses whose forms are of a few lines, and may be sent by anybody.
 _SIGNING = frozenset(("/login", "/logout"))
+#: A registered name or an IPv4 address, or an IPv6 address in brackets (RFC 3986).
+_HOST = re.compile(r"(?:[0-9A-Za-z._~%!$&'()*+,;=-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
 #: Largest such form; also what stands around a file in another.
 _FORM_BYTES = 64 << 10
 #: Requests without a key at once: a share of the places, but enough for a page and what it loads.
@@ -148,6 +151,9 @@ class Limits:
     def _refusal(
         self, scope: Scope, most: int, stranger: ProblemError | None
     ) -> ProblemError | None:
+        fault = _host_fault(scope)
+        if fault:
+            return ProblemError(400, "Bad request", fault)
         headers = dict(scope["headers"])
         if self._settings.keys is None and not _names_loopback(headers.get(b"host", b"")):
             return ProblemError(
@@ -195,6 +201,19 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _host_fault(scope: Scope) -> str:
+    """Return what is wrong with the Host header, empty if nothing is.
+
+    Whoever reads it next may understand a second one, or what is no host, in another way.
+    """
+    hosts = [value for name, value in scope["headers"] if name == b"host"]
+    if len(hosts) > 1 or (not hosts and scope.get("http_version") == "1.1"):
+        return f"The request must have one Host header. Got {len(hosts)} instead."
+    if hosts and not _HOST.fullmatch(hosts[0].decode("latin-1")):
+        return "The header Host must be a host, and a port after a colon if there is one."
+    return ""
 
 
 def _names_loopback(host: bytes) -> bool:
