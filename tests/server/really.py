@@ -22,7 +22,7 @@ for name in ("SIGTERM", "SIGHUP"):
 from neardup.server import Settings, connections, limits, running
 
 given = json.loads(sys.argv[1])
-options = {name: given.pop(name) for name in ("host", "stop_seconds") if name in given}
+options = {name: given.pop(name) for name in ("host", "proxy", "stop_seconds") if name in given}
 if "head_seconds" in given:
     connections._HEAD_SECONDS = given.pop("head_seconds")
 if "stranger_seconds" in given:
@@ -60,7 +60,7 @@ sys.exit(0 if served else 2)
 def serve_really(index, tmp_path):
     """Start a service: ``serve_really(max_batch=3)``.
 
-    Keywords are those of `Settings`, and ``stop_seconds``, ``head_seconds``,
+    Keywords are those of `Settings`, and ``proxy``, ``stop_seconds``, ``head_seconds``,
     ``stranger_seconds``, and ``files``, how many files the process may open.
     """
     started = []

@@ -17,6 +17,8 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
 from neardup.server import Settings
+from neardup.server.clock import Clock
+from neardup.server.failed_keys import FailedKeys
 from neardup.server.keys import Keys, create_key
 from neardup.server.limits import Limits, is_loopback
 from tests import needs
@@ -148,9 +150,10 @@ def limited(routes, **settings):
     """Return a bare application behind the limits, and the limits."""
     app, given = Starlette(routes=routes), Settings(index="none.db", **settings)
     app.state.keys = None if given.keys is None else Keys(given.keys)
+    app.state.failed_keys = FailedKeys(Clock())
     limits = Limits(app, given)
 
-    async def ask(method="GET", path="/", body=(b"",), pause=0.0, headers=()):
+    async def ask(method="GET", path="/", body=(b"",), pause=0.0, headers=(), client=None):
         sent, answer = list(body), []
 
         async def receive():
@@ -167,6 +170,7 @@ def limited(routes, **settings):
         scope = {
             "type": "http",
             "app": app,
+            "client": client and (client, 1),
             "method": method,
             "path": path,
             "raw_path": path.encode(),
@@ -326,6 +330,95 @@ class TestAtOnce:
         assert sorted(status for status, _ in found) == [200] * 5 + [503] * 4
         assert found[-1][0] == 200
         assert limits.in_flight == 0
+
+
+class TestByClient:
+    """One client takes a share, however much it asks for."""
+
+    ONE, OTHER = "192.0.2.1", "192.0.2.2"
+
+    def ask_together(self, asked, **settings):
+        """Return the statuses of requests at once, given the client and the key of each."""
+
+        async def held(request):
+            await request.body()
+            await anyio.sleep(1)
+            return PlainTextResponse("done")
+
+        limits, ask = limited([Route("/", held, methods=["GET", "POST"])], **settings)
+        found = {}
+
+        async def one(number, client, headers, body):
+            method = "POST" if body else "GET"
+            answer = await ask(method, body=[body], client=client, headers=headers)
+            found[number] = answer[0]
+
+        async def all_of_them():
+            async with anyio.create_task_group() as group:
+                for number, (client, headers, body) in enumerate(asked):
+                    group.start_soon(one, number, client, headers, body)
+                    await anyio.wait_all_tasks_blocked()
+
+        run_virtually(all_of_them)
+        assert (limits.in_flight, limits._clients) == (0, {})
+        return [found[number] for number in range(len(asked))]
+
+    @pytest.mark.parametrize(("share", "places"), [(0.5, 4), (0.1, 1), (0.3, 3), (1.0, 8)])
+    def test_requests_of_an_address(self, share, places):
+        asked = [(self.ONE, (), b"")] * 10
+        found = self.ask_together(asked, max_in_flight=8, client_share=share)
+        assert found == [200] * places + [429] * (10 - places)
+
+    def test_others_are_answered(self):
+        asked = [(self.ONE, (), b"")] * 10 + [(self.OTHER, (), b"")] * 3
+        found = self.ask_together(asked, max_in_flight=8)
+        assert found == [200] * 4 + [429] * 6 + [200] * 3
+
+    def test_networks_of_ipv6(self):
+        asked = [(f"2001:db8::{number:x}", (), b"") for number in range(10)]
+        found = self.ask_together([*asked, ("2001:db8:1::", (), b"")], max_in_flight=8)
+        assert found == [200] * 4 + [429] * 6 + [200]
+
+    @pytest.mark.parametrize("local", [None, "127.0.0.1", "::1", "::ffff:127.0.0.1"])
+    def test_this_machine_has_no_share(self, local):
+        found = self.ask_together([(local, (), b"")] * 10, max_in_flight=8)
+        assert found == [200] * 8 + [429] * 2
+
+    def test_a_key_is_a_client_wherever_it_is_used(self, tmp_path):
+        path = tmp_path / "keys.json"
+        keys = [
+            ((b"authorization", f"Bearer {create_key(path, name, ['read'])[0]}".encode()),)
+            for name in ("one", "other")
+        ]
+        asked = [(f"192.0.2.{number}", keys[0], b"") for number in range(6)]
+        # The same address with another key is another client.
+        asked += [("192.0.2.0", keys[1], b"")] * 5
+        found = self.ask_together(asked, max_in_flight=8, keys=path)
+        assert found == [200] * 4 + [429] * 2 + [200] * 4 + [429]
+
+    def test_strangers_of_one_address(self, tmp_path):
+        path = tmp_path / "keys.json"
+        create_key(path, "desk", ["read"])
+        asked = [(self.ONE, (), b"")] * 6 + [(self.OTHER, (), b"")]
+        found = self.ask_together(asked, max_in_flight=64, keys=path)
+        assert found == [200] * 4 + [429] * 2 + [200]
+
+    def test_bodies(self):
+        # Room for four bodies of the largest; a client has the share, and one paper at least.
+        asked = [(self.ONE, (), b"a" * 100_000)] * 5 + [(self.OTHER, (), b"a" * 100_000)]
+        found = self.ask_together(asked, max_body_bytes=100_000, max_upload_bytes=1000)
+        assert found == [200, 200, 503, 503, 503, 200]
+
+    def test_one_paper_of_the_largest(self):
+        async def read(request):
+            await request.body()
+            return PlainTextResponse("read")
+
+        _, ask = limited(
+            [Route("/v1/check", read, methods=["POST"])], max_upload_bytes=1 << 20, client_share=0.1
+        )
+        body = [b"a" * (1 << 16)] * 16
+        assert run_virtually(ask, "POST", "/v1/check", body, 0.0, (), self.ONE)[0] == 200
 
 
 def memory(pid, *, reset=False):
@@ -674,6 +767,46 @@ class TestRealConnections:
                 return False
 
         until(answers, "the service to have room again")
+
+    def test_more_connections_than_one_address_may_have(self, serve_really):
+        # A proxy has connections for many; who is none has the share.
+        running = serve_really(files=200, client_share=0.2, proxy="10.0.0.7")
+        with ExitStack() as open_ones:
+            # Of 100 connections, one may be the client's of this test.
+            connections = [open_ones.enter_context(connect(running)) for _ in range(21)]
+            assert until_closed(connections[-1]) == b""
+            connections[0].sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert connections[0].recv(65536).startswith(b"HTTP/1.1 200 ")
+
+        def answers():
+            try:
+                return running.client.get("/healthz").status_code == 200
+            except httpx.TransportError:
+                return False
+
+        until(answers, "the address to have room again")
+
+    def test_a_proxy_has_connections_for_many(self, serve_really):
+        running = serve_really(files=200, client_share=0.2)
+        with ExitStack() as open_ones:
+            connections = [open_ones.enter_context(connect(running)) for _ in range(60)]
+            connections[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert connections[-1].recv(65536).startswith(b"HTTP/1.1 200 ")
+
+    def test_the_forwarded_address_counts(self, serve_really, tmp_path):
+        path = tmp_path / "keys.json"
+        create_key(path, "desk", ["read"])
+        running = serve_really(keys=str(path), stranger_seconds=1000)
+        wrong = {"Authorization": "Bearer wrong"}
+
+        def status(address):
+            headers = wrong | {"X-Forwarded-For": address}
+            return running.client.get("/v1/stats", headers=headers).status_code
+
+        # The first address may be anybody's invention; the proxy wrote the last one.
+        found = [status(f"198.51.100.{number}, 192.0.2.1") for number in range(6)]
+        assert found == [401] * 5 + [429]
+        assert status("192.0.2.2") == 401
 
     def test_whoever_goes_leaves_nothing(self, running):
         def ask_and_go():

@@ -106,12 +106,27 @@ def run(
     request_seconds: Annotated[
         float, typer.Option(help="Longest time for one request.", rich_help_panel=_LIMITS)
     ] = 30.0,
+    client_share: Annotated[
+        float,
+        typer.Option(
+            help="Largest share of each limit that one client may use, above 0 and at most 1. A "
+            "client is an API key, else an address.",
+            rich_help_panel=_LIMITS,
+        ),
+    ] = 0.5,
     max_jobs: Annotated[
         int, typer.Option(help="Most checks of papers that wait.", rich_help_panel=_LIMITS)
     ] = 32,
     job_seconds: Annotated[
         float, typer.Option(help="How long a report is kept.", rich_help_panel=_LIMITS)
     ] = 3600.0,
+    max_report_bytes: Annotated[
+        int,
+        typer.Option(
+            help="Stored reports of all checks, after which the oldest are removed.",
+            rich_help_panel=_LIMITS,
+        ),
+    ] = 1 << 30,
     stop_seconds: Annotated[
         int,
         typer.Option(
@@ -145,7 +160,7 @@ def run(
         raise ParameterError("--index is missing. Name the index to serve: --index news.db.")
     serve_keys.require_server()
     from neardup.papers.words import load_words
-    from neardup.parameters import check_whole
+    from neardup.parameters import check_threshold, check_whole
     from neardup.server import Settings
     from neardup.server.running import serve
 
@@ -161,8 +176,10 @@ def run(
         max_text_characters=check_whole(max_text_characters, "max_text_characters", 1),
         max_in_flight=check_whole(max_in_flight, "max_in_flight", 1),
         request_seconds=_seconds(request_seconds, "request_seconds"),
+        client_share=check_threshold(client_share, "client_share"),
         max_jobs=check_whole(max_jobs, "max_jobs", 1),
         job_seconds=_seconds(job_seconds, "job_seconds"),
+        max_report_bytes=check_whole(max_report_bytes, "max_report_bytes", 1),
     )
     is_file = "://" not in index
     _try_index(index, is_file=is_file, quiet=quiet)

@@ -14,9 +14,12 @@
 ``keys``, ``auth``          API keys, and who may do what
 ``signing``, ``csrf``       signed cookies, and forms that only our pages can send
 ``limits``, ``headers``     what is refused before it is read, what browsers may do
+``clients``                 who a request comes from, for limits by client
+``failed_keys``             the back-off after wrong keys
 ``connections``             bounds that the HTTP server lacks
 ``uploads``, ``libraries``  papers that come in, and what they are held against
 ``jobs``, ``job_folder``    checks of papers, which take longer than a request
+``temporary_folders``       where reports are, and how those of a killed service go
 ``checks``                  one check; ``check_metrics`` has the figures about all
 ``apart``                   parts of a check in a process of their own: ``reading``,
                             ``reading_process``, ``rendering_process``

@@ -12,6 +12,7 @@ from fastapi.routing import iter_route_contexts
 from neardup import __version__
 from neardup.server import auth, headers, limits, problems
 from neardup.server.clock import Clock
+from neardup.server.failed_keys import FailedKeys
 from neardup.server.jobs import Jobs
 from neardup.server.keys import Keys
 from neardup.server.metrics import Measured, Metrics
@@ -59,8 +60,8 @@ def create_app(
     -------
     FastAPI
         ``state`` has ``settings``, ``clock``, ``store``, ``writer``, ``jobs``, ``keys`` (None
-        where none are asked for) and ``metrics``. The index is opened when it is first
-        needed, so the application starts while the database is away.
+        where none are asked for), ``failed_keys`` and ``metrics``. The index is opened when it is
+        first needed, so the application starts while the database is away.
 
     Examples
     --------
@@ -90,6 +91,7 @@ def create_app(
     app.state.keys = None if settings.keys is None else Keys(settings.keys)
     app.state.metrics = Metrics()
     app.state.clock = clock or Clock()
+    app.state.failed_keys = FailedKeys(app.state.clock)
     app.state.jobs = Jobs(settings, registry=app.state.metrics.registry, clock=app.state.clock)
     app.state.checks_folder = None if shared is None else shared / "checks"
     for router in (

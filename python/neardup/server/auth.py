@@ -4,10 +4,12 @@ Without a file of keys the service is open to the machine it runs on, and to not
 else (`neardup.server.limits` refuses other names for it). With one, a request needs a
 key with the scope: as ``Authorization: Bearer KEY``, or behind a session cookie that
 was given for a key. A session names its key by digest, so it ends when that is revoked.
+Who tries wrong keys waits longer each time (`neardup.server.failed_keys`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,12 +17,14 @@ from fastapi import Depends
 from fastapi.security import HTTPBearer
 from starlette.requests import Request
 
+from neardup.server.clients import address_of
 from neardup.server.csrf import comes_from_elsewhere
 from neardup.server.headers import set_cookie
 from neardup.server.problems import ProblemError
 from neardup.server.signing import SESSION_COOKIE, signer_of
 
 if TYPE_CHECKING:
+    from neardup.server.failed_keys import FailedKeys
     from neardup.server.keys import Key, Keys
 
 __all__ = [
@@ -28,9 +32,9 @@ __all__ = [
     "SESSION_SECONDS",
     "Scope",
     "describe",
+    "identify",
     "is_allowed",
     "needs_keys",
-    "refuse_stranger",
     "require",
     "sign_in",
     "sign_out",
@@ -118,9 +122,13 @@ def sign_in(request: Request, key: str) -> Key | None:
     -------
     Key or None
         None if there is no such key; then there is no session.
+
+    Raises
+    ------
+    ProblemError
+        429 after too many wrong keys from this address.
     """
-    keys = _keys(request)
-    known = None if keys is None else keys.find(key.strip())
+    known = _find(request, key)
     if known is None:
         return None
     value = f"{known.digest}.{int(request.app.state.clock.time()) + SESSION_SECONDS}"
@@ -153,13 +161,18 @@ def describe(schema: dict[str, Any], *, keys: bool) -> None:
                 operation.pop("security", None)
 
 
-def refuse_stranger(request: Request) -> None:
-    """Raise 401 if a request has neither a valid key nor a session, where one is needed.
+def identify(request: Request) -> Key | None:
+    """Return the key of a request; None where the service asks for none.
 
     Needs nothing but the head: what a stranger sends is not worth reading.
+
+    Raises
+    ------
+    ProblemError
+        401 if the request has neither a valid key nor a session; 429 after too many wrong
+        keys from its address.
     """
-    if _keys(request) is not None:
-        _known(request)
+    return None if _keys(request) is None else _known(request)
 
 
 def _check(request: Request, scope: Scope) -> None:
@@ -179,17 +192,54 @@ def _check(request: Request, scope: Scope) -> None:
 
 
 def _known(request: Request) -> Key:
-    keys, header = _keys(request), request.headers.get("authorization")
+    # Once for a request, or a wrong key would count as often as it is asked for.
+    found: Key | ProblemError | None = getattr(request.state, "known", None)
+    if found is None:
+        try:
+            found = _identified(request)
+        except ProblemError as problem:
+            found = problem
+        request.state.known = found
+    if isinstance(found, ProblemError):
+        raise found
+    return found
+
+
+def _identified(request: Request) -> Key:
+    header = request.headers.get("authorization")
     if header is None:
         known = signed_in(request)
     else:
         kind, _, value = header.partition(" ")
-        known = None if keys is None or kind.lower() != "bearer" else keys.find(value.strip())
+        known = _find(request, value if kind.lower() == "bearer" else "")
     if known is None:
         what = "a key" if header is None else "a valid key"
         raise ProblemError(
             401, "A key is needed", f"The request needs {what}: Authorization: Bearer KEY."
         )
+    return known
+
+
+def _find(request: Request, value: str) -> Key | None:
+    """Return the key that somebody gave, None if it is wrong; raise 429 if they must wait."""
+    keys = _keys(request)
+    if keys is None:
+        return None
+    failed: FailedKeys = request.app.state.failed_keys
+    address, known = address_of(request.scope), keys.find(value.strip())
+    rest = failed.rest(address)
+    if rest > 0 and (known is None or not failed.was_used(address, known.digest)):
+        seconds = math.ceil(rest)
+        raise ProblemError(
+            429,
+            "Too many wrong keys",
+            f"Too many wrong keys came from this address. Try again in {seconds} seconds.",
+            headers={"Retry-After": str(seconds)},
+        )
+    if known is None:
+        failed.failed(address)
+    else:
+        failed.used(address, known.digest)
     return known
 
 

@@ -14,11 +14,15 @@ a request gets 400.
 from __future__ import annotations
 
 import asyncio
+import math
+from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from neardup.server.clients import network_of
 from neardup.server.problems import ProblemError, response
 
 if TYPE_CHECKING:
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
-__all__ = ["Connection", "raise_file_limit"]
+__all__ = ["Addresses", "Connection", "raise_file_limit"]
 
 #: From the first byte to the end of the head, and how long a new connection may be silent.
 _HEAD_SECONDS = 10.0
@@ -39,6 +43,38 @@ _IGNORED_BYTES = 1 << 20
 _FILES = 16384
 
 
+class Addresses:
+    """How many connections each address has, in one process.
+
+    Parameters
+    ----------
+    share : float
+        Largest share of all connections that one address may have.
+    proxies : str
+        Addresses or networks of trusted proxies, separated by commas. They have connections for
+        many clients, and so no share.
+    """
+
+    def __init__(self, share: float, proxies: str) -> None:
+        self._share = share
+        self._proxies = proxies
+        self._counts: Counter[str] = Counter()
+
+    def admit(self, host: str) -> bool:
+        """Count a connection; False if its address has too many."""
+        address = network_of(host)
+        self._counts[address] += 1
+        most = max(1, math.ceil(_most_connections() * self._share))
+        return self._counts[address] <= most or host in _trusted(self._proxies).trusted_hosts
+
+    def release(self, host: str) -> None:
+        """Give a connection back."""
+        address = network_of(host)
+        self._counts[address] -= 1
+        if self._counts[address] <= 0:
+            del self._counts[address]
+
+
 class Connection(HttpToolsProtocol):
     """One connection, HTTP/1.1, by httptools.
 
@@ -46,12 +82,22 @@ class Connection(HttpToolsProtocol):
     ----------
     answer_seconds : float
         How long what was answered may lie there before the client has taken it.
+    addresses : Addresses or None, default=None
+        Counts the connections of each address, for all connections together.
     arguments, options
         What uvicorn gives to each connection.
     """
 
-    def __init__(self, *arguments: Any, answer_seconds: float, **options: Any) -> None:
+    def __init__(
+        self,
+        *arguments: Any,
+        answer_seconds: float,
+        addresses: Addresses | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(*arguments, **options)
+        self._addresses = addresses
+        self._host: str | None = None
         self._answer_seconds = answer_seconds
         self._timer: TimerHandle | None = None
         self._reader_timer: TimerHandle | None = None
@@ -62,9 +108,13 @@ class Connection(HttpToolsProtocol):
         self._fault = ""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin, unless there are too many."""
+        """Begin, unless there are too many, in all or from one address."""
         super().connection_made(transport)
-        if len(self.connections) > _most_connections():
+        admitted = True
+        if self._addresses is not None and self.client is not None:
+            self._host = self.client[0]
+            admitted = self._addresses.admit(self._host)
+        if not admitted or len(self.connections) > _most_connections():
             transport.abort()
             return
         self._expect_head()
@@ -73,6 +123,9 @@ class Connection(HttpToolsProtocol):
         """End."""
         self._head_is_there()
         self._stop_reader_timer()
+        if self._addresses is not None and self._host is not None:
+            self._addresses.release(self._host)
+            self._host = None
         super().connection_lost(exc)
         # uvicorn tells only the last request that came; those before it may still be answered.
         self.pipeline.clear()
@@ -214,6 +267,16 @@ def raise_file_limit() -> None:
     wanted = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+@lru_cache
+def _trusted(proxies: str) -> ProxyHeadersMiddleware:
+    """Return what knows the proxies, as uvicorn understands them."""
+    return ProxyHeadersMiddleware(_no_application, proxies)
+
+
+async def _no_application(*_: Any) -> None:
+    """Stand in for an application that is never called."""
 
 
 @lru_cache

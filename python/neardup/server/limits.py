@@ -7,7 +7,8 @@ data not read would take the answer with it.
 
 Where keys are asked for, who has none may still see a few addresses, such as that of
 signing in. Such requests have a few places of their own, and little time: however many
-strangers come, they take nothing from those with keys.
+strangers come, they take nothing from those with keys. And of all places one client takes a share
+(`neardup.server.clients` says what a client is), so that others are answered, too.
 """
 
 from __future__ import annotations
@@ -16,17 +17,20 @@ import asyncio
 import contextlib
 import ipaddress
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
-from neardup.server.auth import refuse_stranger
+from neardup.server.auth import identify
+from neardup.server.clients import client_name
 from neardup.server.problems import ProblemError, response
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from neardup.server.keys import Key
     from neardup.server.settings import Settings
 
 __all__ = ["Limits", "install", "is_loopback"]
@@ -55,6 +59,14 @@ _RETRY_SECONDS = 1
 _LINGER_SECONDS, _LINGER_BYTES = 2.0, 64 << 20
 
 
+@dataclass
+class _Use:
+    """What one client uses at this moment."""
+
+    requests: int = 0
+    bytes: int = 0
+
+
 class Limits:
     """ASGI middleware that refuses what is too much.
 
@@ -71,6 +83,11 @@ class Limits:
         self._bytes = 0
         self._most_strangers = max(settings.max_in_flight // _STRANGERS_SHARE, _LEAST_STRANGERS)
         self._strangers = 0
+        self._clients: dict[str, _Use] = {}
+        # A client may always send one paper, as large as papers may be.
+        self._client_room = max(
+            settings.of_client(self._room), settings.max_upload_bytes + _FORM_BYTES
+        )
         self.in_flight = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -78,9 +95,12 @@ class Limits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        most, stranger = self._most(scope), self._stranger(scope)
+        most = self._most(scope)
+        key, stranger = self._identified(scope)
+        client = client_name(scope, key)
+        Request(scope).state.client = client
         request = _Request(scope, most, receive, send)
-        refusal = self._refusal(scope, most, stranger)
+        refusal = self._refusal(scope, most, stranger, client)
         if refusal is not None:
             await request.refuse(scope, refusal)
             return
@@ -89,16 +109,25 @@ class Limits:
             seconds = min(seconds, _STRANGER_SECONDS)
             # Not refused for its length above: who is asked for a key should be told that.
             request.most = min(most, _FORM_BYTES)
+        # This machine itself has no share: nobody asks for it.
+        use = _Use() if client is None else self._clients.setdefault(client, _Use())
         self.in_flight += 1
         self._strangers += stranger is not None
+        use.requests += 1
         try:
-            await self._answer(scope, request, seconds)
+            await self._answer(scope, request, seconds, None if client is None else use)
         finally:
             self.in_flight -= 1
             self._strangers -= stranger is not None
             self._bytes -= request.received
+            use.requests -= 1
+            use.bytes -= request.received
+            if client is not None and use.requests == 0:
+                del self._clients[client]
 
-    async def _answer(self, scope: Scope, request: _Request, seconds: float) -> None:
+    async def _answer(
+        self, scope: Scope, request: _Request, seconds: float, use: _Use | None
+    ) -> None:
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
@@ -106,7 +135,10 @@ class Limits:
 
                 async def receive() -> Message:
                     message = await request.receive()
-                    self._bytes += len(message.get("body", b""))
+                    size = len(message.get("body", b""))
+                    self._bytes += size
+                    if use is not None:
+                        use.bytes += size
                     if request.has_begun:
                         # Too late to refuse; who answers only wants to know who is still there.
                         return message
@@ -114,6 +146,9 @@ class Limits:
                         raise _Refused(_too_large(request.most))
                     if self._bytes > self._room:
                         raise _Refused(_busy(503, "Too much is being received at once."))
+                    if use is not None and use.bytes > self._client_room:
+                        detail = "Too much is being received from this client at once."
+                        raise _Refused(_busy(503, detail))
                     # A large body may take its time, if it keeps coming; what is done with
                     # it has the whole time again.
                     if message["type"] == "http.request":
@@ -139,17 +174,17 @@ class Limits:
             return min(self._settings.max_body_bytes, _FORM_BYTES)
         return self._settings.max_body_bytes
 
-    def _stranger(self, scope: Scope) -> ProblemError | None:
-        """Return what a request without a valid key or session is told, or None if it has one."""
-        if self._settings.keys is not None:
-            try:
-                refuse_stranger(Request(scope))
-            except ProblemError as refusal:
-                return refusal
-        return None
+    def _identified(self, scope: Scope) -> tuple[Key | None, ProblemError | None]:
+        """Return the key of a request, and why it is refused where it needs one and has none."""
+        if self._settings.keys is None:
+            return None, None
+        try:
+            return identify(Request(scope)), None
+        except ProblemError as refusal:
+            return None, refusal
 
     def _refusal(
-        self, scope: Scope, most: int, stranger: ProblemError | None
+        self, scope: Scope, most: int, stranger: ProblemError | None, client: str | None
     ) -> ProblemError | None:
         fault = _host_fault(scope)
         if fault:
@@ -178,6 +213,9 @@ class Limits:
             busy, places = self._strangers, self._most_strangers
         if busy >= places:
             return _busy(429, f"{busy} requests are being answered.")
+        used = 0 if client not in self._clients else self._clients[client].requests
+        if used >= self._settings.of_client(places):
+            return _busy(429, f"{used} requests of this client are being answered.")
         return None
 
 

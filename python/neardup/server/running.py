@@ -30,7 +30,7 @@ from uvicorn.supervisors import Multiprocess
 from neardup.exceptions import OutputError, ParameterError
 from neardup.parameters import check_whole
 from neardup.server.app import create_app
-from neardup.server.connections import Connection, raise_file_limit
+from neardup.server.connections import Addresses, Connection, raise_file_limit
 from neardup.server.keys import read_keys
 from neardup.server.limits import is_loopback
 from neardup.server.logs import log_config
@@ -114,7 +114,12 @@ def serve(
             factory=True,
             workers=workers,
             http=cast(
-                "type[Connection]", partial(Connection, answer_seconds=settings.request_seconds)
+                "type[Connection]",
+                partial(
+                    Connection,
+                    answer_seconds=settings.request_seconds,
+                    addresses=Addresses(settings.client_share, proxy),
+                ),
             ),
             ws="none",
             lifespan="on",

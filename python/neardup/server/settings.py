@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,10 +37,17 @@ class Settings:
         Most requests at once in one process; more are told to come again.
     request_seconds : float, default=30.0
         Longest time for one request, but for a check, which is a job.
+    client_share : float, default=0.5
+        Largest share of each limit that one client may use, above 0 and at most 1: of
+        connections (by address), and of requests, bodies, checks and stored reports (by key,
+        else by address). 1 lets one client use all.
     max_jobs : int, default=32
         Most checks that wait; more are told to come again.
     job_seconds : float, default=3600.0
         How long the result of a check is kept.
+    max_report_bytes : int, default=1073741824
+        Stored reports of all checks, in bytes. Beyond it the oldest reports of the client with
+        the most are removed.
     workers : int, default=0
         Threads of the core; 0 means one for each processor. Changes no result.
     """
@@ -54,6 +62,12 @@ class Settings:
     max_text_characters: int = 1_000_000
     max_in_flight: int = 256
     request_seconds: float = 30.0
+    client_share: float = 0.5
     max_jobs: int = 32
     job_seconds: float = 3600.0
+    max_report_bytes: int = 1 << 30
     workers: int = 0
+
+    def of_client(self, limit: int) -> int:
+        """Return the part of a limit that one client may use, at least 1."""
+        return max(1, math.ceil(limit * self.client_share))
