@@ -75,9 +75,9 @@ def working(index):
         asyncio.run(one.stop(0))
 
 
-def submit(to, paper=None):
-    with to.room():
-        return to.submit(paper or upload(), "index", 20).job
+def submit(to, paper=None, client=None):
+    with to.room(client):
+        return to.submit(paper or upload(), "index", 20, client).job
 
 
 def ended(of, job):
@@ -410,6 +410,130 @@ class TestFolder:
         assert folder.remove(state.job)
         assert not folder.write(state)
         folder.close()
+
+
+class TestByClient:
+    def test_one_client_does_not_take_all_places(self, working, stuck):
+        found = working(max_jobs=4)
+        running = submit(found, client="one")
+        assert stuck.begun.wait(PATIENCE)
+        # What runs is one of the client's two.
+        waiting = submit(found, client="one")
+        with pytest.raises(ProblemError, match="2 papers of this client wait already") as caught:
+            submit(found, client="one")
+        assert (caught.value.status_code, caught.value.headers["Retry-After"]) == (429, "10")
+        other = submit(found, client="other")
+        # This machine itself has no share.
+        submit(found), submit(found)
+        with pytest.raises(ProblemError, match="4 papers wait already"):
+            submit(found)
+        stuck.set()
+        assert {ended(found, job).state for job in (running, waiting, other)} == {"done"}
+        until(lambda: found.counts()["done"] == 5)
+        # All places are free again.
+        until(lambda: not found._held and not found._served)
+        submit(found, client="one")
+
+    def test_places_of_papers_that_were_not_taken_are_free(self, working):
+        found = working(max_jobs=2)
+        for _ in range(3):
+            with found.room("one"), pytest.raises(ProblemError):
+                found.submit(upload(), "nowhere", 20, "one")
+        assert ended(found, submit(found, client="one")).state == "done"
+
+    def test_clients_take_turns(self, working, stuck):
+        found = working(max_jobs=32)
+        first = submit(found, client="one")
+        assert stuck.begun.wait(PATIENCE)
+        jobs = {submit(found, client="one"): "one" for _ in range(3)}
+        jobs |= {submit(found, client="other"): "other" for _ in range(2)}
+        order = []
+        end = found._end
+        found._end = lambda job, state: (order.append(job.state.job), end(job, state))
+        stuck.set()
+        until(lambda: len(order) == 6)
+        assert order[0] == first
+        assert [jobs[job] for job in order[1:]] == ["other", "one", "other", "one", "one"]
+
+
+class TestStoredReports:
+    @pytest.fixture
+    def stored(self, tmp_path):
+        """A folder, and reports in it: ``stored(1000, "one")`` gives the job."""
+        folder = JobFolder(60)
+        folder.open(tmp_path / "checks")
+        made = []
+
+        def store(size, client, *, state="done"):
+            new = folder.create("a.txt", "index", client)
+            (folder.path / new.job / "zh.html").write_bytes(b"a" * (size - 10))
+            (folder.path / new.job / "report.json").write_bytes(b"a" * 10)
+            for file in (folder.path / new.job).iterdir():
+                # One second after the one before.
+                os.utime(file, (1000 + len(made), 1000 + len(made)))
+            folder.write(replace(new, state=state))
+            made.append(new.job)
+            return new.job
+
+        store.folder = folder
+        yield store
+        folder.close()
+
+    def left(self, stored, *jobs):
+        return [stored.folder.has(job) for job in jobs]
+
+    def test_the_oldest_of_a_client_go(self, stored):
+        jobs = [stored(100, "one"), stored(100, "other"), stored(100, "one"), stored(150, "one")]
+        assert stored.folder.make_room(jobs[-1], 10_000, 250)
+        assert self.left(stored, *jobs) == [False, True, True, True]
+
+    def test_at_the_limit_nothing_goes(self, stored):
+        jobs = [stored(100, "one"), stored(100, "one"), stored(50, "other")]
+        assert stored.folder.make_room(jobs[1], 250, 200)
+        assert self.left(stored, *jobs) == [True] * 3
+
+    def test_in_all_those_of_the_largest_client_go(self, stored):
+        jobs = [stored(50, "small"), stored(100, "one"), stored(100, "one"), stored(20, "new")]
+        assert stored.folder.make_room(jobs[-1], 200, 10_000)
+        assert self.left(stored, *jobs) == [True, False, True, True]
+
+    def test_this_machine_itself_has_all_of_it(self, stored):
+        jobs = [stored(100, None), stored(100, None), stored(100, None)]
+        assert stored.folder.make_room(jobs[-1], 250, 50)
+        assert self.left(stored, *jobs) == [False, True, True]
+
+    def test_a_report_that_is_not_done_stays(self, stored):
+        jobs = [stored(100, "one", state="running"), stored(100, "one"), stored(100, "one")]
+        assert stored.folder.make_room(jobs[-1], 10_000, 200)
+        assert self.left(stored, *jobs) == [True, False, True]
+
+    def test_one_that_is_too_large(self, stored):
+        jobs = [stored(100, "one"), stored(300, "one")]
+        assert not stored.folder.make_room(jobs[-1], 10_000, 250)
+        assert not stored.folder.make_room(jobs[-1], 250, 10_000)
+        assert self.left(stored, *jobs) == [True, True]
+
+    def test_reports_of_a_service(self, working):
+        found = working()
+        first = submit(found, client="one")
+        ended(found, first)
+        path = found._folder.path / first
+        size = sum((path / name).stat().st_size for name in ("zh.html", "en.html", "report.json"))
+        # Room for one and a half, of which a client has all.
+        limited = working(max_report_bytes=size * 3 // 2, client_share=1.0)
+        jobs = []
+        for _ in range(3):
+            jobs.append(submit(limited, client="one"))
+            assert ended(limited, jobs[-1]).state == "done"
+        assert [limited.page(job, "zh") is not None for job in jobs] == [False, False, True]
+        assert limited.state(jobs[0]) is None
+
+    def test_a_report_larger_than_what_is_stored(self, working):
+        found = working(max_report_bytes=1000)
+        job = submit(found, client="one")
+        state = ended(found, job)
+        assert (state.problem.status, state.problem.title) == (422, "Report too large")
+        assert sorted(os.listdir(found._folder.path / job)) == ["state.json"]
 
 
 def test_counts(working, stuck):

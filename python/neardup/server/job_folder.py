@@ -19,6 +19,7 @@ import re
 import secrets
 import shutil
 import tempfile
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,8 @@ class JobState:
         Of a report that is done: ``total``, ``without_quotations``, ``largest_source``.
     problem : Trouble or None
         Why it failed.
+    client : str or None, default=None
+        Who asked for it: see `neardup.server.clients`. No answer shows it.
     """
 
     job: str
@@ -98,6 +101,18 @@ class JobState:
     stage: str = "waiting"
     rates: dict[str, float] | None = None
     problem: Trouble | None = None
+    client: str | None = None
+
+
+@dataclass(frozen=True)
+class _Report:
+    """The files of a report: when they were made, of which job and client, and their size."""
+
+    made: float
+    job: str
+    client: str | None
+    size: int
+    finished: bool
 
 
 class JobFolder:
@@ -145,10 +160,10 @@ class JobFolder:
         self.path = path or Path(tempfile.mkdtemp(prefix=CHECKS))
         self._there()
 
-    def create(self, paper: str, library: str) -> JobState:
+    def create(self, paper: str, library: str, client: str | None = None) -> JobState:
         """Make a job that waits."""
         self._there()
-        state = JobState(secrets.token_hex(16), paper, library, self.owner)
+        state = JobState(secrets.token_hex(16), paper, library, self.owner, client=client)
         os.mkdir(self.path / state.job, 0o700)
         self._replace(state.job, "state.json", orjson.dumps(asdict(state)))
         return state
@@ -185,6 +200,12 @@ class JobFolder:
         shutil.rmtree(self.path / job, ignore_errors=True)
         return True
 
+    def remove_report(self, job: str) -> None:
+        """Remove the files of a report; the job stays."""
+        for name in _FILES:
+            with contextlib.suppress(OSError):
+                (self.path / job / name).unlink()
+
     def expire(self) -> None:
         """Remove jobs that ended longer ago than results are kept."""
         before = self._clock.time() - self._seconds
@@ -197,6 +218,69 @@ class JobFolder:
                         state = self.read(job)
                         if state is not None and state.state in FINISHED:
                             self.remove(job)
+
+    def make_room(self, job: str, max_bytes: int, max_client_bytes: int) -> bool:
+        """Remove reports until all that are stored are within limits, a new one among them.
+
+        Parameters
+        ----------
+        job : str
+            The job of the new report. It is not removed.
+        max_bytes : int
+            Limit of all reports. Beyond it the oldest ones of the client with the most go.
+        max_client_bytes : int
+            Limit of the reports of one client, of which the oldest ones go. It does not hold
+            for jobs without a client.
+
+        Returns
+        -------
+        bool
+            False if the new report alone is too large; nothing is removed then.
+        """
+        reports = self._reports()
+        new = next((one for one in reports if one.job == job), None)
+        if new is None:
+            return True
+        if new.size > (max_bytes if new.client is None else min(max_bytes, max_client_bytes)):
+            return False
+        sizes: Counter[str | None] = Counter()
+        for one in reports:
+            sizes[one.client] += one.size
+        # Oldest first.
+        removable = [one for one in reports if one.job != job and one.finished]
+        while removable:
+            if new.client is not None and sizes[new.client] > max_client_bytes:
+                clients: set[str | None] = {new.client}
+            elif sizes.total() > max_bytes:
+                most = max(sizes[one.client] for one in removable)
+                clients = {one.client for one in removable if sizes[one.client] == most}
+            else:
+                break
+            oldest = next((one for one in removable if one.client in clients), None)
+            if oldest is None:
+                break
+            self.remove(oldest.job)
+            removable.remove(oldest)
+            sizes[oldest.client] -= oldest.size
+        return True
+
+    def _reports(self) -> list[_Report]:
+        """Return the reports that are stored, the oldest first."""
+        found = []
+        with contextlib.suppress(OSError):
+            for job in os.listdir(self.path):
+                state = self.read(job)
+                if state is None:
+                    continue
+                size, made = 0, 0.0
+                for name in _FILES:
+                    with contextlib.suppress(OSError):
+                        status = (self.path / job / name).stat()
+                        size += status.st_size
+                        made = max(made, status.st_mtime)
+                if size:
+                    found.append(_Report(made, job, state.client, size, state.state in FINISHED))
+        return sorted(found, key=lambda one: (one.made, one.job))
 
     def close(self) -> None:
         """Give up the lock; remove the folder if it was made here."""

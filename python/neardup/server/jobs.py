@@ -1,8 +1,8 @@
 """Checks of papers as jobs: they wait their turn, tell how far they are, and keep a result.
 
 A check takes seconds to minutes, longer than a request may. So a client gets an id and
-asks again. The queue is bounded, threads take from it, and a job whose library is being
-opened lets others go first. What is known of a job is in files (`job_folder`), so any
+asks again. The queue is bounded, threads take from it, clients take turns, and a job whose library
+is being opened lets others go first. What is known of a job is in files (`job_folder`), so any
 process of the service can tell it; queue and threads are each process's own.
 """
 
@@ -14,6 +14,7 @@ import pickle
 import tempfile
 import threading
 import traceback
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -59,6 +60,13 @@ _STEP = 0.02
 
 _STOPS = Trouble(503, "The service stopped", "The service stops. Send the paper again later.")
 _FAILED = Trouble(500, "Internal error", "The check failed. The log of the service has more.")
+
+_TOO_LARGE = Trouble(
+    422,
+    "Report too large",
+    "The report is larger than this service stores. Split the paper.",
+    "file",
+)
 
 _log = logging.getLogger(__name__)
 
@@ -111,6 +119,9 @@ class Jobs:
         self._waiting: list[_Job] = []
         self._running = 0
         self._receiving = 0
+        # Papers that are received, wait or run, and when a client was last served.
+        self._held: Counter[str | None] = Counter()
+        self._served: dict[str | None, int] = {}
         self._ended = dict.fromkeys(FINISHED, 0)
         self._metrics = CheckMetrics(registry)
         self._stops = False
@@ -145,6 +156,8 @@ class Jobs:
         with self._changed:
             self._stops = True
             waiting, self._waiting = self._waiting, []
+            for job in waiting:
+                self._release(job.state.client)
             self._count()
             self._changed.notify_all()
         for job in waiting:
@@ -164,13 +177,19 @@ class Jobs:
         self._folder.close()
 
     @contextmanager
-    def room(self) -> Iterator[None]:
+    def room(self, client: str | None = None) -> Iterator[None]:
         """Hold a place in the queue while a paper is received.
+
+        Parameters
+        ----------
+        client : str or None, default=None
+            Who sends it: see `neardup.server.clients`. A client may hold a share of the places;
+            None may hold all of them.
 
         Raises
         ------
         ProblemError
-            429 if there is none.
+            429 if there is none, for anybody or for this client.
         """
         with self._changed:
             if self._stops:
@@ -178,14 +197,22 @@ class Jobs:
             if len(self._waiting) + self._receiving >= self._settings.max_jobs:
                 detail = f"{self._settings.max_jobs} papers wait already. Send it again later."
                 raise ProblemError(429, "Too many papers", detail, headers=_retry())
+            held = self._held[client]
+            if client is not None and held >= self._settings.of_client(self._settings.max_jobs):
+                detail = f"{held} papers of this client wait already. Send it again later."
+                raise ProblemError(429, "Too many papers", detail, headers=_retry())
             self._receiving += 1
+            self._held[client] += 1
         try:
             yield
         finally:
             with self._changed:
                 self._receiving -= 1
+                self._release(client)
 
-    def submit(self, upload: Upload, library: str, least: int) -> JobState:
+    def submit(
+        self, upload: Upload, library: str, least: int, client: str | None = None
+    ) -> JobState:
         """Take a paper, within :meth:`room`.
 
         Parameters
@@ -196,6 +223,8 @@ class Jobs:
             Its name.
         least : int
             See :func:`neardup.check`.
+        client : str or None, default=None
+            As of :meth:`room`.
 
         Returns
         -------
@@ -209,7 +238,7 @@ class Jobs:
         try:
             self.libraries.check_name(library)
             self._folder.expire()
-            job = _Job(self._folder.create(upload.label, library), upload, least)
+            job = _Job(self._folder.create(upload.label, library, client), upload, least)
             self.libraries.prepare(library)
         except BaseException:
             upload.close()
@@ -217,6 +246,7 @@ class Jobs:
         with self._changed:
             if not self._stops:
                 self._waiting.append(job)
+                self._held[client] += 1
                 self._count()
                 self._changed.notify()
                 return job.state
@@ -286,16 +316,26 @@ class Jobs:
             finally:
                 with self._changed:
                     self._running -= 1
+                    self._release(job.state.client)
                     self._count()
 
     def _next(self) -> _Job | None:
-        """Take the first job whose library is ready."""
-        for at, job in enumerate(self._waiting):
+        """Take the first job whose library is ready, of the client that was served longest ago."""
+        for job in sorted(self._waiting, key=lambda job: self._served.get(job.state.client, 0)):
             gone = not self._folder.has(job.state.job)
             if gone or self.libraries.is_ready(job.state.library):
-                del self._waiting[at]
+                self._waiting.remove(job)
+                if not gone:
+                    self._served[job.state.client] = max(self._served.values(), default=0) + 1
                 return job
         return None
+
+    def _release(self, client: str | None) -> None:
+        """Give a place back; who has none any more is forgotten."""
+        self._held[client] -= 1
+        if self._held[client] <= 0:
+            del self._held[client]
+            self._served.pop(client, None)
 
     def _run(self, job: _Job) -> None:
         state = replace(job.state, state="running")
@@ -384,6 +424,11 @@ class Jobs:
         if ended.code != 0:
             _log.error("A report could not be made: %s. %s", ended.code, ended.where)
             raise CheckFailed(_FAILED)
+        most = self._settings.max_report_bytes
+        most_of_client = self._settings.of_client(most)
+        if not self._folder.make_room(job.state.job, most, most_of_client):
+            self._folder.remove_report(job.state.job)
+            raise CheckFailed(_TOO_LARGE)
 
     def _end(self, job: _Job, state: JobState) -> None:
         job.upload.close()

@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
+from neardup.server.clients import client_of
 from neardup.server.pages.given import Refused, field, words_of
 from neardup.server.pages.page import page, see
 from neardup.server.pages.rendering import render
@@ -46,10 +47,13 @@ async def check(request: Request) -> Response:
             raise Refused(words("refused_least"))
         if not SHORTEST <= int(least) <= LONGEST:
             raise Refused(words("refused_least"))
-        with state.jobs.room():
+        client = client_of(request)
+        with state.jobs.room(client):
             most = state.settings.max_upload_bytes
             upload, _ = await take(form, "file", max_bytes=most, others=_FIELDS)
-            job = await state.store.run(state.jobs.submit, upload, given["library"], int(least))
+            job = await state.store.run(
+                state.jobs.submit, upload, given["library"], int(least), client
+            )
     except Refused as refused:
         return _answer(request, 422, problem=str(refused), **given)
     except ProblemError as error:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
 from neardup.server.auth import require
+from neardup.server.clients import client_of
 from neardup.server.headers import report_policy
 from neardup.server.job_folder import JobState, Trouble
 from neardup.server.jobs import LANGUAGES, Jobs
@@ -127,8 +128,8 @@ _FORM: dict[str, Any] = {
 
 async def _accepted(request: Request) -> tuple[JobState, str | None]:
     """Take a paper from a form; return the job, and the language that was asked for."""
-    jobs, settings = _jobs(request), _settings(request)
-    with jobs.room():
+    jobs, settings, client = _jobs(request), _settings(request), client_of(request)
+    with jobs.room(client):
         form = await read_form(request)
         try:
             upload, fields = await take(
@@ -150,7 +151,8 @@ async def _accepted(request: Request) -> tuple[JobState, str | None]:
         except ProblemError:
             upload.close()
             raise
-        return await anyio.to_thread.run_sync(jobs.submit, upload, library, least), language
+        state = await anyio.to_thread.run_sync(jobs.submit, upload, library, least, client)
+        return state, language
 
 
 def state_of(request: Request, job: str) -> JobState:
