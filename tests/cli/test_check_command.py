@@ -50,6 +50,24 @@ class TestOnePaper:
         assert (rows["passages"], rows["1"]) == ("1", "55.07%  county.txt")
         assert files() == before
 
+    def test_fewer_passages_than_there_are(self, run):
+        Path("papers/both.txt").write_text(COPIED + OWN * 9 + COPIED, "utf-8")
+        both = ("check", "papers/both.txt", *LIBRARY)
+        whole, found = run(*both), run(*both, "--max-passages", "1", "-o", "report.html")
+        assert table(whole.out)["passages"] == "2"
+        assert table(found.out)["passages"] == "2  1 in the report"
+        assert table(found.out)["copied"] == table(whole.out)["copied"]
+        assert "note: 1 more passage is neither marked in the text nor shown" in found.err
+        assert Path("report.html").read_text("utf-8").count("<article ") == 1
+
+    @pytest.mark.parametrize(
+        "option", ["--max-passages", "--max-source-passages", "--max-source-text"]
+    )
+    def test_limits_out_of_bounds(self, run, option):
+        found = run(*ANNA, option, "0", code=2)
+        name = option.removeprefix("--").replace("-", "_")
+        assert f"The '{name}' parameter must be a whole number of at least 1. Got 0" in found.err
+
     def test_nothing_found(self, run):
         rows = table(run("check", "papers/ben.txt", *LIBRARY).out)
         assert (rows["copied"], rows["passages"]) == ("0.00%", "0")
