@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import random
 
+import numpy as np
 import pytest
 from tests.papers.test_check import check_sound, own
 
@@ -141,6 +142,11 @@ def test_bounds(name):
         ReportLimits(**{name: 0})
     # The command line cannot import this module for its help.
     assert inspect.signature(command).parameters[name].default == getattr(DEFAULT, name)
+
+
+def test_numbers_of_numpy(paper):
+    report = check(paper, "library", limits=ReportLimits(max_passages=np.int64(10)))
+    assert '"max_passages": 10' in report.to_json()
 
 
 def test_something_else(paper):

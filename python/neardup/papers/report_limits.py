@@ -54,7 +54,8 @@ class ReportLimits:
 
     def __post_init__(self) -> None:
         for name in ("max_passages", "max_source_passages", "max_source_text"):
-            check_whole(getattr(self, name), name, 1)
+            # A number of NumPy could not be written as JSON.
+            object.__setattr__(self, name, check_whole(getattr(self, name), name, 1))
 
 
 def shown_passages(
