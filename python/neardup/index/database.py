@@ -133,6 +133,8 @@ class Database:
         """
         database = cls(_place(location))
         try:
+            if database._place.is_there():
+                database._place.check_log()
             there = database.exists()
             if must_exist and not there:
                 database._refuse_nothing()
@@ -193,6 +195,7 @@ class Database:
         with self.reading() as connection:
             names = self._place.tables(connection)
             if not names:
+                self._place.check_empty(connection)
                 return False
             version = self._version(connection) if set(names) >= _LANDMARKS else None
         if version is None:
@@ -226,17 +229,18 @@ class Database:
             Whether they were made.
         """
         self._place.create()
+        with self.writing() as connection:
+            made = not self._place.tables(connection)
+            if made:
+                self._place.make_room(connection)
+                METADATA.create_all(connection, checkfirst=False)
+                connection.execute(meta.insert().values(name="schema", value=str(SCHEMA)))
+                if fill is not None:
+                    fill(connection)
+        # Only now: a file in WAL mode always has its tables.
         with self._upkeep() as connection:
             self._place.prepare(connection)
-        with self.writing() as connection:
-            if self._place.tables(connection):
-                return False
-            self._place.make_room(connection)
-            METADATA.create_all(connection, checkfirst=False)
-            connection.execute(meta.insert().values(name="schema", value=str(SCHEMA)))
-            if fill is not None:
-                fill(connection)
-        return True
+        return made
 
     def check_schema(self) -> None:
         """Bring the tables to the version of this neardup, or raise.
@@ -331,8 +335,11 @@ class Database:
                         return
                 if not self._place.stands(connection):
                     raise RuntimeError("A statement failed and was passed over; nothing is stored")
+                with self._told(moment):
+                    self._place.before_commit(connection)
                 with self._told(Moment.COMMITTING):
                     connection.commit()
+                self._place.after_commit(connection)
             except BaseException:
                 # What went wrong is known already; a connection that cannot even undo goes.
                 try:
@@ -406,9 +413,12 @@ class Database:
 
     def close(self) -> None:
         """Close all connections. Closing again does nothing."""
+        was_open = not self._closed
         self._closed = True
         _OPEN.discard(self)
         self._engine.dispose()
+        if was_open:
+            self._place.after_close()
 
     def __enter__(self) -> Database:
         return self

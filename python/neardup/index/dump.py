@@ -20,7 +20,7 @@ import orjson
 from sqlalchemy import LargeBinary, select
 
 from neardup.index.schema import SCHEMA, all_keys, background, documents, events, texts
-from neardup.index.store import Session
+from neardup.index.store import IDENTITY, Session
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
@@ -58,7 +58,10 @@ def _parts(
     connection: Connection, location: str, counts: dict[str, int], progress: Progress
 ) -> Iterator[bytes]:
     session = Session(connection, location)
-    about = {name: value for name, value in sorted(session.meta().items()) if name != "schema"}
+    about = dict(sorted(session.meta().items()))
+    # An index that is made of it has an identity of its own.
+    for name in ("schema", IDENTITY):
+        about.pop(name, None)
     yield _line({"neardup": KIND, "format": FORMAT, "schema": SCHEMA, "meta": about})
     yield _line({"counters": dict(sorted(session.counters().items()))})
     for row in connection.execute(select(background).order_by(background.c.version)).mappings():

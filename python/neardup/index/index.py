@@ -200,6 +200,13 @@ class Index(Additions, Questions, Removals, Copies):
         """Return class and location, without a password."""
         return f"{type(self).__name__}({self._handle.location!r})"
 
+    def __reduce__(self) -> Any:
+        """Raise: connections and locks belong to one process."""
+        raise TypeError(
+            "An index cannot be pickled. Open it in each process by its path:"
+            f" neardup.Index({self._handle.location!r})"
+        )
+
     def recount(self) -> int:
         """Count anew what the newest texts have in common, and return their number.
 

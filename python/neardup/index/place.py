@@ -66,6 +66,26 @@ class Place(ABC):
         """Return whether a commit would still store what the transaction did."""
 
     @abstractmethod
+    def before_commit(self, connection: Connection) -> None:
+        """Add to a transaction that writes what belongs to every one."""
+
+    @abstractmethod
+    def after_commit(self, connection: Connection) -> None:
+        """Take note that a transaction that writes is stored; must not raise."""
+
+    @abstractmethod
+    def check_log(self) -> None:
+        """Raise if acknowledged changes are missing; before anything else is opened."""
+
+    @abstractmethod
+    def after_close(self) -> None:
+        """Tidy up when all connections are closed; must not raise."""
+
+    @abstractmethod
+    def check_empty(self, connection: Connection) -> None:
+        """Raise if a place without tables is what is left of an index."""
+
+    @abstractmethod
     def tables(self, connection: Connection) -> list[str]:
         """Return the names of the tables, sorted."""
 

@@ -174,6 +174,21 @@ class PostgreSQLSchema(Place):
         driver: Any = connection.connection.driver_connection
         return bool(driver.info.transaction_status != TransactionStatus.INERROR)
 
+    def before_commit(self, connection: Connection) -> None:
+        """Do nothing: the server has one log for all, and knows when a part of it is missing."""
+
+    def after_commit(self, connection: Connection) -> None:
+        """Do nothing, for the same reason."""
+
+    def check_log(self) -> None:
+        """Do nothing, for the same reason."""
+
+    def after_close(self) -> None:
+        """Do nothing: there are no files here."""
+
+    def check_empty(self, connection: Connection) -> None:
+        """Do nothing: a schema that is empty was never an index."""
+
     def tables(self, connection: Connection) -> list[str]:
         """Return the names of the schema's tables; none if there is no such schema."""
         rows = connection.execute(

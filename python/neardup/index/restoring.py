@@ -105,7 +105,7 @@ def _nothing_half_made(database: Database, location: str | Path) -> Iterator[Non
             is_new = is_new and not database.exists()
         database.close()
         if is_new:
-            for suffix in ("", "-wal", "-shm"):
+            for suffix in ("", "-wal", "-shm", "-journal"):
                 with contextlib.suppress(OSError):
                     Path(f"{location}{suffix}").unlink()
         raise

@@ -3,22 +3,29 @@
 The file is in WAL mode: readers see the last commit and wait for nobody, one
 writer at a time appends to a log beside the file. A commit returns when the log
 is on the disk (``synchronous=FULL``); only moving the log's pages into the file
-can wait.
+(a checkpoint) can wait. It is done when the log is long, after a commit that does
+not follow another one at once, and when a writer closes.
+
+An index is made without the log, so a file in WAL mode always has its tables:
+one that has none is an index whose log is missing.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import time
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from sqlalchemy import QueuePool, create_engine
 from sqlalchemy.exc import OperationalError
 
-from neardup.exceptions import IndexUnavailableError
+from neardup.exceptions import IndexFormatError, IndexUnavailableError
+from neardup.index import acknowledged
 from neardup.index.place import Place
 from neardup.readers.streams import printable
 
@@ -29,6 +36,18 @@ __all__ = ["SQLiteFile"]
 
 #: Connections that stay open; more are opened and closed as threads need them.
 _KEPT_CONNECTIONS = 4
+#: In the header of the file, for programs that tell kinds of files apart: "ndup".
+_APPLICATION = int.from_bytes(b"ndup", "big")
+#: Seconds after the last commit from which a writer is not in a hurry.
+_IDLE = 1.0
+#: What a path can be that is no regular file.
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
 # Figures are of ten million keys, 45 look-ups, or 16 keys and 1 KB a commit.
 _PRAGMAS = (
     # Every commit is on the disk when it returns; on macOS the disk's own cache too.
@@ -38,9 +57,9 @@ _PRAGMAS = (
     "cache_size = -16384",
     f"mmap_size = {1 << 30}",  # bytes; look-ups take 213 instead of 240 us
     # Pages. Keys are hashes, so a commit touches as many pages as it has keys; the longer the
-    # log, the more commits share the moving of a page: 0.4 ms a commit instead of 0.8 by default.
-    "wal_autocheckpoint = 16000",
-    f"journal_size_limit = {64 << 20}",  # bytes
+    # log, the more commits share the moving of a page.
+    "wal_autocheckpoint = 4000",
+    f"journal_size_limit = {16 << 20}",  # bytes
 )
 
 
@@ -73,6 +92,12 @@ class SQLiteFile(Place):
         # The working folder may change while the index is open.
         self.path = Path(os.path.abspath(given))
         self._identity: tuple[int, int] | None = None
+        # All of the writer whose turn it is.
+        self._changes = 0
+        self._counted: acknowledged.Acknowledged | None = None
+        self._committed_at = float("-inf")
+        self._has_written = False
+        self._is_checked = False
 
     def engine(self) -> Engine:
         """Return a new pool; no connection creates the file."""
@@ -87,10 +112,15 @@ class SQLiteFile(Place):
         )
 
     def files(self) -> list[Path]:
-        """Return the file and those that SQLite keeps beside it, there or not."""
+        """Return the file and those that are kept beside it, there or not."""
+        return self._files
+
+    @cached_property
+    def _files(self) -> list[Path]:
         # SQLite follows a link and puts them beside its target.
         path = Path(os.path.realpath(self.path))
-        return [Path(f"{path}{suffix}") for suffix in ("", "-wal", "-shm", "-journal")]
+        suffixes = ("", "-wal", "-shm", "-journal", "-commits")
+        return [Path(f"{path}{suffix}") for suffix in suffixes]
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -111,10 +141,14 @@ class SQLiteFile(Place):
         return connection
 
     def is_there(self) -> bool:
-        """Return whether there is a file; raise if it is a folder."""
-        if self.path.is_dir():
+        """Return whether there is a file; raise if it is something else."""
+        kind = stat.S_IFREG
+        with suppress(OSError):
+            kind = stat.S_IFMT(self.path.stat().st_mode)
+        if kind != stat.S_IFREG:
             raise IndexUnavailableError(
-                f"{self.location}: must be a file. Got a folder instead. {self.elsewhere}"
+                f"{self.location}: must be a regular file. Got"
+                f" {_KINDS.get(kind, 'something else')} instead. {self.elsewhere}"
             )
         found = self._found()
         if self._identity is None:
@@ -124,6 +158,7 @@ class SQLiteFile(Place):
     def create(self) -> None:
         """Make an empty file where there is none."""
         self.check_use()
+        self._is_checked = True
         if not self.path.parent.is_dir():
             raise IndexUnavailableError(
                 f"{self.location}: must be in a folder that exists."
@@ -163,10 +198,13 @@ class SQLiteFile(Place):
                 f"{self.location}: was in use while this process was forked. Start processes with"
                 " the method 'spawn' or 'forkserver', or before the index is used."
             )
-        if self._identity is not None and self._found() != self._identity:
+        if self._is_other():
             raise IndexUnavailableError(
                 f"{self.location}: was deleted or replaced while it was open. Open it again."
             )
+
+    def _is_other(self) -> bool:
+        return self._identity is not None and self._found() != self._identity
 
     def abandon(self) -> None:
         """Bar the file, for this process, from any connection.
@@ -180,10 +218,55 @@ class SQLiteFile(Place):
         """Begin; a writer waits in SQLite, which asks again and again."""
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
+        if write:
+            self._changes = _driver(connection).total_changes
+
     def stands(self, connection: Connection) -> bool:
         """Return False if SQLite undid the transaction by itself, as on a full disk."""
-        driver = connection.connection.driver_connection
-        return isinstance(driver, sqlite3.Connection) and driver.in_transaction
+        return _driver(connection).in_transaction
+
+    def before_commit(self, connection: Connection) -> None:
+        """Count the change, if there is one."""
+        driver = _driver(connection)
+        self._counted = None
+        if driver.total_changes != self._changes:
+            self._counted = acknowledged.count_commit(driver)
+
+    def after_commit(self, connection: Connection) -> None:
+        """Write down that the change is stored, and empty the log unless more comes at once."""
+        if self._counted is None:
+            return
+        acknowledged.note(self.files()[-1], self._counted)
+        self._has_written = True
+        now, last = time.monotonic(), self._committed_at
+        self._committed_at = now
+        if now - last > _IDLE:
+            self._checkpoint(_driver(connection))
+
+    def _checkpoint(self, connection: sqlite3.Connection) -> None:
+        """Move the log into the file as far as no reader needs it; it is no loss if not."""
+        with suppress(sqlite3.Error):
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def check_log(self) -> None:
+        """Raise if the log is missing, cut off, or of another index."""
+        file, log, *_, note = self.files()
+        if file.exists():
+            acknowledged.check_log(file, note, log, self.location)
+        self._is_checked = True
+
+    def after_close(self) -> None:
+        """Empty the log, which SQLite does only where nobody else has the file open."""
+        file, log, *_, note = self.files()
+        if self.path in self._abandoned or not self._is_checked or self._is_other():
+            return
+        if self._has_written and log.exists():
+            with suppress(sqlite3.Error):
+                connection = self._connect()
+                self._checkpoint(connection)
+                connection.close()
+        if file.exists():
+            acknowledged.remove_note(note, log)
 
     def tables(self, connection: Connection) -> list[str]:
         """Return the names of the tables but SQLite's own."""
@@ -213,7 +296,19 @@ class SQLiteFile(Place):
             )
 
     def make_room(self, connection: Connection) -> None:
-        """Do nothing: the file is there."""
+        """Name the kind of the file in its header."""
+        connection.exec_driver_sql(f"PRAGMA application_id = {_APPLICATION}")
+
+    def check_empty(self, connection: Connection) -> None:
+        """Raise if a file without tables is what is left of an index."""
+        mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
+        if mode == "wal":
+            raise IndexFormatError(
+                f"{self.location}: is an SQLite file without tables, which an index is whose"
+                f" write-ahead log, {self.files()[1].name}, is missing. Nothing was changed. Put"
+                " the log back beside the file, or restore a backup; only if there was no index,"
+                " delete the file."
+            )
 
     def size(self, connection: Connection) -> int:  # noqa: ARG002
         """Return the bytes of the file and of its log."""
@@ -230,3 +325,9 @@ class SQLiteFile(Place):
         """Return what SQLite finds wrong, at most a hundred lines; reads the whole file."""
         lines = [line for (line,) in connection.exec_driver_sql("PRAGMA integrity_check(100)")]
         return [] if lines == ["ok"] else lines
+
+
+def _driver(connection: Connection) -> sqlite3.Connection:
+    found = connection.connection.driver_connection
+    assert isinstance(found, sqlite3.Connection)
+    return found

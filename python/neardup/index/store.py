@@ -21,6 +21,7 @@ import zstandard
 from sqlalchemy import and_, bindparam, delete, func, or_, select, update
 
 from neardup.exceptions import IndexFormatError, IndexUnavailableError
+from neardup.index.acknowledged import COMMITS
 from neardup.index.bulk import insert_rows, run_compiled, values_of, values_table
 from neardup.index.results import Match
 from neardup.index.schema import (
@@ -183,6 +184,7 @@ class Session:
         found = {row[0]: row[1] for row in rows}
         identity = found.pop(IDENTITY, None)
         self._recent = found.pop(RECENT, 0)
+        found.pop(COMMITS, None)
         if self._identity is not None and identity != self._identity:
             raise IndexUnavailableError(
                 f"{self._location}: another index stands there than the one that was opened."
@@ -198,7 +200,10 @@ class Session:
 
     def make_counters(self, values: Mapping[str, int]) -> None:
         """Make counters, and give the index its identity."""
-        values = {**values, RECENT: 0, IDENTITY: secrets.randbits(62)}
+        identity = secrets.randbits(62)
+        # Also where no later change writes: see `neardup.index.acknowledged`.
+        self.set_meta({IDENTITY: str(identity)})
+        values = {**values, RECENT: 0, COMMITS: 0, IDENTITY: identity}
         columns: dict[str, list[Any]] = {"name": [*values], "value": [*values.values()]}
         insert_rows(self.connection, counters, columns)
 
