@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from neardup.index.adding import sketched
 from neardup.index.coming import alone
 from neardup.index.results import Cluster, Document, Event, Explanation, Match, Stats
+from neardup.index.rows import damaged, extra_of, is_stamp, sound_event
 from neardup.index.schema import KEPT, STATES
 from neardup.index.store import Session, match_of, moment, stamp
 from neardup.index.values import earlier
@@ -60,7 +60,8 @@ def _documents(
     for row in rows:
         text = None
         if "text" in row:
-            text = None if row["text"] is None else session.unpacked(row["text"])
+            if row["text"] is not None:
+                text = session.unpacked(row["text"], row["number"])
         elif texts:
             text = session.text(row["number"])
         documents.append(
@@ -70,7 +71,7 @@ def _documents(
                 title=row["title"],
                 source=row["source"],
                 at=moment(row["at"]),
-                extra={} if row["extra"] is None else json.loads(row["extra"]),
+                extra=extra_of(row, session.location),
                 state=STATES[row["state"]],
                 repeats=repeats[row["number"]],
             )
@@ -82,7 +83,7 @@ def explain(handle: Handle, id: str) -> Explanation | None:
     """Return why a document is kept or dropped, None if it was never there."""
     with handle.reading() as session:
         row = session.by_ids([id]).get(id)
-        events = [event_of(event) for event in session.events_of(id)]
+        events = [event_of(event, session.location) for event in session.events_of(id)]
         if row is None and not events:
             return None
         dropped: tuple[tuple[str, Match], ...] = ()
@@ -97,9 +98,9 @@ def explain(handle: Handle, id: str) -> Explanation | None:
         )
 
 
-def event_of(row: RowMapping) -> Event:
+def event_of(row: RowMapping, location: str) -> Event:
     """Return a stored event."""
-    details = {} if row["details"] is None else json.loads(row["details"])
+    row, details = sound_event(row, location)
     return Event(moment(row["at"]), row["action"], row["id"], details)
 
 
@@ -158,6 +159,11 @@ def stats(handle: Handle) -> Stats:
     with handle.reading() as session:
         counters, meta = session.counters(), session.meta()
         first, last = session.arrivals()
+        for at in (first, last):
+            if at is not None and not is_stamp(at):
+                must = "a time in microseconds since 1970"
+                raise damaged(handle.location, "a document", "at", must, at)
+        created = _created(meta, handle.location)
         background = handle.decider(session, counters["background"]).background
     kept, dropped, freed = (counters[name] for name in STATES)
     return Stats(
@@ -177,5 +183,13 @@ def stats(handle: Handle) -> Stats:
         background_texts=0 if background is None else background.counts()[0],
         first=None if first is None else moment(first),
         last=None if last is None else moment(last),
-        created=datetime.fromisoformat(meta["created"]),
+        created=created,
     )
+
+
+def _created(meta: dict[str, str], location: str) -> datetime:
+    found = meta.get("created")
+    try:
+        return datetime.fromisoformat(str(found))
+    except ValueError as error:
+        raise damaged(location, "'created' in 'meta'", "value", "a time", found) from error

@@ -125,7 +125,7 @@ def recount(session: Session, settings: Settings, *, workers: int) -> int:
             texts, units, _ = readable(batch, settings.recipe, core)
             corpus.push(texts, titles=None, units=units)
     else:
-        restore(corpus, session.newest_sketches(NEWEST))
+        restore(corpus, session.newest_sketches(NEWEST), session.location)
     corpus.finish()
     found = _core.Background(corpus)
     version, now = counters["background"] + 1, datetime.now(UTC)

@@ -138,8 +138,8 @@ class Decider:
         rows = session.kept(sorted(wanted), with_texts=self._keeps_texts, not_before=since)
         texts: list[str | None] = [None] * len(rows)
         if self._keeps_texts:
-            texts = [session.unpacked(row["text"]) for row in rows]
-        restore(corpus, rows, pa.array(texts, pa.large_string()))
+            texts = [session.unpacked(row["text"], row["number"]) for row in rows]
+        restore(corpus, rows, session.location, pa.array(texts, pa.large_string()))
         numbers = [row["number"] for row in rows]
         keeper = _core.Keeper.among(corpus, self.rule, stored, numbers)
         return Among(keeper, rows, entries, passed)
@@ -251,7 +251,8 @@ class Scanned:
                 raise
 
     def _near(self, session: Session, corpus: _core.Corpus) -> tuple[list[int], list[int]]:
-        new = session.fingerprints(self._numbers[-1] if self._numbers else 0, self._least)
+        last = self._numbers[-1] if self._numbers else 0
+        new = session.fingerprints(last, self._least, -(-self._bits // 8))
         rows = _rows([sketch for _, sketch in new], self._bits)
         if self._index is None:
             self._index = _core.FingerprintIndex(

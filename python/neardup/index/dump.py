@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from sqlalchemy import LargeBinary, select
 
+from neardup.index.rows import sound, sound_event
 from neardup.index.schema import SCHEMA, all_keys, background, documents, events, texts
 from neardup.index.store import IDENTITY, Session
 
@@ -72,8 +73,8 @@ def _parts(
     query = select(documents, texts.c.text).select_from(source).order_by(documents.c.number)
     for rows in fetched(connection, query):
         lines = []
-        for row in rows:
-            text = None if row["text"] is None else session.unpacked(row["text"])
+        for row in sound(rows, location):
+            text = None if row["text"] is None else session.unpacked(row["text"], row["number"])
             lines.append(_line({"document": {**_encoded(documents, row), "text": text}}))
         counts["documents"] += len(rows)
         progress.advance(len(rows))
@@ -81,11 +82,13 @@ def _parts(
     query = select(all_keys).order_by(all_keys.c.key, all_keys.c.number)
     for rows in fetched(connection, query, _KEYS):
         counts["keys"] += len(rows)
+        session.check_entries([tuple(row.values()) for row in rows])
         columns = {name: [row[name] for row in rows] for name in KEY_COLUMNS}
         yield _line({"keys": columns})
     for rows in fetched(connection, select(events).order_by(events.c.event)):
         counts["events"] += len(rows)
-        yield b"".join(_line({"event": _encoded(events, row)}) for row in rows)
+        checked = [sound_event(row, location)[0] for row in rows]
+        yield b"".join(_line({"event": _encoded(events, row)}) for row in checked)
 
 
 def fetched(connection: Connection, query: Any, rows: int = _TOGETHER) -> Iterator[Any]:

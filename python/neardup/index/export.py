@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import orjson
 import pyarrow as pa
 from sqlalchemy import select
 
 from neardup.index.dump import fetched
+from neardup.index.rows import damaged, extra_of, moment, sound
 from neardup.index.schema import DROPPED, IDENTICAL, KEPT, documents, texts
-from neardup.index.store import Session, moment
+from neardup.index.store import Session
 from neardup.writers.cells import jsonl_bytes, plain_text
 from neardup.writers.rows import REMOVED, write_rows
 
@@ -59,7 +59,7 @@ def exported(
             count = _write_kept(connection, handle, kept, progress)
         if decisions is not None:
             progress.stage("decisions", None)
-            rows = _decisions(connection, handle.rule.measure)
+            rows = _decisions(connection, handle)
             decided = write_rows(decisions, rows, DECISIONS)
     return count, decided
 
@@ -73,7 +73,7 @@ def _write_kept(connection: Connection, handle: Handle, output: Output, progress
             progress.advance(len(records))
         return count
     # A table has to know its columns before its first row.
-    more = _more_columns(connection)
+    more = _more_columns(connection, handle.location)
     schema = pa.schema(_FIRST | more)
 
     def rows() -> Iterator[dict[str, Any]]:
@@ -98,22 +98,21 @@ def _records(connection: Connection, handle: Handle) -> Iterator[list[dict[str, 
     query = query.where(documents.c.state == KEPT).order_by(documents.c.number)
     for rows in fetched(connection, query):
         records = []
-        for row in rows:
+        for row in sound(rows, handle.location):
+            text = row["text"]
+            if text is not None:
+                text = session.unpacked(text, row["number"])
             record: dict[str, Any] = {
                 "id": row["id"],
-                "text": None if row["text"] is None else session.unpacked(row["text"]),
+                "text": text,
                 "title": row["title"],
                 "source": row["source"],
                 "at": moment(row["at"]),
             }
-            record.update((_name(name), value) for name, value in _extra(row["extra"]).items())
+            extra = extra_of(row, handle.location)
+            record.update((_name(name), value) for name, value in extra.items())
             records.append(record)
         yield records
-
-
-def _extra(stored: str | None) -> dict[str, Any]:
-    found: dict[str, Any] = {} if stored is None else orjson.loads(stored)
-    return found
 
 
 def _name(name: str) -> str:
@@ -121,15 +120,15 @@ def _name(name: str) -> str:
     return f"extra_{name}" if _TAKEN.fullmatch(name) else name
 
 
-def _more_columns(connection: Connection) -> dict[str, pa.DataType]:
+def _more_columns(connection: Connection, location: str) -> dict[str, pa.DataType]:
     """Return the columns of further fields, in the order in which they first occur."""
     kinds: dict[str, set[type]] = {}
-    query = select(documents.c.extra).where(
+    query = select(documents.c.number, documents.c.extra).where(
         documents.c.state == KEPT, documents.c.extra.is_not(None)
     )
     for rows in fetched(connection, query.order_by(documents.c.number)):
         for row in rows:
-            for name, value in _extra(row["extra"]).items():
+            for name, value in extra_of(row, location).items():
                 found = kinds.setdefault(_name(name), set())
                 if value is not None:
                     is_large = type(value) is int and not -(1 << 63) <= value < 1 << 63
@@ -137,21 +136,24 @@ def _more_columns(connection: Connection) -> dict[str, pa.DataType]:
     return {name: _TYPES.get(frozenset(found), pa.large_string()) for name, found in kinds.items()}
 
 
-def _decisions(connection: Connection, measure: str) -> Iterator[dict[str, Any]]:
+def _decisions(connection: Connection, handle: Handle) -> Iterator[dict[str, Any]]:
     kept = documents.alias()
     joined = documents.outerjoin(kept, kept.c.number == documents.c.kept_number)
     query = select(documents, kept.c.id.label("kept_id")).select_from(joined)
     query = query.where(documents.c.state != KEPT).order_by(documents.c.number)
     for rows in fetched(connection, query):
-        for row in rows:
+        for row in sound(rows, handle.location):
             # Of a freed document no decision holds.
             holds = row["state"] == DROPPED
+            if holds and row["kept_id"] is None:
+                name, must = f"document {row['number']}", "the number of a kept document"
+                raise damaged(handle.location, name, "kept_number", must, row["kept_number"])
             reason = "identical" if row["reason"] == IDENTICAL else "similar"
             yield {
                 "id": row["id"],
                 "kept_id": row["kept_id"] if holds else None,
                 "similarity": row["similarity"] if holds else None,
-                "measure": measure,
+                "measure": handle.rule.measure,
                 "distance": row["distance"] if holds else None,
                 "reason": reason if holds else "freed",
                 "at": moment(row["at"]),

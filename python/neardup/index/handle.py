@@ -22,6 +22,7 @@ from neardup.exceptions import (
 from neardup.index.background import counted_from, recount
 from neardup.index.database import Database
 from neardup.index.decide import Decider, empty_corpus
+from neardup.index.rows import COUNTERS, remedy
 from neardup.index.settings import Settings, check_same, new_settings
 from neardup.index.store import Session
 
@@ -32,19 +33,6 @@ if TYPE_CHECKING:
     from neardup.recipe import Recipe
 
 __all__ = ["COUNTERS", "Handle", "make", "open_index"]
-
-COUNTERS = (
-    "next",
-    "kept",
-    "dropped",
-    "freed",
-    "arrived",
-    "counted_at",
-    "background",
-    "similar",
-    "bursts",
-)
-
 
 _OPEN: weakref.WeakSet[Handle] = weakref.WeakSet()
 
@@ -110,7 +98,7 @@ class Handle:
             return _core.Background.from_bytes(session.background(version))
         except InputError as error:
             raise IndexFormatError(
-                f"{self.location}: what was counted as common is damaged: {error} Restore a backup."
+                f"{self.location}: background {version} is damaged: {error} {remedy(self.location)}"
             ) from error
 
     def recount(self) -> int:
@@ -194,10 +182,13 @@ def _opened(database: Database, asked: dict[str, Any], workers: int) -> Handle:
 
 def _settings_of(rows: dict[str, str], location: str) -> Settings:
     try:
-        return Settings.from_rows(rows, location)
+        settings = Settings.from_rows(rows, location)
+        # Made of the settings, and so what is wrong with them shows here.
+        settings.rule.compiled(settings.expected)
+        return settings
     except IndexMismatchError:
         raise
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise IndexFormatError(
             f"{location}: its recipe or its settings are damaged ({error}). Restore a backup."
         ) from error

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import and_, delete, func, select
 
 from neardup.index.bulk import insert_rows, values_of, values_table
+from neardup.index.rows import damaged, sound
 from neardup.index.schema import documents, passages, texts
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def make_missing(
             if not rows:
                 return
             numbers = [row.number for row in rows]
-            made = sketch([session.unpacked(row.text) for row in rows])
+            made = sketch([session.unpacked(row.text, row.number) for row in rows])
             dialect = connection.dialect.name
             others = delete(passages).where(
                 passages.c.number.in_(select(values_table(dialect).c.value))
@@ -78,6 +79,11 @@ def stored(handle: Handle, made_by: str) -> tuple[list[int], list[bytes]]:
     query = select(passages.c.number, passages.c.shingles).where(passages.c.made_by == made_by)
     with handle.reading() as session:
         rows = session.connection.execute(query.order_by(passages.c.number)).all()
+    for row in rows:
+        if not isinstance(row.shingles, bytes) or len(row.shingles) % 8:
+            must = "bytes of whole shingles"
+            name = f"the passages of document {row.number}"
+            raise damaged(handle.location, name, "shingles", must, row.shingles)
     return [row.number for row in rows], [row.shingles for row in rows]
 
 
@@ -92,4 +98,5 @@ def texts_of(handle: Handle, numbers: Sequence[int]) -> dict[int, tuple[RowMappi
             .where(documents.c.number.in_(select(values_table(dialect).c.value)))
         )
         rows = connection.execute(query, values_of(dialect, numbers)).mappings()
-        return {row["number"]: (row, session.unpacked(row["text"])) for row in rows}
+        found = sound(rows, session.location)
+        return {row["number"]: (row, session.unpacked(row["text"], row["number"])) for row in found}

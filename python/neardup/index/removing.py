@@ -71,7 +71,7 @@ def _take_out(
     entries: dict[str, list[int]] = {"key": [], "number": []}
     if kept and filing.has_keys():
         corpus = handle.origin.emptied(keeps_texts=False)
-        restore(corpus, kept)
+        restore(corpus, kept, session.location)
         for at, row in enumerate(kept):
             # All that it may be filed under, whatever was frequent then.
             found = [signed(key) for key in filing.keys_of(corpus, at)]
@@ -148,7 +148,10 @@ def _again(
 ) -> tuple[Incoming, Prepared]:
     """Return stored documents as if they came in, with the sketches that they have."""
     texts = pa.array(
-        [None if row["text"] is None else session.unpacked(row["text"]) for row in rows],
+        [
+            None if row["text"] is None else session.unpacked(row["text"], row["number"])
+            for row in rows
+        ],
         pa.large_string(),
     )
     coming = Incoming(
@@ -161,5 +164,5 @@ def _again(
         extras=[row["extra"] for row in rows],
     )
     corpus = handle.origin.emptied(keeps_texts=handle.rule.keeps_texts)
-    restore(corpus, rows, texts)
+    restore(corpus, rows, session.location, texts)
     return coming, Prepared.of(corpus, [row["text"] for row in rows])

@@ -39,7 +39,7 @@ except ImportError as missing:
     ) from missing
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Dialect
 
 __all__ = [
     "DROPPED",
@@ -79,6 +79,14 @@ IDENTICAL, SIMILAR = range(2)
 
 METADATA = MetaData()
 
+
+class _Bytes(LargeBinary):
+    """Bytes as the driver returns them: a damaged row may hold something else."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> None:  # noqa: ARG002
+        return None
+
+
 # Only a column declared INTEGER is SQLite's row number itself; it has 64 bits all the same.
 _NUMBER = BigInteger().with_variant(Integer(), "sqlite")
 # Bytes decide the order, as in SQLite: whatever the collation of the database.
@@ -106,7 +114,7 @@ background = Table(
     METADATA,
     Column("version", _NUMBER, primary_key=True, autoincrement=False),
     Column("at", BigInteger, nullable=False),
-    Column("data", LargeBinary, nullable=False),
+    Column("data", _Bytes, nullable=False),
 )
 
 #: One row a document. `at` is microseconds since 1970, UTC.
@@ -120,9 +128,9 @@ documents = Table(
     Column("source", _TEXT),
     Column("title", _TEXT),
     Column("extra", _TEXT),
-    Column("identity", LargeBinary, nullable=False),
+    Column("identity", _Bytes, nullable=False),
     Column("features", BigInteger, nullable=False),
-    Column("sketch", LargeBinary),
+    Column("sketch", _Bytes),
     Column("kept_number", BigInteger),
     Column("similarity", Double),
     Column("distance", Integer),
@@ -147,7 +155,7 @@ texts = Table(
     "texts",
     METADATA,
     Column("number", _NUMBER, primary_key=True, autoincrement=False),
-    Column("text", LargeBinary, nullable=False),
+    Column("text", _Bytes, nullable=False),
 )
 
 #: Keys of kept documents. A key is 64 bits without a sign, stored as the signed
@@ -181,7 +189,7 @@ passages = Table(
     METADATA,
     Column("number", _NUMBER, primary_key=True, autoincrement=False),
     Column("made_by", _TEXT, nullable=False),
-    Column("shingles", LargeBinary, nullable=False),
+    Column("shingles", _Bytes, nullable=False),
 )
 
 #: What happened to documents after they were added. Rows are never removed.

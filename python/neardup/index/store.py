@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,11 +19,13 @@ import numpy as np
 import pyarrow as pa
 import zstandard
 from sqlalchemy import and_, bindparam, delete, func, or_, select, update
+from sqlalchemy.exc import IntegrityError
 
-from neardup.exceptions import IndexFormatError, IndexUnavailableError
+from neardup.exceptions import IndexFormatError, IndexUnavailableError, InputError
 from neardup.index.acknowledged import COMMITS
 from neardup.index.bulk import insert_rows, run_compiled, values_of, values_table
 from neardup.index.results import Match
+from neardup.index.rows import COUNTERS, counter_fault, damaged, moment, remedy, sound, stamp
 from neardup.index.schema import (
     DROPPED,
     FREED,
@@ -80,23 +82,12 @@ _TEXTS = 100
 #: A stamp before all others.
 EVER = -(2**62)
 
-_START = datetime(1970, 1, 1, tzinfo=UTC)
 _LEVEL = 3
 
 
 def signed(key: int) -> int:
     """Return a key of 64 bits without a sign as the number of the same bits that is stored."""
     return key - (key >> 63 << 64)
-
-
-def stamp(at: datetime) -> int:
-    """Return microseconds since 1970."""
-    return (at - _START) // timedelta(microseconds=1)
-
-
-def moment(at: int) -> datetime:
-    """Return the time of a stamp, in UTC."""
-    return _START + timedelta(microseconds=at)
 
 
 @dataclass(frozen=True)
@@ -134,9 +125,34 @@ def packer() -> Callable[[bytes], bytes]:
 
 
 def restore(
-    corpus: _core.Corpus, rows: Sequence[RowMapping], texts: pa.LargeStringArray | None = None
+    corpus: _core.Corpus,
+    rows: Sequence[RowMapping],
+    location: str,
+    texts: pa.LargeStringArray | None = None,
 ) -> None:
-    """Add stored documents to a corpus, with the sketches that they have."""
+    """Add stored documents to a corpus, with the sketches that they have.
+
+    Raises
+    ------
+    IndexFormatError
+        If a sketch is not of the form that the recipe makes.
+    """
+    try:
+        _restore(corpus, rows, texts)
+    except InputError as error:
+        for row in rows:
+            try:
+                _restore(corpus.emptied(keeps_texts=False), [row], None)
+            except InputError as reason:
+                must = "a sketch of the index' recipe"
+                name = f"document {row['number']}"
+                raise damaged(location, name, "sketch", must, row["sketch"]) from reason
+        raise IndexFormatError(f"{location}: {error} {remedy(location)}") from error
+
+
+def _restore(
+    corpus: _core.Corpus, rows: Sequence[RowMapping], texts: pa.LargeStringArray | None
+) -> None:
     corpus.restore(
         pa.nulls(len(rows), pa.large_string()) if texts is None else texts,
         [row["identity"] for row in rows],
@@ -157,7 +173,7 @@ class Session:
         self.connection = connection
         self._dialect = connection.dialect.name
         self._compiled = statements(connection)
-        self._location = location
+        self.location = location
         self._identity = identity
         self._recent = 0
         self._unpacker = zstandard.ZstdDecompressor()
@@ -187,15 +203,22 @@ class Session:
         found.pop(COMMITS, None)
         if self._identity is not None and identity != self._identity:
             raise IndexUnavailableError(
-                f"{self._location}: another index stands there than the one that was opened."
+                f"{self.location}: another index stands there than the one that was opened."
                 " Nothing of this call was stored. Open it again."
             )
+        for name in COUNTERS:
+            fault = counter_fault(name, found.get(name))
+            if fault is not None:
+                raise damaged(self.location, f"counter '{name}'", "value", fault, found.get(name))
         return found
 
     def identity(self) -> int:
         """Return the number that tells this index from one made in its place."""
         query = select(counters.c.value).where(counters.c.name == IDENTITY)
-        found: int = self.connection.execute(query).scalar_one()
+        found = self.connection.execute(query).scalar_one_or_none()
+        if not isinstance(found, int):
+            must = "a whole number"
+            raise damaged(self.location, f"counter '{IDENTITY}'", "value", must, found)
         return found
 
     def make_counters(self, values: Mapping[str, int]) -> None:
@@ -229,10 +252,10 @@ class Session:
         packed = self.connection.execute(query).scalar_one_or_none()
         try:
             return zstandard.decompress(packed or b"")
-        except zstandard.ZstdError as error:
+        except (zstandard.ZstdError, TypeError, MemoryError) as error:
             raise IndexFormatError(
-                f"{self._location}: what was counted as common is damaged: {error}. Restore a"
-                " backup."
+                f"{self.location}: background {version} is damaged: {error}."
+                f" {remedy(self.location)}"
             ) from error
 
     def set_background(self, version: int, data: bytes, at: datetime) -> None:
@@ -249,7 +272,10 @@ class Session:
             return {}
         ids = [id for id in ids if id_fault(id) is None]
         found = run_compiled(self.connection, self._compiled.by_ids, ids)
-        return {row["id"]: row for row in found.mappings()}
+        return {row["id"]: row for row in self._sound(found.mappings())}
+
+    def _sound(self, rows: Iterable[RowMapping]) -> list[RowMapping]:
+        return sound(rows, self.location)
 
     def matches(self, rows: Sequence[RowMapping], measure: str) -> dict[int, Match | None]:
         """Return what some documents repeat, by their numbers; None for kept and freed ones."""
@@ -258,7 +284,11 @@ class Session:
         ids = {row["number"]: row["id"] for row in self.kept(wanted, with_texts=False)}
         found: dict[int, Match | None] = {row["number"]: None for row in rows}
         for row in dropped:
-            found[row["number"]] = match_of(row, ids[row["kept_number"]], measure)
+            kept = row["kept_number"]
+            if kept not in ids:
+                must = "the number of a kept document"
+                raise damaged(self.location, f"document {row['number']}", "kept_number", must, kept)
+            found[row["number"]] = match_of(row, ids[kept], measure)
         return found
 
     def kept(
@@ -270,7 +300,7 @@ class Session:
         compiled = self._compiled
         statement = compiled.kept_with_texts if with_texts else compiled.kept
         rows = run_compiled(self.connection, statement, numbers, not_before=not_before)
-        found = list(rows.mappings())
+        found = self._sound(rows.mappings())
         found.sort(key=itemgetter("number"))
         return found
 
@@ -297,9 +327,9 @@ class Session:
         """Return the text of a document, None if it is not stored."""
         query = select(texts.c.text).where(texts.c.number == number)
         packed = self.connection.execute(query).scalar_one_or_none()
-        return None if packed is None else self.unpacked(packed)
+        return None if packed is None else self.unpacked(packed, number)
 
-    def unpacked(self, packed: bytes | None) -> str:
+    def unpacked(self, packed: bytes | None, number: int) -> str:
         """Return a text that was stored.
 
         Raises
@@ -309,20 +339,34 @@ class Session:
         """
         if packed is None:
             raise IndexFormatError(
-                f"{self._location}: must have the text of each document. Got none of one of them"
-                " instead. Restore a backup."
+                f"{self.location}: must have the text of each document. Got none of document"
+                f" {number} instead. {remedy(self.location)}"
             )
         try:
             return self._unpacker.decompress(packed).decode()
-        except (zstandard.ZstdError, UnicodeDecodeError) as error:
+        except (zstandard.ZstdError, UnicodeDecodeError, TypeError, MemoryError) as error:
             raise IndexFormatError(
-                f"{self._location}: a stored text is damaged: {error}. Restore a backup."
+                f"{self.location}: the text of document {number} is damaged: {error}."
+                f" {remedy(self.location)}"
             ) from error
 
     def insert(
         self, rows: NewDocuments, packed: Sequence[bytes | None], entries: dict[str, list[int]]
     ) -> None:
         """Store documents, their packed texts and the keys of those kept."""
+        try:
+            self._insert(rows, packed, entries)
+        except IntegrityError as error:
+            words = str(error.orig).partition("\n")[0]
+            raise IndexFormatError(
+                f"{self.location}: must not have what is new already ({words}): counters, texts"
+                f" or keys are damaged. Nothing of this change was stored."
+                f" {remedy(self.location)}"
+            ) from error
+
+    def _insert(
+        self, rows: NewDocuments, packed: Sequence[bytes | None], entries: dict[str, list[int]]
+    ) -> None:
         insert_rows(self.connection, documents, vars(rows))
         there = [
             (number, text)
@@ -378,18 +422,23 @@ class Session:
         # In the order of the index; by number, all documents would be read each time.
         query = select(documents).where(documents.c.at < at)
         query = query.order_by(documents.c.at, documents.c.number).limit(limit)
-        return list(self.connection.execute(query).mappings())
+        return self._sound(self.connection.execute(query).mappings())
 
     def dropped_for(self, numbers: Sequence[int]) -> list[RowMapping]:
         """Return the documents dropped for some, in the order of arrival."""
         chosen = select(values_table(self._dialect).c.value)
         columns = documents.c
         query = select(
-            columns.id, columns.kept_number, columns.similarity, columns.distance, columns.reason
+            columns.number,
+            columns.id,
+            columns.kept_number,
+            columns.similarity,
+            columns.distance,
+            columns.reason,
         ).where(columns.kept_number.in_(chosen), columns.state == DROPPED)
         query = query.order_by(columns.number)
         given = values_of(self._dialect, numbers)
-        return list(self.connection.execute(query, given).mappings())
+        return self._sound(self.connection.execute(query, given).mappings())
 
     def page(
         self,
@@ -420,26 +469,26 @@ class Session:
                 is_found = and_(is_found, or_(_contains(documents, search), named))
             query = query.where(is_found)
         query = query.order_by(documents.c.number).limit(_TEXTS if with_texts else _TOGETHER)
-        return list(self.connection.execute(query).mappings())
+        return self._sound(self.connection.execute(query).mappings())
 
     def newest_texts(self, limit: int) -> Iterator[str]:
         """Give the texts of the newest documents with features, from the newest on."""
         query = (
-            select(texts.c.text)
+            select(texts.c.text, texts.c.number)
             .select_from(documents.join(texts, texts.c.number == documents.c.number))
             .where(documents.c.features > 0)
             .order_by(documents.c.number.desc())
             .limit(limit)
         )
         rows = self.connection.execute(query, execution_options={"yield_per": _TEXTS})
-        for (packed,) in rows:
-            yield self.unpacked(packed)
+        for packed, number in rows:
+            yield self.unpacked(packed, number)
 
     def newest_sketches(self, limit: int) -> list[RowMapping]:
         """Return the newest documents with features."""
         query = select(documents).where(documents.c.features > 0)
         query = query.order_by(documents.c.number.desc()).limit(limit)
-        return list(self.connection.execute(query).mappings())
+        return self._sound(self.connection.execute(query).mappings())
 
     def numbers_not_kept(self, ids: Sequence[str] | None) -> list[int]:
         """Return the numbers of freed documents, or of what is not kept of some."""
@@ -464,7 +513,7 @@ class Session:
             .order_by(documents.c.number)
         )
         given = values_of(self._dialect, numbers)
-        return list(self.connection.execute(query, given).mappings())
+        return self._sound(self.connection.execute(query, given).mappings())
 
     def arrivals(self) -> tuple[int | None, int | None]:
         """Return when the first and the last document arrived."""
@@ -498,9 +547,32 @@ class Session:
         result = run_compiled(self.connection, statement, looked_up.view(np.int64).tolist())
         # Some ten thousand rows: the driver's own tuples, without names.
         rows = result.cursor.fetchall() if result.cursor is not None else []
-        flat = np.fromiter(chain.from_iterable(rows), np.int64, width * len(rows))
         result.close()
+        try:
+            flat = np.fromiter(chain.from_iterable(rows), np.int64, width * len(rows))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise self._entry_fault(rows) from error
+        shares = flat[2::width]
+        if len(shares) and not 0 <= shares.min() <= shares.max() < 1 << 16:
+            raise self._entry_fault(rows)
         return [np.ascontiguousarray(column) for column in flat.reshape(-1, width).T]
+
+    def check_entries(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Raise if one of some entries is damaged."""
+        for row in rows:
+            if not all(isinstance(value, int) for value in row) or not 0 <= row[2] < 1 << 16:
+                raise self._entry_fault([row])
+
+    def _entry_fault(self, rows: Sequence[Sequence[Any]]) -> IndexFormatError:
+        for key, number, share, *at in rows:
+            for name, value in (("key", key), ("number", number), *(("at", one) for one in at)):
+                if not isinstance(value, int):
+                    row = f"a key of document {number!r:.40}"
+                    return damaged(self.location, row, name, "a whole number", value)
+            if not isinstance(share, int) or not 0 <= share < 1 << 16:
+                row = f"a key of document {number}"
+                return damaged(self.location, row, "share", "from 0 to 65,535", share)
+        return IndexFormatError(f"{self.location}: keys are damaged. {remedy(self.location)}")
 
     def delete_entries(self, entries: Mapping[str, Sequence[int]]) -> None:
         """Delete entries given by ``key`` and ``number``."""
@@ -514,13 +586,21 @@ class Session:
             )
             self.connection.execute(statement, rows)
 
-    def fingerprints(self, after: int, least: int) -> list[tuple[int, bytes]]:
-        """Return number and sketch of the kept documents with later numbers and enough features."""
+    def fingerprints(self, after: int, least: int, size: int) -> list[tuple[int, bytes]]:
+        """Return number and sketch of the kept documents with later numbers and enough features.
+
+        A sketch has `size` bytes.
+        """
         query = select(documents.c.number, documents.c.sketch).where(
             documents.c.number > after, documents.c.state == KEPT, documents.c.features >= least
         )
         rows = self.connection.execute(query.order_by(documents.c.number))
-        return [(number, sketch) for number, sketch in rows]
+        found = [(number, sketch) for number, sketch in rows]
+        for number, sketch in found:
+            if not isinstance(sketch, bytes) or len(sketch) != size:
+                row, must = f"document {number}", f"{size} bytes"
+                raise damaged(self.location, row, "sketch", must, sketch)
+        return found
 
     # Events
 
