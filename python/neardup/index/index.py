@@ -224,12 +224,73 @@ class Index(Additions, Questions, Removals, Copies):
         """Give the space of removed documents back to the system."""
         self._handle.database.compact()
 
-    def check(self) -> list[str]:
-        """Return what is damaged, a line each; none if all is sound.
+    def check(self, *, full: bool = False, progress: Progress | None = None) -> list[str]:
+        """Return what is damaged.
 
-        Reads everything.
+        Parameters
+        ----------
+        full : bool, default=False
+            Sketch every text again and look at every key. Without it some 1,000 documents,
+            spread evenly over all; all other rows and counters are checked either way.
+        progress : Progress or None, default=None
+            Callbacks for each stage and document; None for none.
+
+        Returns
+        -------
+        list of str
+            A line for each damage, at most about 1,000; empty if there is none.
+
+        Notes
+        -----
+        SQLite also checks all pages of the file. The index is seen at one moment, and others
+        may go on writing. With `full` it takes about as long as adding all documents.
+
+        Examples
+        --------
+        >>> import neardup, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with neardup.Index(f"{folder.name}/news.db") as index:
+        ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
+        ...     index.check(full=True)
+        []
+        >>> folder.cleanup()
         """
-        return self._handle.database.check()
+        from neardup.collect import Progress
+        from neardup.index.integrity import check
+
+        return check(self._handle, full=full, progress=progress or Progress())
+
+    def repair(self, *, progress: Progress | None = None) -> list[str]:
+        """Make sketches, keys, states and counters again, from the texts.
+
+        A document whose text is lost is removed. Copy the files of the index before.
+
+        Parameters
+        ----------
+        progress : Progress or None, default=None
+            Callbacks for each stage and document; None for none.
+
+        Returns
+        -------
+        list of str
+            What was changed and what is lost, a line each; empty if nothing was damaged.
+
+        Raises
+        ------
+        IndexFormatError
+            If pages or tables of the database are damaged, which cannot be repaired.
+        IndexUnavailableError
+            If the index cannot be written.
+
+        Notes
+        -----
+        Documents are repaired some at a time, each time in a transaction. If the repair is
+        interrupted, call it again.
+        """
+        from neardup.collect import Progress
+        from neardup.index.repairing import repair
+
+        return repair(self._handle, progress=progress or Progress())
 
     def close(self) -> None:
         """Close all connections. Closing again does nothing."""

@@ -80,7 +80,7 @@ def stored(handle: Handle, made_by: str) -> tuple[list[int], list[bytes]]:
     with handle.reading() as session:
         rows = session.connection.execute(query.order_by(passages.c.number)).all()
     for row in rows:
-        if not isinstance(row.shingles, bytes) or len(row.shingles) % 8:
+        if not isinstance(row.shingles, bytes) or len(row.shingles) % 4:
             must = "bytes of whole shingles"
             name = f"the passages of document {row.number}"
             raise damaged(handle.location, name, "shingles", must, row.shingles)

@@ -378,9 +378,10 @@ class Session:
             "text": [text for _, text in there],
         }
         insert_rows(self.connection, texts, columns)
-        self._insert_entries(entries)
+        self.insert_entries(entries)
 
-    def _insert_entries(self, entries: dict[str, list[int]]) -> None:
+    def insert_entries(self, entries: dict[str, list[int]]) -> None:
+        """Store keys; after a look at the counters."""
         if self._dialect != "sqlite":
             insert_rows(self.connection, keys, entries)
             return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from neardup.cli import options as o
@@ -32,19 +34,48 @@ def compact(location: io.Location) -> None:
     typer.echo(f"{before / 1e6:,.1f} MB before, {after / 1e6:,.1f} MB now", err=True)
 
 
-def check(location: io.Location) -> None:
-    """Read the whole index and print what is damaged; exit with 2 if anything is.
+def check(
+    location: io.Location,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full",
+            help="Sketch every text again and look at every key. By default 1,000 documents.",
+            rich_help_panel="Run",
+        ),
+    ] = False,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair",
+            help="Make sketches, keys, states and counters again from the texts, and check with "
+            "--full. A document whose text is lost is removed. Copy the index first.",
+            rich_help_panel="Run",
+        ),
+    ] = False,
+    workers: o.Workers = 0,
+    quiet: o.Quiet = False,
+) -> None:
+    """Print what is damaged, a line each; exit with 2 if anything is.
 
-    PostgreSQL checks its pages as it reads them, so there is nothing to do there.
+    Compares rows, texts, sketches, keys and counters; in SQLite also all pages of the file.
     """
-    with io.opened(location) as index:
-        found = index.check()
-        where = index.stats().location if not found else ""
+    from neardup.cli.index import show
+    from neardup.cli.watch import Watch
+
+    with io.opened(location, workers=workers) as index, Watch(quiet=quiet) as watch:
+        done = index.repair(progress=watch) if repair else []
+        found = index.check(full=full or repair, progress=watch)
+    for line in done:
+        typer.echo(f"repaired: {show.plain(line)}")
     for line in found:
-        typer.echo(line)
+        typer.echo(show.plain(line))
     if found:
+        if not repair:
+            typer.echo(
+                f"neardup: {len(found):,} lines of damage. Restore a backup; or copy the index,"
+                f" then: neardup index check {show.plain(location)} --repair",
+                err=True,
+            )
         raise typer.Exit(2)
-    if where.startswith("postgresql:"):
-        typer.echo("nothing read: PostgreSQL checks its pages as it reads them", err=True)
-    else:
-        typer.echo("no damage found", err=True)
+    typer.echo("no damage found" if not done else "no damage is left", err=True)

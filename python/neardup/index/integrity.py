@@ -1,0 +1,456 @@
+"""Whether an index agrees with itself: rows, texts, sketches, keys, counters.
+
+A check of pages finds what a disk did to the file's own structure. This one finds values that
+are well stored and wrong. Documents are read in the order of their numbers; of each, or of a
+sample, the text is sketched again and its keys are looked up.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import zstandard
+from sqlalchemy import func, inspect, select
+
+from neardup import _core
+from neardup.collect import Progress, readable
+from neardup.exceptions import IndexFormatError, InputError, NeardupError
+from neardup.index.adding import Incoming, sketched
+from neardup.index.bulk import values_of, values_table
+from neardup.index.decide import Decider
+from neardup.index.rows import COUNTERS, counter_fault, document_fault, moment, sound_event
+from neardup.index.schema import (
+    DROPPED,
+    FREED,
+    KEPT,
+    METADATA,
+    STATES,
+    all_keys,
+    background,
+    counters,
+    documents,
+    events,
+    meta,
+    passages,
+    recent_keys,
+    texts,
+)
+from neardup.index.store import IDENTITY, RECENT, Session, restore, signed
+from neardup.readers import Batch
+from neardup.resources import compiled
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from neardup.index.handle import Handle
+
+__all__ = ["Document", "Examination", "check", "stored_background"]
+
+#: Documents read at once, texts among them.
+_TOGETHER = 200
+
+#: Documents of a sample, spread evenly.
+_SAMPLE = 1000
+
+#: Lines of a report.
+_LISTED = 1000
+
+
+@dataclass
+class Document:
+    """A stored document, what is wrong with it, and what its text says that it should be."""
+
+    row: dict[str, Any]
+    text: str | None = None
+    faults: list[str] = field(default_factory=list)
+    #: Of the text, if it can be read: identity, number of features and sketch.
+    made: tuple[bytes, int, bytes] | None = None
+    #: Whether its keys are to be written again.
+    has_wrong_keys: bool = False
+
+    @property
+    def number(self) -> int:
+        """Its number, which is the key of its row."""
+        return int(self.row["number"])
+
+    @property
+    def text_is_other(self) -> bool:
+        """Whether neither identity nor sketch is that of the text."""
+        row, made = self.row, self.made
+        return made is not None and row["identity"] != made[0] and row["sketch"] != made[2]
+
+
+def check(handle: Handle, *, full: bool, progress: Progress) -> list[str]:
+    """Return what is damaged, a line each."""
+    found = list(handle.database.check())
+    more = 0
+    try:
+        with handle.database.reading() as connection:
+            for line in Examination(handle, connection, full=full, progress=progress).lines():
+                if len(found) < _LISTED:
+                    found.append(line)
+                else:
+                    more += 1
+    except IndexFormatError as error:
+        found.append(str(error))
+    if more:
+        found.append(f"{more:,} more lines like these")
+    return found
+
+
+def stored_background(
+    handle: Handle, connection: Connection
+) -> tuple[int, _core.Background | None, str | None]:
+    """Return the version of the latest background, what it says, and what is wrong with it."""
+    version = connection.execute(select(func.max(background.c.version))).scalar_one_or_none()
+    if not version:
+        return 0, None, None
+    try:
+        data = Session(connection, handle.location).background(version)
+        return version, _core.Background.from_bytes(data), None
+    except (IndexFormatError, InputError):
+        return version, None, f"background {version}: cannot be read"
+
+
+class Examination:
+    """One pass through an index, inside a transaction."""
+
+    def __init__(
+        self, handle: Handle, connection: Connection, *, full: bool, progress: Progress
+    ) -> None:
+        self._handle = handle
+        self._connection = connection
+        self._session = Session(connection, handle.location)
+        self._full = full
+        self._progress = progress
+        version, known, self._background_fault = stored_background(handle, connection)
+        self._version = version
+        self.decider = Decider(handle.settings, background=known, like=None)
+        self._has_texts = handle.settings.store == "text"
+        # Which keys a document gets depends on what is common at that moment. Where that
+        # changes, or lists are closed, a key may be missing for a good reason.
+        self._is_exact = (
+            handle.settings.background != "own" and self.decider.filing.longest() is None
+        )
+
+    def lines(self) -> Iterator[str]:
+        """Give all that is wrong, as lines."""
+        missing = self.missing_tables()
+        yield from missing
+        if any(line.startswith("table") for line in missing):
+            return
+        states: Counter[int] = Counter()
+        last = 0
+        for some in self.documents():
+            for document in some:
+                states[document.row["state"]] += 1
+                last = document.number
+                yield from (f"document {document.number}: {fault}" for fault in document.faults)
+        yield from self.wrong_counters(states, last)
+        yield from self.strays()
+        if self._full:
+            yield from self.wrong_events()
+
+    # Tables
+
+    def missing_tables(self) -> list[str]:
+        """Return tables, columns and indexes that are missing."""
+        there = inspect(self._connection)
+        names = set(there.get_table_names())
+        schema = self._schema()
+        if schema is not None:
+            names = set(there.get_table_names(schema=schema))
+        found = []
+        for table in METADATA.sorted_tables:
+            if table.name not in names:
+                found.append(f"table {table.name}: is missing")
+                continue
+            columns = {column["name"] for column in there.get_columns(table.name, schema=schema)}
+            found += [
+                f"table {table.name}: has no column '{column.name}'"
+                for column in table.c
+                if column.name not in columns
+            ]
+            indexes = {index["name"] for index in there.get_indexes(table.name, schema=schema)}
+            found += [
+                f"index {index.name}: is missing"
+                for index in sorted(table.indexes, key=lambda index: str(index.name))
+                if index.name not in indexes
+            ]
+        return found
+
+    def _schema(self) -> str | None:
+        if self._connection.dialect.name == "sqlite":
+            return None
+        found = self._connection.exec_driver_sql("SELECT current_schema()").scalar_one()
+        return None if found is None else str(found)
+
+    # Documents
+
+    def documents(self) -> Iterator[list[Document]]:
+        """Give all documents with what is wrong with them, some at a time."""
+        count = self._connection.execute(select(func.count()).select_from(documents)).scalar_one()
+        step = 1 if self._full else max(1, count // _SAMPLE)
+        totals = self._key_counts() if self._full and self.decider.filing.has_keys() else None
+        after, at = 0, 0
+        self._progress.stage("check", count)
+        while some := self.page(after, at=at, step=step):
+            if totals is not None:
+                self._compare_counts(some, totals)
+            at += len(some)
+            after = some[-1].number
+            self._progress.advance(len(some))
+            yield some
+
+    def page(self, after: int, *, at: int = 0, step: int = 1) -> list[Document]:
+        """Return the next documents, every `step`-th with text, sketch and keys compared."""
+        query = select(documents).where(documents.c.number > after)
+        query = query.order_by(documents.c.number).limit(_TOGETHER)
+        some = [Document(dict(row)) for row in self._connection.execute(query).mappings()]
+        self._check_rows(some)
+        chosen = [document for position, document in enumerate(some, at) if position % step == 0]
+        if self._has_texts:
+            self._read_texts(chosen)
+            self._sketch_again([document for document in chosen if document.text is not None])
+        self._check_keys(chosen)
+        return some
+
+    def _check_rows(self, some: Sequence[Document]) -> None:
+        wanted = {document.row["kept_number"] for document in some}
+        keepers = self._states([number for number in wanted if isinstance(number, int)])
+        for document in some:
+            row = document.row
+            fault = document_fault(row)
+            if fault is not None:
+                document.faults.append(f"its '{fault[0]}' must be {fault[1]}")
+                continue
+            reasons = [row[name] for name in ("kept_number", "similarity", "reason")]
+            keeper = keepers.get(row["kept_number"])
+            if row["state"] == KEPT and reasons != [None, None, None]:
+                document.faults.append("is kept, and has what a dropped one has")
+            elif row["state"] == DROPPED and (
+                keeper != KEPT or row["kept_number"] >= document.number
+            ):
+                kept = row["kept_number"]
+                document.faults.append(f"is dropped for document {kept}, which is not kept")
+            elif row["state"] == FREED and (None in reasons or keeper is not None):
+                document.faults.append("is freed, and what it repeated is there")
+            if not _is_object(row["extra"]):
+                document.faults.append("its 'extra' must be a JSON object")
+
+    def _states(self, numbers: Sequence[int]) -> dict[int, int]:
+        if not numbers:
+            return {}
+        dialect = self._connection.dialect.name
+        chosen = select(values_table(dialect).c.value)
+        query = select(documents.c.number, documents.c.state).where(documents.c.number.in_(chosen))
+        rows = self._connection.execute(query, values_of(dialect, sorted(numbers)))
+        return {row[0]: row[1] for row in rows}
+
+    def _read_texts(self, some: Sequence[Document]) -> None:
+        dialect = self._connection.dialect.name
+        chosen = select(values_table(dialect).c.value)
+        query = select(texts).where(texts.c.number.in_(chosen))
+        numbers = [document.number for document in some]
+        rows = self._connection.execute(query, values_of(dialect, numbers))
+        packed = {row[0]: row[1] for row in rows}
+        unpacker = zstandard.ZstdDecompressor()
+        for document in some:
+            # Of those that have none all are counted, see `strays`.
+            if document.number not in packed:
+                continue
+            try:
+                document.text = unpacker.decompress(packed[document.number]).decode()
+            except (zstandard.ZstdError, UnicodeDecodeError, TypeError, MemoryError):
+                document.faults.append("its text cannot be read")
+
+    def _sketch_again(self, some: Sequence[Document]) -> None:
+        if not some:
+            return
+        recipe = self._handle.settings.recipe
+        given = pa.array([document.text for document in some], pa.large_string())
+        batch = Batch(0, given, [""] * len(some))
+        sketchable, units, _ = readable(batch, recipe, compiled(recipe))
+        titles = [document.row["title"] for document in some]
+        titles = [title if isinstance(title, str) else None for title in titles]
+        none: list[None] = [None] * len(some)
+        coming = Incoming(
+            [""] * len(some),
+            sketchable,
+            units,
+            pa.array(titles, pa.large_string()),
+            [moment(0)] * len(some),
+            none,
+            none,
+        )
+        corpus = sketched(self._handle, coming)
+        made = zip(corpus.identities(), corpus.features().tolist(), corpus.sketches(), strict=True)
+        for document, (identity, features, sketch) in zip(some, made, strict=True):
+            document.made = (identity, features, sketch)
+            row = document.row
+            if document.text_is_other:
+                document.faults.append("its text is another one than was added")
+                continue
+            for name, value in zip(("identity", "features", "sketch"), document.made, strict=True):
+                if row[name] != value:
+                    document.faults.append(f"its '{name}' is not that of its text")
+
+    # Keys
+
+    def _check_keys(self, some: Sequence[Document]) -> None:
+        filing = self.decider.filing
+        kept = [one for one in some if one.row["state"] == KEPT and self._has_sketch(one)]
+        if not kept or not filing.has_keys():
+            return
+        corpus = self._handle.origin.emptied(keeps_texts=False)
+        rows: Any = [document.row for document in kept]
+        restore(corpus, rows, self._handle.location)
+        may_have = [set(map(signed, filing.keys_of(corpus, at))) for at in range(len(kept))]
+        looked_up = np.array(sorted(set().union(*may_have)), np.int64).view(np.uint64)
+        try:
+            found = self._session.entries(looked_up)
+        except IndexFormatError as error:
+            kept[0].faults.append(f"or one of the next: {error}")
+            kept[0].has_wrong_keys = True
+            return
+        there: dict[int, dict[int, int]] = {document.number: {} for document in kept}
+        columns = (found.keys.tolist(), found.numbers.tolist(), found.shares.tolist())
+        for key, number, share in zip(*columns, strict=True):
+            if number in there:
+                there[number][key] = share
+        expected: list[dict[int, int]] = [{} for _ in kept]
+        entries = self.decider.entries(corpus)
+        for key, at, share in zip(entries.keys, entries.rows, entries.shares, strict=True):
+            expected[at][key] = share
+        for at, document in enumerate(kept):
+            own = {
+                key: share for key, share in there[document.number].items() if key in may_have[at]
+            }
+            document.row["keys"] = len(own)
+            if own != expected[at] if self._is_exact else bool(expected[at]) and not own:
+                document.faults.append("keys of its sketch are missing or wrong")
+                document.has_wrong_keys = True
+
+    def _has_sketch(self, document: Document) -> bool:
+        """Return whether the stored sketch is of the form that the recipe makes."""
+        row = document.row
+        if document.made is not None:
+            return bool(row["sketch"] == document.made[2] and row["features"] == document.made[1])
+        corpus = self._handle.origin.emptied(keeps_texts=False)
+        try:
+            rows: Any = [{**row, "identity": bytes(16)}]
+            restore(corpus, rows, self._handle.location)
+        except (NeardupError, TypeError, ValueError, OverflowError):
+            if not document.faults:
+                document.faults.append("its 'sketch' is not one of the recipe")
+            return False
+        return True
+
+    def _key_counts(self) -> Iterator[tuple[Any, int]]:
+        number = all_keys.c.number
+        query = select(number, func.count()).group_by(number).order_by(number)
+        rows = self._connection.execute(query, execution_options={"yield_per": 10_000})
+        return ((row[0], row[1]) for row in rows)
+
+    def _compare_counts(self, some: Sequence[Document], totals: Iterator[tuple[Any, int]]) -> None:
+        """Find keys that are not of the sketch; both come in the order of numbers."""
+        counts = self.__dict__.setdefault("_counts", {})
+        last = some[-1].number
+        while not counts or max(counts) < last:
+            following = next(totals, None)
+            if following is None:
+                break
+            if isinstance(following[0], int):
+                counts[following[0]] = following[1]
+        for document in some:
+            total = counts.pop(document.number, 0)
+            if "keys" in document.row and total != document.row["keys"]:
+                document.faults.append("has keys that are not of its sketch")
+                document.has_wrong_keys = True
+        for number in [number for number in counts if number <= last]:
+            # Of no document: see `strays`.
+            del counts[number]
+
+    # Counters and what belongs to no document
+
+    def wrong_counters(self, states: Counter[int], last: int) -> Iterator[str]:
+        """Give counters that do not agree with the rows."""
+        found = {row.name: row.value for row in self._connection.execute(select(counters))}
+        about = {row.name: row.value for row in self._connection.execute(select(meta))}
+        for name in COUNTERS:
+            fault = counter_fault(name, found.get(name))
+            if fault is not None:
+                yield f"counter '{name}': must be {fault}"
+                found[name] = None
+        for state, name in enumerate(STATES):
+            if found[name] is not None and found[name] != states[state]:
+                yield f"counter '{name}': must be {states[state]:,}. Got {found[name]:,} instead"
+        if found["next"] is not None and found["next"] <= last:
+            yield f"counter 'next': must be more than {last:,}. Got {found['next']:,} instead"
+        arrived, counted_at = found["arrived"], found["counted_at"]
+        if arrived is not None and counted_at is not None and counted_at > arrived:
+            yield f"counter 'counted_at': must be at most {arrived:,}. Got {counted_at:,} instead"
+        if arrived is not None and arrived < sum(states.values()):
+            least = sum(states.values())
+            yield f"counter 'arrived': must be at least {least:,}. Got {arrived:,} instead"
+        recent = self._connection.execute(
+            select(func.count()).select_from(recent_keys)
+        ).scalar_one()
+        if not isinstance(found.get(RECENT), int) or found[RECENT] < recent:
+            yield f"counter '{RECENT}': must be at least {recent:,}"
+        identity = found.get(IDENTITY)
+        if not isinstance(identity, int):
+            yield f"counter '{IDENTITY}': must be a whole number"
+        elif about.get(IDENTITY, str(identity)) != str(identity):
+            yield f"'{IDENTITY}' in 'meta': must be that of the counters"
+        if self._background_fault is not None:
+            yield self._background_fault
+        if found["background"] is not None and found["background"] != self._version:
+            yield f"background {found['background']}: is missing"
+
+    def strays(self) -> Iterator[str]:
+        """Give rows that belong to no document, and documents without their text."""
+        other = documents.alias()
+        if self._has_texts:
+            query = select(other.c.number).select_from(
+                other.outerjoin(texts, texts.c.number == other.c.number)
+            )
+            for number in self._connection.scalars(query.where(texts.c.number.is_(None))):
+                yield f"document {number}: its text is missing"
+        for table in (texts, passages):
+            query = select(table.c.number).select_from(
+                table.outerjoin(other, table.c.number == other.c.number)
+            )
+            for number in self._connection.scalars(query.where(other.c.number.is_(None))):
+                yield f"{table.name} {number}: belongs to no document"
+        if not self._full:
+            return
+        query = select(all_keys.c.number, func.count()).select_from(
+            all_keys.outerjoin(other, all_keys.c.number == other.c.number)
+        )
+        query = query.where(other.c.number.is_(None) | (other.c.state != KEPT))
+        for number, count in self._connection.execute(query.group_by(all_keys.c.number)):
+            yield f"keys of document {number!r:.40}: {count:,} belong to none that is kept"
+
+    def wrong_events(self) -> Iterator[str]:
+        """Give events that cannot be read."""
+        for row in self._connection.execute(select(events).order_by(events.c.event)).mappings():
+            try:
+                sound_event(row, self._handle.location)
+            except IndexFormatError:
+                yield f"event {row['event']}: cannot be read"
+
+
+def _is_object(stored: str | None) -> bool:
+    if stored is None:
+        return True
+    try:
+        return isinstance(json.loads(stored), dict)
+    except (ValueError, RecursionError):
+        return False

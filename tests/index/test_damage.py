@@ -1,0 +1,324 @@
+"""Damaged rows: found by a check, named by every operation, and repaired where that is possible."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+
+import pytest
+import sqlalchemy as sa
+from tests.index.sound import check_sound
+from tests.index.written import documents, families
+
+from neardup import Index
+from neardup.exceptions import IndexFormatError, InputError
+from neardup.index import passages
+from neardup.index.database import Database
+
+MANY = documents(families(11, 30))
+OPTIONS = {"threshold": 0.3, "workers": 1}
+TEXT = MANY[0]["text"]
+
+
+def fill(location, **more):
+    """An index with kept, dropped and freed documents, fields, events and a background."""
+    with Index(location, **OPTIONS | more) as index:
+        for at, one in enumerate(MANY):
+            index.add(one["id"], one["text"], title=f"t{at}", source="s", extra={"n": at})
+        index.recount()
+        kept = [cluster.id for cluster in index.clusters()]
+        index.remove(kept[-1])
+        assert index.stats().freed
+        assert index.check(full=True) == []
+    return location
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    return fill(tmp_path_factory.mktemp("filled") / "n.db")
+
+
+@pytest.fixture
+def copy(filled, tmp_path):
+    count = 0
+
+    def another():
+        nonlocal count
+        count += 1
+        return shutil.copy(filled, tmp_path / f"n{count}.db")
+
+    return another
+
+
+def change(path, *statements):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            assert connection.execute(statement).rowcount != 0, statement
+
+
+KEPT = "(SELECT min(kept_number) FROM documents WHERE state = 1)"
+DROPPED = "(SELECT min(number) FROM documents WHERE state = 1)"
+
+
+def of(number, change):
+    return f"UPDATE documents SET {change} WHERE number = {number}"
+
+
+#: What is done to the file, and whether the default check looks at it in so small an index.
+DAMAGES = {
+    "id is a number": [of(KEPT, "id = x'00ff'")],
+    "id is empty": [of(KEPT, "id = ''")],
+    "state": [of(KEPT, "state = 7")],
+    "state is text": [of(DROPPED, "state = 'kept'")],
+    "a dropped one is kept": [of(DROPPED, "state = 0")],
+    "a kept one is dropped": [of(KEPT, "state = 1")],
+    "a kept one is freed": [of(KEPT, "state = 2")],
+    "time out of range": [of(KEPT, "at = 9000000000000000000")],
+    "time before all": [of(KEPT, "at = -9000000000000000000")],
+    "time is text": [of(DROPPED, "at = 'yesterday'")],
+    "title is bytes": [of(KEPT, "title = x'ff00'")],
+    "title is not UTF-8": [of(KEPT, "title = CAST(x'ff41' AS TEXT)")],
+    "source is bytes": [of(DROPPED, "source = x'ff00'")],
+    "extra is no JSON": [of(KEPT, "extra = '{\"n\": '")],
+    "extra is a list": [of(KEPT, "extra = '[1]'")],
+    "extra is bytes": [of(DROPPED, "extra = x'00'")],
+    "extra is deep": [of(KEPT, f"extra = '{'[' * 5000}'")],
+    "identity is short": [of(KEPT, "identity = x'00'")],
+    "identity is text": [of(KEPT, "identity = 'abc'")],
+    "identity is huge": [of(KEPT, "identity = 1000000000000000")],
+    "another identity": [of(KEPT, "identity = zeroblob(16)")],
+    "features": [of(KEPT, "features = -5")],
+    "features too large": [of(KEPT, "features = 9000000000")],
+    "other features": [of(KEPT, "features = features + 1")],
+    "no sketch": [of(KEPT, "sketch = NULL")],
+    "sketch is text": [of(KEPT, "sketch = 'abc'")],
+    "sketch is cut off": [of(KEPT, "sketch = substr(sketch, 1, length(sketch) - 3)")],
+    "a byte of a sketch": [
+        of(KEPT, "sketch = CAST(x'5a' || substr(sketch, 2) AS BLOB)"),
+    ],
+    "keeper is missing": [of(DROPPED, "kept_number = 900000")],
+    "keeper is text": [of(DROPPED, "kept_number = 'a'")],
+    "no keeper": [of(DROPPED, "kept_number = NULL")],
+    "the row of a keeper": [f"DELETE FROM documents WHERE number = {KEPT}"],
+    "similarity": [of(DROPPED, "similarity = 7.5")],
+    "similarity is text": [of(DROPPED, "similarity = 'high'")],
+    "no similarity": [of(DROPPED, "similarity = NULL")],
+    "distance": [of(DROPPED, "distance = 'far'")],
+    "reason": [of(DROPPED, "reason = 9")],
+    "no text": [f"DELETE FROM texts WHERE number = {KEPT}"],
+    "no text of a dropped one": [f"DELETE FROM texts WHERE number = {DROPPED}"],
+    "text is no zstd": [f"UPDATE texts SET text = x'00112233' WHERE number = {KEPT}"],
+    "text is text": [f"UPDATE texts SET text = 'hello' WHERE number = {KEPT}"],
+    "text is a number": [f"UPDATE texts SET text = 12 WHERE number = {KEPT}"],
+    "text is cut off": [
+        f"UPDATE texts SET text = substr(text, 1, length(text) / 2) WHERE number = {KEPT}"
+    ],
+    "text claims to be large": [
+        f"UPDATE texts SET text = x'28b52ffde0ffffffffffffff0f010000' WHERE number = {KEPT}"
+    ],
+    "text of another": [
+        "UPDATE texts SET text = (SELECT text FROM texts WHERE number = 2)"
+        f" WHERE number = {KEPT} AND number != 2"
+    ],
+    "text of nobody": ["INSERT INTO texts SELECT 900000, text FROM texts LIMIT 1"],
+    "keys are gone": ["DELETE FROM recent_keys"],
+    "keys of one are gone": [f"DELETE FROM recent_keys WHERE number = {KEPT}"],
+    "keys of nobody": ["INSERT INTO keys VALUES (5, 900000, 1)"],
+    "keys of a dropped one": [f"INSERT INTO keys VALUES (5, {DROPPED}, 1)"],
+    "a key too many": [f"INSERT INTO keys VALUES (5, {KEPT}, 1)"],
+    "another key": [
+        f"UPDATE recent_keys SET key = key + 1 WHERE key = (SELECT min(key) FROM recent_keys"
+        f" WHERE number = {KEPT})"
+    ],
+    "share": ["UPDATE recent_keys SET share = 70000"],
+    "share is text": ["UPDATE recent_keys SET share = 'x'"],
+    "counter is text": ["UPDATE counters SET value = 'x' WHERE name = 'kept'"],
+    "counter is negative": ["UPDATE counters SET value = -1 WHERE name = 'counted_at'"],
+    "counter is huge": ["UPDATE counters SET value = 9223372036854775807 WHERE name = 'next'"],
+    "bursts": ["UPDATE counters SET value = 1000000000 WHERE name = 'bursts'"],
+    "a wrong count": ["UPDATE counters SET value = value + 1 WHERE name = 'kept'"],
+    "numbers are given again": ["UPDATE counters SET value = 2 WHERE name = 'next'"],
+    "no counter": ["DELETE FROM counters WHERE name = 'background'"],
+    "recent": ["UPDATE counters SET value = 'x' WHERE name = 'recent'"],
+    "no background": ["DELETE FROM background"],
+    "background is damaged": ["UPDATE background SET data = x'0011'"],
+    "background is text": ["UPDATE background SET data = 'abc'"],
+    "event": ["UPDATE events SET details = '{'"],
+    "time of an event": ["UPDATE events SET at = 9000000000000000000"],
+    "event is bytes": ["UPDATE events SET action = x'ff'"],
+    "an index": ["DROP INDEX documents_at"],
+}
+
+#: Texts and what else is not made twice: the document is removed, or the value is.
+NOT_BACK = {
+    "no text",
+    "no text of a dropped one",
+    "text is no zstd",
+    "text is text",
+    "text is a number",
+    "text is cut off",
+    "text claims to be large",
+    "text of another",
+    "the row of a keeper",
+}
+
+
+def operations(index, tmp_path):
+    kept = next(iter(MANY))["id"]
+    ids = [one["id"] for one in MANY]
+    yield lambda: index.add("new", TEXT + " And a word more.")
+    yield lambda: index.add("new", "Nothing at all that is known here was written before.")
+    yield lambda: index.add_many(
+        [{"id": f"m{at}", "text": one["text"]} for at, one in enumerate(MANY)]
+    )
+    yield lambda: index.add_many(MANY)
+    yield lambda: [index.query(one["text"]) for one in MANY]
+    yield lambda: [index.query(one["text"], within="90d") for one in MANY]
+    yield lambda: [index.get(id) for id in ids]
+    yield lambda: [index.explain(id) for id in ids]
+    yield lambda: list(index.clusters())
+    yield lambda: list(index.documents())
+    yield index.stats
+    yield index.recount
+    yield lambda: index.export(tmp_path / "o.jsonl", decisions=tmp_path / "d.jsonl", force=True)
+    yield lambda: index.export(tmp_path / "o.csv", force=True)
+    yield lambda: index.dump(tmp_path / "dump", force=True)
+    yield lambda: passages.texts_of(index._handle, range(1, len(MANY)))
+    yield lambda: list(passages.make_missing(index._handle, "x", lambda texts: [b""] * len(texts)))
+    yield lambda: passages.stored(index._handle, "x")
+    yield lambda: index.reconsider(ids)
+    yield index.reconsider
+    yield lambda: index.keep(kept)
+    yield lambda: index.remove(kept)
+    yield lambda: index.expire(before="2999-01-01")
+
+
+def count_of_operations():
+    return len(list(operations(Index, None)))
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_an_operation_works_or_names_the_damage(name, copy, tmp_path):
+    path = copy()
+    change(path, *DAMAGES[name])
+    told, refused = [], []
+    for at in range(23):
+        other = shutil.copy(path, tmp_path / "one.db")
+        try:
+            with Index(other, **OPTIONS) as index:
+                list(operations(index, tmp_path))[at]()
+        except IndexFormatError as error:
+            told.append(str(error))
+        except InputError as error:
+            # Of `keep` and `remove`: for a document that is kept, or has another id by now.
+            refused.append(str(error))
+    assert all("is kept already" in one or "no document" in one for one in refused), refused
+    for message in told:
+        assert message.startswith(f"{tmp_path / 'one.db'}: ")
+        assert "estore" in message, message
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damage_is_found_and_repaired(name, copy):
+    path = copy()
+    change(path, *DAMAGES[name])
+    with Index(path) as index:
+        found = index.check(full=True)
+        assert found, name
+        if "is not UTF-8" in name:
+            return
+        done = index.repair()
+        assert done
+        assert index.check(full=True) == []
+        assert index.repair() == []
+        lost = [line for line in done if "removed" in line and "document" in line]
+        kept = {one.id for one in index.documents()}
+        index.add("new", "Nothing at all that is known here was written before.")
+        index.reconsider()
+    check_sound(str(path))
+    ids = {one["id"] for one in MANY}
+    if name in NOT_BACK:
+        assert len(ids & kept) >= len(ids) - 3, lost
+    elif name.startswith("id "):
+        assert len(kept - ids) == 1
+    else:
+        assert len(ids - kept) == 1
+
+
+def test_the_default_check_reads_a_sample(copy, monkeypatch):
+    monkeypatch.setattr("neardup.index.integrity._SAMPLE", 5)
+    path = copy()
+    change(path, "UPDATE documents SET identity = zeroblob(16), sketch = x'00'")
+    with Index(path) as index:
+        some, every = index.check(), index.check(full=True)
+    assert 5 <= len(some) < len(every)
+
+
+def test_a_repair_that_is_interrupted_goes_on(copy, monkeypatch):
+    path = copy()
+    change(
+        path,
+        "UPDATE documents SET features = features + 1",
+        "DELETE FROM recent_keys",
+        "UPDATE counters SET value = 0 WHERE name = 'kept'",
+    )
+    monkeypatch.setattr("neardup.index.integrity._TOGETHER", 7)
+    with Index(path) as index:
+        before = index.check(full=True)
+
+        class Stop:
+            def stage(self, *_):
+                pass
+
+            def advance(self, _):
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            index.repair(progress=Stop())
+        between = index.check(full=True)
+        assert 0 < len(between) < len(before)
+        assert index.repair()
+        assert index.check(full=True) == []
+    check_sound(str(path))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"recipe": "characters"}, {"recipe": "minhash"}, {"store": "sketch"}, {"recipe": "classic"}],
+)
+def test_other_recipes(more, tmp_path):
+    path = tmp_path / "n.db"
+    options = {"workers": 1} | more
+    with Index(path, **options) as index:
+        index.add_many(MANY)
+        assert index.check(full=True) == []
+        has_keys = index._handle.decider is not None
+    change(path, of("3", "features = features + 1"))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        gone = connection.execute("DELETE FROM recent_keys WHERE number = 1").rowcount
+    with Index(path, must_exist=True) as index:
+        found = index.check(full=True)
+        assert bool(found) == bool(gone or more.get("store") != "sketch")
+        index.repair()
+        assert index.check(full=True) == []
+    assert has_keys
+    check_sound(str(path))
+
+
+def test_postgresql(database_url):
+    fill(database_url)
+    with Database.open(database_url, must_exist=True) as database, database.writing() as connection:
+        for statement in (
+            of(KEPT, "features = features + 1"),
+            of(DROPPED, "kept_number = 900000"),
+            f"DELETE FROM keys WHERE number = {KEPT}",
+            "UPDATE counters SET value = value + 5 WHERE name = 'kept'",
+            "DELETE FROM texts WHERE number = 4",
+        ):
+            connection.execute(sa.text(statement))
+    with Index(database_url) as index:
+        found = index.check(full=True)
+        assert len(found) >= 5
+        assert index.repair()
+        assert index.check(full=True) == []
+        index.add("new", "Nothing at all that is known here was written before.")
+    check_sound(database_url)
