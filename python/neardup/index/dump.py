@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from sqlalchemy import LargeBinary, select
 
-from neardup.index.rows import sound, sound_event
+from neardup.index.rows import damaged, sound, sound_event
 from neardup.index.schema import SCHEMA, all_keys, background, documents, events, texts
 from neardup.index.store import IDENTITY, Session
 
@@ -66,6 +66,9 @@ def _parts(
     yield _line({"neardup": KIND, "format": FORMAT, "schema": SCHEMA, "meta": about})
     yield _line({"counters": dict(sorted(session.counters().items()))})
     for row in connection.execute(select(background).order_by(background.c.version)).mappings():
+        if not isinstance(row["data"], bytes):
+            name = f"background {row['version']}"
+            raise damaged(location, name, "data", "bytes", row["data"])
         for begin in range(0, max(len(row["data"]), 1), _PART):
             part = {**row, "data": row["data"][begin : begin + _PART]}
             yield _line({"background": _encoded(background, part)})

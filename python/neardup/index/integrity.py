@@ -309,15 +309,18 @@ class Examination:
         if not kept or not filing.has_keys():
             return
         corpus = self._handle.origin.emptied(keeps_texts=False)
-        rows: Any = [document.row for document in kept]
+        # Keys do not depend on the identity, which may be damaged.
+        rows: Any = [{**document.row, "identity": bytes(16)} for document in kept]
         restore(corpus, rows, self._handle.location)
         may_have = [set(map(signed, filing.keys_of(corpus, at))) for at in range(len(kept))]
         looked_up = np.array(sorted(set().union(*may_have)), np.int64).view(np.uint64)
         try:
             found = self._session.entries(looked_up)
         except IndexFormatError as error:
-            kept[0].faults.append(f"or one of the next: {error}")
-            kept[0].has_wrong_keys = True
+            # Which of them it is does not matter: the keys of all are made again.
+            kept[0].faults.append(f"or one of the next {len(kept) - 1}: {error}")
+            for document in kept:
+                document.has_wrong_keys = True
             return
         there: dict[int, dict[int, int]] = {document.number: {} for document in kept}
         columns = (found.keys.tolist(), found.numbers.tolist(), found.shares.tolist())

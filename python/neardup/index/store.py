@@ -206,10 +206,10 @@ class Session:
                 f"{self.location}: another index stands there than the one that was opened."
                 " Nothing of this call was stored. Open it again."
             )
-        for name in COUNTERS:
-            fault = counter_fault(name, found.get(name))
+        for name, value in {**dict.fromkeys(COUNTERS), **found, RECENT: self._recent}.items():
+            fault = counter_fault(name, value)
             if fault is not None:
-                raise damaged(self.location, f"counter '{name}'", "value", fault, found.get(name))
+                raise damaged(self.location, f"counter '{name}'", "value", fault, value)
         return found
 
     def identity(self) -> int:
