@@ -12,7 +12,7 @@ from tests.cli.conftest import A, B, environment
 from tests.waiting import PATIENCE
 
 
-@pytest.mark.parametrize("name", ["n.db", "n.db-wal", "n.db-shm", "link.jsonl"])
+@pytest.mark.parametrize("name", ["n.db", "n.db-wal", "n.db-shm", "n.db-commits", "link.jsonl"])
 def test_the_index_is_not_overwritten(run, index, name):
     os.symlink(index, "link.jsonl")
     for words in (

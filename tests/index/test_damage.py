@@ -311,7 +311,7 @@ def test_postgresql(database_url):
     fill(database_url)
     with Database.open(database_url, must_exist=True) as database, database.writing() as connection:
         for statement in (
-            of(KEPT, "features = features + 1"),
+            of("2", "features = features + 1"),
             of(DROPPED, "kept_number = 900000"),
             f"DELETE FROM keys WHERE number = {KEPT}",
             "UPDATE counters SET value = value + 5 WHERE name = 'kept'",

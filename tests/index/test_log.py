@@ -178,6 +178,16 @@ def test_a_file_that_is_only_a_header(tmp_path):
     assert "only if there was no index, delete the file" in message
 
 
+def test_a_log_that_is_left_of_a_deleted_index(copy):
+    copy.unlink()
+    with Index(copy, must_exist=False, **OPTIONS) as index:
+        index.add("a", MANY[0]["text"])
+        assert len(index) == 1
+    with Index(copy, must_exist=True) as index:
+        assert len(index) == 1
+    assert list(check_sound(str(copy))) == ["a"]
+
+
 def test_copies_of_a_closed_index_need_no_other_file(tmp_path):
     path = tmp_path / "n.db"
     with Index(path, **OPTIONS) as index:

@@ -146,8 +146,9 @@ class SQLiteFile(Place):
         with suppress(OSError):
             kind = stat.S_IFMT(self.path.stat().st_mode)
         if kind != stat.S_IFREG:
+            wanted = "a file" if kind == stat.S_IFDIR else "a regular file"
             raise IndexUnavailableError(
-                f"{self.location}: must be a regular file. Got"
+                f"{self.location}: must be {wanted}. Got"
                 f" {_KINDS.get(kind, 'something else')} instead. {self.elsewhere}"
             )
         found = self._found()
