@@ -239,8 +239,10 @@ class Examination:
             ):
                 kept = row["kept_number"]
                 document.faults.append(f"is dropped for document {kept}, which is not kept")
-            elif row["state"] == FREED and (None in reasons or keeper is not None):
-                document.faults.append("is freed, and what it repeated is there")
+            elif row["state"] == FREED and (
+                None in reasons or keeper is not None or row["kept_number"] >= document.number
+            ):
+                document.faults.append("is freed, and what it repeated is not one that is gone")
             if not _is_object(row["extra"]):
                 document.faults.append("its 'extra' must be a JSON object")
 

@@ -194,7 +194,8 @@ class _Repair:
         if is_decided and keeper == KEPT and kept < row["number"]:
             return {"state": DROPPED}
         # Nothing has the number 0.
-        gone = kept if isinstance(kept, int) and keeper is None and kept >= 0 else 0
+        is_gone = isinstance(kept, int) and keeper is None and 0 <= kept < row["number"]
+        gone = kept if is_gone else 0
         if is_decided:
             return {"state": FREED, "kept_number": gone}
         return {
