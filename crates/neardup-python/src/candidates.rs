@@ -1,5 +1,6 @@
 //! Stage candidates on its own: joins, look-ups, plans.
 
+use neardup_core::Error;
 use neardup_core::candidates::{self, Banding, Filed, Purpose, Scheme};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -8,6 +9,9 @@ use pyo3::types::PyDict;
 use crate::arrays::{fingerprints, load_numpy};
 use crate::errors::raise;
 use crate::threads::pool;
+
+/// Points of a curve, at most.
+const MAX_POINTS: usize = 1 << 16;
 
 /// First row, second row, distance.
 type Pairs<'py> = (
@@ -102,6 +106,10 @@ pub fn banding(
 /// Similarities from 0 to 1, and the share of pairs that becomes candidates.
 #[pyfunction]
 pub fn s_curve(bands: u32, rows: u32, points: usize) -> PyResult<Vec<(f64, f64)>> {
+    if points > MAX_POINTS {
+        let bounds = format!("at most {MAX_POINTS}");
+        return Err(raise(Error::parameter("points", bounds, points)));
+    }
     Ok(Banding::new(bands, rows).map_err(raise)?.s_curve(points))
 }
 

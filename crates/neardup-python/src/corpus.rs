@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use neardup_core::Error;
 use neardup_core::background::shingles_to_bytes;
@@ -56,6 +57,8 @@ impl Memory {
 #[pyclass(module = "neardup._core")]
 pub struct Join {
     inner: Option<candidates::Join>,
+    /// Of the corpus that it was made for; unknown of one that was opened.
+    pub(crate) state: Option<u64>,
     pub(crate) joined: Option<candidates::Joined>,
 }
 
@@ -69,11 +72,14 @@ impl Join {
         order: PyReadonlyArray1<'_, u32>,
     ) -> PyResult<Self> {
         let order = order.as_slice()?;
+        corpus.check_documents(order)?;
+        corpus.check_outside()?;
         let begin = || cluster::Keeper::join(&corpus.inner, rule.inner, order);
         let pool = corpus.threads.pool()?;
         let inner = py.detach(|| pool.install(begin)).map_err(raise)?;
         Ok(Join {
             inner: Some(inner),
+            state: Some(corpus.state),
             joined: None,
         })
     }
@@ -84,6 +90,7 @@ impl Join {
         let joined = candidates::Joined::open(rule.inner.search, &folder).map_err(raise)?;
         Ok(Join {
             inner: None,
+            state: None,
             joined: Some(joined),
         })
     }
@@ -93,6 +100,9 @@ impl Join {
         let Some(join) = &mut self.inner else {
             return Ok(false);
         };
+        if let Some(state) = self.state {
+            corpus.check_state(state)?;
+        }
         let store = corpus.inner.outside();
         let advance = || store.map_or(Ok(false), |store| join.advance(store));
         let pool = corpus.threads.pool()?;
@@ -113,6 +123,67 @@ impl Join {
 pub struct Corpus {
     pub(crate) inner: corpus::Corpus,
     pub(crate) threads: Threads,
+    /// Another one after each change, and for each corpus.
+    pub(crate) state: u64,
+}
+
+fn next_state() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Raises unless all documents are among the first `count`.
+pub(crate) fn check_below(count: usize, documents: &[u32]) -> PyResult<()> {
+    match documents.iter().max() {
+        Some(&document) if document as usize >= count => Err(raise(Error::input(
+            "the documents",
+            format!("numbers below {count}"),
+            document,
+        ))),
+        _ => Ok(()),
+    }
+}
+
+impl Corpus {
+    /// Raises unless it is the corpus of that state, and nothing was added to it.
+    pub(crate) fn check_state(&self, state: u64) -> PyResult<()> {
+        match self.state == state {
+            true => Ok(()),
+            false => Err(raise(Error::input(
+                "the corpus",
+                "the one that this was made for, unchanged",
+                "another",
+            ))),
+        }
+    }
+
+    pub(crate) fn check_documents(&self, documents: &[u32]) -> PyResult<()> {
+        check_below(self.inner.len(), documents)
+    }
+
+    /// The sketches of all documents, which must be in memory.
+    pub(crate) fn sketches_in_memory(&self) -> PyResult<&Sketches> {
+        match self.inner.outside() {
+            None => Ok(self.inner.sketches()),
+            Some(_) => Err(raise(Error::input(
+                "the sketches of a corpus",
+                "in memory",
+                "outside",
+            ))),
+        }
+    }
+
+    /// Raises unless the sketches of all documents are outside of memory.
+    pub(crate) fn check_outside(&self) -> PyResult<()> {
+        match self.inner.outside() {
+            Some(store) if store.len() == self.inner.len() => Ok(()),
+            _ => Err(raise(Error::input(
+                "the corpus",
+                "finished, with its sketches outside of memory",
+                "another",
+            ))),
+        }
+    }
 }
 
 #[pymethods]
@@ -140,6 +211,7 @@ impl Corpus {
         Ok(Corpus {
             inner,
             threads: Threads::new(workers)?,
+            state: next_state(),
         })
     }
 
@@ -155,6 +227,7 @@ impl Corpus {
         Ok(Corpus {
             inner: inner.map_err(raise)?,
             threads,
+            state: next_state(),
         })
     }
 
@@ -177,6 +250,7 @@ impl Corpus {
         Ok(Corpus {
             inner: corpus::Corpus::new(recipe, keeps_texts, None).map_err(raise)?,
             threads: self.threads.clone(),
+            state: next_state(),
         })
     }
 
@@ -198,6 +272,18 @@ impl Corpus {
         sketches: Vec<Vec<u8>>,
     ) -> PyResult<()> {
         let texts = strings(texts.array().as_ref())?;
+        let lengths = [identities.len(), features.len(), sketches.len()];
+        if lengths.iter().any(|&length| length != texts.len()) {
+            return Err(raise(Error::input(
+                "documents to restore",
+                format!(
+                    "one identity, count and sketch for each of {} texts",
+                    texts.len()
+                ),
+                format!("{lengths:?}"),
+            )));
+        }
+        self.state = next_state();
         let identities: Vec<u128> = identities
             .iter()
             .map(|bytes| identity(bytes))
@@ -237,10 +323,11 @@ impl Corpus {
     }
 
     /// The sketch of each document as bytes.
-    fn sketches(&self, py: Python<'_>) -> Vec<Py<PyBytes>> {
-        (0..self.inner.len() as u32)
-            .map(|document| PyBytes::new(py, &self.inner.sketches().to_bytes(document)).unbind())
-            .collect()
+    fn sketches(&self, py: Python<'_>) -> PyResult<Vec<Py<PyBytes>>> {
+        let all = self.sketches_in_memory()?;
+        Ok((0..self.inner.len() as u32)
+            .map(|document| PyBytes::new(py, &all.to_bytes(document)).unbind())
+            .collect())
     }
 
     fn __len__(&self) -> usize {
@@ -258,6 +345,7 @@ impl Corpus {
         let texts = strings(texts.array().as_ref())?;
         let titles = optional_strings(titles.as_ref(), texts.len())?;
         let units = optional_strings(units.as_ref(), texts.len())?;
+        self.state = next_state();
         let documents: Vec<Document<'_>> = texts
             .into_iter()
             .zip(titles.into_iter().zip(units))
@@ -269,6 +357,7 @@ impl Corpus {
     }
 
     fn finish(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.state = next_state();
         let pool = self.threads.pool()?;
         py.detach(|| pool.install(|| self.inner.finish()))
             .map_err(raise)
@@ -310,18 +399,21 @@ impl Corpus {
     }
 
     /// Whether two documents have the same text.
-    fn are_identical(&self, a: usize, b: usize) -> bool {
-        self.inner.identity(a) == self.inner.identity(b)
+    fn are_identical(&self, a: u32, b: u32) -> PyResult<bool> {
+        self.check_documents(&[a, b])?;
+        Ok(self.inner.identity(a as usize) == self.inner.identity(b as usize))
     }
 
     /// The similarity of two documents by their sketches alone.
-    fn sketch_similarity(&self, a: u32, b: u32) -> f64 {
-        self.inner.sketches().similarity(a, b)
+    fn sketch_similarity(&self, a: u32, b: u32) -> PyResult<f64> {
+        self.check_documents(&[a, b])?;
+        Ok(self.sketches_in_memory()?.similarity(a, b))
     }
 
     /// The differing bits of two fingerprints; None for other sketches.
-    fn distance(&self, a: u32, b: u32) -> Option<u32> {
-        self.inner.sketches().distance(a, b)
+    fn distance(&self, a: u32, b: u32) -> PyResult<Option<u32>> {
+        self.check_documents(&[a, b])?;
+        Ok(self.sketches_in_memory()?.distance(a, b))
     }
 
     /// All by which the content of two documents is compared; resemblance and
@@ -334,6 +426,7 @@ impl Corpus {
         b: u32,
         shingle: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
+        self.check_documents(&[a, b])?;
         let pool = self.threads.pool()?;
         let compare = || {
             let found = self.inner.evidence(a, b, shingle)?;

@@ -1,12 +1,13 @@
 //! The one rule over the documents of a run, and all of their pairs.
 
+use neardup_core::Error;
 use neardup_core::cluster::{self, Reason};
 use neardup_core::verify;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use crate::corpus::{Corpus, Join};
+use crate::corpus::{Corpus, Join, check_below};
 use crate::errors::raise;
 use crate::rule::Rule;
 use crate::stored::Stored;
@@ -34,17 +35,33 @@ type Similar = (u32, f64, Option<u32>, bool);
 #[pyclass(module = "neardup._core")]
 pub struct Keeper {
     inner: cluster::Keeper,
+    /// Of the corpus that it decides.
+    state: u64,
+    /// The first documents of the corpus, which can be decided.
+    documents: usize,
+}
+
+impl Keeper {
+    fn check(&self, corpus: &Corpus, documents: &[u32]) -> PyResult<()> {
+        corpus.check_state(self.state)?;
+        check_below(self.documents, documents)
+    }
 }
 
 #[pymethods]
 impl Keeper {
     #[new]
     fn new(py: Python<'_>, corpus: &Corpus, rule: &Rule) -> PyResult<Self> {
+        corpus.sketches_in_memory()?;
         let pool = corpus.threads.pool()?;
         let inner = py
             .detach(|| pool.install(|| cluster::Keeper::new(&corpus.inner, rule.inner)))
             .map_err(raise)?;
-        Ok(Keeper { inner })
+        Ok(Keeper {
+            inner,
+            state: corpus.state,
+            documents: corpus.inner.len(),
+        })
     }
 
     /// A keeper by keys that were joined for this order.
@@ -56,17 +73,26 @@ impl Keeper {
         join: &mut Join,
         order: PyReadonlyArray1<'_, u32>,
     ) -> PyResult<Self> {
+        let order = order.as_slice()?;
+        corpus.check_documents(order)?;
+        corpus.check_outside()?;
+        if let Some(state) = join.state {
+            corpus.check_state(state)?;
+        }
         let Some(joined) = join.joined.take() else {
             return Err(PyRuntimeError::new_err("these keys are not joined yet"));
         };
-        let order = order.as_slice()?;
         let pool = corpus.threads.pool()?;
         let inner = py
             .detach(|| {
                 pool.install(|| cluster::Keeper::joined(&corpus.inner, rule.inner, joined, order))
             })
             .map_err(raise)?;
-        Ok(Keeper { inner })
+        Ok(Keeper {
+            inner,
+            state: corpus.state,
+            documents: corpus.inner.len(),
+        })
     }
 
     /// A keeper among the documents of a store. The first `batch` documents of the corpus
@@ -79,9 +105,16 @@ impl Keeper {
         stored: &mut Stored,
         numbers: Vec<u64>,
     ) -> PyResult<Self> {
-        let mut lists = stored.take()?;
+        corpus.sketches_in_memory()?;
         let all = corpus.inner.len() as u32;
-        let batch = all - numbers.len() as u32;
+        let Some(batch) = all.checked_sub(numbers.len() as u32) else {
+            return Err(raise(Error::input(
+                "the numbers of stored documents",
+                format!("at most {all}, the documents of the corpus"),
+                numbers.len(),
+            )));
+        };
+        let mut lists = stored.take()?;
         for (&number, document) in numbers.iter().zip(batch..) {
             lists.admit(number, document);
         }
@@ -89,7 +122,11 @@ impl Keeper {
         let pool = corpus.threads.pool()?;
         let among = || cluster::Keeper::among(&corpus.inner, rule.inner, lists, &documents);
         let inner = py.detach(|| pool.install(among)).map_err(raise)?;
-        Ok(Keeper { inner })
+        Ok(Keeper {
+            inner,
+            state: corpus.state,
+            documents: batch as usize,
+        })
     }
 
     /// What is to be stored of the documents kept: keys, documents, shares.
@@ -109,6 +146,7 @@ impl Keeper {
         corpus: &Corpus,
         document: u32,
     ) -> PyResult<Vec<Similar>> {
+        self.check(corpus, &[document])?;
         let pool = corpus.threads.pool()?;
         let found = py
             .detach(|| pool.install(|| self.inner.similar(&corpus.inner, document)))
@@ -131,6 +169,7 @@ impl Keeper {
         documents: PyReadonlyArray1<'py, u32>,
     ) -> PyResult<Decisions<'py>> {
         let documents = documents.as_slice()?;
+        self.check(corpus, documents)?;
         let pool = corpus.threads.pool()?;
         let decided = py
             .detach(|| pool.install(|| self.inner.decide(&corpus.inner, documents)))
@@ -175,17 +214,23 @@ impl Keeper {
 #[pyclass(module = "neardup._core")]
 pub struct PairSearch {
     inner: verify::PairSearch,
+    /// Of the corpus whose pairs it finds.
+    state: u64,
 }
 
 #[pymethods]
 impl PairSearch {
     #[new]
     fn new(py: Python<'_>, corpus: &Corpus, rule: &Rule) -> PyResult<Self> {
+        corpus.sketches_in_memory()?;
         let pool = corpus.threads.pool()?;
         let inner = py
             .detach(|| pool.install(|| verify::PairSearch::new(&corpus.inner, rule.inner)))
             .map_err(raise)?;
-        Ok(PairSearch { inner })
+        Ok(PairSearch {
+            inner,
+            state: corpus.state,
+        })
     }
 
     /// The number of candidate pairs looked at so far.
@@ -199,6 +244,7 @@ impl PairSearch {
         py: Python<'py>,
         corpus: &Corpus,
     ) -> PyResult<Option<VerifiedPairs<'py>>> {
+        corpus.check_state(self.state)?;
         let pool = corpus.threads.pool()?;
         let piece = py
             .detach(|| pool.install(|| self.inner.next_piece(&corpus.inner)))

@@ -101,11 +101,15 @@ impl Filing {
     }
 
     /// The keys by which one document of a corpus is looked up.
-    fn keys_of(&self, corpus: &Corpus, document: u32) -> Vec<u64> {
-        let mut keys = Vec::new();
+    fn keys_of(&self, corpus: &Corpus, document: u32) -> PyResult<Vec<u64>> {
+        corpus.check_documents(&[document])?;
+        let sketches = corpus.sketches_in_memory()?;
         self.inner
-            .looked_up(corpus.inner.sketches(), document, &mut keys);
-        keys
+            .check(sketches, corpus.inner.len())
+            .map_err(raise)?;
+        let mut keys = Vec::new();
+        self.inner.looked_up(sketches, document, &mut keys);
+        Ok(keys)
     }
 
     /// The keys by which the documents of a corpus are looked up that have a sketch,
@@ -115,19 +119,22 @@ impl Filing {
         py: Python<'py>,
         corpus: &Corpus,
         rule: &Rule,
-    ) -> Bound<'py, PyArray1<u64>> {
+    ) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        let sketches = corpus.sketches_in_memory()?;
+        self.inner
+            .check(sketches, corpus.inner.len())
+            .map_err(raise)?;
         let mut all = Vec::new();
         let mut keys = Vec::new();
         for document in 0..corpus.inner.len() as u32 {
             if rule.inner.has_sketch(&corpus.inner, document) {
-                self.inner
-                    .looked_up(corpus.inner.sketches(), document, &mut keys);
+                self.inner.looked_up(sketches, document, &mut keys);
                 all.extend_from_slice(&keys);
             }
         }
         all.sort_unstable();
         all.dedup();
-        all.into_pyarray(py)
+        Ok(all.into_pyarray(py))
     }
 }
 
@@ -160,15 +167,19 @@ impl Stored {
     ) -> PyResult<Self> {
         let (keys, numbers, shares) = (keys.as_slice()?, numbers.as_slice()?, shares.as_slice()?);
         let inner = candidates::Stored::new(filing.inner.clone(), keys, numbers, shares);
-        Ok(Stored { inner: Some(inner) })
+        Ok(Stored {
+            inner: Some(inner.map_err(raise)?),
+        })
     }
 
     /// Where there are no keys: for each document of the batch the numbers of stored
     /// ones to compare, between two offsets.
     #[staticmethod]
-    fn given(filing: &Filing, offsets: Vec<usize>, numbers: Vec<u64>) -> Self {
+    fn given(filing: &Filing, offsets: Vec<usize>, numbers: Vec<u64>) -> PyResult<Self> {
         let inner = candidates::Stored::given(filing.inner.clone(), &offsets, &numbers);
-        Stored { inner: Some(inner) }
+        Ok(Stored {
+            inner: Some(inner.map_err(raise)?),
+        })
     }
 
     /// Numbers of the stored documents that may be similar to one of a corpus.
@@ -180,8 +191,9 @@ impl Stored {
         let stored = self.inner.as_ref().ok_or_else(used_up)?;
         let pool = corpus.threads.pool()?;
         let count = corpus.inner.len() as u32;
-        let search = || stored.candidates(corpus.inner.sketches(), count);
-        let found = py.detach(|| pool.install(search));
+        let sketches = corpus.sketches_in_memory()?;
+        let search = || stored.candidates(sketches, count);
+        let found = py.detach(|| pool.install(search)).map_err(raise)?;
         Ok(found.into_pyarray(py))
     }
 }

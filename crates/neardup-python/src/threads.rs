@@ -11,8 +11,15 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::errors::raise;
 
+/// More threads than this are a mistake, and could exhaust the system's.
+const MAX_WORKERS: usize = 1024;
+
 /// A pool of `workers` threads; 0 means one for each processor.
 pub fn pool(workers: usize) -> PyResult<ThreadPool> {
+    if workers > MAX_WORKERS {
+        let bounds = format!("at most {MAX_WORKERS}");
+        return Err(raise(Error::parameter("workers", bounds, workers)));
+    }
     ThreadPoolBuilder::new()
         .num_threads(workers)
         .build()

@@ -11,7 +11,7 @@ is not known before they are merged. So a *probe* of the hashes estimates it: on
 counted.
 */
 
-use super::{Bytes, FORMAT};
+use super::{Bytes, FORMAT, damaged};
 use crate::error::Result;
 use crate::verify::Commonness;
 use crate::verify::commonness::{DEFAULT_ENTRIES, is_of};
@@ -53,6 +53,10 @@ impl Table {
 impl Bytes<'_> {
     pub(super) fn table(&mut self) -> Result<Table> {
         let (level, texts) = (self.u32()?, self.u64()?);
+        // A shingle is one of 2^64, so a higher level leaves nothing to count.
+        if level > u64::BITS {
+            return Err(damaged(format!("level {level}")));
+        }
         let counts = (0..self.count(12)?).map(|_| Ok((self.u64()?, self.u32()?)));
         Ok(Table {
             level,

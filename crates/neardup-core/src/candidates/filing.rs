@@ -24,7 +24,7 @@ use super::layout::{Layout, Table, all_bits};
 use super::postings::{Frequent, Share, choose};
 use super::search::{LONGEST_OF_ALL, LONGEST_OF_KEPT, Search};
 use super::sketches::Sketches;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The longest part of a fingerprint that makes a key; the table's number is above.
 const KEY_BITS: u32 = 40;
@@ -39,6 +39,7 @@ const MOST_TABLES: u64 = 32;
 /// Under which keys documents are filed and looked up.
 #[derive(Clone, Debug)]
 pub struct Filing {
+    search: Search,
     kind: Kind,
     frequent: Arc<Frequent>,
     is_folded: bool,
@@ -58,10 +59,11 @@ impl Filing {
     ///
     /// # Errors
     ///
-    /// If `max_distance` exceeds the width of a fingerprint.
+    /// If no fingerprint has `bits` bits, or `max_distance` exceeds them.
     pub fn new(search: Search, bits: u32, frequent: Arc<Frequent>) -> Result<Self> {
         let kind = match search {
             Search::Near { max_distance } => {
+                super::fingerprints::words(bits)?;
                 super::fingerprints::check_distance(bits, max_distance)?;
                 let tables = match blocks(bits, max_distance) {
                     Some(blocks) => Layout::new(&all_bits(bits), blocks, max_distance)
@@ -76,6 +78,7 @@ impl Filing {
             Search::Prefix { threshold } => Kind::Prefix { threshold },
         };
         Ok(Filing {
+            search,
             kind,
             frequent,
             is_folded: false,
@@ -88,6 +91,23 @@ impl Filing {
         Filing {
             is_folded: true,
             ..self
+        }
+    }
+
+    /// Raises unless `count` documents can be looked up by these sketches.
+    ///
+    /// # Errors
+    ///
+    /// If the sketches are not of the kind that the search looks at, or fewer.
+    pub fn check(&self, sketches: &Sketches, count: usize) -> Result<()> {
+        sketches.check_search(self.search)?;
+        match count <= sketches.len() {
+            true => Ok(()),
+            false => Err(Error::input(
+                "the sketches of a corpus",
+                format!("those of {count} documents in memory"),
+                sketches.len(),
+            )),
         }
     }
 

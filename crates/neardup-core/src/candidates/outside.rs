@@ -80,9 +80,10 @@ impl Outside {
     ///
     /// # Errors
     ///
-    /// If the search has no keys.
+    /// If the search has no keys, or the keys are those of another number of documents.
     pub fn new(search: Search, joined: Joined, order: &[u32]) -> Result<Self> {
         let filing = Filing::new(search, 0, std::sync::Arc::default())?;
+        joined.check(order.len())?;
         let long = joined.long.iter().map(|&key| (key, Long::default()));
         Ok(Outside {
             places: vec![NOWHERE; order.len()],
@@ -138,6 +139,14 @@ impl Outside {
         for bytes in self.joined.lists.column(number)? {
             let first = entries.len();
             entries.extend(blob::read_entries(&bytes)?);
+            let known = self.order.len() as u64;
+            if let Some(entry) = entries[first..].iter().find(|one| one.number >= known) {
+                return Err(Error::input(
+                    "the stored keys of an earlier run",
+                    format!("those of {known} documents"),
+                    format!("one of document {}", entry.number),
+                ));
+            }
             let mut at = first as u32;
             for list in entries[first..].chunk_by(|a, b| a.key == b.key) {
                 let end = at + list.len() as u32;

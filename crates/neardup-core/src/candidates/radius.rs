@@ -15,6 +15,7 @@
 
 use std::f64::consts::{PI, SQRT_2};
 
+use super::fingerprints;
 use crate::error::{Error, Result};
 
 /// Measured differing bits over those of evenly weighted features.
@@ -45,7 +46,7 @@ pub fn predicted_recall(threshold: f64, bits: u32, max_distance: u32) -> f64 {
 ///
 /// # Errors
 ///
-/// If `threshold` is not in (0, 1] or `recall` not in (0, 1).
+/// If `threshold` is not in (0, 1], `recall` not in (0, 1), or no fingerprint has `bits` bits.
 ///
 /// # Examples
 ///
@@ -67,6 +68,7 @@ pub fn radius(threshold: f64, bits: u32, recall: f64) -> Result<u32> {
     if !(recall > 0.0 && recall < 1.0) {
         return Err(Error::parameter("recall", "above 0 and below 1", recall));
     }
+    fingerprints::words(bits)?;
     Ok((0..bits)
         .find(|&distance| predicted_recall(threshold, bits, distance) >= recall)
         .unwrap_or(bits))
@@ -104,5 +106,7 @@ mod tests {
         assert!(radius(0.0, 64, 0.99).is_err());
         assert!(radius(f64::NAN, 64, 0.99).is_err());
         assert!(radius(0.5, 64, 1.0).is_err());
+        // One distance after the other was tried, for minutes.
+        assert!(radius(0.5, 1 << 31, 0.99).is_err());
     }
 }

@@ -73,6 +73,7 @@ impl Shelf {
     ///
     /// If the search is for another kind of sketches, or does not fit them.
     pub fn new(sketches: &Sketches, search: Search, longest: u32, expected: u64) -> Result<Self> {
+        sketches.check_search(search)?;
         let kind = match (sketches, search) {
             (Sketches::Fingerprints(fingerprints), Search::Near { max_distance }) => Kind::Near {
                 max_distance,

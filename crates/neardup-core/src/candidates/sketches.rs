@@ -1,6 +1,6 @@
 /*! The sketches of many documents, in memory, one kind for all of them. */
 
-use super::Fingerprints;
+use super::{Fingerprints, Search};
 use crate::error::{Error, Result};
 use crate::sketch::{self, Sketch, equal_values, is_kept};
 
@@ -159,6 +159,37 @@ impl Sketches {
             }
         }
         Ok(())
+    }
+
+    /// Raises unless these are the sketches that a search looks at.
+    ///
+    /// # Errors
+    ///
+    /// If they are of another kind, or signatures are shorter than all bands.
+    pub fn check_search(&self, search: Search) -> Result<()> {
+        match (self, search) {
+            (Sketches::Fingerprints(_), Search::Near { .. })
+            | (Sketches::Samples(_), Search::Postings { .. } | Search::Prefix { .. }) => Ok(()),
+            (Sketches::Signatures(signatures), Search::Bands(banding)) => {
+                let values = banding.bands() as usize * banding.rows() as usize;
+                match values <= signatures.num_perm {
+                    true => Ok(()),
+                    false => Err(Error::parameter(
+                        "bands",
+                        format!(
+                            "few enough for signatures of {} values",
+                            signatures.num_perm
+                        ),
+                        format!("{} bands of {} values", banding.bands(), banding.rows()),
+                    )),
+                }
+            }
+            _ => Err(Error::parameter(
+                "search",
+                "one for the kind of sketches that the recipe makes",
+                format!("{search:?}"),
+            )),
+        }
     }
 
     /// The fingerprints, if that is the kind.

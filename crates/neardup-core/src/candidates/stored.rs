@@ -20,6 +20,7 @@ use super::filing::Filing;
 use super::postings::Share;
 use super::search::Found;
 use super::sketches::Sketches;
+use crate::error::{Error, Result};
 
 /// A document in the list of a key.
 #[derive(Clone, Copy, Debug)]
@@ -57,11 +58,22 @@ impl Stored {
     /// The lists with these entries: a key, the number of a stored document, and the
     /// bits of its [`Share`] each. In any order.
     ///
-    /// # Panics
+    /// # Errors
     ///
     /// If the three are not of one length.
-    pub fn new(filing: Filing, keys: &[u64], numbers: &[u64], shares: &[u16]) -> Self {
-        assert!(keys.len() == numbers.len() && keys.len() == shares.len());
+    pub fn new(filing: Filing, keys: &[u64], numbers: &[u64], shares: &[u16]) -> Result<Self> {
+        if keys.len() != numbers.len() || keys.len() != shares.len() {
+            return Err(Error::input(
+                "the entries of a store",
+                "one number and one share for each key",
+                format!(
+                    "{} keys, {} numbers, {} shares",
+                    keys.len(),
+                    numbers.len(),
+                    shares.len()
+                ),
+            ));
+        }
         let places = distinct(numbers);
         let mut lists: HashMap<u64, Vec<Entry>, FxBuildHasher> = HashMap::default();
         for ((&key, number), &share) in keys.iter().zip(numbers).zip(shares) {
@@ -72,22 +84,34 @@ impl Stored {
         for list in lists.values_mut() {
             list.sort_unstable_by_key(|entry| entry.place);
         }
-        Stored {
+        Ok(Stored {
             documents: vec![None; places.len()],
             numbers: places,
             lists,
             given: None,
             filing,
             new: Vec::new(),
-        }
+        })
     }
 
     /// No lists, since there are no keys: for each document of the batch the numbers of
     /// stored ones that are to be compared, between two `offsets`.
-    pub fn given(filing: Filing, offsets: &[usize], numbers: &[u64]) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// If the offsets do not ascend from 0 to the number of `numbers`.
+    pub fn given(filing: Filing, offsets: &[usize], numbers: &[u64]) -> Result<Self> {
+        let ends = [offsets.first(), offsets.last()];
+        if ends != [Some(&0), Some(&numbers.len())] || !offsets.is_sorted() {
+            return Err(Error::input(
+                "the offsets of stored documents to compare",
+                format!("ascending from 0 to {}", numbers.len()),
+                format!("{offsets:?}"),
+            ));
+        }
         let places = distinct(numbers);
         let place = |number: &u64| places.partition_point(|other| other < number) as u32;
-        Stored {
+        Ok(Stored {
             given: Some(Found {
                 offsets: offsets.to_vec(),
                 places: numbers.iter().map(place).collect(),
@@ -97,18 +121,42 @@ impl Stored {
             lists: HashMap::default(),
             filing,
             new: Vec::new(),
+        })
+    }
+
+    /// Raises unless this was made for a batch of `count` documents, the first of these
+    /// sketches.
+    ///
+    /// # Errors
+    ///
+    /// If the sketches are of another kind or fewer, or the batch has another size than the
+    /// one whose documents to compare were given.
+    pub fn check(&self, sketches: &Sketches, count: usize) -> Result<()> {
+        self.filing.check(sketches, count)?;
+        match &self.given {
+            Some(given) if given.offsets.len() != count + 1 => Err(Error::input(
+                "the stored documents to compare",
+                format!("those of a batch of {count} documents"),
+                format!("those of {}", given.offsets.len() - 1),
+            )),
+            _ => Ok(()),
         }
     }
 
     /// Numbers of the stored documents that may be similar to one of the batch, which
     /// are the first `count` of the sketches; ascending.
-    pub fn candidates(&self, sketches: &Sketches, count: u32) -> Vec<u64> {
+    ///
+    /// # Errors
+    ///
+    /// As for [`check`](Self::check).
+    pub fn candidates(&self, sketches: &Sketches, count: u32) -> Result<Vec<u64>> {
+        self.check(sketches, count as usize)?;
         let all: Vec<u32> = (0..count).collect();
         let mut places = self.look_up(sketches, &all, |_| true).places;
         places.sort_unstable();
         places.dedup();
         let number = |place: u32| self.numbers[place as usize];
-        places.into_iter().map(number).collect()
+        Ok(places.into_iter().map(number).collect())
     }
 
     /// Says that the stored document with a number is there to be looked at, as a

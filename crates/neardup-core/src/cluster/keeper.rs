@@ -153,7 +153,7 @@ impl Keeper {
     ///
     /// # Errors
     ///
-    /// If the batch is larger.
+    /// If the batch is larger, or `lists` is for other documents.
     pub fn among(corpus: &Corpus, rule: Rule, lists: Stored, stored: &[u32]) -> Result<Self> {
         let batch = corpus.len() - stored.len();
         if batch > CHUNK {
@@ -163,6 +163,7 @@ impl Keeper {
                 batch,
             ));
         }
+        lists.check(corpus.sketches(), batch)?;
         let mut identical = FirstByText::default();
         for &document in stored {
             identical.insert(corpus.identities(), document);

@@ -442,10 +442,11 @@ impl Corpus {
             })
             .collect();
         for (document, text) in documents.iter().zip(&texts) {
+            // The only part that may be refused is first, so that no column is shorter.
+            self.sketches.push_bytes(document.sketch)?;
             self.texts.push(text, "", "")?;
             self.identity.push(document.identity);
             self.features.push(document.features);
-            self.sketches.push_bytes(document.sketch)?;
         }
         Ok(())
     }

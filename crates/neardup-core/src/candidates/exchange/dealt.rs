@@ -46,6 +46,15 @@ impl Dealt {
         Ok(())
     }
 
+    /// Rows and columns.
+    pub fn shape(&self) -> (usize, usize) {
+        // Without columns nobody can tell the rows; there is nothing in them.
+        (
+            self.ends.len().checked_div(self.columns).unwrap_or(0),
+            self.columns,
+        )
+    }
+
     /// The blobs of one column, of each row in turn.
     ///
     /// # Errors

@@ -227,6 +227,19 @@ impl Join {
 }
 
 impl Joined {
+    /// Raises unless these are the keys of so many documents.
+    pub(in crate::candidates) fn check(&self, documents: usize) -> Result<()> {
+        let shape = (self.exchange.buckets(), documents.div_ceil(self.batch));
+        match self.counts.shape() == shape && self.lists.shape() == shape {
+            true => Ok(()),
+            false => Err(Error::input(
+                "the stored keys",
+                format!("those of {documents} documents"),
+                "others",
+            )),
+        }
+    }
+
     /// What an earlier run [finished](Join::finish) in a folder.
     ///
     /// # Errors

@@ -297,7 +297,7 @@ impl Exchange {
                 shares.push(entry.share.to_bits());
             }
         }
-        let stored = Stored::new(filing, &keys, &filed, &shares);
+        let stored = Stored::new(filing, &keys, &filed, &shares)?;
         let asked: Vec<u32> = (0..numbers.len())
             .filter(|&document| is_asked(document))
             .map(|document| document as u32)
@@ -314,21 +314,7 @@ impl Exchange {
 
     /// By which keys documents of a batch are filed and looked up.
     pub(super) fn filing(&self, sketches: &Sketches, frequent: Arc<Frequent>) -> Result<Filing> {
-        let fits = matches!(
-            (sketches, self.search),
-            (
-                Sketches::Samples(_),
-                Search::Postings { .. } | Search::Prefix { .. }
-            ) | (Sketches::Signatures(_), Search::Bands(_))
-                | (Sketches::Fingerprints(_), Search::Near { .. })
-        );
-        if !fits {
-            return Err(Error::parameter(
-                "search",
-                "one for the kind of sketches that the recipe makes",
-                format!("{:?}", self.search),
-            ));
-        }
+        sketches.check_search(self.search)?;
         Ok(Filing::new(self.search, self.bits, frequent)?.folded())
     }
 

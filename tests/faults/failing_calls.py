@@ -1,0 +1,156 @@
+"""A program that makes each call of an addition and of a checkpoint fail, one after the other.
+
+Runs with the preloaded library. After each failure the law is held to: what was acknowledged is
+there, nothing of what failed is, the error is one of neardup's own with a way out, and both the same
+process and a new connection go on. Prints how many calls failed, and each breach of the law.
+"""
+
+import errno
+import json
+import os
+import sqlite3
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import closing
+
+from neardup import Index
+from neardup.exceptions import NeardupError
+from tests.faults.preload import Faults
+from tests.index.sound import check_sound
+from tests.index.written import families
+
+OPTIONS = {"threshold": 0.3, "workers": 1}
+TEXTS = families(11, 400)
+#: Documents of one call of `add_many`.
+TOGETHER = 25
+
+
+class Trial:
+    """One index, what was acknowledged of it, and the operations that are tried on it."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self.faults = Faults()
+        self.index = Index(place, **OPTIONS)
+        self.acknowledged: set[str] = set()
+        self._next = 0
+        self.add_many()
+
+    def _records(self, count: int) -> list[dict[str, str]]:
+        self._next += count
+        numbers = range(self._next - count, self._next)
+        # Texts differ from all before, or else what is stored would not grow.
+        return [{"id": f"d{at}", "text": f"{TEXTS[at % len(TEXTS)]}{at}"} for at in numbers]
+
+    def add(self) -> None:
+        (record,) = self._records(1)
+        self.index.add(record["id"], record["text"])
+        self.acknowledged.add(record["id"])
+
+    def add_many(self) -> None:
+        records = self._records(TOGETHER)
+        added = self.index.add_many(records)
+        assert not added.problems
+        self.acknowledged.update(record["id"] for record in records)
+
+    def checkpoint(self) -> None:
+        """Move the log into the file; what SQLite says of it is no error of neardup."""
+        with closing(sqlite3.connect(self.place)) as connection:
+            try:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            except (sqlite3.Error, MemoryError):
+                return
+
+    def compact(self) -> None:
+        self.index.compact()
+
+    def close(self) -> None:
+        """The last connection moves the log into the file, and removes it."""
+        self.index.close()
+
+    def reopen(self) -> None:
+        self.index.close()
+        self.index = Index(self.place, **OPTIONS)
+
+    def law(self) -> None:
+        """Raise unless exactly what was acknowledged is there, and more can be added."""
+        found = set(check_sound(self.place))
+        assert self.acknowledged <= found, f"lost: {sorted(self.acknowledged - found)[:5]}"
+        assert found <= self.acknowledged, f"too much: {sorted(found - self.acknowledged)[:5]}"
+
+
+PREPARED: dict[str, Callable[[Trial], object] | None] = {
+    "add": None,
+    "add_many": None,
+    # There must be a log to move.
+    "checkpoint": Trial.add_many,
+    "compact": Trial.add_many,
+    "close": Trial.add_many,
+    "reopen": Trial.add_many,
+}
+
+
+def try_all(
+    trial: Trial, operation: str, kind: str, error: int, *, sticky: bool, most: int
+) -> tuple[int, list[str]]:
+    """Let one call after the other fail, at most `most`; return how many did, and breaches."""
+    wrong: list[str] = []
+    tried, call, step = 0, 1, 1
+    while tried < most:
+        prepare = PREPARED[operation]
+        if prepare is not None:
+            prepare(trial)
+        happened = None
+        with trial.faults.failing(kind, call, error, sticky=sticky):
+            try:
+                getattr(trial, operation)()
+            except NeardupError as refused:
+                happened = str(refused)
+            except BaseException:
+                wrong.append(f"{operation}, {kind} {call}: {traceback.format_exc()}")
+        failed = trial.faults.failed
+        try:
+            if happened is not None:
+                assert happened.count(". ") >= 1, f"no way out: {happened}"
+                assert failed, f"an error without a fault: {happened}"
+            if operation in ("close", "reopen"):
+                trial.index.close()
+                trial.index = Index(trial.place, **OPTIONS)
+            trial.law()
+            if call % 5 == 1:
+                trial.add()
+                trial.law()
+        except Exception:
+            wrong.append(f"after {operation}, {kind} {call}: {traceback.format_exc()}")
+            break
+        if not failed:
+            break
+        tried += 1
+        # Of thousands of calls those at the beginning are tried one by one.
+        step = max(1, call // 40) if kind in ("allocate", "write") else 1
+        call += step
+    return tried, wrong
+
+
+def main() -> None:
+    wanted = json.loads(sys.argv[1])
+    trial = Trial(os.environ["FAULT_PATH"])
+    count: dict[str, int] = {}
+    breaches: list[str] = []
+    for operation in wanted["operations"]:
+        for kind in wanted["kinds"]:
+            for error in (errno.ENOSPC, errno.EIO) if kind == "write" else (errno.EIO,):
+                for sticky in (False, True):
+                    tried, wrong = try_all(
+                        trial, operation, kind, error, sticky=sticky, most=wanted["most"]
+                    )
+                    count[f"{operation} {kind}"] = count.get(f"{operation} {kind}", 0) + tried
+                    breaches += wrong
+                    print(operation, kind, error, sticky, tried, file=sys.stderr)
+    trial.index.close()
+    json.dump({"failed": count, "breaches": breaches}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,305 @@
+"""Files of every format, damaged: a record that cannot be read is a problem, and nothing else.
+
+An input is a valid file of the format after some mutations: bytes flipped, cut, repeated, moved
+into each other, or replaced by what the format's syntax is made of. Half of the compressed and
+archived files are damaged inside instead, so that the damage reaches the reader behind.
+"""
+
+import gzip
+import io
+import json
+import random
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import zstandard
+
+from neardup.exceptions import NeardupError
+from neardup.idf import load_idf
+from neardup.lab.truth import read_truth
+from neardup.readers import Limits, UnreadableFileError, open_sources, read_file
+from neardup.recipe import NAMES, load_recipe
+from tests.faults.fuzz import Target
+from tests.hostile import LONG_BASES, TEXTS
+from tests.readers.making import column, docx, paragraph, pdf
+
+_ALL = [*TEXTS.values(), *LONG_BASES]
+_LIMITS = Limits(file_bytes=1 << 20)
+
+#: Pieces of syntax, by format.
+_PIECES: dict[str, tuple[bytes, ...]] = {
+    "jsonl": (
+        b'{"text":',
+        b"}",
+        b"[" * 2000,
+        b'{"n":' * 500,
+        b"\\ud83d",
+        b"1" * 400,
+        b"-0e99999",
+        b"NaN",
+        b"\n",
+        b"\0",
+        b'"',
+        b"\xef\xbb\xbf",
+    ),
+    "csv": (b'"', b'""', b",", b"\r", b"\n", b"\0", b'"' * 999, b"," * 999, b"\xff", b"text"),
+    "tsv": (b'"', b"\t", b"\r\n", b"\0", b"\t" * 999, b"\xff", b"text"),
+    "text": (b"\0" * 50, b"\xff\xfe", b"\xfe\xff", b"~{", b"~}", b"\x1b$B", b"\x81", b"\xa1\xa1"),
+    "html": (
+        b"<" * 300,
+        b"<div>" * 3000,
+        b"</div>" * 50,
+        b"<!--",
+        b"-->",
+        b"<script>",
+        b"</script>",
+        b"<![CDATA[",
+        b"&#x110000;",
+        b"&#99999999999;",
+        b"&amp" * 50,
+        b'<meta charset="utf-7">',
+        b"<p" + b" a=b" * 500 + b">",
+        b"<table><tr><td>",
+        b"<plaintext>",
+    ),
+    "md": (b"#" * 100, b"```", b"[" * 500, b"](", b"> " * 500, b"\n\n", b"|---" * 100),
+    "docx": (
+        b"<w:p>" * 500,
+        b"<w:tbl><w:tr><w:tc>" * 200,
+        b"</w:p>",
+        b"&lol;",
+        b'<!DOCTYPE x [<!ENTITY lol "lol">]>',
+        b"<w:r><w:t>",
+        b"\xff",
+        b'<w:outlineLvl w:val="-99999999999"/>',
+    ),
+    "pdf": (
+        b"99999999999",
+        b"-1",
+        b"0 0 R",
+        b"1 0 R",
+        b"<<" * 500,
+        b"[" * 500,
+        b"endobj",
+        b"stream",
+        b"/Kids [2 0 R 2 0 R]",
+        b"/Filter /FlateDecode",
+        b"/Length 0",
+        b"/Encrypt 1 0 R",
+        b"\xff\xff",
+    ),
+    "toml": (
+        b"k = -1",
+        b"k = 99999999999999999999",
+        b"bits = 1e999",
+        b"[decide]",
+        b"[[sketch]]",
+        b"[" * 2000,
+        b'"""',
+        b"= {" * 500,
+        b"name = []",
+        b"\0",
+        b'stop_words = "/dev/zero"',
+        b'idf = "."',
+        b"inf",
+        b"true",
+    ),
+}
+
+
+def mutated(rng: random.Random, data: bytes, pieces: tuple[bytes, ...] = ()) -> bytes:
+    """Return the bytes with one to a few kinds of damage; sometimes none."""
+    raw = bytearray(data)
+    for _ in range(rng.choice((0, 1, 1, 2, 5, 20))):
+        at, kind = rng.randrange(len(raw) + 1), rng.randrange(8)
+        end = min(len(raw), at + rng.choice((1, 2, 8, 100, 5000)))
+        if kind == 0 and at < len(raw):
+            raw[at] ^= 1 << rng.randrange(8)
+        elif kind == 1 and at < len(raw):
+            raw[at] = rng.choice((0, 1, 0x7F, 0x80, 0xFE, 0xFF))
+        elif kind == 2:
+            del raw[at:end]
+        elif kind == 3:
+            raw[at:at] = raw[at:end] * rng.choice((1, 2, 30))
+        elif kind == 4:
+            raw[at:at] = rng.randbytes(rng.choice((1, 4, 64)))
+        elif kind == 5 and rng.random() < 0.3:
+            del raw[at:]
+        elif pieces:
+            raw[at : end if kind == 6 else at] = rng.choice(pieces)
+    return bytes(raw[: 1 << 20])
+
+
+def _records(rng: random.Random) -> list[dict[str, Any]]:
+    some = rng.choices(_ALL, k=rng.choice((1, 3, 12)))
+    return [{"id": f"d{at}", "title": text[:9], "text": text} for at, text in enumerate(some)]
+
+
+def _jsonl(rng: random.Random) -> bytes:
+    records = _records(rng)
+    if rng.random() < 0.3:
+        records[0] = {**records[0], "n": 2**70, "deep": json.loads("[" * 300 + "]" * 300)}
+    ascii_only = rng.random() < 0.5
+    lines = [json.dumps(record, ensure_ascii=ascii_only) for record in records]
+    return "\n".join(lines).encode("utf-8", "surrogatepass")
+
+
+def _delimited(rng: random.Random, delimiter: str) -> bytes:
+    cells = [[record[name] for name in ("id", "title", "text")] for record in _records(rng)]
+    quoted = [['"' + cell.replace('"', '""') + '"' for cell in row] for row in cells]
+    rows = [delimiter.join(row) for row in [["id", "title", "text"], *quoted]]
+    return rng.choice(("\n", "\r\n")).join(rows).encode()
+
+
+def _parquet(rng: random.Random) -> bytes:
+    out = io.BytesIO()
+    table = pa.Table.from_pylist(_records(rng))
+    kind = rng.choice((pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())))
+    table = table.set_column(2, "text", table.column("text").cast(kind))
+    compression = rng.choice(("none", "zstd", "gzip", "snappy"))
+    pq.write_table(table, out, row_group_size=rng.choice((1, 100)), compression=compression)
+    return out.getvalue()
+
+
+def _text(rng: random.Random) -> bytes:
+    encoding = rng.choice(
+        ("utf-8", "utf-8-sig", "utf-16", "utf-32", "gb18030", "big5", "shift_jis", "cp1252", "hz")
+    )
+    return rng.choice(_ALL).encode(encoding, "replace") * rng.choice((1, 1, 20))
+
+
+def _html(rng: random.Random) -> bytes:
+    body = "".join(f"<h{at}>{text}</h{at}><p>{text}</p>" for at, text in enumerate(_some(rng), 1))
+    table = "<table><tr><td>1</td></tr></table>"
+    page = f"<html><head><title>t</title></head><body>{body}{table}<script>1<2</script></body>"
+    return page.encode(rng.choice(("utf-8", "gb18030", "utf-16")), "replace")
+
+
+def _markdown(rng: random.Random) -> bytes:
+    return "\n\n".join(f"# {text}\n\n> {text}" for text in _some(rng)).encode()
+
+
+def _some(rng: random.Random) -> list[str]:
+    return rng.choices(list(LONG_BASES), k=rng.choice((1, 3)))
+
+
+def _docx(rng: random.Random) -> bytes:
+    made = docx("".join(paragraph(text) for text in _some(rng)))
+    if rng.random() < 0.4:
+        return made
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(made)) as old, zipfile.ZipFile(out, "w") as new:
+        chosen = rng.choice(old.namelist())
+        for name in old.namelist():
+            data = old.read(name)
+            new.writestr(name, mutated(rng, data, _PIECES["docx"]) if name == chosen else data)
+    return out.getvalue()
+
+
+def _pdf(rng: random.Random) -> bytes:
+    return pdf([column([text[:80]]) for text in _some(rng)])
+
+
+_VALID: dict[str, Callable[[random.Random], bytes]] = {
+    "jsonl": _jsonl,
+    "csv": lambda rng: _delimited(rng, ","),
+    "tsv": lambda rng: _delimited(rng, "\t"),
+    "parquet": _parquet,
+    "text": _text,
+    "html": _html,
+    "md": _markdown,
+    "docx": _docx,
+    "pdf": _pdf,
+}
+_EXTENSIONS = {"text": "txt"}
+
+
+def _made(format: str) -> Callable[[random.Random], tuple[str, bytes]]:
+    def make(rng: random.Random) -> tuple[str, bytes]:
+        data = mutated(rng, _VALID[format](rng), _PIECES.get(format, ()))
+        return f"a.{_EXTENSIONS.get(format, format)}", data
+
+    return make
+
+
+def _compressed(rng: random.Random) -> tuple[str, bytes]:
+    name, data = _made(rng.choice(list(_VALID)))(rng)
+    if rng.random() < 0.5:
+        data = data * rng.choice((1, 1, 50))
+    if rng.random() < 0.5:
+        packed, suffix = gzip.compress(data, mtime=0), "gz"
+    else:
+        packed, suffix = zstandard.ZstdCompressor(level=rng.choice((1, 19))).compress(data), "zst"
+    frames = rng.choice((1, 1, 3))
+    # The magic bytes, too, are damaged now and then: then it is another format.
+    return f"{name}.{suffix}", mutated(rng, packed * frames)
+
+
+def _read(made: tuple[str, bytes]) -> None:
+    name, data = made
+    Path(name).write_bytes(data)
+    expected: type[Exception]
+    try:
+        for batch in open_sources([name]).batches(titles=True, batch_bytes=1 << 16):
+            batch.texts.validate(full=True)
+            for problem in batch.problems:
+                assert str(problem).isprintable(), str(problem)
+    except NeardupError as error:
+        assert "\n" not in str(error), error
+    if name.split(".")[1] in ("txt", "html", "md", "docx", "pdf"):
+        try:
+            found = read_file(name, limits=_LIMITS)
+            found.text.encode()
+        except (NeardupError, UnreadableFileError) as error:
+            assert str(error).isprintable(), error
+
+
+_RECIPES = [load_recipe(name).to_toml().encode() for name in NAMES]
+
+
+def _recipe(rng: random.Random) -> bytes:
+    return mutated(rng, rng.choice(_RECIPES), _PIECES["toml"])
+
+
+def _load_recipe(data: bytes) -> None:
+    Path("a.toml").write_bytes(data)
+    loaded = load_recipe("a.toml")
+    Path("b.toml").write_text(loaded.to_toml(), "utf-8")
+    assert load_recipe("b.toml") == loaded
+
+
+def _labels(rng: random.Random) -> bytes:
+    rows = ["id_a\tid_b\tlabel"]
+    labels = ("yes", "no", "1", "0", "near-duplicate", "same-event")
+    rows += [f"d{rng.randrange(9)}\td{rng.randrange(9)}\t{rng.choice(labels)}" for _ in range(20)]
+    return mutated(rng, "\n".join(rows).encode(), (*_PIECES["tsv"], b"yes", b"d1\td1\tno\n"))
+
+
+def _read_labels(data: bytes) -> None:
+    Path("pairs.tsv").write_bytes(data)
+    read_truth("pairs.tsv")
+
+
+def _table(rng: random.Random) -> bytes:
+    rows = "".join(f"词{at}\t{rng.randrange(1, 9)}\n" for at in range(20))
+    return mutated(rng, f"#documents\t9\n#units\tjieba\n{rows}".encode(), _PIECES["tsv"])
+
+
+def _read_table(data: bytes) -> None:
+    Path("idf.tsv").write_bytes(data)
+    load_idf("idf.tsv")
+
+
+_OWN = (NeardupError,)
+
+TARGETS = {
+    **{f"read-{format}": Target(_made(format), _read, ()) for format in _VALID},
+    "read-compressed": Target(_compressed, _read, ()),
+    "recipe": Target(_recipe, _load_recipe, _OWN),
+    "labels": Target(_labels, _read_labels, _OWN),
+    "document-frequencies": Target(_table, _read_table, _OWN),
+}
