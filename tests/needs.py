@@ -7,6 +7,7 @@ _INSTALL = "run tests/install_system_packages"
 
 BROWSER = f"needs Chromium and Chinese fonts: {_INSTALL}"
 FONTS = f"needs Chinese fonts: {_INSTALL}"
+COMPILER = "needs Linux with glibc and a C compiler (cc): apt-get install gcc libc6-dev"
 CURL = f"needs curl: {_INSTALL}"
 JAVA = f"needs Java 17 or later: {_INSTALL}"
 JAVA_COMPILER = f"needs Java 17 with its compiler, and Maven: {_INSTALL}"

@@ -28,7 +28,7 @@ from tests.hostile import LONG_BASES, TEXTS
 from tests.readers.making import column, docx, paragraph, pdf
 
 _ALL = [*TEXTS.values(), *LONG_BASES]
-_LIMITS = Limits(file_bytes=1 << 20)
+_LIMITS = Limits(max_unpacked_bytes=8 << 20)
 
 #: Pieces of syntax, by format.
 _PIECES: dict[str, tuple[bytes, ...]] = {

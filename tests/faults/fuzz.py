@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 #: Seconds for one input. All take milliseconds: only what never ends takes so long.
-PATIENCE = 20
+PATIENCE = 120
 
 #: Instead of a number before the first input.
 _NOT_YET = 2**64 - 1

@@ -112,7 +112,7 @@ def _load(data: bytes) -> None:
         index.add_many(_MANY[-5:])
         index.query(_MANY[1]["text"])
         list(index.documents())
-        index.remove([_MANY[2]["id"]])
+        index.remove(_MANY[2]["id"])
 
 
 TARGETS = {"index-load": Target(_make, _load, (NeardupError,))}

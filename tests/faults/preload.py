@@ -1,15 +1,17 @@
 """The library that makes calls fail: compiled here, preloaded into programs, steered from them."""
 
 import ctypes
+import json
 import mmap
 import os
 import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 #: The kinds of calls that can fail, as `faulty.c` numbers them.
 KINDS = {"write": 1, "sync": 2, "truncate": 4, "map": 8, "allocate": 16}
@@ -69,3 +71,28 @@ class Faults:
     def note(self, text: str) -> None:
         """Write a line into the record of what reached the disk."""
         self._library.fault_note(text.encode())
+
+
+def failing_calls(
+    folder: Path,
+    *,
+    most: int,
+    operations: Sequence[str] = ("add", "add_many", "checkpoint", "compact", "close", "reopen"),
+    kinds: Sequence[str] = tuple(KINDS),
+) -> dict[str, Any]:
+    """Let calls of operations fail, one after the other; return counts and breaches of the law."""
+    wanted = {"operations": operations, "kinds": kinds, "most": most}
+    index = folder / "failing.db"
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.faults.failing_calls", json.dumps(wanted)],
+        cwd=Path(__file__).resolve().parents[2],
+        env=environment(compiled(folder), folder, index, is_logged=False),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=3600,
+    )
+    if done.returncode != 0:
+        raise AssertionError(f"exit code {done.returncode}: {done.stderr[-4000:]}")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found

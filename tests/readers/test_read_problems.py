@@ -504,3 +504,10 @@ def test_parquet_with_a_damaged_page(read, make):
     assert got["texts"] == texts[: len(got["texts"])] == small["texts"]
     assert len(got["texts"]) >= 4096
     assert "must be readable Parquet" in str(got["problems"][0])
+
+
+def test_a_delimiter_in_a_message_is_printable(read, make):
+    name = make("a.tsv", '"text"\tid\n"good"\ta\n"a"b\tc\n')
+    (problem,) = read(name)["problems"]
+    assert r"'\t' expected after" in str(problem)
+    assert str(problem).isprintable()

@@ -16,7 +16,7 @@ from neardup.exceptions import InputError
 from neardup.readers.batch import CONVERT, Piece, Problem, show
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.source import Keep, Row, texts_array, unreadable_rest
-from neardup.readers.streams import Blob, StreamDamaged, line_blocks
+from neardup.readers.streams import Blob, StreamDamaged, line_blocks, printable
 
 __all__ = ["Delimited"]
 
@@ -92,7 +92,8 @@ class Delimited:
                 values = next(reader, None)
                 reason = None
             except csv.Error as error:
-                values, reason = [], f"must be valid {self.format.upper()} ({error})"
+                # The message holds the delimiter itself, which may be a tab.
+                values, reason = [], f"must be valid {self.format.upper()} ({printable(str(error))})"
             if values is None:
                 return
             raw = b"".join(taken)

@@ -1,0 +1,144 @@
+"""No input makes a reader or an entry point of the core panic, hang, or fail with a traceback."""
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup import InputError, ParameterError, _core
+from neardup.recipe import load_recipe
+from neardup.resources import compiled
+from tests import needs
+from tests.faults import core_calls
+from tests.faults.fuzz import fuzz, targets
+
+#: Inputs of each target here; `run.py` tries as many as there is time for.
+INPUTS = 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(targets()))
+def test_hostile_inputs(name):
+    pytest.importorskip("resource", reason=needs.POSIX)
+    report = fuzz(name, examples=INPUTS)
+    assert not report.failures, "\n\n".join(map(str, report.failures))
+    assert report.inputs == INPUTS
+
+
+def test_every_entry_point_is_called():
+    """What `_core.pyi` declares is in the table, or is called by what is there."""
+    tree = ast.parse(Path(neardup.__file__).with_name("_core.pyi").read_text("utf-8"))
+    called = Path(core_calls.__file__).read_text("utf-8")
+    declared = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            methods = [one.name for one in node.body if isinstance(one, ast.FunctionDef)]
+            declared += [f"{node.name}.{name}" for name in methods if not name.startswith("__")]
+    missing = [
+        name
+        for name in declared
+        if name not in core_calls.ENTRY_POINTS
+        and f".{name.split('.')[-1]}" not in called
+        and name != "forbid_global_pool"
+    ]
+    assert not missing
+
+
+def corpus(recipe, texts):
+    made = _core.Corpus(compiled(load_recipe(recipe)), keeps_texts=True, shingle=None, workers=1)
+    made.push(pa.array(texts, pa.large_string()), titles=None, units=None)
+    made.finish()
+    return made
+
+
+def rule(scheme, **other):
+    given = {"max_distance": 3, "bands": 4, "rows": 4, "threshold": 0.5, "measure": "resemblance"}
+    return _core.Rule(scheme=scheme, **{**given, "shingle": 5, "min_features": 1, **other})
+
+
+class TestRefused:
+    """What did not return, or ended in a panic, before it was refused."""
+
+    @pytest.mark.parametrize("bits", [0, 65, 1 << 31, 2**32 - 1])
+    def test_widths_that_no_fingerprint_has(self, bits):
+        with pytest.raises(ParameterError, match=r"'bits' parameter must be 1 to 64, 128 or 256"):
+            _core.radius(0.5, bits, 0.99)
+        with pytest.raises(ParameterError, match="'bits' parameter"):
+            _core.Filing(rule("near", max_distance=0), bits=bits, background=None)
+
+    def test_more_threads_than_a_system_has(self):
+        with pytest.raises(ParameterError, match="'workers' parameter must be at most 1024"):
+            _core.near_pairs(np.zeros((1, 1), np.uint64), bits=64, max_distance=1, workers=1 << 40)
+
+    def test_too_many_points(self):
+        with pytest.raises(ParameterError, match="'points' parameter must be at most 65536"):
+            _core.s_curve(4, 4, 1 << 62)
+
+    @pytest.mark.parametrize("scheme", ["near", "bands"])
+    def test_a_search_for_other_sketches(self, scheme):
+        samples = corpus("shingle-sample", ["一" * 20, "二" * 20])
+        with pytest.raises(ParameterError, match="the kind of sketches that the recipe makes"):
+            _core.Keeper(samples, rule(scheme))
+        filing = _core.Filing(rule(scheme), bits=64, background=None)
+        with pytest.raises(ParameterError, match="the kind of sketches that the recipe makes"):
+            filing.keys_of(samples, 0)
+        empty = np.array([], np.uint64)
+        stored = _core.Stored(filing, empty, empty, empty.astype(np.uint16))
+        with pytest.raises(ParameterError, match="the kind of sketches that the recipe makes"):
+            _core.Keeper.among(samples, rule(scheme), stored, [])
+
+    def test_more_bands_than_values(self):
+        signatures = corpus("minhash", ["一" * 20])
+        filing = _core.Filing(rule("bands", bands=200, rows=5), bits=0, background=None)
+        with pytest.raises(ParameterError, match="'bands' parameter must be few enough"):
+            filing.keys_of(signatures, 0)
+
+    def test_documents_that_are_not_there(self):
+        made = corpus("shingle-sample", ["一" * 20])
+        keeper = _core.Keeper(made, rule("postings"))
+        for call in (
+            lambda: made.are_identical(0, 1),
+            lambda: made.sketch_similarity(2**32 - 1, 0),
+            lambda: made.evidence(0, 1, shingle=5),
+            lambda: keeper.decide(made, np.array([0, 1], np.uint32)),
+            lambda: keeper.similar(made, 1),
+        ):
+            with pytest.raises(InputError, match=r"expected numbers below 1, found"):
+                call()
+
+    def test_another_corpus_than_the_keeper_was_made_for(self):
+        made = corpus("shingle-sample", ["一" * 20])
+        keeper = _core.Keeper(made, rule("postings"))
+        pairs = _core.PairSearch(made, rule("postings"))
+        for other in (corpus("shingle-sample", ["一" * 20]), made):
+            if other is made:
+                other.push(pa.array(["二" * 20]), titles=None, units=None)
+            for call in (
+                lambda other=other: keeper.decide(other, np.array([0], np.uint32)),
+                lambda other=other: pairs.next_piece(other),
+            ):
+                with pytest.raises(InputError, match="the one that this was made for, unchanged"):
+                    call()
+
+    def test_entries_that_do_not_belong_together(self):
+        made = corpus("shingle-sample", ["一" * 20])
+        filing = _core.Filing(rule("postings"), bits=0, background=None)
+        two, one = np.array([1, 2], np.uint64), np.array([1], np.uint64)
+        with pytest.raises(InputError, match="2 keys, 1 numbers, 2 shares"):
+            _core.Stored(filing, two, one, two.astype(np.uint16))
+        for offsets in ([], [1], [0, 2, 1], [0, 5]):
+            with pytest.raises(InputError, match="ascending from 0 to 1"):
+                _core.Stored.given(filing, offsets, [1])
+        given = _core.Stored.given(filing, [0, 0, 1], [1])
+        with pytest.raises(InputError, match="a batch of 1 documents, found those of 2"):
+            given.candidates(made)
+        with pytest.raises(InputError, match="at most 1, the documents of the corpus"):
+            _core.Keeper.among(made, rule("postings"), given, [1, 2, 3])
+
+    def test_a_level_beyond_all_shingles(self):
+        blob = b"\x01\0\0\0" + (2**31).to_bytes(4, "little") + bytes(16)
+        with pytest.raises(InputError, match="found level 2147483648"):
+            _core.merge_shingles([blob, blob])

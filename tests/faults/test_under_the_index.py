@@ -1,0 +1,59 @@
+"""Failing calls and losses of power under an index: nothing acknowledged is lost."""
+
+import pytest
+from tests import needs
+from tests.faults import power_loss, preload
+
+pytestmark = pytest.mark.skipif(not preload.has_compiler(), reason=needs.COMPILER)
+
+#: Calls that fail, for each operation, kind of call, error, and once or from then on.
+FAILING = 6
+POINTS = 500
+
+
+def failing(folder, **options):
+    found = preload.failing_calls(folder, **options)
+    assert not found["breaches"], "\n".join(found["breaches"])
+    return found["failed"]
+
+
+def test_first_failing_calls(tmp_path):
+    """The first writes and the first sync of an addition fail, for once or for good."""
+    failed = failing(tmp_path, most=2, operations=["add"], kinds=["write", "sync"])
+    assert failed == {"add write": 8, "add sync": 2}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "operation", ["add", "add_many", "checkpoint", "compact", "close", "reopen"]
+)
+def test_failing_calls(operation, tmp_path):
+    failed = failing(tmp_path, most=FAILING, operations=[operation])
+    assert failed[f"{operation} write"] >= FAILING
+    assert failed[f"{operation} sync"] >= 1
+    assert failed[f"{operation} allocate"] >= FAILING
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """All that a program wrote that used an index in all ways that write."""
+    return power_loss.record(tmp_path_factory.mktemp("power"))
+
+
+def test_lost_power_at_some_points(recorded, tmp_path):
+    losses = power_loss.lose(recorded, tmp_path, count=24, seed=1)
+    assert not losses.breaches, "\n".join(losses.breaches)
+
+
+@pytest.mark.slow
+def test_lost_power(recorded, tmp_path):
+    losses = power_loss.lose(recorded, tmp_path, count=POINTS)
+    assert losses.count == POINTS
+    assert not losses.breaches, "\n".join(losses.breaches)
+
+
+def test_what_was_not_synced_is_not_trusted(recorded, tmp_path):
+    """Without the syncs of the log the same law is broken, so the test can fail."""
+    without = [one for one in recorded if one.what != "s" or one.name != "-wal"]
+    losses = power_loss.lose(without, tmp_path, count=24, seed=1)
+    assert losses.breaches
