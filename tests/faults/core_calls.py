@@ -90,7 +90,9 @@ class Maker:
         size = self.rng.choice((0, 1, 3, most))
         largest = int(np.iinfo(kind).max)
         chosen = [
-            largest - self.rng.choice((0, 1)) if self.is_odd() else self.rng.randrange(max(1, below))
+            largest - self.rng.choice((0, 1))
+            if self.is_odd()
+            else self.rng.randrange(max(1, below))
             for _ in range(size)
         ]
         made = np.array(chosen, kind)
@@ -233,14 +235,14 @@ class Maker:
     def new_filing(self) -> Any:
         background = self.rng.choice((None, self.of("background")))
         bits = self.whole(16, 32, 64, 128)
-        return self.call(
-            "Filing", _core.Filing, self.of("rule"), bits=bits, background=background
-        )
+        return self.call("Filing", _core.Filing, self.of("rule"), bits=bits, background=background)
 
     def new_stored(self) -> Any:
         filing, size = self.of("filing"), self.rng.choice((0, 1, 30))
         if self.rng.random() < 0.4:
-            offsets = sorted(self.whole(*range(size + 1)) for _ in range(self.rng.choice((0, 1, 6))))
+            offsets = sorted(
+                self.whole(*range(size + 1)) for _ in range(self.rng.choice((0, 1, 6)))
+            )
             numbers = [self.whole(*range(1, 9)) for _ in range(size)]
             return self.call("Stored.given", _core.Stored.given, filing, offsets, numbers)
         keys = self.numbers(np.uint64)
@@ -478,7 +480,12 @@ def _exchange(m: Maker) -> None:
     counts = [m.call("count", exchange.count, blobs) for blobs in asked]
     counted = m.blobs(len(counts), [one[0] if one else b"" for one in counts])
     filed = m.call(
-        "file", exchange.file, sketches, m.numbers(np.int64) if m.is_odd() else numbers, flags, counted
+        "file",
+        exchange.file,
+        sketches,
+        m.numbers(np.int64) if m.is_odd() else numbers,
+        flags,
+        counted,
     )
     found = [
         m.call("lists", exchange.lists, m.blobs(1, [filed[at]]), m.blobs(1, [keys[at]]))
@@ -584,9 +591,7 @@ ENTRY_POINTS: dict[str, Callable[[Maker], Any]] = {
         for name in ("has_keys", "longest", "keys_of", "looked_up")
     },
     "Stored": lambda m: m.keep("stored", m.new_stored()),
-    "Stored.candidates": lambda m: m.call(
-        "candidates", m.of("stored").candidates, m.of("corpus")
-    ),
+    "Stored.candidates": lambda m: m.call("candidates", m.of("stored").candidates, m.of("corpus")),
     "FingerprintIndex": _fingerprints,
     "near_pairs": _near,
     "Aligner": _aligner,

@@ -111,7 +111,12 @@ def _run(
         wanted = {"name": name, "seed": seed, "first": first, "last": last, "seconds": seconds}
         with told.open("wb") as errors:
             code = subprocess.run(
-                [sys.executable, "-m", "tests.faults.fuzz", json.dumps({**wanted, "folder": folder})],
+                [
+                    sys.executable,
+                    "-m",
+                    "tests.faults.fuzz",
+                    json.dumps({**wanted, "folder": folder}),
+                ],
                 cwd=Path(__file__).resolve().parents[2],
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "RUST_BACKTRACE": "0"},
                 stdout=subprocess.DEVNULL,

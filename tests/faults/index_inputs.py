@@ -1,8 +1,8 @@
 """Exports of whole indexes, damaged, and made into an index again: all of it or nothing.
 
-Half of the exports are damaged as bytes. In the others values of the rows are changed and the digest
-of the last line is made anew, as a program would that writes exports itself; an index that is made
-of them is then asked and added to.
+Half of the exports are damaged as bytes. In the others values of the rows are changed and the last
+line gets the new digest, as if another program had written the export. An index that is made of
+them is then queried and changed.
 """
 
 import hashlib
@@ -28,7 +28,23 @@ _SETTINGS: tuple[dict[str, Any], ...] = (
     {"recipe": "news"},
     {"recipe": "characters", "store": "sketch"},
 )
-_VALUES = (None, "", "x", [], {}, True, 0, 1, -1, 2**31, 2**63 - 1, -(2**63), 2**64 - 1, 1e308, "AAAA")
+_VALUES = (
+    None,
+    "",
+    "x",
+    [],
+    {},
+    True,
+    0,
+    1,
+    -1,
+    2**31,
+    2**63 - 1,
+    -(2**63),
+    2**64 - 1,
+    1e308,
+    "AAAA",
+)
 _MANY = documents(families(3, 6))
 _written: list[bytes] = []
 

@@ -28,7 +28,18 @@ def has_compiler() -> bool:
 def compiled(folder: Path) -> Path:
     """Return the path of the library, compiled into a folder."""
     library = folder / "faulty.so"
-    command = ["cc", "-O1", "-Wall", "-fPIC", "-shared", "-o", library, _SOURCE, "-ldl", "-lpthread"]
+    command = [
+        "cc",
+        "-O1",
+        "-Wall",
+        "-fPIC",
+        "-shared",
+        "-o",
+        library,
+        _SOURCE,
+        "-ldl",
+        "-lpthread",
+    ]
     subprocess.run(command, check=True, capture_output=True, text=True)
     return library
 

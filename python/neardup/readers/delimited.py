@@ -93,7 +93,10 @@ class Delimited:
                 reason = None
             except csv.Error as error:
                 # The message holds the delimiter itself, which may be a tab.
-                values, reason = [], f"must be valid {self.format.upper()} ({printable(str(error))})"
+                values, reason = (
+                    [],
+                    f"must be valid {self.format.upper()} ({printable(str(error))})",
+                )
             if values is None:
                 return
             raw = b"".join(taken)
