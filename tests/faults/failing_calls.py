@@ -1,7 +1,7 @@
 """A program that makes each call of an addition and of a checkpoint fail, one after the other.
 
 Runs with the preloaded library. After each failure the law is held to: what was acknowledged is
-there, nothing of what failed is, the error is one of neardup's own with a way out, and both the same
+there, nothing of what failed is, the error is neardup's own with a way out, and both the same
 process and a new connection go on. Prints how many calls failed, and each breach of the law.
 """
 

@@ -28,7 +28,7 @@ PATIENCE = 120
 _NOT_YET = 2**64 - 1
 
 #: Bytes of address space. Libraries and stacks of threads take a third of them.
-MEMORY = 6 << 30
+MEMORY = 24 << 30
 
 #: Where the targets are; what calls the core alone needs none of the others' imports.
 _MODULES = ("core_calls", "file_inputs", "index_inputs")
