@@ -253,7 +253,7 @@ title_from_first_line, workers, memory
         memory=memory,
         progress=progress or Progress(),
     )
-    fields = {
+    fields: dict[str, Any] = {
         "text_field": check_field(text, "text"),
         "id_field": check_field(id, "id"),
         "title_field": check_field(title, "title"),
