@@ -71,6 +71,8 @@ METHODS = {
     "documents": ({}, {"state": ("lost", "", 7, ["kept"])}),
     "add_together": ({"documents": []}, {"documents": (None, 7, "x", {"id": "b"}, [{"id": "b"}])}),
     "clusters": ({}, {"search": (7, b"x", "\ud800"), "after": (-1, 1.5, "1", None, True)}),
+    "check": ({}, {"full": (1, "yes", None), "progress": ()}),
+    "repair": ({}, {"progress": ()}),
     "remove": ({"id": "a"}, {"id": _ID}),
     "keep": ({"id": "a"}, {"id": _ID}),
     "reconsider": ({}, {"ids": ("a", 7, [7], {"a"})}),
@@ -80,7 +82,7 @@ METHODS = {
     ),
 }
 #: Methods without parameters, and those that write files.
-OTHERS = {"stats", "recount", "compact", "check", "close", "export", "dump", "load"}
+OTHERS = {"stats", "recount", "compact", "close", "export", "dump", "load"}
 
 
 @pytest.fixture(scope="module")
