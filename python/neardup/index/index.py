@@ -240,6 +240,11 @@ class Index(Additions, Questions, Removals, Copies):
         list of str
             A line for each damage, at most about 1,000; empty if there is none.
 
+        Raises
+        ------
+        ParameterError
+            If `full` is not a bool.
+
         Notes
         -----
         SQLite also checks all pages of the file. The index is seen at one moment, and others
@@ -257,7 +262,9 @@ class Index(Additions, Questions, Removals, Copies):
         """
         from neardup.collect import Progress
         from neardup.index.integrity import check
+        from neardup.parameters import check_flag
 
+        check_flag(full, "full")
         return check(self._handle, full=full, progress=progress or Progress())
 
     def repair(self, *, progress: Progress | None = None) -> list[str]:
