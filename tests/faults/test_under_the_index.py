@@ -9,7 +9,7 @@ pytestmark = pytest.mark.skipif(not preload.has_compiler(), reason=needs.COMPILE
 
 #: Calls that fail, for each operation, kind of call, error, and once or from then on.
 FAILING = 3
-POINTS = 500
+POINTS = 100
 
 
 def failing(folder, **options):

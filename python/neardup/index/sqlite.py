@@ -71,7 +71,8 @@ class _Connection(sqlite3.Connection):
     """
 
     def close(self) -> None:
-        with suppress(sqlite3.Error):
+        # Where memory has run out, a rollback may fail too.
+        with suppress(sqlite3.Error, MemoryError):
             if self.in_transaction:
                 self.rollback()
         super().close()
