@@ -34,6 +34,7 @@ __all__ = [
     "content",
     "count_distinct",
     "edit_similarity",
+    "forbid_global_pool",
     "guess_encoding",
     "judge_pairs",
     "level_of_probes",
