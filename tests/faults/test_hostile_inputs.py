@@ -21,11 +21,7 @@ INPUTS = 20
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(targets()))
-def test_hostile_inputs(name, request):
-    if name == "index-load":
-        # Rows of a wrong state in an export with a valid digest are not refused yet.
-        reason = "an export with impossible rows is loaded"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
+def test_hostile_inputs(name):
     pytest.importorskip("resource", reason=needs.POSIX)
     report = fuzz(name, examples=INPUTS)
     assert not report.failures, "\n\n".join(map(str, report.failures))
