@@ -145,7 +145,6 @@ def test_a_commit_of_postgresql_is_durable(given, expected, postgres, database_u
         with database.writing() as connection:
             for name, value in (
                 ("synchronous_commit", expected),
-                ("fsync", "on"),
                 ("transaction_isolation", "read committed"),
                 ("lock_timeout", "1min"),
                 ("search_path", "neardup"),

@@ -12,6 +12,7 @@ from neardup import check
 from neardup.papers import Aside, open_library
 from neardup.papers.check import Checking
 from neardup.papers.rates import Marks, marked
+from neardup.papers.report_limits import ReportLimits
 from neardup.readers.files import FileText, Heading
 
 spans_within = st.lists(
@@ -168,7 +169,9 @@ def test_all_numbers_of_a_report_agree(library_of_parts, seed, excludes):
     library, parts = library_of_parts
     paper = paper_of(rng, parts)
     excluded = [parts[0]] if excludes else []
-    one, two = (Checking(library, excluded, 20, n).report(paper, "paper") for n in (1, 2))
+    one, two = (
+        Checking(library, excluded, 20, ReportLimits(), n).report(paper, "paper") for n in (1, 2)
+    )
     check_sound(one)
     assert one == two
 

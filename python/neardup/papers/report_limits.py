@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from neardup.parameters import check_whole
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from neardup.papers.results import Passage
@@ -80,6 +79,8 @@ def shown_passages(
     """
     if _fits(sources, limits):
         return [list(passages) for passages in sources]
+    import numpy as np
+
     covered = np.zeros(len(counts), np.bool_)
     ranked: list[tuple[bool, int, int, int]] = []
     for source, passages in enumerate(sources):
