@@ -319,19 +319,6 @@ def test_text_file_that_is_no_text(read, make):
     ]
 
 
-@pytest.fixture
-def as_anybody():
-    """Give up the rights of root, who reads everything, for the time of a test."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
 def test_unreadable_file(make, request):
     name = make("a.jsonl", b"{}")
     os.chmod(name, 0)
