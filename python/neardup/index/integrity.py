@@ -264,7 +264,7 @@ class Examination:
         packed = {row[0]: row[1] for row in rows}
         unpacker = zstandard.ZstdDecompressor()
         for document in some:
-            # Of those that have none all are counted, see `strays`.
+            # Documents without entries are counted, all of them: see `strays`.
             if document.number not in packed:
                 continue
             try:

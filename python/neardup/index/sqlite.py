@@ -113,7 +113,7 @@ class SQLiteFile(Place):
         )
 
     def files(self) -> list[Path]:
-        """Return the file and those that are kept beside it, there or not."""
+        """Return the index file and the files beside it, whether they exist or not."""
         return self._files
 
     @cached_property

@@ -22,7 +22,7 @@ pub(crate) struct Xxh3;
 #[derive(Clone, Copy)]
 pub(crate) struct News;
 
-/// The hash of the `bkdr` recipe, for fingerprints of so many bits.
+/// The hash of the `bkdr` recipe, for fingerprints of `bits` bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Bkdr {
     pub(crate) bits: u32,

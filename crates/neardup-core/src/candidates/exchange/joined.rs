@@ -227,7 +227,7 @@ impl Join {
 }
 
 impl Joined {
-    /// Raises unless these are the keys of so many documents.
+    /// Fails unless these are the keys of `documents` documents.
     pub(in crate::candidates) fn check(&self, documents: usize) -> Result<()> {
         let shape = (self.exchange.buckets(), documents.div_ceil(self.batch));
         let is_whole = self.counts.shape() == shape && self.lists.shape() == shape;
