@@ -130,7 +130,7 @@ def test_a_second_ctrl_c_ends_it_with_the_code_of_an_interrupt(serve_really, tmp
         asked = pool.submit(slow, running, tmp_path / "never")
         running.wait_until_logged("begun")
         running.process.send_signal(signal.SIGINT)
-        running.wait_until_logged("Shutting down")
+        until(lambda: refuses(running), "the service to let nobody in")
         running.process.send_signal(signal.SIGINT)
         # This process has no command line; what ends it is Python's own KeyboardInterrupt.
         assert running.process.wait(PATIENCE) == -signal.SIGINT
