@@ -43,7 +43,7 @@ def streams(many, rng):
 @pytest.mark.parametrize("options", [EXACT, {"threshold": 0.3, "workers": 1}], ids=["exact", "own"])
 def test_eight_processes(options, new_place):
     """With the recipe ``general`` what is common is counted amid all that."""
-    many = documents(families(6, 80 if options is EXACT else 260))
+    many = documents(families(6, 40 if options is EXACT else 130))
     rng = random.Random(6)
     place = new_place()
     children = [
@@ -60,7 +60,7 @@ def test_eight_processes(options, new_place):
         assert pairs(kept, recipe="shingle", threshold=0.4).table.num_rows == 0
     else:
         with Index(place) as index:
-            assert index.stats().background_texts > 300
+            assert index.stats().background_texts > 100
 
 
 def twins(count):
@@ -82,10 +82,10 @@ def test_two_processes_at_the_same_moment(new_place):
     place, together = new_place(), barrier(2)
     children = [
         Child(add_at_once, place, together, texts, name, {"workers": 1})
-        for name, texts in zip("ab", twins(100), strict=True)
+        for name, texts in zip("ab", twins(40), strict=True)
     ]
     assert [child.end() for child in children] == [0, 0], [child.told for child in children]
-    check_twins(place, 100)
+    check_twins(place, 40)
 
 
 def test_two_threads_at_the_same_moment(new_place):
@@ -98,15 +98,15 @@ def test_two_threads_at_the_same_moment(new_place):
                 index.add(f"{name}{at}", text)
 
         with ThreadPoolExecutor(2) as threads:
-            list(threads.map(add, "ab", twins(100)))
-    check_twins(place, 100)
+            list(threads.map(add, "ab", twins(40)))
+    check_twins(place, 40)
 
 
 @pytest.mark.parametrize("name", ["shingle", "characters"])
 def test_eight_threads_of_one_index(name, new_place):
     """Adding, asking and removing; ``characters`` keeps fingerprints in memory for all of them."""
     options = {"recipe": name, "threshold": 0.6}
-    many = documents(families(8, 100))
+    many = documents(families(8, 40))
     rng = random.Random(8)
     place = new_place()
     with Index(place, **options) as index:
@@ -132,7 +132,7 @@ def test_eight_threads_of_one_index(name, new_place):
 
 def test_adding_and_removing_at_once(new_place):
     """Whatever the order is in which it comes, what is left is sound."""
-    many = documents(families(9, 80))
+    many = documents(families(9, 50))
     place = new_place()
     with Index(place, **EXACT) as index:
         index.add_many(many)

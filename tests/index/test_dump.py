@@ -74,8 +74,8 @@ def changed(index, later):
 @pytest.mark.parametrize("name", SETTINGS)
 def test_from_one_database_to_the_other_and_back(name, tmp_path, database_url):
     """The bytes are the same, and so are all answers from then on."""
-    texts = families(1, 700)
-    first, later = rows(texts)[:1500], rows(texts)[1500:]
+    texts = families(1, 250)
+    first, later = rows(texts)[:500], rows(texts)[500:]
     with Index(tmp_path / "a.db", **SETTINGS[name]) as index:
         index.add_many(first, **FIELDS)
         index.remove("d7")

@@ -14,9 +14,9 @@ from neardup import Index
 pytestmark = pytest.mark.slow
 
 #: Processes killed for each way of adding, on each database.
-KILLS = 15
+KILLS = 8
 #: Among as many documents, what is common is counted once.
-MANY = documents(families(5, 220))
+MANY = documents(families(5, 130))
 #: Processes are killed as shipped: with commits that wait for the disk.
 DURABLE = True
 OPTIONS = {"threshold": 0.3, "workers": 1}
@@ -30,8 +30,8 @@ def undisturbed(tmp_path_factory):
         index.add_many(MANY)
         assert index.stats().background_texts
     found = verdicts(place)
-    assert len(found) == len(MANY) > 500
-    assert 150 < sum(kept is None for kept in found.values()) < len(MANY) - 150
+    assert len(found) == len(MANY) > 300
+    assert 80 < sum(kept is None for kept in found.values()) < len(MANY) - 80
     return found
 
 
@@ -67,7 +67,7 @@ def test_killed_processes(size, new_place, undisturbed):
         child = Child(add_all, place, MANY, size, OPTIONS)
         if rng.random() < 0.8:
             # Within a transaction some way on; otherwise where the index is made or opened.
-            child.wait_for(rng.randrange(1, 400 if size == 0 else 12))
+            child.wait_for(rng.randrange(1, 250 if size == 0 else 8))
         # Nothing is waited for: the moment of the end is to differ.
         time.sleep(0.02 * rng.random())
         child.kill()
@@ -88,7 +88,7 @@ def test_killed_server(size, postgres, database_url, undisturbed):
     for at in range(3):
         child = Child(add_all, database_url, MANY, size, OPTIONS)
         try:
-            assert child.wait_for(1 + (150 if size == 0 else 3) * (at + 1))
+            assert child.wait_for(1 + (80 if size == 0 else 2) * (at + 1))
             time.sleep(0.01 * rng.random())
             postgres.kill()
             code = child.end()

@@ -15,13 +15,27 @@ from tests.index.sound import check_sound, entries_of
 from tests.index.written import documents, families
 
 from neardup import Index, dedup, load_recipe
+from neardup.index import adding, background
 from neardup.index.database import Database
 from neardup.index.schema import events
 
 #: Shorter shingles, so that short texts too have enough of them.
 SHORT = {"segment": {"k": 3}, "decide": {"shingle": 3, "min_features": 4}}
+#: What a transaction of `add_many` takes here, and after how many documents what is common is
+#: counted for the first time: a tenth of what users get, so that a tenth of the documents shows it.
+TOGETHER, FIRST = 100, 80
 #: Sizes of the calls of `add_many`, also beside that of its transactions.
-SIZES = (1, 7, 100, 1023, 1024, 1025, 10**9)
+SIZES = (1, 7, TOGETHER - 1, TOGETHER, TOGETHER + 1, 10**9)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def sooner():
+    """Transactions and counts at smaller numbers."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(adding, "BATCH", TOGETHER)
+        patch.setattr(background, "_FIRST", FIRST)
+        patch.setattr(background, "_BURST", 10)
+        yield
 
 
 @dataclass
@@ -164,11 +178,11 @@ def test_families(name, new_place):
 
 @pytest.mark.slow
 def test_batches_beside_a_transaction(new_place):
-    many = documents(families(2, 480))
-    assert len(many) > max(SIZES[:-1])
+    many = documents(families(2, 90))
+    assert len(many) > 2 * TOGETHER
     case = CASES["general"]
     expected = case.dedup(many)
-    assert 300 < sum(expected.keep) < len(many) - 300
+    assert 60 < sum(expected.keep) < len(many) - 60
     # One by one, as many are added where the background is counted below.
     check_ways(case, new_place, many, SIZES[1:], expected)
 
@@ -194,8 +208,8 @@ def test_titles_that_weigh(new_place):
     )
 
 
-#: Enough for two counts of what is common, at 1,000 and 2,000 arrivals.
-MANY = documents(families(4, 850))
+#: Enough for two counts of what is common by number, after `FIRST` and twice as many.
+MANY = documents(families(4, 100))
 COUNTING = Case(recipe("general", **SHORT), {"threshold": 0.3})
 
 
@@ -206,8 +220,9 @@ def counted(tmp_path_factory):
         return in_batches(index, MANY, len(MANY))
 
 
-#: When `MANY` is counted: it is dropped in bursts, before a count is due by number.
-BURSTS = [493, 949, 1579]
+#: When `MANY` is counted: four times since a burst was dropped, and at 86 since the arrivals of
+#: the count before have doubled.
+MOMENTS = [43, 86, 112, 144, 210]
 
 
 def counts(place):
@@ -219,21 +234,18 @@ def counts(place):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [0, 1, 7, 999, 1000, 1001, 1023, 1024, 1025, 10**9])
+@pytest.mark.parametrize("size", [0, *SIZES, 85, 86, 87])
 def test_own_background_is_counted_alike_however_documents_come(new_place, size, counted):
-    assert 2000 < len(MANY) < 4000
+    assert 2 * FIRST < len(MANY) < 4 * FIRST
     place = new_place()
-    many = MANY[:1100] if size < 2 else MANY
-    with COUNTING.index(place, many) as index:
-        found = in_batches(index, many, size) if size else one_by_one(index, many)
+    with COUNTING.index(place, MANY) as index:
+        found = in_batches(index, MANY, size) if size else one_by_one(index, MANY)
         read = index.stats().background_texts
-    assert found.keep == counted.keep[: len(many)]
-    assert found.removed == counted.removed[: len(found.removed)]
-    moments = [moment for moment in BURSTS if moment <= len(many)]
+    assert found == counted
     features = {id: row.features for id, row in check_sound(place).items()}
-    with_features = [sum(features[one["id"]] > 0 for one in many[:n]) for n in moments]
+    with_features = [sum(features[one["id"]] > 0 for one in MANY[:n]) for n in MOMENTS]
     told = counts(place)
-    assert [one["arrived"] for one in told] == moments
+    assert [one["arrived"] for one in told] == MOMENTS
     assert [one["texts"] for one in told] == with_features
     assert 0 < read <= with_features[-1]
 
@@ -251,12 +263,12 @@ def test_own_background_does_not_count_again_what_is_there(tmp_path, counted):
     """Each batch begins with documents that were added before."""
     place = tmp_path / "index.db"
     with COUNTING.index(place, MANY) as index:
-        for begin in range(0, len(MANY), 333):
-            some, before = MANY[begin : begin + 333], MANY[max(0, begin - 500) : begin]
+        for begin in range(0, len(MANY), 33):
+            some, before = MANY[begin : begin + 33], MANY[max(0, begin - 50) : begin]
             added = index.add_many(before + some)
             assert (added.already, added.new) == (len(before), len(some))
-            assert added.keep[len(before) :].tolist() == counted.keep[begin : begin + 333]
-    assert [one["arrived"] for one in counts(place)] == BURSTS
+            assert added.keep[len(before) :].tolist() == counted.keep[begin : begin + 33]
+    assert [one["arrived"] for one in counts(place)] == MOMENTS
 
 
 def read_first(path, count):
@@ -269,13 +281,15 @@ def read_first(path, count):
 @pytest.mark.shared
 @pytest.mark.parametrize("name", ["general", "minhash"])
 def test_news_and_bulletins(name, new_place, shared):
-    """Some thousand real texts; those of one form are many enough to close lists of keys."""
+    """Some hundred real texts; those of one form are many enough to close lists of keys."""
     corpora = shared / "corpora"
-    news = read_first(corpora / "chinanews.jsonl.zst", 900)
-    bulletins = read_first(corpora / "bulletins.jsonl.zst", 1500)
-    rows = [*bulletins[:600], *itertools.chain(*zip(news, bulletins[600:], strict=True))]
+    news = read_first(corpora / "chinanews.jsonl.zst", 80)
+    bulletins = read_first(corpora / "bulletins.jsonl.zst", 160)
+    rows = [*bulletins[:80], *itertools.chain(*zip(news, bulletins[80:], strict=True))]
     many = [{"id": one["id"], "text": one["text"]} for one in rows]
+    # Few were published twice; so some come again, without their first words.
+    many += [{"id": f"{one['id']} again", "text": one["text"][8:]} for one in many[::5]]
     case = Case(load_recipe(name), background=name == "general", expected=name == "minhash")
     expected = case.dedup(many)
-    assert 10 < len(expected.removed) < len(many) / 2
-    check_ways(case, new_place, many, (0, 1023, len(many)), expected)
+    assert 30 < len(expected.removed) < len(many) / 2
+    check_ways(case, new_place, many, (0, TOGETHER - 1, len(many)), expected)

@@ -111,7 +111,7 @@ class TestFiles:
     def test_several_batches(self, recipe, tmp_path, without_memory):
         """Of 4096 documents each; a cluster of 1200 copies closes the lists of bands too."""
         rng = random.Random(6)
-        texts = hard_texts.of_one_form(rng, 3000) + hard_texts.mixed(rng, 5000)
+        texts = hard_texts.of_one_form(rng, 1100) + hard_texts.mixed(rng, 2000)
         texts += [hard_texts.edited(rng, hard_texts.FORM * 3) for _ in range(1200)]
         rng.shuffle(texts)
         path = hard_texts.write_records(tmp_path / "in.jsonl", texts)
