@@ -1,29 +1,25 @@
 """Processes that use an index, started fast enough to be killed by the dozen."""
 
 import json
-import multiprocessing
 
 from neardup import Index, NeardupError
+from tests.forks import context
 
 #: How a child ends that an error of the package ended.
 REFUSED = 3
 
-_context = multiprocessing.get_context("forkserver")
-# What is imported once is not imported by each child. It starts no thread.
-_context.set_forkserver_preload(["tests.index.children", "neardup.index.handle", "psycopg"])
-
 
 def barrier(count):
     """Where so many children wait for each other."""
-    return _context.Barrier(count, timeout=60)
+    return context.Barrier(count, timeout=60)
 
 
 class Child:
     """A process that runs a function with a channel to tell what is done."""
 
     def __init__(self, function, *arguments):
-        self._reader, writer = _context.Pipe(duplex=False)
-        self._process = _context.Process(
+        self._reader, writer = context.Pipe(duplex=False)
+        self._process = context.Process(
             target=_run, args=(function, writer, *arguments), daemon=True
         )
         self._process.start()

@@ -1,6 +1,5 @@
 """A service inside the test's process, and one in a process of its own."""
 
-import json
 import os
 import signal
 import socket
@@ -19,6 +18,9 @@ from fastapi import FastAPI
 import neardup
 from neardup.server import Settings, create_app
 from neardup.server.clock import Clock
+from tests import forks
+from tests.forks import Fork
+from tests.server import programs
 from tests.waiting import PATIENCE, until
 
 #: What a client on the same machine asks for; the service looks at the host.
@@ -81,19 +83,11 @@ class Process:
     process : subprocess.Popen
     """
 
-    def __init__(self, command: Sequence[str], port: int, log: Path) -> None:
+    def __init__(self, process: subprocess.Popen[bytes] | Fork, port: int, log: Path) -> None:
         self.url = f"http://127.0.0.1:{port}"
         self.client = httpx.Client(base_url=self.url, timeout=PATIENCE)
+        self.process = process
         self._log = log
-        path = os.pathsep.join(filter(None, sys.path))
-        with log.open("ab") as output:
-            self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                env={**os.environ, "PYTHONPATH": path},
-            )
 
     def log(self) -> str:
         """Return what it has printed so far."""
@@ -136,15 +130,28 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-#: What runs where the command line has no option for a setting.
-_PROGRAM = """
-import json, sys, uvicorn
-from pathlib import Path
-from neardup.server import Settings, create_app
-given = json.loads(sys.argv[1])
-given["keys"] = given.get("keys") and Path(given["keys"])
-uvicorn.run(create_app(Settings(**given)), port=int(sys.argv[2]), log_level="warning")
-"""
+def run_service(settings: dict[str, Any], log: Path) -> Process:
+    """Run a service with settings, whether the command line has an option for them or not."""
+    port = free_port()
+    return Process(Fork(programs.serve_settings, settings, port, stdout=log, stderr=log), port, log)
+
+
+def run_command(arguments: Sequence[str], log: Path, *, new_interpreter: bool = False) -> Process:
+    """Run ``neardup`` with these arguments and a port."""
+    port = free_port()
+    arguments = [*arguments, "--port", str(port)]
+    if not new_interpreter:
+        return Process(Fork(forks.run_command, *arguments, stdout=log, stderr=log), port, log)
+    path = os.pathsep.join(filter(None, sys.path))
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "neardup", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+    return Process(process, port, log)
 
 
 def make_index(location: Path) -> str:
@@ -189,22 +196,19 @@ def client(serve: Callable[..., httpx.Client]) -> httpx.Client:
 def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]]:
     """Start a service in a process of its own: ``serve_process(max_batch=3)``.
 
-    Keywords are those of `Settings`; ``port`` takes a certain port; ``command`` is a
-    list of arguments of `neardup`, to which the port is added, in place of settings.
+    Keywords are those of `Settings`; ``command`` is a list of arguments of `neardup`, to which a
+    port is added, in place of settings; ``new_interpreter`` starts it as a shell would.
     """
     started: list[Process] = []
 
     def start(
-        *, port: int | None = None, command: Sequence[str] | None = None, **settings: Any
+        *, command: Sequence[str] | None = None, new_interpreter: bool = False, **settings: Any
     ) -> Process:
-        port = port or free_port()
-        if command is None:
-            given = {"index": index, "workers": 1, **settings}
-            arguments = ["-c", _PROGRAM, json.dumps(given, default=str), str(port)]
-        else:
-            arguments = ["-m", "neardup", *command, "--port", str(port)]
         log = tmp_path / f"service-{len(started)}.log"
-        process = Process([sys.executable, *arguments], port, log)
+        if command is not None:
+            process = run_command(command, log, new_interpreter=new_interpreter)
+        else:
+            process = run_service({"index": index, "workers": 1, **settings}, log)
         started.append(process)
         process.wait_until_up()
         return process

@@ -192,12 +192,14 @@ def test_figures(api: httpx.Client):
 
 
 def test_figures_of_several_processes_are_added_up(
-    serve_process: Callable[..., Process], tmp_path, monkeypatch: pytest.MonkeyPatch
+    serve_process: Callable[..., Process], index, tmp_path, monkeypatch: pytest.MonkeyPatch
 ):
     folder = tmp_path / "figures"
     folder.mkdir()
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(folder))
-    first, second = serve_process(), serve_process()
+    # The library of the figures looks for the folder when it is imported.
+    command = ["serve", "--index", index]
+    first, second = (serve_process(command=command, new_interpreter=True) for _ in range(2))
     first.client.post("/v1/documents", json={"id": "c", "text": LIBRARY})
     second.client.post("/v1/documents", json={"id": "d", "text": LIBRARY})
     for one in (first, second):

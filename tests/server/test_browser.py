@@ -4,8 +4,6 @@ Each test also asserts what holds for all of them: no error on the console, no d
 request to another place, and nothing wider than the window.
 """
 
-import json
-import sys
 from importlib import resources
 
 import pypdfium2 as pdfium
@@ -15,7 +13,7 @@ import neardup
 from neardup.server.keys import create_key
 from tests.browser import running, watch
 
-from .conftest import _PROGRAM, BRIDGE, FERRY, Process, free_port
+from .conftest import BRIDGE, FERRY, run_service
 
 pytestmark = pytest.mark.slow
 
@@ -55,9 +53,7 @@ def service(tmp_path_factory):
         index.add("en/2", "(Update) " + BRIDGE, title=HOSTILE, at="2026-03-04T08:00:00Z")
         index.add("en/3", BRIDGE + " A feast.", at="2026-03-05T08:00:00Z")
         index.add("h/<b>", HOSTILE + FERRY, title=HOSTILE, source=HOSTILE, extra={HOSTILE: "x"})
-    port = free_port()
-    given = json.dumps({"index": str(location), "workers": 1})
-    process = Process([sys.executable, "-c", _PROGRAM, given, str(port)], port, folder / "log")
+    process = run_service({"index": str(location), "workers": 1}, folder / "log")
     process.wait_until_up()
     yield process
     process.stop()

@@ -18,6 +18,9 @@ import pytest
 from neardup.server.keys import create_key, read_keys
 from neardup.server.temporary_folders import SERVICE, remove_abandoned
 from tests import needs
+from tests.forks import Fork, run_command
+from tests.server.conftest import make_index
+from tests.server.conftest import run_command as run_service
 from tests.waiting import PATIENCE, until
 
 TEXT = "第{}号公告：渡口的新渡轮将于{}日试航，票价与旧船相同，老人与孩子免费乘坐。"
@@ -26,24 +29,22 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path, tmp_path_factory):
     """Run the command to its end and give its code and what it printed."""
 
     def start(*arguments, folder=tmp_path):
-        found = subprocess.run(
-            [sys.executable, "-m", "neardup", "serve", *map(str, arguments)],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE,
-            cwd=folder,
-            env={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-                "NO_COLOR": "1",
-                "COLUMNS": "120",
-            },
+        printed = tmp_path_factory.mktemp("printed")
+        out, err = printed / "out", printed / "err"
+        process = Fork(
+            run_command,
+            "serve",
+            *map(str, arguments),
+            stdout=out,
+            stderr=err,
+            folder=folder,
+            environment={"NO_COLOR": "1", "COLUMNS": "120"},
         )
-        return found.returncode, found.stdout.decode(), found.stderr.decode()
+        return process.wait(PATIENCE), out.read_text("utf-8"), err.read_text("utf-8")
 
     return start
 
@@ -146,7 +147,7 @@ class TestKeyCommands:
 
 class TestServing:
     def test_it_says_where_and_ends_well(self, serve_process, index):
-        running = serve_process(command=["serve", "--index", index])
+        running = serve_process(command=["serve", "--index", index], new_interpreter=True)
         assert f"neardup: serving {index} at {running.url}\n" in running.log()
         answer = running.client.get("/v1/stats")
         assert answer.status_code == 200
@@ -197,25 +198,34 @@ class TestServing:
         assert (code, "cannot be listened on" in err) == (2, True)
 
 
+def start_two(folder):
+    """Start a service of two processes, with a key."""
+    secret, _ = create_key(folder / "keys.json", "desk", ["read", "write"])
+    index = make_index(folder / "two.db")
+    options = ["--index", index, "--workers", "2", "--keys", str(folder / "keys.json")]
+    # The processes are started as those of a shell's command are.
+    running = run_service(["serve", *options], folder / "two.log", new_interpreter=True)
+    running.secret = secret
+    running.client.headers["Authorization"] = f"Bearer {secret}"
+    running.wait_until_up()
+    running.wait_until_logged("serving")
+    return running
+
+
+@pytest.fixture(scope="module")
+def shared_two(tmp_path_factory):
+    """A service of two processes for the tests that leave them alone."""
+    running = start_two(tmp_path_factory.mktemp("two"))
+    yield running
+    running.stop(signal.SIGKILL)
+
+
 class TestProcesses:
     @pytest.fixture
-    def two(self, serve_process, index, tmp_path):
-        secret, _ = create_key(tmp_path / "keys.json", "desk", ["read", "write"])
-        running = serve_process(
-            command=[
-                "serve",
-                "--index",
-                index,
-                "--workers",
-                "2",
-                "--keys",
-                str(tmp_path / "keys.json"),
-            ]
-        )
-        running.secret = secret
-        running.client.headers["Authorization"] = f"Bearer {secret}"
-        running.wait_until_logged("serving")
-        return running
+    def two(self, tmp_path):
+        running = start_two(tmp_path)
+        yield running
+        running.stop(signal.SIGKILL)
 
     def children(self, running):
         parent = running.process.pid
@@ -225,7 +235,15 @@ class TestProcesses:
         pids = map(int, children.read_text().split())
         return [pid for pid in pids if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()]
 
-    def test_they_decide_as_one(self, two):
+    def check_stopped(self, running, number):
+        children = self.children(running)
+        assert len(children) == 2
+        assert running.stop(number) == 0
+        assert not any(os.path.exists(f"/proc/{pid}") for pid in children)
+        assert "Traceback" not in running.log()
+
+    def test_they_decide_as_one(self, shared_two):
+        two = shared_two
         assert "PostgreSQL is for several" in two.log()
 
         def add(number):
@@ -239,9 +257,9 @@ class TestProcesses:
         counted = two.client.get("/metrics").text
         found = dict(re.findall(r'neardup_documents_total\{outcome="(\w+)"\} ([\d.]+)', counted))
         assert (found["kept"], found["dropped"]) == (f"{sum(kept)}.0", f"{40 - sum(kept)}.0")
-        assert two.stop() == 0
 
-    def test_a_session_holds_in_all_of_them(self, two):
+    def test_a_session_holds_in_all_of_them(self, shared_two):
+        two = shared_two
         jar = httpx.Cookies()
         with httpx.Client(base_url=two.url) as browser:
             page = browser.get("/login").text
@@ -253,29 +271,9 @@ class TestProcesses:
             httpx.get(f"{two.url}/v1/stats", cookies=dict(jar)).status_code for _ in range(12)
         }
         assert statuses == {200}
-        assert two.stop() == 0
 
-    def test_reports_of_a_killed_service_are_removed_at_the_next_start(
-        self, tmp_path, monkeypatch, request
-    ):
-        temporary = tmp_path / "temporary"
-        temporary.mkdir()
-        monkeypatch.setenv("TMPDIR", str(temporary))
-        two = request.getfixturevalue("two")
-        (folder,) = temporary.glob(f"{SERVICE}*")
-        # The processes of a service that runs keep their folder.
-        monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-        remove_abandoned()
-        locks = folder / "checks"
-        until(lambda: len(list(locks.glob(".process-*"))) == 2, "two processes")
-        two.stop(signal.SIGKILL)
-        # They see that their parent is gone, and give their locks up.
-        until(lambda: not list(locks.glob(".process-*")), "the processes to end")
-        assert folder.exists()
-        remove_abandoned()
-        assert list(temporary.iterdir()) == []
-
-    def test_a_check_is_known_to_all_of_them(self, two):
+    def test_a_check_is_known_to_all_of_them(self, shared_two):
+        two = shared_two
         paper = {"file": ("paper.txt", "渡口的新渡轮下周一试航，票价与旧船相同。".encode())}
         begun = two.client.post("/v1/check", files=paper, data={"library": "index"})
         assert begun.status_code == 202
@@ -292,40 +290,54 @@ class TestProcesses:
 
         assert until(ended, "the check to end")["state"] == "done"
         assert [ask("/report.json").status_code for _ in range(12)] == [200] * 12
-        assert two.stop() == 0
 
-    def test_one_that_dies_is_replaced(self, two):
-        before = self.children(two)
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+    def test_all_of_them_stop(self, two, number):
+        self.check_stopped(two, number)
+
+    def test_one_that_dies_is_replaced(self, shared_two):
+        # The last one to use these processes; how they stop after all that is tested, too.
+        before = self.children(shared_two)
         assert len(before) == 2
         os.kill(before[0], signal.SIGKILL)
 
         def replaced():
-            now = self.children(two)
+            now = self.children(shared_two)
             return len(now) == 2 and before[0] not in now
 
         until(replaced, "a process to be replaced")
-        assert before[1] in self.children(two)
-        assert two.client.get("/v1/stats").status_code == 200
-        assert two.stop() == 0
+        assert before[1] in self.children(shared_two)
+        assert shared_two.client.get("/v1/stats").status_code == 200
+        self.check_stopped(shared_two, signal.SIGINT)
 
-    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-    def test_all_of_them_stop(self, two, number):
-        children = self.children(two)
-        assert two.stop(number) == 0
-        assert not any(os.path.exists(f"/proc/{pid}") for pid in children)
-        assert "Traceback" not in two.log()
-
-    def test_none_outlives_the_parent(self, two):
+    def test_none_outlives_the_parent_and_reports_are_removed_at_the_next_start(
+        self, tmp_path, monkeypatch, request
+    ):
+        temporary = tmp_path / "temporary"
+        temporary.mkdir()
+        monkeypatch.setenv("TMPDIR", str(temporary))
+        two = request.getfixturevalue("two")
+        (folder,) = temporary.glob(f"{SERVICE}*")
+        # The processes of a service that runs keep their folder.
+        monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+        remove_abandoned()
+        locks = folder / "checks"
+        until(lambda: len(list(locks.glob(".process-*"))) == 2, "two processes")
         children = self.children(two)
         two.process.kill()
         two.process.wait()
+        # They see that their parent is gone, and give their locks up.
         until(
             lambda: not any(os.path.exists(f"/proc/{pid}") for pid in children),
             "processes to end",
         )
+        assert not list(locks.glob(".process-*"))
         with pytest.raises(httpx.ConnectError):
             httpx.get(f"{two.url}/healthz")
         assert "Traceback" not in two.log()
+        assert folder.exists()
+        remove_abandoned()
+        assert list(temporary.iterdir()) == []
 
 
 class TestExamples:

@@ -1,0 +1,120 @@
+"""Processes forked from one that has imported everything: a start takes milliseconds.
+
+A new interpreter that imports the service takes two seconds of a processor. Such a fork has
+its own signals, files, limits and memory like any other process; its interpreter is not new.
+"""
+
+import contextlib
+import multiprocessing.connection
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+#: All forks of a process come from one server, so all that tests run in forks is listed here.
+context = multiprocessing.get_context("forkserver")
+context.set_forkserver_preload(
+    [
+        "tests.index.children",
+        "tests.server.programs",
+        # What is otherwise loaded where it is first used.
+        "anyio._backends._asyncio",
+        "jinja2",
+        "neardup.index.handle",
+        "pandas",
+        "psycopg",
+        "sqlalchemy.dialects.sqlite",
+        "typer._click",
+    ]
+)
+
+
+class Fork:
+    """A process that runs a function, with the methods of `subprocess.Popen`.
+
+    Parameters
+    ----------
+    function : callable
+        Of a module that can be imported. What it returns is the exit code.
+    arguments
+        Of the function.
+    stdout, stderr : Path
+        Where its output is appended.
+    folder : Path, optional
+        Its working folder.
+    environment : mapping, optional
+        Variables that are set.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., int | None],
+        *arguments: Any,
+        stdout: Path,
+        stderr: Path,
+        folder: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        run = (function, arguments, stdout, stderr, folder or Path.cwd(), dict(environment or {}))
+        self._process = context.Process(target=_run, args=run, daemon=True)
+        self._process.start()
+        # The exit code can be read once, by one thread.
+        self._lock = threading.Lock()
+        self.pid: int = self._process.pid
+
+    def poll(self) -> int | None:
+        """Return the exit code, None while it runs."""
+        with self._lock:
+            return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the exit code once there is one."""
+        multiprocessing.connection.wait([self._process.sentinel], timeout)
+        code = self.poll()
+        if code is None:
+            raise subprocess.TimeoutExpired(str(self._process), timeout)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal if it still runs."""
+        with contextlib.suppress(ProcessLookupError):
+            if self.poll() is None:
+                os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Kill it."""
+        self._process.kill()
+
+
+def run_command(*arguments: str) -> None:
+    """Run the command line, as ``python -m neardup`` does."""
+    from neardup.__main__ import main
+
+    sys.argv = ["neardup", *arguments]
+    main()
+
+
+def _run(
+    function: Callable[..., int | None],
+    arguments: tuple[Any, ...],
+    stdout: Path,
+    stderr: Path,
+    folder: Path,
+    environment: dict[str, str],
+) -> None:
+    os.environ.update(environment)
+    os.chdir(folder)
+    for number, path, flags in (
+        (0, os.devnull, os.O_RDONLY),
+        (1, stdout, os.O_WRONLY | os.O_CREAT | os.O_APPEND),
+        (2, stderr, os.O_WRONLY | os.O_CREAT | os.O_APPEND),
+    ):
+        opened = os.open(path, flags, 0o600)
+        os.dup2(opened, number)
+        os.close(opened)
+    # `multiprocessing` has closed the one that there was.
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115
+    sys.exit(function(*arguments))
