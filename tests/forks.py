@@ -23,6 +23,7 @@ context.set_forkserver_preload(
         # What is otherwise loaded where it is first used.
         "anyio._backends._asyncio",
         "jinja2",
+        "neardup.cli",
         "neardup.index.handle",
         "pandas",
         "psycopg",

@@ -2,8 +2,9 @@
 
 import json
 
-from neardup import Index, NeardupError
 from tests.forks import context
+
+from neardup import Index, NeardupError
 
 #: How a child ends that an error of the package ended.
 REFUSED = 3

@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-import neardup.cli.serve
 from neardup.server import Settings, connections, create_app, limits, running
 
 

@@ -39,6 +39,7 @@ PAGES = {
     "kept": "/documents/wire/1",
     "hostile": "/documents?id=h%2F%3Cb%3E",
     "status": "/status",
+    "nowhere": "/nowhere",
 }
 
 
@@ -129,28 +130,69 @@ def tab_to(page, wanted, most=60):
     raise AssertionError(f"Tab does not lead to {wanted}")
 
 
-@pytest.mark.parametrize("width", [PHONE, DESK])
-@pytest.mark.parametrize("language", ["zh", "en"])
-@pytest.mark.parametrize("name", PAGES)
-def test_every_page_opens(visit, name, language, width):
-    page = visit(PAGES[name], language=language, width=width)
+@pytest.fixture(scope="module")
+def axe():
+    return resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
+
+
+def check_sound(page, language):
+    """What holds for every page, in each language and at each width."""
     assert page.evaluate("document.documentElement.lang").startswith(language)
     assert page.locator("h1").is_visible()
-    page.locator(".switch a").click()
-    page.wait_for_selector(f"html:not([lang^={language}])")
-    assert page.locator("h1").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
 
 
-@pytest.mark.parametrize("width", [PHONE, DESK])
-@pytest.mark.parametrize("language", ["zh", "en"])
-@pytest.mark.parametrize("name", ANSWERS)
-def test_every_answer_comes_and_in_both_languages(visit, name, language, width):
-    page = answered(visit, name, language=language, width=width)
-    # It is what has the focus, so a screen reader begins there.
-    assert page.evaluate("document.activeElement.matches('#result, .problem')")
-    page.locator(".switch button[name=language]").click()
-    page.wait_for_selector(f"html:not([lang^={language}])")
-    assert page.locator("#result, .problem").count() == 1
+def check_accessible(page, axe):
+    """Assert that the page has no fault on a desk or on a phone; it is a phone's afterwards."""
+    page.evaluate(axe)
+    for width in (DESK, PHONE):
+        page.set_viewport_size({"width": width, "height": 800})
+        found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+        faults = [
+            (fault["id"], fault["impact"], [node["html"][:200] for node in fault["nodes"]])
+            for fault in found["violations"]
+        ]
+        assert faults == [], f"at a width of {width}"
+
+
+def check_print(page, path):
+    """Assert that the page can be printed, without what only a screen can do."""
+    page.pdf(path=path, prefer_css_page_size=True)
+    with pdfium.PdfDocument(path) as document:
+        assert 1 <= len(document) <= 4
+        text = "".join(page.get_textpage().get_text_range() for page in document)
+    page.emulate_media(media="print")
+    assert not page.locator(".screen").filter(visible=True).count()
+    page.emulate_media(media="screen")
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("name", [*PAGES, *ANSWERS])
+def test_every_page(visit, axe, name, tmp_path):
+    """Each page and each answer: both languages, a phone and a desk, axe, print."""
+    if name in PAGES:
+        page = visit(PAGES[name], language="zh", width=PHONE)
+    else:
+        page = answered(visit, name, language="zh", width=PHONE)
+        # It is what has the focus, so a screen reader begins there.
+        assert page.evaluate("document.activeElement.matches('#result, .problem')")
+    switch = ".switch a" if name in PAGES else ".switch button[name=language]"
+    check_sound(page, "zh")
+    page.set_viewport_size({"width": DESK, "height": 800})
+    check_sound(page, "zh")
+    page.locator(switch).click()
+    page.wait_for_selector("html[lang^=en]")
+    check_sound(page, "en")
+    printed = check_print(page, tmp_path / "page.pdf")
+    assert page.locator("h1").inner_text() in printed or name == "hostile"
+    check_accessible(page, axe)
+    check_sound(page, "en")
+    page.locator(switch).click()
+    page.wait_for_selector("html[lang^=zh]")
+    check_sound(page, "zh")
+    if name in ANSWERS:
+        assert page.locator("#result, .problem").count() == 1
+        assert page.evaluate("document.activeElement.matches('#result, .problem')")
 
 
 def test_compare_by_keyboard(visit):
@@ -245,7 +287,7 @@ def test_browse_compare_and_undo(visit):
     assert page.locator(".state").first.inner_text() == "kept"
 
 
-def test_a_paper_by_keyboard(visit):
+def test_a_paper_by_keyboard(visit, axe):
     page = visit("/check")
     tab_to(page, "file")
     paper = ("本文讨论图书馆。\n" + NOTICE + "\n" + FERRY).encode()
@@ -256,6 +298,7 @@ def test_a_paper_by_keyboard(visit):
     page.keyboard.press("Enter")
     page.wait_for_selector("#result", timeout=60_000)
     assert page.locator(".figure").first.inner_text() not in ("0%", "")
+    check_accessible(page, axe)
     page.get_by_role("link", name="Open the report").press("Enter")
     page.wait_for_url("**/report?language=en")
     assert "论文.txt" in page.locator("h1").inner_text()
@@ -352,8 +395,7 @@ def test_sign_in_by_keyboard(visit, axe, keyed_service):
     service, key = keyed_service
     page = visit("/clusters?search=bridge", service=service, width=PHONE)
     assert "/login?next=" in page.url
-    page.evaluate(axe)
-    assert page.evaluate("axe.run(document)")["violations"] == []
+    check_accessible(page, axe)
     tab_to(page, "key")
     page.keyboard.insert_text("wrong")
     page.keyboard.press("Enter")
@@ -380,45 +422,3 @@ def test_without_scripts(visit):
     page.click("button.main")
     # By itself, because the page says so.
     page.wait_for_selector("#result", timeout=60_000)
-
-
-@pytest.mark.parametrize("name", [*PAGES, *ANSWERS])
-def test_print(visit, name, tmp_path):
-    page = visit(PAGES[name]) if name in PAGES else answered(visit, name)
-    path = tmp_path / "page.pdf"
-    page.pdf(path=path, prefer_css_page_size=True)
-    with pdfium.PdfDocument(path) as document:
-        assert 1 <= len(document) <= 4
-        text = "".join(page.get_textpage().get_text_range() for page in document)
-    assert page.locator("h1").inner_text() in " ".join(text.split()) or name == "hostile"
-    page.emulate_media(media="print")
-    assert not page.locator(".screen").filter(visible=True).count()
-
-
-@pytest.fixture(scope="module")
-def axe():
-    return resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
-
-
-@pytest.mark.parametrize("width", [PHONE, DESK])
-@pytest.mark.parametrize("name", [*PAGES, *ANSWERS, "nowhere", "done"])
-def test_no_accessibility_fault(visit, axe, name, width):
-    if name in ANSWERS:
-        page = answered(visit, name, width=width)
-    elif name == "done":
-        page = visit("/check", width=width)
-        paper = {"name": "a.txt", "mimeType": "text/plain", "buffer": NOTICE.encode()}
-        page.set_input_files("#file", files=[paper])
-        page.click("button.main")
-        page.wait_for_selector("#result", timeout=60_000)
-    elif name == "nowhere":
-        page = visit("/nowhere", width=width)
-    else:
-        page = visit(PAGES[name], width=width)
-    page.evaluate(axe)
-    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-    faults = [
-        (fault["id"], fault["impact"], [node["html"][:200] for node in fault["nodes"]])
-        for fault in found["violations"]
-    ]
-    assert faults == []
