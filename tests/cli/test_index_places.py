@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests import needs
 from tests.cli.conftest import A, B, environment
+from tests.forks import Fork, run_command
 from tests.waiting import PATIENCE
 
 
@@ -52,16 +53,11 @@ def test_a_full_disk_behind_standard_output(run, words):
     run("index", "add", "n.db", "in.jsonl", "-q")
     if words == ["reconsider"]:
         run("index", "remove", "n.db", "a")
-    with open("/dev/full", "wb") as full:
-        found = subprocess.run(
-            [sys.executable, "-m", "neardup", "index", words[0], "n.db", *words[1:]],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            timeout=PATIENCE,
-            env=environment(),
-        )
-    text = found.stderr.decode()
-    assert found.returncode == 2, text
+    full, errors = Path("/dev/full"), Path("errors.txt")
+    command = Fork(run_command, "index", words[0], "n.db", *words[1:], stdout=full, stderr=errors)
+    code = command.wait(PATIENCE)
+    text = errors.read_text("utf-8")
+    assert code == 2, text
     assert "Traceback" not in text
     assert "cannot be written: No space left on device" in text
     assert text.count("No space left") == 1
@@ -72,7 +68,7 @@ def test_a_full_disk_behind_standard_output(run, words):
 def test_a_closed_pipe_is_no_error(run, here, words):
     run("index", "create", "n.db", "-q")
     with (here / "many.jsonl").open("w", encoding="utf-8") as lines:
-        for at in range(3000):
+        for at in range(1200):
             text = A if words == ["clusters"] else f"{at} {A[at % 20 :]} {at * 7919}"
             lines.write(json.dumps({"id": f"d{at}", "text": text}) + "\n")
     run("index", "add", "n.db", "many.jsonl", "-q")

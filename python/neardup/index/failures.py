@@ -151,8 +151,7 @@ _POSTGRESQL = {
 def _of_sqlite(error: sqlite3.Error) -> _Failure | None:
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
-        # The driver's own words: text in the file that is not UTF-8.
-        return _DAMAGED if str(error).startswith("Could not decode to UTF-8") else None
+        return None
     # A missing table and a typing error have one code; only the words differ.
     if code == sqlite3.SQLITE_ERROR and str(error).startswith(("no such table", "no such column")):
         return _NO_TABLES

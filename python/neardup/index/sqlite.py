@@ -63,6 +63,14 @@ _PRAGMAS = (
 )
 
 
+def _text(stored: bytes) -> str | bytes:
+    """Return bytes that are no UTF-8 as they are: `rows` names what is damaged by its number."""
+    try:
+        return stored.decode()
+    except UnicodeDecodeError:
+        return stored
+
+
 class _Connection(sqlite3.Connection):
     """A connection that gives its lock back when it is closed.
 
@@ -136,6 +144,7 @@ class SQLiteFile(Place):
         try:
             for pragma in _PRAGMAS:
                 connection.execute(f"PRAGMA {pragma}")
+            connection.text_factory = _text
         except BaseException:
             connection.close()
             raise
