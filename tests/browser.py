@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from tests import needs
+from tests.waiting import PATIENCE
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 OPTIONS = (
@@ -35,15 +36,71 @@ def running():
         browser.close()
 
 
-def watch(page, seen, is_own):
-    """Note in `seen` what a page says on the console, asks, or requests from elsewhere.
+class Tabs:
+    """Tabs of a browser that tests use one after the other, and what their pages do unasked.
 
-    ``is_own(url)`` tells whether the page may request an address.
+    A tab of its own takes a second of a processor to start. Nothing of a test is left in a tab
+    for the next one but the list of the pages before.
+
+    Parameters
+    ----------
+    browser : Browser
     """
-    page.on("console", lambda message: seen.append(("console", message.text)))
-    page.on("pageerror", lambda error: seen.append(("error", str(error))))
-    page.on("dialog", lambda dialog: seen.append(("dialog", dialog.message)))
-    page.on(
-        "request",
-        lambda request: None if is_own(request.url) else seen.append(("request", request.url)),
-    )
+
+    def __init__(self, browser):
+        self._browser = browser
+        self._tabs = {}
+        self._seen = []
+        self._is_own = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for tab in self._tabs.values():
+            tab.context.close()
+
+    def open(self, width, is_own, **options):
+        """Return an empty tab of a width.
+
+        ``is_own(url)`` tells whether its pages may request an address; the options are those of
+        a context of the browser.
+        """
+        self._is_own = is_own
+        key = tuple(sorted(options.items()))
+        if key not in self._tabs:
+            self._tabs[key] = page = self._browser.new_context(**options).new_page()
+            page.set_default_timeout(PATIENCE * 1000)
+            self._watch(page)
+        self._tabs[key].set_viewport_size({"width": width, "height": 800})
+        return self._tabs[key]
+
+    def leave(self):
+        """Empty all tabs, and return what pages said on the console, asked, or got elsewhere."""
+        for page in self._tabs.values():
+            # Pages of files and of a sandbox have no storage.
+            page.evaluate(
+                "origin === 'null' || location.protocol === 'file:'"
+                " || (sessionStorage.clear(), localStorage.clear())"
+            )
+            page.emulate_media(media="null")
+            page.goto("about:blank")
+            page.context.clear_cookies()
+        seen, self._seen = self._seen, []
+        return seen
+
+    def _watch(self, page):
+        def note(kind, what):
+            self._seen.append((kind, what))
+
+        page.on("console", lambda message: note("console", message.text))
+        page.on("pageerror", lambda error: note("error", str(error)))
+        page.on("dialog", lambda dialog: note("dialog", dialog.message))
+        page.on(
+            "request",
+            lambda request: (
+                self._is_own(request.url)
+                or request.url == "about:blank"
+                or note("request", request.url)
+            ),
+        )

@@ -1,8 +1,10 @@
 """The report in a real browser: it opens, answers mouse and keys, prints, and asks for nothing."""
 
+from functools import cache
+
 import pypdfium2 as pdfium
 import pytest
-from tests.browser import running, watch
+from tests.browser import Tabs, running
 from tests.papers import reports
 
 from neardup.papers.html import html_report, summary_page
@@ -31,41 +33,61 @@ def browser():
         yield browser
 
 
+@pytest.fixture(scope="module")
+def tabs(browser):
+    with Tabs(browser) as tabs:
+        yield tabs
+
+
 @pytest.fixture
-def visit(browser, tmp_path):
+def visit(tabs, tmp_path):
     """Open a page written to a file; at the end it must have been silent and alone."""
-    seen = []
-    pages = []
+    paths = []
 
     def open_page(text, width=1280, scripts=True):
-        path = tmp_path / f"report-{len(pages)}.html"
+        path = tmp_path / f"report-{len(paths)}.html"
+        paths.append(path)
         path.write_bytes(text.encode())
-        page = browser.new_page(
-            viewport={"width": width, "height": 800}, java_script_enabled=scripts
+        page = tabs.open(
+            width,
+            lambda url: url.partition("#")[0] == path.as_uri(),
+            java_script_enabled=scripts,
         )
-        page.set_default_timeout(10_000)
-        pages.append(page)
-        watch(page, seen, lambda url: url.partition("#")[0] == path.as_uri())
         page.goto(path.as_uri())
         return page
 
     yield open_page
-    for page in pages:
-        page.close()
-    assert seen == []
+    assert tabs.leave() == []
+
+
+@cache
+def page_of(name, language):
+    """Return the page of one of the reports."""
+    return html_report(REPORTS[name](), language=language)
 
 
 def focused(page):
     return page.evaluate("document.activeElement.id")
 
 
-@pytest.mark.parametrize("language", ["zh", "en"])
 @pytest.mark.parametrize("name", REPORTS)
-def test_the_browser_has_the_text_of_the_paper(visit, name, language):
+def test_the_browser_has_the_text_of_the_paper_and_shows_it_at_each_width(visit, name):
     report = REPORTS[name]()
-    page = visit(html_report(report, language=language))
-    assert page.evaluate(PAPER_TEXT) == report.text
-    assert page.evaluate("window.broken") is None
+    for language in ("zh", "en"):
+        page = visit(page_of(name, language))
+        assert page.evaluate(PAPER_TEXT) == report.text
+        assert page.evaluate("window.broken") is None
+    for width in (1280, 800, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.locator("a.copy[id]").first.click()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        if width < 1100:
+            page.wait_for_function(
+                "() => { const box = document.querySelector('a.now').getBoundingClientRect();"
+                " return box.top >= 0 && box.top < innerHeight * 0.45 }"
+            )
+        page.keyboard.press("Escape")
+        assert page.locator("#panel").is_hidden()
 
 
 def test_a_click_shows_the_source_beside_the_passage(visit):
@@ -159,7 +181,7 @@ def test_a_source_shows_only_its_passages(visit):
 
 
 def test_the_strip_leads_to_the_passage(visit):
-    page = visit(html_report(reports.long()))
+    page = visit(page_of("long", "zh"))
     page.locator(".strip a").nth(300).click()
     assert page.locator("#panel article").count() >= 1
     box = page.locator("a.copy.now").first.bounding_box()
@@ -167,7 +189,7 @@ def test_the_strip_leads_to_the_passage(visit):
 
 
 def test_what_is_hostile_runs_nothing(visit):
-    page = visit(html_report(reports.hostile()))
+    page = visit(page_of("hostile", "zh"))
     for run in page.locator("a.copy[id]").all():
         run.click()
         assert page.locator("#panel article").count() >= 1
@@ -189,19 +211,6 @@ def test_without_scripts_links_lead_to_the_evidence(visit):
     assert page.url.endswith("#t2")
 
 
-@pytest.mark.parametrize("width", [360, 800, 1280])
-@pytest.mark.parametrize("name", REPORTS)
-def test_nothing_is_wider_than_the_window(visit, name, width):
-    page = visit(html_report(REPORTS[name](), language="en"), width)
-    page.locator("a.copy[id]").first.click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    if width < 1100:
-        page.wait_for_function(
-            "() => { const box = document.querySelector('a.now').getBoundingClientRect();"
-            " return box.top >= 0 && box.top < innerHeight * 0.45 }"
-        )
-
-
 def test_the_page_of_a_batch_opens(visit):
     some = [report() for report in REPORTS.values()]
     page = visit(summary_page(some, ["a.html", None, "b:c.html", "d.html"]), 360)
@@ -217,7 +226,7 @@ def squeezed(text):
 @pytest.mark.parametrize("name", ["zh", "en"])
 def test_the_printed_report_has_the_passages_and_their_sources(visit, name, tmp_path):
     report = REPORTS[name]()
-    page = visit(html_report(report, language=name))
+    page = visit(page_of(name, name))
     page.locator("a.copy[id]").first.click()
     path = tmp_path / "report.pdf"
     page.pdf(path=path, prefer_css_page_size=True)

@@ -47,7 +47,21 @@ def archive(*members):
 
 def bomb(size):
     """Make a Word document of some kilobytes, whose text takes `size` bytes."""
-    return docx(paragraph("A" * size))
+    begin, end = paragraph("A").split("A")
+    good = zipfile.ZipFile(io.BytesIO(docx(begin + "A" + end)))
+    out, piece = io.BytesIO(), b"A" * (1 << 20)
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as made:
+        for name in good.namelist():
+            before, letter, after = good.read(name).partition(b">A<")
+            with made.open(name, "w") as member:
+                member.write(before)
+                if letter:
+                    member.write(b">")
+                    for _ in range(size // len(piece)):
+                        member.write(piece)
+                    member.write(b"<")
+                member.write(after)
+    return out.getvalue()
 
 
 def entities():

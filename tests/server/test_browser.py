@@ -11,7 +11,7 @@ import pytest
 
 import neardup
 from neardup.server.keys import create_key
-from tests.browser import running, watch
+from tests.browser import Tabs, running
 
 from .conftest import BRIDGE, FERRY, run_service
 
@@ -73,35 +73,37 @@ def browser():
         yield browser
 
 
-@pytest.fixture
-def visit(browser, service):
-    """Open a page of the service: ``visit("/ask", language="zh", width=360)``."""
-    seen = []
-    contexts = []
+@pytest.fixture(scope="module")
+def tabs(browser):
+    """The tabs of all tests: a new one costs more than what a test does in it."""
+    with Tabs(browser) as tabs:
+        yield tabs
 
+
+@pytest.fixture
+def visit(tabs, service):
+    """Open a page of the service: ``visit("/ask", language="zh", width=360)``."""
+    used = []
     here = service
 
     def open_page(path="/", *, language="en", width=DESK, scripts=True, service=here):
-        context = browser.new_context(
-            viewport={"width": width, "height": 800},
-            locale={"en": "en-US", "zh": "zh-CN"}[language],
+        locale = {"en": "en-US", "zh": "zh-CN"}[language]
+        page = tabs.open(
+            width,
+            lambda url: url.startswith((service.url + "/", "data:,")),
+            locale=locale,
             java_script_enabled=scripts,
         )
-        contexts.append((context, width))
-        page = context.new_page()
-        page.set_default_timeout(15_000)
-        watch(page, seen, lambda url: url.startswith((service.url + "/", "data:,")))
+        used.append(page)
         page.goto(service.url + path)
         return page
 
     yield open_page
-    for context, width in contexts:
-        for page in context.pages:
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url
-            assert page.evaluate("window.broken") is None
-        context.close()
+    for page in used:
+        assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+        assert page.evaluate("window.broken") is None
     # A form that is refused, and a wrong key: Chromium reports their status as an error.
-    assert [one for one in seen if "status of 4" not in one[1]] == []
+    assert [one for one in tabs.leave() if "status of 4" not in one[1]] == []
 
 
 def answered(visit, name, **options):
@@ -163,7 +165,7 @@ def check_print(page, path):
         text = "".join(page.get_textpage().get_text_range() for page in document)
     page.emulate_media(media="print")
     assert not page.locator(".screen").filter(visible=True).count()
-    page.emulate_media(media="screen")
+    page.emulate_media(media="null")
     return " ".join(text.split())
 
 
@@ -296,7 +298,7 @@ def test_a_paper_by_keyboard(visit, axe):
     )
     tab_to(page, "Check")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#result", timeout=60_000)
+    page.wait_for_selector("#result")
     assert page.locator(".figure").first.inner_text() not in ("0%", "")
     check_accessible(page, axe)
     page.get_by_role("link", name="Open the report").press("Enter")
@@ -311,7 +313,7 @@ def test_a_paper_that_cannot_be_read_says_why(visit):
         files=[{"name": "a.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.4 broken"}],
     )
     page.click("button.main")
-    page.wait_for_selector(".problem", timeout=60_000)
+    page.wait_for_selector(".problem")
     assert "a.pdf" in page.locator(".problem").inner_text()
 
 
@@ -421,4 +423,4 @@ def test_without_scripts(visit):
     )
     page.click("button.main")
     # By itself, because the page says so.
-    page.wait_for_selector("#result", timeout=60_000)
+    page.wait_for_selector("#result")

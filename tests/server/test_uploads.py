@@ -3,6 +3,7 @@
 import io
 import os
 import resource
+import signal
 import stat
 import sys
 import tempfile
@@ -16,7 +17,7 @@ from neardup.server.uploads import label_of
 from tests import needs
 from tests.papers.reports import HOSTILE
 from tests.readers.making import docx, paragraph, pdf
-from tests.server.conftest import FERRY
+from tests.server.conftest import FERRY, make_index, run_service
 from tests.server.papers import LONG, OWN, REFUSED, bomb, send, wait
 
 pytestmark = pytest.mark.slow
@@ -95,7 +96,6 @@ def test_what_is_refused(kind):
     assert "Raise" not in trouble.detail
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [60 << 20, 300 << 20, 1 << 30])
 def test_a_bomb_ends_alone(size):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -237,7 +237,6 @@ def test_markup_is_shown_as_text(client):
         assert "&lt;script&gt;window.broken=1" in page.text
 
 
-@pytest.mark.slow
 def test_hostile_papers_over_the_network(serve_process):
     service = serve_process(max_upload_bytes=8 << 20)
     accepted = {}
@@ -261,10 +260,19 @@ def test_hostile_papers_over_the_network(serve_process):
     assert "Traceback" not in service.log()
 
 
-@pytest.mark.slow
-def test_a_huge_body_is_cut_off(serve_process):
-    service = serve_process(max_upload_bytes=1 << 20)
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    """A service for the tests that leave nothing in it, and its folder."""
+    folder = tmp_path_factory.mktemp("service")
+    settings = {"index": make_index(folder / "news.db"), "workers": 1, "max_upload_bytes": 1 << 20}
+    process = run_service(settings, folder / "log")
+    process.wait_until_up()
+    process.folder = folder
+    yield process
+    process.stop(signal.SIGKILL)
 
+
+def test_a_huge_body_is_cut_off(service):
     def body():
         yield b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
         chunk = b"x" * (1 << 20)
@@ -282,22 +290,24 @@ def test_a_huge_body_is_cut_off(serve_process):
     assert wait(service.client, send(service.client, OWN))["state"] == "done"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["../../etc/passwd", "C:\\x", "a\0b", "/dev/null", "\n", "'; ls"])
-def test_names_lead_nowhere(serve_process, tmp_path, name):
-    before = sorted(os.listdir(tmp_path))
-    service = serve_process()
-    quoted = name.encode().replace(b"\\", b"\\\\").replace(b"\n", b"%0A")
-    body = io.BytesIO()
-    body.write(b'--x\r\nContent-Disposition: form-data; name="library"\r\n\r\nindex\r\n')
-    body.write(b'--x\r\nContent-Disposition: form-data; name="file"; filename="' + quoted)
-    body.write(b'"\r\n\r\n' + OWN.encode() + b"\r\n--x--\r\n")
+def test_names_lead_nowhere(service):
+    def files():
+        found = sorted(os.listdir(service.folder))
+        return [one for one in found if not one.startswith(("log", "news.db"))]
+
+    before = files()
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
-    answer = service.client.post("/v1/check", content=body.getvalue(), headers=headers)
-    state = wait(service.client, answer)
-    assert state["state"] == "done"
-    assert not set("/\\\0\n") & set(state["paper"])
-    after = [one for one in sorted(os.listdir(tmp_path)) if not one.startswith("service-")]
-    assert [one for one in after if not one.startswith("news.db")] == [
-        one for one in before if not one.startswith("news.db")
-    ]
+    # Checks wait for each other, so all are sent before the first is waited for.
+    answers = {}
+    for name in ("../../etc/passwd", "C:\\x", "a\0b", "/dev/null", "\n", "'; ls"):
+        quoted = name.encode().replace(b"\\", b"\\\\").replace(b"\n", b"%0A")
+        body = io.BytesIO()
+        body.write(b'--x\r\nContent-Disposition: form-data; name="library"\r\n\r\nindex\r\n')
+        body.write(b'--x\r\nContent-Disposition: form-data; name="file"; filename="' + quoted)
+        body.write(b'"\r\n\r\n' + OWN.encode() + b"\r\n--x--\r\n")
+        answers[name] = service.client.post("/v1/check", content=body.getvalue(), headers=headers)
+    for name, answer in answers.items():
+        state = wait(service.client, answer)
+        assert state["state"] == "done", name
+        assert not set("/\\\0\n") & set(state["paper"]), name
+    assert files() == before
