@@ -5,6 +5,7 @@ its own signals, files, limits and memory like any other process; its interprete
 """
 
 import contextlib
+import importlib
 import multiprocessing.connection
 import os
 import subprocess
@@ -25,6 +26,8 @@ context.set_forkserver_preload(
         "jinja2",
         "neardup.cli",
         "neardup.index.handle",
+        "neardup.server.reading_process",
+        "neardup.server.rendering_process",
         "pandas",
         "psycopg",
         "sqlalchemy.dialects.sqlite",
@@ -44,6 +47,8 @@ class Fork:
         Of the function.
     stdout, stderr : Path
         Where its output is appended.
+    stdin : Path, optional
+        Its standard input; by default there is none.
     folder : Path, optional
         Its working folder.
     environment : mapping, optional
@@ -56,10 +61,12 @@ class Fork:
         *arguments: Any,
         stdout: Path,
         stderr: Path,
+        stdin: Path = Path(os.devnull),
         folder: Path | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        run = (function, arguments, stdout, stderr, folder or Path.cwd(), dict(environment or {}))
+        streams = (stdin, stdout, stderr)
+        run = (function, arguments, streams, folder or Path.cwd(), dict(environment or {}))
         self._process = context.Process(target=_run, args=run, daemon=True)
         self._process.start()
         # The exit code can be read once, by one thread.
@@ -98,22 +105,24 @@ def run_command(*arguments: str) -> None:
     main()
 
 
+def run_script(program: str, *arguments: str) -> None:
+    """Run one of the programs of the service that are scripts."""
+    sys.argv = [program, *arguments]
+    importlib.import_module(f"neardup.server.{Path(program).stem}").main()
+
+
 def _run(
     function: Callable[..., int | None],
     arguments: tuple[Any, ...],
-    stdout: Path,
-    stderr: Path,
+    streams: tuple[Path, Path, Path],
     folder: Path,
     environment: dict[str, str],
 ) -> None:
     os.environ.update(environment)
     os.chdir(folder)
-    for number, path, flags in (
-        (0, os.devnull, os.O_RDONLY),
-        (1, stdout, os.O_WRONLY | os.O_CREAT | os.O_APPEND),
-        (2, stderr, os.O_WRONLY | os.O_CREAT | os.O_APPEND),
-    ):
-        opened = os.open(path, flags, 0o600)
+    append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    for number, flags in enumerate((os.O_RDONLY, append, append)):
+        opened = os.open(streams[number], flags, 0o600)
         os.dup2(opened, number)
         os.close(opened)
     # `multiprocessing` has closed the one that there was.

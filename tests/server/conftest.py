@@ -5,10 +5,11 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 import pytest
@@ -16,7 +17,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi import FastAPI
 
 import neardup
-from neardup.server import Settings, create_app
+from neardup.server import Settings, apart, create_app, jobs, reading
 from neardup.server.clock import Clock
 from tests import forks
 from tests.forks import Fork
@@ -161,6 +162,44 @@ def make_index(location: Path) -> str:
         made.add("a/2", BRIDGE + "!", title="Bridge opens", at="2026-03-02T08:00:00Z")
         made.add("b 2", FERRY, title="新渡轮", at="2026-03-03T08:00:00Z", extra={"page": 3})
     return str(location)
+
+
+def _run_in_fork(
+    program: str,
+    arguments: Sequence[str],
+    given: IO[bytes],
+    *,
+    seconds: float,
+    look: Callable[[], None],
+) -> apart.Ended:
+    """Do what `apart.run_apart` does, without a new interpreter."""
+    given.seek(0)
+    with tempfile.TemporaryDirectory() as folder:
+        taken, output, said = (Path(folder, name) for name in ("in", "out", "err"))
+        taken.write_bytes(given.read())
+        process = Fork(
+            forks.run_script, program, *arguments, stdin=taken, stdout=output, stderr=said
+        )
+        try:
+            code = apart._wait(process, seconds, look)
+        finally:
+            process.kill()
+            process.wait()
+        return apart.Ended(code, output.read_bytes(), apart._where(said.read_bytes()))
+
+
+@pytest.fixture(autouse=True)
+def forked_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let services inside this process read papers and make reports in forks."""
+    monkeypatch.setattr(reading, "run_apart", _run_in_fork)
+    monkeypatch.setattr(jobs, "run_apart", _run_in_fork)
+
+
+@pytest.fixture
+def new_interpreters(forked_readers: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
+    """Let them do so in new interpreters, as they do for their users."""
+    monkeypatch.setattr(reading, "run_apart", apart.run_apart)
+    monkeypatch.setattr(jobs, "run_apart", apart.run_apart)
 
 
 @pytest.fixture

@@ -115,6 +115,7 @@ class TestOverHttp:
         assert report.json()["sources"][0]["id"] == "b 2"
         assert report.json()["rates"] == state["rates"]
 
+    @pytest.mark.usefixtures("new_interpreters")
     def test_the_page_of_a_report(self, serve):
         client = serve(language="en")
         accepted = send(client, OWN + FERRY, language="zh")
@@ -552,6 +553,6 @@ def test_counts(working, stuck):
 
 def test_several_at_once(working):
     found = working(threads=2)
-    made = [submit(found, upload(OWN + FERRY + str(number) * 9)) for number in range(8)]
+    made = [submit(found, upload(OWN + FERRY + str(number) * 9)) for number in range(4)]
     rates = {ended(found, job).rates["largest_source"] for job in made}
     assert len(rates) == 1
