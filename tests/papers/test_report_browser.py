@@ -9,7 +9,8 @@ from tests.papers import reports
 
 from neardup.papers.html import html_report, summary_page
 
-pytestmark = pytest.mark.slow
+# One worker, so that one browser is started.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("report browser")]
 
 REPORTS = {
     "zh": reports.small_zh,

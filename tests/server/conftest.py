@@ -257,12 +257,17 @@ def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]
         process.stop(signal.SIGKILL)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what starts a process as slow: that takes a second before anything is tested.
+#: Fixtures of services in processes of their own, and those that the tests of a file share.
+_PROCESSES = {"serve_process", "serve_really", "running", "service", "shared_two", "two"}
 
-    One worker runs all of it, so that no service competes with another for the processor.
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what starts a process as slow, and let one worker run all of a file's.
+
+    Files do not disturb each other: ports are free ones, and folders are each test's own.
     """
+    here = Path(__file__).parent
     for item in items:
-        if {"serve_process", "serve_really"} & set(getattr(item, "fixturenames", ())):
+        if item.path.parent == here and _PROCESSES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
-            item.add_marker(pytest.mark.xdist_group("service"))
+            item.add_marker(pytest.mark.xdist_group(f"service of {item.path.stem}"))

@@ -1,7 +1,7 @@
 """Answers, held against the description of the service."""
 
 import ast
-from functools import lru_cache
+from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -33,14 +33,35 @@ def _path(answer: httpx.Response) -> str:
 
 
 def _operation(app: FastAPI, method: str, path: str) -> dict[str, Any] | None:
-    for template, methods in app.openapi()["paths"].items():
+    for template, methods in description_of(app)["paths"].items():
         pattern = template.replace("{id}", "{id:id}")
         if method in methods and compile_path(pattern)[0].match(path):
             return methods[method]  # type: ignore[no-any-return]
     return None
 
 
-@lru_cache(maxsize=200)
+#: Descriptions and validators by the settings of their service: to make them takes longer than to
+#: ask, and they are the same for each service with the same settings.
+_descriptions: dict[str, dict[str, Any]] = {}
+_validators: dict[tuple[str, str], jsonschema_rs.Draft202012Validator] = {}
+
+
+def _settings(app: FastAPI) -> str:
+    return repr(replace(app.state.settings, index="any.db"))
+
+
+def description_of(app: FastAPI) -> dict[str, Any]:
+    """Return the description that an application gives."""
+    settings = _settings(app)
+    if settings not in _descriptions:
+        _descriptions[settings] = app.openapi()
+    return _descriptions[settings]
+
+
 def _validator(app: FastAPI, schema: str) -> jsonschema_rs.Draft202012Validator:
-    whole = {**ast.literal_eval(schema), "components": app.openapi()["components"]}
-    return jsonschema_rs.Draft202012Validator(whole)
+    key = (_settings(app), schema)
+    if key not in _validators:
+        components = description_of(app)["components"]
+        whole = {**ast.literal_eval(schema), "components": components}
+        _validators[key] = jsonschema_rs.Draft202012Validator(whole)
+    return _validators[key]

@@ -284,11 +284,12 @@ class TestStop:
         asyncio.run(found.stop())
         assert not path.exists()
 
-    def test_never_started(self, index):
-        before = set(os.listdir(tempfile.gettempdir()))
+    def test_never_started(self, index, tmp_path, monkeypatch):
+        temporary = tmp_path / "temporary"
+        temporary.mkdir()
+        monkeypatch.setattr(tempfile, "tempdir", str(temporary))
         asyncio.run(Jobs(Settings(index=index)).stop())
-        after = set(os.listdir(tempfile.gettempdir()))
-        assert not [one for one in after - before if one.startswith("neardup-checks")]
+        assert list(temporary.iterdir()) == []
 
     @pytest.mark.slow
     def test_a_process(self, serve_process):

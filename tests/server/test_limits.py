@@ -516,7 +516,7 @@ class TestSlowReaders:
         before = len(os.listdir(files))
         with ExitStack() as open_ones:
             cut = []
-            for _ in range(20):
+            for _ in range(6):
                 slow = open_ones.enter_context(socket.socket())
                 slow.settimeout(PATIENCE)
                 slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
