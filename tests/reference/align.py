@@ -6,6 +6,7 @@ another one 1. A shingle is the shortest run of letters that weighs 10.
 """
 
 import unicodedata
+from functools import cache
 
 import xxhash
 
@@ -51,6 +52,7 @@ def clusters(text):
     return list(zip([0, *cuts], [*cuts, len(text)], strict=True))
 
 
+@cache
 def is_letter(character):
     """Tell whether a character is a letter or a digit; a mark is none here."""
     return unicodedata.category(character)[0] in "LN" or is_within(character, ENCLOSED_LETTERS)

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections import Counter
 from fractions import Fraction
+from functools import cache, lru_cache
 
 from .normalize import WHITE_SPACE, is_within
 from .segment import ENCLOSED_LETTERS, shingles
@@ -28,9 +29,10 @@ DIGITS = dict(zip("〇零一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 
 POWERS = {"十": 10, "百": 100, "千": 1000}
 
 
+@lru_cache(maxsize=1000)
 def hashes(text, k):
     """Return the hashes of the text's distinct shingles."""
-    return {xxh3(shingle, 64) for shingle in shingles(text, k)}
+    return frozenset(xxh3(shingle, 64) for shingle in shingles(text, k))
 
 
 def is_spaced(text):
@@ -156,13 +158,16 @@ def contradict(agree, differ, contained):
 # Short texts
 
 
+@cache
+def is_letter(character):
+    """Tell whether a character is a letter or a digit."""
+    return unicodedata.category(character)[0] in "LN" or is_within(character, ENCLOSED_LETTERS)
+
+
+@lru_cache(maxsize=1000)
 def letters(text):
     """Return the letters and digits of a text, in order."""
-
-    def is_one(c):
-        return unicodedata.category(c)[0] in "LN" or is_within(c, ENCLOSED_LETTERS)
-
-    return "".join(filter(is_one, text))
+    return "".join(filter(is_letter, text))
 
 
 def short_similarity(a, b):

@@ -25,11 +25,8 @@ def dedup(count, similarity, threshold, order=None):
     """
     kept, removals = [], []
     for document in range(count) if order is None else order:
-        found = [
-            (similarity(document, keeper), keeper)
-            for keeper in kept
-            if similarity(document, keeper) >= threshold
-        ]
+        compared = [(similarity(document, keeper), keeper) for keeper in kept]
+        found = [(value, keeper) for value, keeper in compared if value >= threshold]
         if found:
             best = max(value for value, _ in found)
             keeper = next(keeper for value, keeper in found if value == best)

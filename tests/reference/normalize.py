@@ -18,6 +18,7 @@ and a run of white space may be joined across a character dropped in step 2.
 
 import itertools
 import unicodedata
+from functools import cache
 
 from .scripts_table import LINE_SCRIPTS
 
@@ -81,6 +82,7 @@ def normalize(text, *, nfkc, lowercase, whitespace, drop_invisible):
     raise ValueError(whitespace)
 
 
+@cache
 def is_invisible(character):
     """Tell whether a character is one to drop."""
     if unicodedata.category(character) == "Cc":
@@ -105,6 +107,7 @@ def split_at_white_space(text):
     return [word for word in spaced.split(" ") if word]
 
 
+@cache
 def is_unspaced(character):
     """Tell whether white space next to this character means nothing."""
     return is_within(character, LINE_SCRIPTS) or is_within(character, UNSPACED_PUNCTUATION)

@@ -47,28 +47,28 @@ class Postings:
         self.documents = Counter(key for keys in samples for key in set(keys))
         self.asked = [asks(keys, self.documents, threshold) for keys in samples]
         self.lists = {}
-        self.filed = []
+        #: The keys in whose lists each filed document is, by document in the order of filing.
+        self.filed = {}
 
     def insert(self, document):
         """File a document."""
         rare, common = choose(self.samples[document], self.documents)
-        self.filed.append(document)
+        self.filed[document] = set()
         for key in (*rare, *common):
             found = self.lists.setdefault(key, [])
             if len(found) < self.longest:
                 found.append(document)
+                self.filed[document].add(key)
 
     def near(self, document):
         """Return the filed documents that are candidates, in the order of filing."""
-        rare, common = Counter(), Counter()
-        for key in self.samples[document]:
-            shared = rare if self.documents[key] <= FEW else common
-            shared.update(self.lists.get(key, ()))
-        return [
-            other
-            for other in self.filed
-            if self.is_enough(rare[other], common[other], document, other)
-        ]
+        return [other for other in self.filed if self.is_near(document, other)]
+
+    def is_near(self, document, filed):
+        """Return whether a filed document is a candidate."""
+        shared = self.filed[filed].intersection(self.samples[document])
+        rare = sum(self.documents[key] <= FEW for key in shared)
+        return self.is_enough(rare, len(shared) - rare, document, filed)
 
     def is_enough(self, rare, common, one, other):
         """Return whether so many shared keys make two documents a candidate pair."""

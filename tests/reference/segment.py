@@ -6,6 +6,7 @@ as it occurs. Counting is the next stage's work.
 """
 
 import unicodedata
+from functools import cache
 
 from .normalize import is_within, split_at_white_space
 from .scripts_table import DENSE_SCRIPTS, SHARED_DENSE
@@ -51,6 +52,7 @@ def runs(text):
     return found
 
 
+@cache
 def kind_of(character):
     """Return "dense", "wordy", "attached" or "separating"."""
     category = unicodedata.category(character)[0]

@@ -4,7 +4,15 @@ Resemblance is |A n B| / |A u B| and containment |A n B| / |A| over the sets of
 character shingles (Broder 1997).
 """
 
+from functools import lru_cache
+
 from .segment import shingles
+
+
+@lru_cache(maxsize=1000)
+def distinct(text, k):
+    """Return the set of a text's shingles."""
+    return frozenset(shingles(text, k))
 
 
 def resemblance(a, b, k=5):
@@ -13,14 +21,14 @@ def resemblance(a, b, k=5):
     A text shorter than k is one shingle; an empty text has none and resembles
     an empty text only.
     """
-    first, second = set(shingles(a, k)), set(shingles(b, k))
+    first, second = distinct(a, k), distinct(b, k)
     union = len(first | second)
     return len(first & second) / union if union else 1.0
 
 
 def containment(a, b, k=5):
     """Return the share of a's shingles that b has too, in [0, 1]."""
-    first, second = set(shingles(a, k)), set(shingles(b, k))
+    first, second = distinct(a, k), distinct(b, k)
     return len(first & second) / len(first) if first else 1.0
 
 
