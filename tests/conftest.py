@@ -29,10 +29,16 @@ ROOT = Path(__file__).resolve().parents[1]
 # A deadline would time the machine. Examples differ from run to run on a desk,
 # where finding something new is welcome, and are the same in CI, where a
 # failure must come from the change.
+# `pytest --hypothesis-profile long` draws a hundred times as many, except where a test sets a
+# number of its own.
 settings.register_profile(
-    "desk", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    "desk",
+    deadline=None,
+    max_examples=30,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.register_profile("ci", settings.get_profile("desk"), derandomize=True, database=None)
+settings.register_profile("long", settings.get_profile("desk"), max_examples=3000)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 

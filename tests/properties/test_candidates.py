@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.reference import candidates as twin
 from tests.reference import sketch
@@ -42,7 +42,6 @@ def fingerprints(draw, bits, max_size=40):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bits", WIDTHS)
-@settings(max_examples=30)
 @given(data=st.data())
 def test_all_pairs(bits, data):
     values = data.draw(fingerprints(bits))
@@ -53,7 +52,6 @@ def test_all_pairs(bits, data):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bits", WIDTHS)
-@settings(max_examples=30)
 @given(data=st.data())
 def test_index_that_grows(bits, data):
     values = data.draw(fingerprints(bits))

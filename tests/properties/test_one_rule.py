@@ -72,7 +72,7 @@ def removed_of(result):
     return [twin.Removal(int(r["id"]), int(r["kept_id"]), r["similarity"]) for r in rows]
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(
     many=corpora(),
     threshold=st.sampled_from(THRESHOLDS),
@@ -96,7 +96,6 @@ def test_dedup_is_the_twin_by_threshold(many, threshold, max_distance, priority,
     assert removed_of(result) == removals
 
 
-@settings(max_examples=100)
 @given(
     many=corpora(),
     max_distance=st.sampled_from((0, 1, 3, 10, 25, 64)),
@@ -118,7 +117,6 @@ def test_dedup_is_the_twin_by_distance(many, max_distance, priority):
         assert row["distance"] == (judge.distance(a, b) if both else None)
 
 
-@settings(max_examples=100)
 @given(many=corpora(), threshold=st.sampled_from(THRESHOLDS))
 def test_pairs_are_all_pairs(many, threshold):
     """With every pair a candidate nothing can be missed."""
@@ -133,7 +131,6 @@ def test_pairs_are_all_pairs(many, threshold):
     assert [(int(r["id_a"]), int(r["id_b"]), r["similarity"]) for r in found] == expected
 
 
-@settings(max_examples=60)
 @given(many=corpora(), max_distance=st.sampled_from((0, 3, 20, 64)))
 def test_pairs_by_distance_are_all_pairs(many, max_distance):
     found = pairs(many, max_distance=max_distance, recipe=BY_BITS).table.to_pylist()

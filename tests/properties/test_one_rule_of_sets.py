@@ -162,7 +162,6 @@ def test_dedup_is_the_twin(name, many, threshold, backwards):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=30)
 @given(many=collections, threshold=st.sampled_from(THRESHOLDS), data=st.data())
 def test_pairs_are_all_pairs_in_any_order(name, many, threshold, data):
     """By postings in any order if both are filed under all of their keys, else by the twin."""
@@ -183,7 +182,6 @@ def test_pairs_are_all_pairs_in_any_order(name, many, threshold, data):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25)
 @given(many=collections, threshold=st.sampled_from(THRESHOLDS))
 def test_dedup_of_its_own_output_drops_nothing(name, many, threshold):
     """What is common is counted anew, so for content only without that."""
@@ -335,7 +333,6 @@ def forms(rng, count=70):
 
 
 @pytest.mark.parametrize("size", [8, 32])
-@settings(max_examples=30)
 @given(seed=st.integers(0, 10**6), threshold=st.sampled_from(THRESHOLDS), last=st.booleans())
 def test_postings_are_the_twin_where_lists_are_closed(size, seed, threshold, last):
     """Also where keys are common, and where samples have several rates."""

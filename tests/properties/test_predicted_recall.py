@@ -14,9 +14,9 @@ from neardup.readers import open_table
 pytestmark = pytest.mark.slow
 
 #: Pairs of a similarity; documents of a collection are twice as many.
-PAIRS = 600
+PAIRS = 400
 #: Collections of so many, where what is missed is rare.
-COLLECTIONS = 4
+COLLECTIONS = 2
 #: Characters of both texts together; with shingles of one character each is one.
 UNION = 100
 RECIPE = load_recipe("minhash").replace(segment={"k": 1}, decide={"shingle": 1})

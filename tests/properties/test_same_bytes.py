@@ -98,7 +98,7 @@ def test_in_memory_is_the_same_as_from_files(source, expected):
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
+@settings(max_examples=8)
 @given(many=corpora(max_documents=30), workers=st.sampled_from((2, 3)))
 def test_workers_in_memory(many, workers):
     for recipe in RECIPES:

@@ -57,7 +57,7 @@ def without_marks(data):
     return not data.startswith((b"\xef\xbb\xbf", b"\x1f\x8b", b"PAR1", b"\x28\xb5\x2f\xfd"))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(FILE.filter(without_marks))
 def test_hostile_lines_never_crash(data):
     texts, ids, problems = read_bytes(data)
@@ -69,7 +69,7 @@ def test_hostile_lines_never_crash(data):
             assert text in json.loads(line).values()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(FILE.filter(without_marks))
 def test_clean_and_careful_reading_agree(data):
     want = read_bytes(data, text_field="text")
@@ -81,7 +81,7 @@ def test_clean_and_careful_reading_agree(data):
         jsonl.LineReading.clean = clean
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(LINES.map(b"\n".join).filter(without_marks))
 def test_hostile_lines_without_a_text_are_read_or_refused(data):
     lines = [jsonl.parse(line) for line in data.split(b"\n") if line.strip()]
@@ -94,7 +94,7 @@ def test_hostile_lines_without_a_text_are_read_or_refused(data):
         read_bytes(data)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.binary(max_size=200), st.sampled_from([".jsonl", ".gz", ".zst", ".txt"]))
 def test_any_bytes_in_any_wrapping(data, extension):
     if data.startswith(b"PAR1"):
@@ -104,7 +104,7 @@ def test_any_bytes_in_any_wrapping(data, extension):
         read_bytes(data, name)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.lists(
         st.lists(st.sampled_from(["a", '"', ",", "\n", "\r", "\xff", " ", "é"]), max_size=8).map(
@@ -119,7 +119,7 @@ def test_any_rows_never_crash(rows):
     assert len(texts) == len(ids)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.text(max_size=30), max_size=20), st.integers(1, 200))
 def test_good_records_arrive_unchanged(texts, batch):
     data = b"".join(orjson.dumps({"text": t, "id": i}) + b"\n" for i, t in enumerate(texts))
