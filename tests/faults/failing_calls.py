@@ -23,7 +23,7 @@ from tests.index.written import families
 OPTIONS = {"threshold": 0.3, "workers": 1}
 TEXTS = families(11, 400)
 #: Documents of one call of `add_many`.
-TOGETHER = 25
+TOGETHER = 10
 
 
 class Trial:

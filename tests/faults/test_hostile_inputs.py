@@ -16,7 +16,7 @@ from tests.faults import core_calls
 from tests.faults.fuzz import fuzz, targets
 
 #: Inputs of each target here; `run.py` tries as many as there is time for.
-INPUTS = 20
+INPUTS = 8
 
 
 @pytest.mark.slow

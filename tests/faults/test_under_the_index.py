@@ -8,8 +8,8 @@ from tests.faults import power_loss, preload
 pytestmark = pytest.mark.skipif(not preload.has_compiler(), reason=needs.COMPILER)
 
 #: Calls that fail, for each operation, kind of call, error, and once or from then on.
-FAILING = 3
-POINTS = 100
+FAILING = 2
+POINTS = 28
 
 
 def failing(folder, **options):
@@ -42,7 +42,7 @@ def recorded(tmp_path_factory):
 
 
 def test_lost_power_at_some_points(recorded, tmp_path):
-    losses = power_loss.lose(recorded, tmp_path, count=24, seed=1)
+    losses = power_loss.lose(recorded, tmp_path, count=8, seed=1)
     assert not losses.breaches, "\n".join(losses.breaches)
 
 
@@ -56,5 +56,5 @@ def test_lost_power(recorded, tmp_path):
 def test_what_was_not_synced_is_not_trusted(recorded, tmp_path):
     """Without the syncs of the log the same law is broken, so the test can fail."""
     without = [one for one in recorded if one.what != "s" or one.name != "-wal"]
-    losses = power_loss.lose(without, tmp_path, count=24, seed=1)
+    losses = power_loss.lose(without, tmp_path, count=12, seed=1)
     assert losses.breaches
