@@ -23,7 +23,7 @@ from neardup.exceptions import NeardupError
 from neardup.recipe import load_recipe
 from neardup.resources import compiled
 from tests.faults.fuzz import Target
-from tests.hostile import LONG_BASES, TEXTS
+from tests.hostile_texts import LONG_BASES, TEXTS
 
 RECIPES = ("shingle-sample", "shingle", "minhash", "characters", "news", "general", "improved")
 SMALL = (0, 1, 2, 3, 5, 8, 20, 64)

@@ -24,7 +24,7 @@ from neardup.lab.truth import read_truth
 from neardup.readers import Limits, UnreadableFileError, open_sources, read_file
 from neardup.recipe import NAMES, load_recipe
 from tests.faults.fuzz import Target
-from tests.hostile import LONG_BASES, TEXTS
+from tests.hostile_texts import LONG_BASES, TEXTS
 from tests.readers.making import column, docx, paragraph, pdf
 
 _ALL = [*TEXTS.values(), *LONG_BASES]

@@ -178,7 +178,7 @@ class _WithoutPandas(MetaPathFinder):
     No target uses it, and it takes longer to load than the inputs of most targets.
     """
 
-    def find_spec(self, fullname: str, path: object, target: object = None) -> None:
+    def find_spec(self, fullname: str, *_: object) -> None:
         if fullname == "pandas":
             raise ModuleNotFoundError(fullname)
 
