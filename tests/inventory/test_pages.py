@@ -1,7 +1,6 @@
 """Pages: links lead somewhere, and programs in them are programs."""
 
 import doctest
-import os
 import re
 import subprocess
 import sys
@@ -11,6 +10,8 @@ from pathlib import Path
 import orjson
 import pytest
 from tests.conftest import ROOT
+
+from neardup import dedup_files, fingerprint_files
 
 IGNORED = {".git", ".venv", "target", "node_modules", ".pytest_cache"}
 PAGES = sorted(
@@ -119,16 +120,17 @@ def test_segmenter_of_your_own(tmp_path):
 def test_show_removed(tmp_path):
     kept, removed = tmp_path / "kept.jsonl", tmp_path / "removed.jsonl"
     articles = EXAMPLES / "articles.jsonl"
-    run("-m", "neardup", "dedup", articles, "-o", kept, "--removed", removed, cwd=tmp_path)
+    dedup_files([articles], kept, removed=removed)
     printed = run(EXAMPLES / "show_removed.py", articles, removed, cwd=tmp_path)
     assert printed.count(" repeats ") == len(removed.read_text("utf-8").splitlines()) == 6
 
 
 @pytest.mark.parametrize("recipe", sorted(p.name for p in EXAMPLES.glob("*.toml")))
-def test_recipes_of_the_examples(recipe, tmp_path):
-    env = os.environ | {"PYTHONPATH": str(EXAMPLES)}
-    arguments = ["fingerprint", EXAMPLES / "articles.jsonl", "--recipe", EXAMPLES / recipe]
-    assert len(run("-m", "neardup", *arguments, env=env, cwd=tmp_path).splitlines()) == 31
+def test_recipes_of_the_examples(recipe, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(EXAMPLES)
+    prints = tmp_path / "prints.jsonl"
+    fingerprint_files([EXAMPLES / "articles.jsonl"], prints, recipe=str(EXAMPLES / recipe))
+    assert len(prints.read_text("utf-8").splitlines()) == 31
 
 
 def test_every_example_is_run_here():

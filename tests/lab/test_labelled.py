@@ -218,7 +218,7 @@ def test_texts_without_a_sketch(tmp_path):
 def test_records_without_a_text_are_left_out_and_counted(tmp_path):
     docs = tmp_path / "docs.jsonl"
     docs.write_bytes(DOCS.read_bytes() + b'{"id":"x"}\n')
-    found = evaluate_pairs(docs, PAIRS, tmp_path / "out", recipes=["classic"])
+    found = evaluate_pairs(docs, PAIRS, recipes=["classic"])
     assert (found.problems, len(found.documents)) == (1, 18)
 
 
@@ -262,7 +262,7 @@ def test_the_shared_pairs(shared, tmp_path):
     folder = shared / "corpora" / "labelled_pairs_zh"
     docs = tmp_path / "docs.jsonl.zst"
     shutil.copy(folder / "docs.jsonl.zst", docs)
-    found = evaluate_pairs(docs, folder / "pairs.tsv", tmp_path / "out", workers=2)
+    found = evaluate_pairs(docs, folder / "pairs.tsv", workers=2)
     assert (len(found.truth.pairs), int(found.is_true.sum())) == (53, 17)
     best = {m.name: round(m.sweep.best.f1, 2) for m in found.measures}
     assert best["resemblance(5)"] == 0.80
