@@ -261,6 +261,8 @@ def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]
 _PROCESSES = {"serve_process", "serve_really", "running", "service", "shared_two", "two"}
 
 
+# Before pytest-xdist looks at the groups.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what starts a process as slow, and let one worker run all of a file's.
 
