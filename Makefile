@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 # One worker for each processor, but two at least, since many tests wait for a process.
-PYTEST = $(BIN)/python -m pytest -q -n auto --dist loadgroup
+PYTEST = $(BIN)/python -m pytest -q -n auto --dist loadgroup --no-loadscope-reorder
 # Output folder of the demo; made anew by each run.
 DEMO := .demo
 

@@ -42,6 +42,37 @@ settings.register_profile("long", settings.get_profile("desk"), max_examples=300
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 
+#: Groups of many files, which take the longest.
+_LONGEST = ("spark", "postgresql")
+
+
+# After those of the folders, and before that of pytest-xdist.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let one worker run all tests of a file, so that what they share is made once.
+
+    What takes long begins first, or one worker would end with it alone.
+    """
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    ranks = {}
+    for item in items:
+        mark = item.get_closest_marker("xdist_group")
+        if mark is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT).as_posix()))
+            ranks[item] = 1 if item.path in slow else 2
+        else:
+            ranks[item] = 0 if mark.args[0] in _LONGEST else 1
+    items.sort(key=ranks.__getitem__)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Refuse versions of pytest and pytest-xdist that lose the groups: they do so silently."""
+    if getattr(session.config.option, "loadgroup", False):
+        lost = [item.nodeid for item in session.items if "@" not in item.nodeid]
+        if lost:
+            raise pytest.UsageError(f"pytest-xdist does not know the group of {lost[0]}")
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say at the end what was missing for how many tests; each reason names the way to get it."""
     skipped = terminalreporter.stats.get("skipped", [])

@@ -87,6 +87,7 @@ def new_place(request: pytest.FixtureRequest, tmp_path) -> Callable[[], str]:
     return lambda: f"{url}?schema=place{next(numbers)}"
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what runs on PostgreSQL as slow, since `make test-fast` does without a server.
 

@@ -22,8 +22,7 @@ from neardup.lab.scoring import Scorer, Tally, natural_repeats
 from neardup.lab.split import make_split, read_collection
 from neardup.lab.tables import csv_files
 
-# One worker runs them all, since they look at the results of the same runs.
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("published")]
+pytestmark = pytest.mark.slow
 
 FIGURES = ("as_published_topics", "as_published_sizes", "precision", "recall", "time", "rates")
 FILES = {

@@ -10,7 +10,7 @@ from tests.papers import reports
 from neardup.papers.html import html_report, summary_page
 
 # One worker, so that one browser is started.
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("report browser")]
+pytestmark = pytest.mark.slow
 
 REPORTS = {
     "zh": reports.small_zh,

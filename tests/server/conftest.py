@@ -261,15 +261,10 @@ def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]
 _PROCESSES = {"serve_process", "serve_really", "running", "service", "shared_two", "two"}
 
 
-# Before pytest-xdist looks at the groups.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what starts a process as slow, and let one worker run all of a file's.
-
-    Files do not disturb each other: ports are free ones, and folders are each test's own.
-    """
+    """Mark what starts a process as slow."""
     here = Path(__file__).parent
     for item in items:
         if item.path.parent == here and _PROCESSES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
-            item.add_marker(pytest.mark.xdist_group(f"service of {item.path.stem}"))
