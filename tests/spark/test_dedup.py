@@ -66,8 +66,6 @@ def test_parts_with_the_same_texts_are_counted_again(spark, tmp_path, monkeypatc
     [
         ("general", {}, 3, 50),
         ("minhash", {"threshold": 0.7}, 2, 111),
-        ("shingle", {}, 2, 133),
-        ("news", {}, 2, 100),
         ("classic", {"max_distance": 6}, 2, 111),
     ],
 )
@@ -100,11 +98,17 @@ def test_a_table_by_a_column(spark):
     some = texts(6, 400)
     ids = [f"id {at}" for at in range(len(some))]
     table = pa.table({"n": range(len(some)), "key": ids, "body": pa.array(some, pa.string())})
-    expected = neardup.dedup(table, text="body", id="key")
+    expected = neardup.dedup(table, text="body", id="key", recipe="shingle")
     # The order is that of the column, wherever the rows are.
     frame = spark.createDataFrame(table.take(list(range(len(some)))[::-1])).repartition(4)
     result = neardup.spark.dedup(
-        frame, text="body", id="key", order_by="n", partitions=2, batch_documents=64
+        frame,
+        text="body",
+        id="key",
+        order_by="n",
+        recipe="shingle",
+        partitions=2,
+        batch_documents=64,
     )
     # Parts need not follow each other.
     kept = result.kept.toArrow().sort_by("n")
@@ -251,12 +255,13 @@ def test_parquet(spark, tmp_path):
     result = neardup.spark.dedup_files(
         [tmp_path / "in.parquet"],
         tmp_path / "out",
+        recipe="news",
         spark=spark,
         removed=tmp_path / "removed.parquet",
         partitions=2,
         batch_documents=25,
     )
-    expected = neardup.dedup(frame)
+    expected = neardup.dedup(frame, recipe="news")
     assert result.kept.toArrow()["text"].to_pylist() == expected.kept["text"].to_pylist()
     removed = pq.read_table(tmp_path / "removed.parquet")
     assert removed["similarity"].to_pylist() == expected.removed["similarity"].to_pylist()
