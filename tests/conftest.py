@@ -42,6 +42,12 @@ settings.register_profile("long", settings.get_profile("desk"), max_examples=300
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name a test by the name of long data: an archive has the time, and all workers must
+    collect the same tests."""
+    return argname if isinstance(val, bytes) and len(val) > 40 else None
+
+
 #: Groups of many files, which take the longest.
 _LONGEST = ("spark", "postgresql")
 

@@ -344,8 +344,6 @@ def archive(*names):
         (bytes(5000), "Got binary data"),
         (random.Random(1).randbytes(5000), "Got binary data"),
     ],
-    # Not the data: an archive has the time, and all workers must collect the same tests.
-    ids=range(13),
 )
 def test_what_is_no_text(data, said):
     with pytest.raises(InputError) as caught:
