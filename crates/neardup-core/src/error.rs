@@ -81,6 +81,34 @@ impl Error {
         Kind::Io { doing, source }.into()
     }
 
+    /// What the sentence is made of, by name: for a caller that words it in another language.
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        match &*self.kind {
+            Kind::Parameter {
+                name,
+                expected,
+                got,
+            } => vec![
+                ("parameter", (*name).to_owned()),
+                ("expected", expected.clone()),
+                ("value", got.clone()),
+            ],
+            Kind::Input {
+                what,
+                expected,
+                got,
+            } => vec![
+                ("what", what.clone()),
+                ("expected", expected.clone()),
+                ("found", got.clone()),
+            ],
+            Kind::Io { doing, source } => vec![
+                ("doing", (*doing).to_owned()),
+                ("error", source.to_string()),
+            ],
+        }
+    }
+
     /// The family that this error belongs to.
     pub fn category(&self) -> Category {
         match *self.kind {

@@ -3,20 +3,26 @@
 use neardup_core::{Category, Error};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::{IntoPyDict, PyType};
 
 /// Raises the class of `neardup.exceptions` that fits the error's category.
 pub fn raise(error: Error) -> PyErr {
+    Python::attach(|py| worded(py, &error).unwrap_or_else(|failure| failure))
+}
+
+fn worded(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     static PARAMETER: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     static INPUT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     static OUTPUT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let (cell, name) = match error.category() {
-        Category::Parameter => (&PARAMETER, "ParameterError"),
-        Category::Input => (&INPUT, "InputError"),
-        Category::Io => (&OUTPUT, "OutputError"),
+    static MESSAGE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let (cell, name, code) = match error.category() {
+        Category::Parameter => (&PARAMETER, "ParameterError", "options.must_be"),
+        Category::Input => (&INPUT, "InputError", "core.expected"),
+        Category::Io => (&OUTPUT, "OutputError", "core.system_refused"),
     };
-    Python::attach(|py| match cell.import(py, "neardup.exceptions", name) {
-        Ok(class) => PyErr::from_type(class.clone(), (error.to_string(),)),
-        Err(missing) => missing,
-    })
+    let class = cell.import(py, "neardup.exceptions", name)?;
+    let message = MESSAGE.import(py, "neardup._engine.messages", "Message")?;
+    let facts = error.facts().into_py_dict(py)?;
+    let said = message.call((code,), Some(&facts))?;
+    Ok(PyErr::from_type(class.clone(), (said.unbind(),)))
 }

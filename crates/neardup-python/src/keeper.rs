@@ -135,7 +135,7 @@ impl Keeper {
         (
             new.clone().map(|entry| entry.key).collect(),
             new.clone().map(|entry| entry.document).collect(),
-            new.map(|entry| entry.share.to_bits()).collect(),
+            new.map(|entry| entry.min_overlap.to_bits()).collect(),
         )
     }
 

@@ -9,7 +9,7 @@ memory finds.
 |---|---|---|---|
 | near | blocks of bits, by the pigeonhole principle | the same | one, then the distance |
 | bands | its bands | the same | one |
-| postings | a few keys of the sample | the whole sample | a [`Share`] |
+| postings | a few keys of the sample | the whole sample | a [`MinOverlap`] |
 | prefix | the keys of its prefix, by value | the same | one, then the resemblance |
 
 A distance that is large for the width of a fingerprint has no keys: too many blocks
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use super::Banding;
 use super::keys::prefix_length;
 use super::layout::{Layout, Table, all_bits};
-use super::postings::{Frequent, Share, choose};
+use super::rare_keys::{Frequent, MinOverlap, choose};
 use super::search::{LONGEST_OF_ALL, LONGEST_OF_KEPT, Search};
 use super::sketches::Sketches;
 use crate::error::{Error, Result};
@@ -161,15 +161,15 @@ impl Filing {
     }
 
     /// How many keys a document asks for by itself.
-    pub(super) fn share(&self, sketches: &Sketches, document: u32) -> Share {
+    pub(super) fn min_overlap(&self, sketches: &Sketches, document: u32) -> MinOverlap {
         match (&self.kind, sketches) {
             (Kind::Postings { threshold }, Sketches::Samples(samples)) => {
                 let keys = samples.of(document);
                 let common = keys.iter().filter(|&&key| self.frequent.count(key) > 0);
                 let common = common.count();
-                Share::of(keys.len() - common, common, *threshold)
+                MinOverlap::of(keys.len() - common, common, *threshold)
             }
-            _ => Share::ONE,
+            _ => MinOverlap::ONE,
         }
     }
 
@@ -180,7 +180,7 @@ impl Filing {
         sketches: &Sketches,
         document: u32,
         is_closed: impl Fn(u64) -> bool,
-        filed: &mut Vec<(u64, Share)>,
+        filed: &mut Vec<(u64, MinOverlap)>,
     ) {
         filed.clear();
         match (&self.kind, sketches) {
@@ -191,13 +191,13 @@ impl Filing {
                     0 if is_closed(keys[at].into()) => None,
                     documents => Some(documents),
                 };
-                choose(keys, *threshold, count, &mut chosen);
+                choose(keys.len(), *threshold, count, &mut chosen);
                 filed.extend(chosen.iter().map(|&(at, share)| (keys[at].into(), share)));
             }
             _ => {
                 let mut keys = Vec::new();
                 self.looked_up(sketches, document, &mut keys);
-                filed.extend(keys.into_iter().map(|key| (key, Share::ONE)));
+                filed.extend(keys.into_iter().map(|key| (key, MinOverlap::ONE)));
             }
         }
     }

@@ -2,8 +2,8 @@
 
 Takes, for each document, some 32-bit keys: of its bands, or of its sample. Yields
 the same with the keys numbered from 0 on, those first that fewest documents have,
-and without the keys that only one document has, which bring nobody together: in
-ordinary text three out of four. What is looked up afterwards is an array and not
+and all keys that only one document has under one number, since they bring nobody together:
+in ordinary text three out of four. What is looked up afterwards is an array and not
 a hash table.
 
 One sort of all keys: O(K log K) for K keys in all, 12 bytes a key while it lasts,
@@ -33,7 +33,8 @@ pub(super) struct Numbering {
 pub struct Keys {
     /// Where each document's keys begin, and at last where the last one's end.
     offsets: Vec<u64>,
-    /// Ascending inside a document: rarest first, single ones at the end.
+    /// In the order in which a document's keys came, or rarest first and single ones at the
+    /// end: see [`by_rarity`](Self::by_rarity).
     numbers: Vec<u32>,
     /// How many documents have each key, ascending.
     lengths: Vec<u32>,
@@ -84,33 +85,26 @@ impl Keys {
         &self.lengths
     }
 
-    /// The numbers of a document's keys that others have too, the rarest first.
-    pub fn shared(&self, document: usize) -> &[u32] {
-        let all = self.all(document);
-        &all[..all.partition_point(|&number| number != SINGLE)]
+    /// The same with the keys of each document in the order of their numbers, the rarest first.
+    pub fn by_rarity(mut self) -> Self {
+        sort_each(&self.offsets, &mut self.numbers);
+        self
     }
 
-    /// The number of a document's keys, those that nobody else has included.
-    pub fn size(&self, document: usize) -> usize {
-        self.all(document).len()
-    }
-
-    /// The number of a document's keys that nobody else has.
-    pub fn single(&self, document: usize) -> usize {
-        self.size(document) - self.shared(document).len()
-    }
-
-    /// The numbers of those of a document's keys that a resemblance of
-    /// `threshold` cannot do without: the rarest, which bring the fewest documents.
+    /// The numbers of those of a document's keys that a resemblance of `threshold` cannot do
+    /// without: the rarest, which bring the fewest documents. The keys must be
+    /// [`by_rarity`](Self::by_rarity).
     pub fn prefix(&self, document: usize, threshold: f64) -> &[u32] {
-        let shared = self.shared(document);
-        let length = prefix_length(self.size(document), threshold);
+        let all = self.all(document);
+        let shared = &all[..all.partition_point(|&number| number != SINGLE)];
+        let length = prefix_length(all.len(), threshold);
         // The single ones are the rarest, and come to an end nowhere.
-        let single = self.single(document);
+        let single = all.len() - shared.len();
         &shared[..length.saturating_sub(single).min(shared.len())]
     }
 
-    fn all(&self, document: usize) -> &[u32] {
+    /// The numbers of all keys of a document.
+    pub fn all(&self, document: usize) -> &[u32] {
         let bounds = &self.offsets[document..document + 2];
         &self.numbers[bounds[0] as usize..bounds[1] as usize]
     }
@@ -127,11 +121,7 @@ impl Keys {
     }
 
     fn of(offsets: &[u64], keys: &[u32]) -> Result<Self> {
-        let Numbering {
-            mut numbers,
-            lengths,
-        } = Numbering::of(keys)?;
-        sort_each(offsets, &mut numbers);
+        let Numbering { numbers, lengths } = Numbering::of(keys)?;
         Ok(Keys {
             offsets: offsets.to_vec(),
             numbers,
@@ -219,22 +209,22 @@ mod tests {
     }
 
     #[test]
-    fn rare_keys_come_first_and_single_ones_are_left_out() {
+    fn rare_keys_come_first_and_single_ones_last() {
         // 7 stands in three documents, 5 and 9 in two, the others in one.
         let keys = keys(&[&[7, 5, 1], &[2, 7], &[9, 5, 7], &[], &[9, 3]]);
-        assert_eq!(keys.count(), 3);
-        assert_eq!(keys.shared(0), [0, 2]);
-        assert_eq!(keys.shared(1), [2]);
-        assert_eq!(keys.shared(2), [0, 1, 2]);
-        assert_eq!(keys.shared(3), []);
-        assert_eq!(keys.shared(4), [1]);
-        assert_eq!([0, 1, 2, 3, 4].map(|at| keys.size(at)), [3, 2, 3, 0, 2]);
-        assert_eq!([0, 1, 2, 3, 4].map(|at| keys.single(at)), [1, 1, 0, 0, 1]);
+        assert_eq!(keys.lengths(), [2, 2, 3]);
+        assert_eq!(keys.all(0), [2, 0, SINGLE]);
+        let keys = keys.by_rarity();
+        assert_eq!(keys.all(0), [0, 2, SINGLE]);
+        assert_eq!(keys.all(1), [2, SINGLE]);
+        assert_eq!(keys.all(2), [0, 1, 2]);
+        assert_eq!(keys.all(3), []);
+        assert_eq!(keys.all(4), [1, SINGLE]);
     }
 
     #[test]
     fn a_prefix_is_what_a_similar_set_must_meet() {
-        let keys = keys(&[&[1, 2, 3, 4], &[1, 2, 3, 4], &[8, 9, 1, 2]]);
+        let keys = keys(&[&[1, 2, 3, 4], &[1, 2, 3, 4], &[8, 9, 1, 2]]).by_rarity();
         // Two of four must be shared, so one of any three is.
         assert_eq!(keys.prefix(0, 0.5).len(), 3);
         assert_eq!(keys.prefix(0, 0.51).len(), 2);

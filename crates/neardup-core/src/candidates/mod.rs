@@ -14,7 +14,7 @@ schemes:
 - *signatures*: **bands** of values make keys ([`banding`]), and similar ones share
   a key with a probability that is known;
 - *samples*: their features are the keys. **postings** files a document under a
-  few of its keys and asks for a share of them ([`postings`]), **prefix** finds every pair
+  few of its keys and asks for some of them ([`rare_keys`]), **prefix** finds every pair
   whose samples resemble each other enough ([`keys`]).
 
 Whatever the scheme, the answer is the same for any number of threads.
@@ -42,15 +42,16 @@ mod kernel_avx2;
 #[cfg(target_arch = "x86_64")]
 mod kernel_avx512;
 mod kernel_scalar;
-pub mod keyed;
 pub mod keys;
 mod layout;
 mod lists;
+mod numbered;
 pub mod outside;
+mod overlap;
 mod partition;
 pub mod plan;
-pub mod postings;
 mod radius;
+pub mod rare_keys;
 pub mod scan;
 mod search;
 mod shelf;
@@ -66,12 +67,12 @@ pub use filing::Filing;
 pub use fingerprints::Fingerprints;
 pub use groups::Groups;
 pub use kernel::Kernel;
-pub use keyed::{Keyed, Use};
 pub use keys::Keys;
 pub use lists::{Collapsed, Neighbours, Pairs};
+pub use numbered::InMemory;
 pub use plan::{Plan, Purpose, Scheme, plan};
-pub use postings::{Frequent, Postings, Share};
 pub use radius::{predicted_recall, radius};
+pub use rare_keys::{Frequent, MinOverlap};
 pub use search::{Crowd, Found, LONGEST_OF_ALL, LONGEST_OF_KEPT, Search};
 pub use shelf::Shelf;
 pub use sketches::{Samples, Signatures, Sketches};

@@ -1,7 +1,7 @@
 /*! A shelf whose keys are outside of memory, for documents in an order known before.
 
 Takes what the [`exchange`](super::exchange) made of all documents. Yields what
-[`Postings`](super::Postings) or [`Keyed`](super::Keyed) in memory would: places of earlier documents
+[`InMemory`](super::InMemory) would: places of earlier documents
 that were kept and share enough keys. A batch of documents is at hand at a time, with
 the lists of its keys; lists that many documents are filed in are filled and closed in
 memory, as documents are kept.
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use super::exchange::blob::{self, Entry};
 use super::exchange::joined::Joined;
 use super::filing::Filing;
-use super::postings::Share;
+use super::overlap::{CandidateIndex, Posting, PostingStore, Scratch};
 use super::search::{Crowd, Search};
 use super::sketches::Sketches;
 use crate::corpus::SketchStore;
@@ -32,24 +32,22 @@ pub struct Outside {
     /// How many of the order have been begun.
     begun: usize,
     current: Option<Batch>,
-    /// Places of kept documents, by their position in the order.
-    places: Vec<u32>,
-    /// What each filed document asks for, by place.
-    shares: Vec<Share>,
-    /// The lists that were not exchanged.
-    long: FxHashMap<u32, Long>,
-    is_common: bool,
-    longest: usize,
+    index: CandidateIndex<PagedLists>,
+    has_common: bool,
     /// Documents that have the key which most of them have, so far.
     largest: u32,
 }
 
-/// A list that is filled as documents are kept.
+/// The posting lists of the current batch: those read from files, and long ones kept in memory.
 #[derive(Debug, Default)]
-struct Long {
+struct PagedLists {
+    entries: Vec<Entry>,
+    /// Where the entries of each key are.
+    bounds: FxHashMap<u32, (u32, u32)>,
+    /// Places of kept documents, by their position in the order.
     places: Vec<u32>,
-    /// Whether it has turned a document away.
-    is_closed: bool,
+    /// The lists that were not exchanged: they are filled as documents are kept.
+    long: FxHashMap<u32, Vec<Posting>>,
 }
 
 /// The documents that are being decided, and the lists of their keys.
@@ -61,18 +59,36 @@ struct Batch {
     begin: usize,
     sketches: Sketches,
     filing: Filing,
-    entries: Vec<Entry>,
-    /// Where the entries of each key are.
-    lists: FxHashMap<u32, (u32, u32)>,
 }
 
-/// Room for look-ups; reused from one to the next.
-#[derive(Clone, Debug, Default)]
-pub struct Counts {
-    keys: Vec<u64>,
-    /// For each place the keys shared: rare ones, and common ones.
-    shared: Vec<[u8; 2]>,
-    met: Vec<u32>,
+impl PostingStore for PagedLists {
+    type Key = u64;
+
+    #[inline]
+    fn list(&self, key: u64) -> impl Iterator<Item = Posting> {
+        let key = key as u32;
+        let (begin, end) = self.bounds.get(&key).copied().unwrap_or_default();
+        let exchanged = self.entries[begin as usize..end as usize].iter().rev();
+        let exchanged = exchanged.filter_map(|entry| {
+            let place = self.places[entry.number as usize];
+            let is_common = entry.min_overlap.is_common;
+            (place != NOWHERE).then_some(Posting { place, is_common })
+        });
+        let long = self.long.get(&key).into_iter();
+        exchanged.chain(long.flat_map(|list| list.iter().rev().copied()))
+    }
+
+    fn list_len(&self, key: u64) -> usize {
+        // Those that were exchanged are capped already.
+        self.long.get(&(key as u32)).map_or(0, Vec::len)
+    }
+
+    fn push(&mut self, key: u64, posting: Posting) {
+        // The document is in the lists that were exchanged already.
+        if let Some(list) = self.long.get_mut(&(key as u32)) {
+            list.push(posting);
+        }
+    }
 }
 
 impl Outside {
@@ -84,16 +100,18 @@ impl Outside {
     pub fn new(search: Search, joined: Joined, order: &[u32]) -> Result<Self> {
         let filing = Filing::new(search, 0, std::sync::Arc::default())?;
         joined.check(order.len())?;
-        let long = joined.long.iter().map(|&key| (key, Long::default()));
-        Ok(Outside {
+        let long = joined.long.iter().map(|&key| (key, Vec::new()));
+        let lists = PagedLists {
             places: vec![NOWHERE; order.len()],
+            long: long.collect(),
+            ..PagedLists::default()
+        };
+        Ok(Outside {
             order: order.to_vec(),
             begun: 0,
             current: None,
-            shares: Vec::new(),
-            long: long.collect(),
-            is_common: matches!(search, Search::Postings { .. }),
-            longest: filing.longest(),
+            index: CandidateIndex::new(lists, filing.longest(), Vec::new()),
+            has_common: matches!(search, Search::Postings { .. }),
             largest: 0,
             joined,
         })
@@ -135,7 +153,7 @@ impl Outside {
         let sketches = store.read(documents)?;
         let filing = self.joined.exchange.filing(&sketches, counts.frequent())?;
         let mut entries: Vec<Entry> = Vec::new();
-        let mut lists = FxHashMap::default();
+        let mut bounds = FxHashMap::default();
         for bytes in self.joined.lists.column(number)? {
             let first = entries.len();
             entries.extend(blob::read_entries(&bytes)?);
@@ -150,18 +168,18 @@ impl Outside {
             let mut at = first as u32;
             for list in entries[first..].chunk_by(|a, b| a.key == b.key) {
                 let end = at + list.len() as u32;
-                lists.insert(list[0].key, (at, end));
+                bounds.insert(list[0].key, (at, end));
                 at = end;
             }
         }
+        self.index.store.entries = entries;
+        self.index.store.bounds = bounds;
         self.current = Some(Batch {
             begin,
             end,
             positions: documents.iter().copied().zip(begin..).collect(),
             sketches,
             filing,
-            entries,
-            lists,
         });
         Ok(end)
     }
@@ -169,81 +187,41 @@ impl Outside {
     /// Lists that are closed, and the key that most documents have of those begun.
     pub fn crowd(&self) -> Crowd {
         // Bands are shared by those that are alike, and no form.
-        if !self.is_common {
+        if !self.has_common {
             return Crowd::default();
         }
-        let closed = self.long.values().filter(|list| list.is_closed);
         Crowd {
-            closed: closed.count() as u64,
+            closed: self.index.closed(),
             largest: self.largest,
         }
     }
 
     /// Files a document of the batch at hand.
     pub fn insert(&mut self, document: u32) {
-        let place = self.shares.len() as u32;
-        let mut share = Share::ONE;
+        let mut filed = Vec::new();
         if let Some((batch, position)) = at_hand(self.current.as_ref(), document) {
-            self.places[position] = place;
+            self.index.store.places[position] = self.index.len() as u32;
             let at = (position - batch.begin) as u32;
-            let mut filed = Vec::new();
             batch
                 .filing
                 .filed(&batch.sketches, at, |_| false, &mut filed);
-            for (key, own) in filed {
-                share = own;
-                if let Some(list) = self.long.get_mut(&(key as u32)) {
-                    match list.places.len() < self.longest {
-                        true => list.places.push(place),
-                        false => list.is_closed = true,
-                    }
-                }
-            }
         }
-        self.shares.push(share);
+        self.index.insert(filed, |_, _| ());
     }
 
-    /// Adds to `found` the places from `from` on whose documents share enough keys with
+    /// Adds to `found` the places from `since` on whose documents share enough keys with
     /// `document`, which is at hand, ascending.
-    pub fn near(&self, document: u32, from: u32, counts: &mut Counts, found: &mut Vec<u32>) {
+    pub fn near(&self, document: u32, since: u32, scratch: &mut Scratch, found: &mut Vec<u32>) {
         let Some((batch, position)) = at_hand(self.current.as_ref(), document) else {
             return;
         };
         let at = (position - batch.begin) as u32;
-        let Counts { keys, shared, met } = counts;
-        shared.resize(self.shares.len(), [0; 2]);
-        let mut meet = |place: u32, is_common: bool| {
-            let shared = &mut shared[place as usize];
-            if *shared == [0; 2] {
-                met.push(place);
-            }
-            let count = &mut shared[usize::from(is_common)];
-            *count = count.saturating_add(1);
-        };
-        batch.filing.looked_up(&batch.sketches, at, keys);
-        for key in keys.iter().map(|&key| key as u32) {
-            if let Some(&(begin, end)) = batch.lists.get(&key) {
-                for entry in &batch.entries[begin as usize..end as usize] {
-                    let place = self.places[entry.number as usize];
-                    if place >= from && place != NOWHERE {
-                        meet(place, entry.share.is_common);
-                    }
-                }
-            } else if let Some(list) = self.long.get(&key) {
-                let places = list.places.iter().rev().take_while(|&&place| place >= from);
-                places.for_each(|&place| meet(place, self.is_common));
-            }
-        }
-        let own = batch.filing.share(&batch.sketches, at);
-        let begin = found.len();
-        for place in met.drain(..) {
-            let [rare, common] = std::mem::take(&mut shared[place as usize]);
-            let share = own.or_less(self.shares[place as usize]);
-            if share.is_reached(rare.into(), common.into()) {
-                found.push(place);
-            }
-        }
-        found[begin..].sort_unstable();
+        let mut keys = std::mem::take(&mut scratch.keys);
+        batch.filing.looked_up(&batch.sketches, at, &mut keys);
+        let own = batch.filing.min_overlap(&batch.sketches, at);
+        self.index
+            .near(keys.iter().copied(), own, since, scratch, found);
+        scratch.keys = keys;
     }
 }
 

@@ -1,34 +1,26 @@
 /*! The shelf: documents filed for look-up, whatever their sketches are.
 
 What de-duplication needs of a search: file a document, and find those filed so far
-that may be similar to another. Behind it stand [`Filed`] for fingerprints, and
-[`Keyed`] and [`Postings`] for signatures and samples, [`Outside`] where their keys do
-not fit into memory, or [`Stored`] lists for any.
+that may be similar to another. Behind it stand [`Filed`] for fingerprints, and for keys of signatures
+and samples a `CandidateIndex` (`overlap.rs`) with one of three stores: [`InMemory`],
+[`Outside`] where they do not fit into memory, or the fetched lists of [`Stored`].
 
 A *mark* splits what is filed in two: a batch of documents is looked up among all
 that stands before the mark at once, on all threads, and what the documents of the
 batch mean to each other is asked one by one behind it.
 */
 
-use std::sync::{Mutex, PoisonError};
-
-use rayon::prelude::*;
-
 use super::filed::Filed;
 use super::fingerprints::Fingerprints;
-use super::keyed::{self, Keyed, Use};
-use super::keys::Keys;
-use super::outside::{self, Outside};
+use super::numbered::InMemory;
+use super::outside::Outside;
+use super::overlap::Scratches;
 use super::plan::Scheme;
-use super::postings::{self, Postings};
 use super::search::{Crowd, Found, LONGEST_OF_ALL, Search};
 use super::sketches::Sketches;
 use super::stored::{NewEntry, Stored};
 use crate::corpus::SketchStore;
 use crate::error::{Error, Result};
-
-/// Documents that one task looks up.
-const TASK: usize = 64;
 
 /// Documents filed for look-up.
 #[derive(Debug)]
@@ -36,6 +28,7 @@ pub struct Shelf {
     kind: Kind,
     mark: u32,
     filed: u32,
+    scratches: Scratches,
 }
 
 #[derive(Debug)]
@@ -46,25 +39,10 @@ enum Kind {
         /// What stands behind the mark.
         behind: Filed,
     },
-    Keyed {
-        keyed: Keyed,
-        counts: Pool<keyed::Counts>,
-    },
-    Postings {
-        postings: Postings,
-        counts: Pool<postings::Counts>,
-    },
-    Outside {
-        outside: Box<Outside>,
-        counts: Pool<outside::Counts>,
-    },
+    InMemory(InMemory),
+    Outside(Box<Outside>),
     Stored(Box<Stored>),
 }
-
-/// Room for look-ups, one for each thread that has looked something up: they are as
-/// long as what is filed, too long to be made anew for each task.
-#[derive(Debug)]
-struct Pool<T>(Mutex<Vec<T>>);
 
 impl Shelf {
     /// Nothing filed yet. `longest` documents close a list of keys.
@@ -83,17 +61,14 @@ impl Shelf {
             (Sketches::Signatures(signatures), Search::Bands(banding)) => {
                 // A closed list would break what a banding promises.
                 let longest = longest.max(LONGEST_OF_ALL);
-                keyed(Keys::of_bands(signatures, banding)?, Use::Any, longest)
+                Kind::InMemory(InMemory::bands(signatures, banding, longest)?)
             }
-            (Sketches::Samples(samples), Search::Postings { threshold }) => Kind::Postings {
-                postings: Postings::new(samples, threshold, longest)?,
-                counts: Pool::default(),
-            },
-            (Sketches::Samples(samples), Search::Prefix { threshold }) => keyed(
-                Keys::of_samples(samples)?,
-                Use::Prefix { threshold },
-                longest,
-            ),
+            (Sketches::Samples(samples), Search::Postings { threshold }) => {
+                Kind::InMemory(InMemory::rare_keys(samples, threshold, longest)?)
+            }
+            (Sketches::Samples(samples), Search::Prefix { threshold }) => {
+                Kind::InMemory(InMemory::prefixes(samples, threshold)?)
+            }
             _ => {
                 return Err(Error::parameter(
                     "search",
@@ -106,6 +81,7 @@ impl Shelf {
             kind,
             mark: 0,
             filed: 0,
+            scratches: Scratches::default(),
         })
     }
 
@@ -116,18 +92,17 @@ impl Shelf {
             kind: Kind::Stored(Box::new(stored)),
             mark: places,
             filed: places,
+            scratches: Scratches::default(),
         }
     }
 
     /// What is filed of documents whose keys are outside of memory.
     pub fn of_outside(outside: Outside) -> Self {
         Shelf {
-            kind: Kind::Outside {
-                outside: Box::new(outside),
-                counts: Pool::default(),
-            },
+            kind: Kind::Outside(Box::new(outside)),
             mark: 0,
             filed: 0,
+            scratches: Scratches::default(),
         }
     }
 
@@ -140,7 +115,7 @@ impl Shelf {
     /// read.
     pub fn turn_to(&mut self, corpus: Option<&SketchStore>, documents: &[u32]) -> Result<usize> {
         match (&mut self.kind, corpus) {
-            (Kind::Outside { outside, .. }, Some(store)) => outside.turn_to(store, documents),
+            (Kind::Outside(outside), Some(store)) => outside.turn_to(store, documents),
             _ => Ok(documents.len()),
         }
     }
@@ -156,8 +131,8 @@ impl Shelf {
     /// How far documents have forms in common, where keys are postings.
     pub fn crowd(&self) -> Crowd {
         match &self.kind {
-            Kind::Postings { postings, .. } => postings.crowd(),
-            Kind::Outside { outside, .. } => outside.crowd(),
+            Kind::InMemory(in_memory) => in_memory.crowd(),
+            Kind::Outside(outside) => outside.crowd(),
             _ => Crowd::default(),
         }
     }
@@ -209,13 +184,8 @@ impl Shelf {
             Kind::Near { behind, .. } => {
                 behind.insert(&row(sketches, document))?;
             }
-            Kind::Keyed { keyed, .. } => keyed.insert(document),
-            Kind::Postings { postings, .. } => {
-                if let Sketches::Samples(samples) = sketches {
-                    postings.insert(samples, document);
-                }
-            }
-            Kind::Outside { outside, .. } => outside.insert(document),
+            Kind::InMemory(in_memory) => in_memory.insert(document),
+            Kind::Outside(outside) => outside.insert(document),
             Kind::Stored(stored) => stored.insert(sketches, document),
         }
         Ok(())
@@ -244,25 +214,24 @@ impl Shelf {
                     places: near.ids,
                 })
             }
-            Kind::Keyed { keyed, counts } => {
-                let near = |document, counts: &mut _, places: &mut _| {
-                    keyed.near(document, 0, counts, places);
+            Kind::InMemory(in_memory) => {
+                let near = |document, scratch: &mut _, places: &mut _| {
+                    in_memory.near(document, 0, scratch, places);
                 };
-                Ok(counts.look_up(documents, near))
+                Ok(self.scratches.look_up(documents, near))
             }
-            Kind::Postings { postings, counts } => {
-                let near = |document, counts: &mut _, places: &mut _| {
-                    postings.near(document, 0, counts, places);
+            Kind::Outside(outside) => {
+                let near = |document, scratch: &mut _, places: &mut _| {
+                    outside.near(document, 0, scratch, places);
                 };
-                Ok(counts.look_up(documents, near))
+                Ok(self.scratches.look_up(documents, near))
             }
-            Kind::Outside { outside, counts } => {
-                let near = |document, counts: &mut _, places: &mut _| {
-                    outside.near(document, 0, counts, places);
+            Kind::Stored(stored) => {
+                let near = |document, scratch: &mut _, places: &mut _| {
+                    stored.before(sketches, document, scratch, places);
                 };
-                Ok(counts.look_up(documents, near))
+                Ok(self.scratches.look_up(documents, near))
             }
-            Kind::Stored(stored) => Ok(stored.before(sketches, documents)),
         }
     }
 
@@ -279,72 +248,20 @@ impl Shelf {
                 behind.near(&row(sketches, document), &mut near)?;
                 places.extend(near.iter().map(|&(id, _)| self.mark + id));
             }
-            Kind::Keyed { keyed, counts } => {
-                counts.with(|counts| keyed.near(document, self.mark, counts, places));
+            Kind::InMemory(in_memory) => {
+                let near = |scratch: &mut _| in_memory.near(document, self.mark, scratch, places);
+                self.scratches.with(near);
             }
-            Kind::Postings { postings, counts } => {
-                counts.with(|counts| postings.near(document, self.mark, counts, places));
+            Kind::Outside(outside) => {
+                let near = |scratch: &mut _| outside.near(document, self.mark, scratch, places);
+                self.scratches.with(near);
             }
-            Kind::Outside { outside, counts } => {
-                counts.with(|counts| outside.near(document, self.mark, counts, places));
+            Kind::Stored(stored) => {
+                let near = |scratch: &mut _| stored.behind(sketches, document, scratch, places);
+                self.scratches.with(near);
             }
-            Kind::Stored(stored) => stored.behind(sketches, document, places),
         }
         Ok(())
-    }
-}
-
-fn keyed(keys: Keys, used: Use, longest: u32) -> Kind {
-    Kind::Keyed {
-        keyed: Keyed::new(keys, used, longest),
-        counts: Pool::default(),
-    }
-}
-
-impl<T> Default for Pool<T> {
-    fn default() -> Self {
-        Pool(Mutex::default())
-    }
-}
-
-impl<T: Default + Send> Pool<T> {
-    fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
-        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut own = lock().pop().unwrap_or_default();
-        let result = work(&mut own);
-        lock().push(own);
-        result
-    }
-
-    /// Looks documents up on all threads; `near` adds to the places found.
-    fn look_up(
-        &self,
-        documents: &[u32],
-        near: impl Fn(u32, &mut T, &mut Vec<u32>) + Sync,
-    ) -> Found {
-        let parts: Vec<(Vec<usize>, Vec<u32>)> = documents
-            .par_chunks(TASK)
-            .map(|documents| {
-                self.with(|room| {
-                    let mut places = Vec::new();
-                    let ends = documents.iter().map(|&document| {
-                        near(document, room, &mut places);
-                        places.len()
-                    });
-                    (ends.collect(), places)
-                })
-            })
-            .collect();
-        let mut found = Found {
-            offsets: vec![0],
-            places: Vec::new(),
-        };
-        for (ends, places) in parts {
-            let begin = found.places.len();
-            found.offsets.extend(ends.iter().map(|end| begin + end));
-            found.places.extend(places);
-        }
-        found
     }
 }
 

@@ -13,21 +13,14 @@ store ends up the same whatever the batches were.
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
 use super::filing::Filing;
-use super::postings::Share;
+use super::overlap::{CandidateIndex, Posting, PostingStore, Scratch, Scratches};
+use super::rare_keys::MinOverlap;
 use super::search::Found;
 use super::sketches::Sketches;
 use crate::error::{Error, Result};
-
-/// A document in the list of a key.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    place: u32,
-    share: Share,
-}
 
 /// What is to be stored for a document that was kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +29,29 @@ pub struct NewEntry {
     pub key: u64,
     /// The number of the document in its corpus.
     pub document: u32,
-    /// See [`Share`].
-    pub share: Share,
+    /// See [`MinOverlap`].
+    pub min_overlap: MinOverlap,
+}
+
+/// Lists that were fetched from a store, and grow as documents are filed.
+#[derive(Debug, Default)]
+struct FetchedLists(HashMap<u64, Vec<Posting>, FxBuildHasher>);
+
+impl PostingStore for FetchedLists {
+    type Key = u64;
+
+    #[inline]
+    fn list(&self, key: u64) -> impl Iterator<Item = Posting> {
+        self.0.get(&key).into_iter().flatten().rev().copied()
+    }
+
+    fn list_len(&self, key: u64) -> usize {
+        self.0.get(&key).map_or(0, Vec::len)
+    }
+
+    fn push(&mut self, key: u64, posting: Posting) {
+        self.0.entry(key).or_default().push(posting);
+    }
 }
 
 /// The lists that a batch needs, from a store and of the batch itself.
@@ -46,7 +60,7 @@ pub struct Stored {
     filing: Filing,
     /// Numbers of all stored documents that were met, ascending: by place.
     numbers: Vec<u64>,
-    lists: HashMap<u64, Vec<Entry>, FxBuildHasher>,
+    index: CandidateIndex<FetchedLists>,
     /// Where there are no keys: for each document of the batch the places to compare.
     given: Option<Found>,
     /// Documents of the corpus at the places, where they are to be looked at.
@@ -56,7 +70,7 @@ pub struct Stored {
 
 impl Stored {
     /// The lists with these entries: a key, the number of a stored document, and the
-    /// bits of its [`Share`] each. In any order.
+    /// bits of its [`MinOverlap`] each. In any order.
     ///
     /// # Errors
     ///
@@ -75,19 +89,24 @@ impl Stored {
             ));
         }
         let places = distinct(numbers);
-        let mut lists: HashMap<u64, Vec<Entry>, FxBuildHasher> = HashMap::default();
-        for ((&key, number), &share) in keys.iter().zip(numbers).zip(shares) {
+        let mut lists = FetchedLists::default();
+        let mut min_overlaps = vec![MinOverlap::ONE; places.len()];
+        for ((&key, number), &bits) in keys.iter().zip(numbers).zip(shares) {
             let place = places.partition_point(|other| other < number) as u32;
-            let share = Share::from_bits(share);
-            lists.entry(key).or_default().push(Entry { place, share });
+            let min_overlap = MinOverlap::from_bits(bits);
+            min_overlaps[place as usize] = min_overlap;
+            lists.0.entry(key).or_default().push(Posting {
+                place,
+                is_common: min_overlap.is_common,
+            });
         }
-        for list in lists.values_mut() {
-            list.sort_unstable_by_key(|entry| entry.place);
+        for list in lists.0.values_mut() {
+            list.sort_unstable_by_key(|posting| posting.place);
         }
         Ok(Stored {
             documents: vec![None; places.len()],
             numbers: places,
-            lists,
+            index: CandidateIndex::new(lists, filing.longest(), min_overlaps),
             given: None,
             filing,
             new: Vec::new(),
@@ -117,8 +136,12 @@ impl Stored {
                 places: numbers.iter().map(place).collect(),
             }),
             documents: vec![None; places.len()],
+            index: CandidateIndex::new(
+                FetchedLists::default(),
+                filing.longest(),
+                vec![MinOverlap::ONE; places.len()],
+            ),
             numbers: places,
-            lists: HashMap::default(),
             filing,
             new: Vec::new(),
         })
@@ -152,7 +175,7 @@ impl Stored {
     pub fn candidates(&self, sketches: &Sketches, count: u32) -> Result<Vec<u64>> {
         self.check(sketches, count as usize)?;
         let all: Vec<u32> = (0..count).collect();
-        let mut places = self.look_up(sketches, &all, |_| true).places;
+        let mut places = self.look_up(sketches, &all).places;
         places.sort_unstable();
         places.dedup();
         let number = |place: u32| self.numbers[place as usize];
@@ -177,46 +200,56 @@ impl Stored {
         &self.new
     }
 
-    /// Stored documents that were admitted and may be similar.
-    pub(super) fn before(&self, sketches: &Sketches, documents: &[u32]) -> Found {
-        let is_admitted = |place: u32| self.documents[place as usize].is_some();
-        self.look_up(sketches, documents, is_admitted)
+    /// Adds the places of stored documents that were admitted and may be similar.
+    pub(super) fn before(
+        &self,
+        sketches: &Sketches,
+        document: u32,
+        scratch: &mut Scratch,
+        places: &mut Vec<u32>,
+    ) {
+        let begin = places.len();
+        self.near(sketches, document, 0, scratch, places);
+        let mut end = begin;
+        for at in begin..places.len() {
+            if self.documents[places[at] as usize].is_some() {
+                places[end] = places[at];
+                end += 1;
+            }
+        }
+        places.truncate(end);
     }
 
     /// Adds the places from those of the batch on that may be similar.
-    pub(super) fn behind(&self, sketches: &Sketches, document: u32, places: &mut Vec<u32>) {
+    pub(super) fn behind(
+        &self,
+        sketches: &Sketches,
+        document: u32,
+        scratch: &mut Scratch,
+        places: &mut Vec<u32>,
+    ) {
         let from = self.numbers.len() as u32;
         if self.given.is_some() {
             places.extend(from..self.documents.len() as u32);
         } else {
-            let mut room = Room::default();
-            self.near(sketches, document, from, &mut room, places);
+            self.near(sketches, document, from, scratch, places);
         }
     }
 
     /// Files a document of the batch.
     pub(super) fn insert(&mut self, sketches: &Sketches, document: u32) {
-        let place = self.documents.len() as u32;
         self.documents.push(Some(document));
         let mut filed = Vec::new();
-        let longest = self.filing.longest();
-        let is_closed = |key| {
-            self.lists
-                .get(&key)
-                .is_some_and(|list| list.len() >= longest)
-        };
+        let is_closed = |key| self.index.is_full(key);
         self.filing.filed(sketches, document, is_closed, &mut filed);
-        for (key, share) in filed {
-            let list = self.lists.entry(key).or_default();
-            if list.len() < longest {
-                list.push(Entry { place, share });
-                self.new.push(NewEntry {
-                    key,
-                    document,
-                    share,
-                });
-            }
-        }
+        let new = &mut self.new;
+        self.index.insert(filed, |key, min_overlap| {
+            new.push(NewEntry {
+                key,
+                document,
+                min_overlap,
+            });
+        });
     }
 
     /// Calls `told` with each of some documents of the batch and the number of each stored
@@ -227,7 +260,7 @@ impl Stored {
         documents: &[u32],
         mut told: impl FnMut(u32, u64),
     ) {
-        let found = self.look_up(sketches, documents, |_| true);
+        let found = self.look_up(sketches, documents);
         for (&document, bounds) in documents.iter().zip(found.offsets.windows(2)) {
             for &place in &found.places[bounds[0]..bounds[1]] {
                 told(document, self.numbers[place as usize]);
@@ -235,73 +268,34 @@ impl Stored {
         }
     }
 
-    fn look_up(
-        &self,
-        sketches: &Sketches,
-        documents: &[u32],
-        wanted: impl Fn(u32) -> bool + Sync,
-    ) -> Found {
-        let parts: Vec<Vec<u32>> = documents
-            .par_iter()
-            .with_min_len(16)
-            .map_init(Room::default, |room, &document| {
-                let mut places = Vec::new();
-                match &self.given {
-                    Some(given) => {
-                        let at = document as usize;
-                        let range = given.offsets[at]..given.offsets[at + 1];
-                        places.extend_from_slice(&given.places[range]);
-                    }
-                    None => self.near(sketches, document, 0, room, &mut places),
-                }
-                places.retain(|&place| wanted(place));
-                places
-            })
-            .collect();
-        let mut found = Found {
-            offsets: vec![0],
-            places: Vec::new(),
-        };
-        for places in parts {
-            found.places.extend(places);
-            found.offsets.push(found.places.len());
-        }
-        found
+    fn look_up(&self, sketches: &Sketches, documents: &[u32]) -> Found {
+        Scratches::default().look_up(documents, |document, scratch, places| {
+            self.near(sketches, document, 0, scratch, places);
+        })
     }
 
-    /// Adds the places from `from` on that share enough keys, ascending.
+    /// Adds the places from `since` on that share enough keys, ascending.
     fn near(
         &self,
         sketches: &Sketches,
         document: u32,
-        from: u32,
-        room: &mut Room,
+        since: u32,
+        scratch: &mut Scratch,
         places: &mut Vec<u32>,
     ) {
-        self.filing.looked_up(sketches, document, &mut room.keys);
-        let own = self.filing.share(sketches, document);
-        for list in room.keys.iter().filter_map(|key| self.lists.get(key)) {
-            for entry in list.iter().rev().take_while(|entry| entry.place >= from) {
-                let (shared, share) = room.shared.entry(entry.place).or_default();
-                shared[usize::from(entry.share.is_common)] += 1;
-                *share = entry.share;
-            }
+        if let Some(given) = &self.given {
+            let at = document as usize;
+            let range = given.offsets[at]..given.offsets[at + 1];
+            places.extend_from_slice(&given.places[range]);
+            return;
         }
-        let begin = places.len();
-        places.extend(room.shared.drain().filter_map(|(place, (shared, share))| {
-            let share = own.or_less(share);
-            share.is_reached(shared[0], shared[1]).then_some(place)
-        }));
-        places[begin..].sort_unstable();
+        let mut keys = std::mem::take(&mut scratch.keys);
+        self.filing.looked_up(sketches, document, &mut keys);
+        let own = self.filing.min_overlap(sketches, document);
+        self.index
+            .near(keys.iter().copied(), own, since, scratch, places);
+        scratch.keys = keys;
     }
-}
-
-/// Room for look-ups; reused from one to the next.
-#[derive(Default)]
-struct Room {
-    keys: Vec<u64>,
-    /// For each place the keys shared, rare and common ones, and what is enough.
-    shared: HashMap<u32, ([u32; 2], Share), FxBuildHasher>,
 }
 
 fn distinct(numbers: &[u64]) -> Vec<u64> {

@@ -5,7 +5,7 @@ bytes of the key and 4 of its count, by key. *Entries*: 4 bytes of the key, 2 of
 share and 8 of the document's number, by key and number.
 */
 
-use super::Share;
+use super::MinOverlap;
 use crate::error::{Error, Result};
 
 /// Bytes of the highest number, of a counted key, and of an entry.
@@ -28,7 +28,7 @@ pub struct Entry {
     /// The key.
     pub key: u32,
     /// What the document asks for.
-    pub share: Share,
+    pub min_overlap: MinOverlap,
     /// The number of the document.
     pub number: u64,
 }
@@ -70,7 +70,7 @@ pub fn write_entries(entries: &[Entry]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(ENTRY * entries.len());
     for entry in entries {
         bytes.extend(entry.key.to_le_bytes());
-        bytes.extend(entry.share.to_bits().to_le_bytes());
+        bytes.extend(entry.min_overlap.to_bits().to_le_bytes());
         bytes.extend(entry.number.to_le_bytes());
     }
     bytes
@@ -88,7 +88,7 @@ pub fn read_entries(bytes: &[u8]) -> Result<impl ExactSizeIterator<Item = Entry>
         let [a, b, c, d, e, f, number @ ..] = *record;
         Entry {
             key: u32::from_le_bytes([a, b, c, d]),
-            share: Share::from_bits(u16::from_le_bytes([e, f])),
+            min_overlap: MinOverlap::from_bits(u16::from_le_bytes([e, f])),
             number: u64::from_le_bytes(number),
         }
     }))
@@ -119,7 +119,7 @@ mod tests {
         assert!(write_counted(5, std::iter::empty()).is_empty());
         assert_eq!(read_counted(&[]).unwrap().1.len(), 0);
 
-        let share = Share {
+        let min_overlap = MinOverlap {
             is_common: true,
             rare: 2,
             any: 8,
@@ -127,12 +127,12 @@ mod tests {
         let entries = [
             Entry {
                 key: 7,
-                share,
+                min_overlap,
                 number: 9,
             },
             Entry {
                 key: u32::MAX,
-                share: Share::ONE,
+                min_overlap: MinOverlap::ONE,
                 number: u64::MAX,
             },
         ];

@@ -30,7 +30,7 @@ use rustc_hash::FxHashMap;
 
 use self::blob::{Counted, Entry};
 use super::filing::Filing;
-use super::postings::{Frequent, Share};
+use super::rare_keys::{Frequent, MinOverlap};
 use super::search::Search;
 use super::sketches::Sketches;
 use super::stored::Stored;
@@ -209,11 +209,15 @@ impl Exchange {
                 continue;
             }
             filing.filed(sketches, document as u32, |_| false, &mut filed);
-            for &(key, share) in &filed {
+            for &(key, min_overlap) in &filed {
                 let key = key as u32;
                 // A key that nobody else has brings nobody together.
                 if counts.0.contains_key(&key) {
-                    dealt[self.bucket(key)].push(Entry { key, share, number });
+                    dealt[self.bucket(key)].push(Entry {
+                        key,
+                        min_overlap,
+                        number,
+                    });
                 }
             }
         }
@@ -294,7 +298,7 @@ impl Exchange {
             for entry in blob::read_entries(blob.as_ref())? {
                 keys.push(u64::from(entry.key));
                 filed.push(entry.number);
-                shares.push(entry.share.to_bits());
+                shares.push(entry.min_overlap.to_bits());
             }
         }
         let stored = Stored::new(filing, &keys, &filed, &shares)?;
