@@ -71,7 +71,8 @@ def stages_of(path):
 
 def exchanged(texts):
     """Return what the exchange of keys and the verification cost, a document."""
-    from neardup import _core, load_recipe, resources
+    from neardup import _core, load_recipe
+    from neardup._engine import recipe_assets as resources
     from neardup.plan import rule as rule_of
 
     recipe = load_recipe("minhash")

@@ -16,13 +16,18 @@ from hypothesis import HealthCheck, settings
 from neardup import _core
 from tests import needs
 
-# A shell that starts a job in the background lets it ignore Ctrl-C, and so do all the
-# programs that the tests start and interrupt.
+# A shell that starts a job in the background lets it ignore Ctrl-C, and nohup a closed terminal,
+# and so do all the programs that the tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # A child of a fork would wait for ever for the global pool of threads, so nothing may use it.
 _core.forbid_global_pool()
+
+# Sentences are compared in English, whatever the language of the machine.
+os.environ["LC_ALL"] = "C.UTF-8"
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -48,26 +53,22 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     return argname if isinstance(val, bytes) and len(val) > 40 else None
 
 
-#: Groups of many files, which take the longest.
-_LONGEST = ("spark", "postgresql")
-
-
 # After those of the folders, and before that of pytest-xdist.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let one worker run all tests of a file, so that what they share is made once.
 
-    What takes long begins first, or one worker would end with it alone.
+    Groups that a folder makes of many files take the longest. They begin first, or one worker
+    would end with them alone.
     """
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     ranks = {}
     for item in items:
-        mark = item.get_closest_marker("xdist_group")
-        if mark is None:
+        if item.get_closest_marker("xdist_group"):
+            ranks[item] = 0
+        else:
             item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT).as_posix()))
             ranks[item] = 1 if item.path in slow else 2
-        else:
-            ranks[item] = 0 if mark.args[0] in _LONGEST else 1
     items.sort(key=ranks.__getitem__)
 
 

@@ -15,7 +15,7 @@ The first four are a recipe.
 """
 
 # An interrupt during the imports below must end the command like any other interrupt.
-from neardup import interrupt as _interrupt
+from neardup._engine import interrupt as _interrupt
 
 if _interrupt.is_command():
     _interrupt.end_at_once()

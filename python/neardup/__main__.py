@@ -1,6 +1,6 @@
 """The command: ``neardup`` and ``python -m neardup``."""
 
-from neardup import interrupt
+from neardup._engine import interrupt
 
 
 def main() -> None:

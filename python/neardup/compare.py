@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.given import checked_text, prepared
-from neardup.parameters import check_flag
+from neardup._engine.messages import Message
+from neardup._engine.recipe_assets import compiled
+from neardup._engine.text_inputs import checked_text, prepared
+from neardup._engine.validation import check_flag
 from neardup.plan import measure_name, rule
 from neardup.recipe import Recipe, load_recipe
-from neardup.resources import compiled
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -243,7 +245,7 @@ def _comparison(corpus: _core.Corpus, recipe: Recipe, edit_similarity: float) ->
         similarity=similarity,
         measure=measure,
         duplicate=duplicate,
-        verdict=f"{reason}: {'duplicates' if duplicate else 'no duplicates'}",
+        verdict=Message("runs.duplicates" if duplicate else "runs.no_duplicates", reason=reason),
         threshold=decide.threshold,
         max_distance=decide.max_distance,
         resemblance=found["resemblance"],
@@ -269,30 +271,36 @@ def _decided(
     few: bool,
     is_identical: bool,
     contradicts: bool,
-) -> tuple[bool, str]:
+) -> tuple[bool, Message]:
     """Return whether two texts are duplicates, and why."""
     decide = recipe.decide
     if few:
         if is_identical:
-            return True, "the normalized texts are identical"
+            return True, Message("runs.identical")
         least = max(decide.min_features, 1)
-        return False, f"a text of fewer than {least} features repeats only an identical text"
+        return False, Message("runs.few_features", least=least)
     reasons = []
     duplicate = True
     if decide.max_distance is not None and distance is not None:
-        verb = "differs" if distance == 1 else "differ"
-        bound = f"at most {decide.max_distance} allowed"
-        reasons.append(f"{distance} of {recipe.sketch.bits} bits {verb}, {bound}")
+        bounds = {"bits": recipe.sketch.bits, "most": decide.max_distance}
+        reasons.append(Message("runs.bits_differ", count=distance, **bounds))
         duplicate = distance <= decide.max_distance
     if decide.threshold is not None:
-        shown = _shown(similarity, decide.threshold)
-        reasons.append(f"similarity {shown} by {measure}, at least {decide.threshold} needed")
+        reasons.append(
+            Message(
+                "runs.similarity",
+                similarity=_shown(similarity, decide.threshold),
+                measure=measure,
+                threshold=decide.threshold,
+            )
+        )
         duplicate = duplicate and similarity >= decide.threshold
     if not reasons:
-        return False, f"the recipe '{recipe.name}' has neither a threshold nor a max_distance"
+        return False, Message("runs.neither_bound", recipe=recipe.name)
     if contradicts:
-        reasons.append("more numbers differ than edits explain")
-    return duplicate and not contradicts, "; ".join(reasons)
+        reasons.append(Message("runs.numbers_differ"))
+    both = reduce(lambda first, then: Message("runs.both", first=first, second=then), reasons)
+    return duplicate and not contradicts, both
 
 
 def _shown(similarity: float, threshold: float) -> str:

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.parameters import check_field, check_path
+from neardup._engine.summary import Summary, peak_memory
+from neardup._engine.validation import check_field, check_path
 from neardup.plan import Plan
 from neardup.recipe import Recipe, load_recipe
-from neardup.summary import Summary, peak_memory
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.collect import Progress
+    from neardup._engine.ingest import Progress
     from neardup.readers import Problem
 
 
@@ -142,9 +142,9 @@ def dedup(
     >>> result.removed.to_pylist()[0]["kept_id"]
     '0'
     """
-    from neardup.collect import priority_field
+    from neardup._engine.ingest import priority_field
+    from neardup._engine.pipeline import Run
     from neardup.readers import open_table
-    from neardup.run import Run
 
     value_field = priority_field(priority)
     source = open_table(
@@ -235,10 +235,10 @@ title_from_first_line, workers, memory
         If an output exists, or cannot be written. Then none of the outputs is
         left behind.
     """
-    from neardup.collect import Progress, priority_field
+    from neardup._engine.checkpoint import Work, refuse_outputs, states_of
+    from neardup._engine.ingest import Progress, priority_field
+    from neardup._engine.pipeline import Run
     from neardup.readers import open_sources
-    from neardup.run import Run
-    from neardup.work import Work, refuse_outputs, states_of
     from neardup.writers import REMOVED, OutputSet, write_kept, write_rows
 
     value_field = priority_field(priority)
@@ -325,7 +325,7 @@ title_from_first_line, workers, memory
                 notes=[*sources.remarks, *written.notes],
                 **settings,
             )
-            report_file.write(text_of_report.encode() + b"\n")
+            report_file.write(text_of_report.encode(errors="backslashreplace") + b"\n")
         if folder is not None:
             # Cleared when all outputs have their names.
             folder.is_over = True

@@ -4,7 +4,14 @@ All of them derive from `NeardupError`; most have a second parent, so that
 ``except ValueError`` and ``except OSError`` keep working. A message is one
 sentence of fact, *must be … Got … instead*, and after it, where one is known,
 a remedy. Messages about data begin with the file, the record and the field.
+
+Programs go by the class, `NeardupError.code` and `NeardupError.values`, and not by
+the sentence, which `neardup._engine.messages` makes of them.
 """
+
+from __future__ import annotations
+
+from typing import Any
 
 __all__ = [
     "IndexFormatError",
@@ -24,7 +31,31 @@ class NeardupError(Exception):
 
     Never raised itself. A handler prints it after the program's name:
     ``neardup: news.jsonl: no such file.``
+
+    Examples
+    --------
+    >>> import neardup
+    >>> try:
+    ...     neardup.dedup(["a text"], threshold=80)
+    ... except neardup.ParameterError as error:
+    ...     print(error.code, error.values["parameter"], error.values["value"])
+    options.must_be threshold 80
     """
+
+    @property
+    def code(self) -> str | None:
+        """What went wrong, for programs; None for an error that somebody else made."""
+        return getattr(self.message, "code", None)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the sentence is made with: `parameter`, `value`, `expected`, `file` and others."""
+        return getattr(self.message, "values", {})
+
+    @property
+    def message(self) -> str:
+        """The sentence in English: a `Message`, where neardup made the error."""
+        return self.args[0] if len(self.args) == 1 else str(self)
 
 
 class ParameterError(NeardupError, ValueError):

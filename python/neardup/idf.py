@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup._engine.messages import Message
+from neardup._engine.validation import check_field, check_path
 from neardup.exceptions import InputError, ParameterError
-from neardup.parameters import check_field, check_path
 
 if TYPE_CHECKING:
-    from neardup.collect import Progress
+    from neardup._engine.ingest import Progress
     from neardup.recipe import Recipe
 
 _MAGIC = "#neardup-idf"
@@ -92,15 +93,19 @@ def load_idf(path: str | Path) -> DocumentFrequencies:
     try:
         lines = read_whole(path).decode().split("\n")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}.") from error
+        raise InputError(Message("recipes.not_utf8", file=str(path), byte=error.start)) from error
     header = [line.partition("\t") for line in lines[:3]]
     names = [part[0] for part in header]
     if names != [_MAGIC, "#units", "#documents"] or not _is_number(header[2][2]):
-        raise InputError(f"{path}: not a table of document frequencies; make one with: neardup idf")
+        raise InputError(Message("recipes.no_frequencies", file=str(path)))
     if header[0][2] != _VERSION:
         raise InputError(
-            f"{path}: format {header[0][2]}, this version reads {_VERSION}; count again with: "
-            "neardup idf"
+            Message(
+                "recipes.frequencies_of_other_format",
+                file=str(path),
+                found=header[0][2],
+                expected=_VERSION,
+            )
         )
     documents = int(header[2][2])
     counts: dict[str, int] = {}
@@ -112,8 +117,13 @@ def load_idf(path: str | Path) -> DocumentFrequencies:
         right = tab and _is_number(count) and 1 <= int(count) <= documents
         if not right or word in counts:
             raise InputError(
-                f"{path}: line {number}: expected a new word, a tab and a count from 1 to "
-                f"{documents}, found {line[:60]!r}."
+                Message(
+                    "recipes.no_word_and_count",
+                    file=str(path),
+                    line=number,
+                    documents=documents,
+                    found=repr(line[:60]),
+                )
             )
         counts[word] = int(count)
     return DocumentFrequencies(documents, counts, header[1][2])
@@ -158,16 +168,19 @@ def count_idf(
     >>> table.documents, dict(table.counts)
     (2, {'bridge': 1, 'harbour': 1, 'stone': 2})
     """
-    from neardup.collect import collect
+    from neardup._engine.ingest import collect
+    from neardup._engine.recipe_assets import units_name
     from neardup.readers import Sources, open_table
     from neardup.recipe import CORPUS, load_recipe
-    from neardup.resources import units_name
 
     chosen = load_recipe(recipe)
     if chosen.weigh.scheme not in ("tf-idf", "improved"):
         raise ParameterError(
-            "The 'recipe' parameter must weigh by document frequency, as keywords and improved "
-            f"do. Got {chosen.name!r} instead."
+            Message(
+                "recipes.must_weigh_by_document_frequency",
+                parameter="recipe",
+                value=repr(chosen.name),
+            )
         )
     chosen = chosen.replace(weigh={"idf": CORPUS})
     field = check_field(text, "text")

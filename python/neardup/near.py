@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad, check_max_distance, check_whole, check_workers
 from neardup.exceptions import ParameterError
-from neardup.parameters import bad, check_max_distance, check_whole, check_workers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -180,7 +181,7 @@ class FingerprintIndex:
         """
         wanted = self.max_distance
         if max_distance is not None:
-            built = ", for which the index was built"
+            built = "runs.distance_of_index"
             wanted = check_whole(max_distance, "max_distance", 0, self.max_distance, built)
         return CandidatePairs(
             *self._core.near(
@@ -194,19 +195,22 @@ def _rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
 
     bits = check_whole(bits, "bits", 1, 256)
     if bits > 64 and bits not in (128, 256):
-        raise bad("bits", "a whole number from 1 to 64, 128 or 256", bits)
+        raise bad("bits", "runs.bits", bits)
     words = -(-bits // 64)
     array = np.asarray(fingerprints)
     if array.ndim == 1 and words == 1:
         array = array[:, None]
     if array.dtype != np.uint64 or array.ndim != 2 or array.shape[1] != words:
         raise ParameterError(
-            f"The 'fingerprints' parameter must be an array of uint64 of shape (n, {words}) for "
-            f"{bits} bits. Got {array.dtype} of shape {array.shape} instead."
+            Message(
+                "runs.no_words_of_fingerprints",
+                parameter="fingerprints",
+                words=words,
+                bits=bits,
+                type=str(array.dtype),
+                shape=str(array.shape),
+            )
         )
     if bits < 64 and (array >> np.uint64(bits)).any():
-        raise ParameterError(
-            f"The 'fingerprints' parameter must have no bits above {bits}. Got a larger value "
-            "instead."
-        )
+        raise ParameterError(Message("runs.bits_above", parameter="fingerprints", bits=bits))
     return np.ascontiguousarray(array)

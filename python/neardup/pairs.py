@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.parameters import check_choice, check_field, check_flag
+from neardup._engine.summary import Clock, Summary, peak_memory
+from neardup._engine.validation import check_choice, check_field, check_flag
 from neardup.plan import Plan, Rule, plan_of, rule
 from neardup.recipe import Recipe, load_recipe
-from neardup.summary import Clock, Summary, peak_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup import _core
-    from neardup.collect import Progress
+    from neardup._engine.ingest import Progress
     from neardup.readers import Problem
 
 
@@ -152,7 +152,7 @@ title_from_first_line, workers, force, progress
     ParameterError, InputError, OutputError
         As :func:`neardup.dedup_files` does.
     """
-    from neardup.collect import Progress
+    from neardup._engine.ingest import Progress
     from neardup.readers import open_sources
     from neardup.writers import PAIRS, OutputSet, write_rows
 
@@ -190,10 +190,10 @@ title_from_first_line, workers, force, progress
                 recipe_id=chosen.id,
                 plan=result.plan,
                 problems=[*result.problems, *sources.notes],
-                notes=sources.remarks,
+                notes=[*sources.remarks],
                 **settings,
             )
-            report_file.write(text_of_report.encode() + b"\n")
+            report_file.write(text_of_report.encode(errors="backslashreplace") + b"\n")
     return result
 
 
@@ -210,7 +210,7 @@ def _find(
 ) -> PairsResult:
     import pyarrow as pa
 
-    from neardup.collect import collect
+    from neardup._engine.ingest import collect
 
     clock = Clock()
     wanted = rule(recipe, threshold=threshold, max_distance=max_distance)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup._engine.messages import Message
+from neardup._engine.validation import check_flag, check_max_distance, check_threshold, check_whole
 from neardup.exceptions import ParameterError
-from neardup.parameters import check_flag, check_max_distance, check_threshold, check_whole
 from neardup.recipe import CORPUS, NONE, Recipe, Sketch, load_recipe
 
 if TYPE_CHECKING:
@@ -143,19 +144,20 @@ def rule(
 
     decide, sketch = recipe.decide, recipe.sketch
     if sketch.kind != "simhash" and max_distance is not None:
-        check_whole(max_distance, "max_distance", 0)
+        value = check_whole(max_distance, "max_distance", 0)
         raise ParameterError(
-            f"The 'max_distance' parameter must be left out: it is for fingerprints, and the "
-            f"recipe '{recipe.name}' makes sketches of the kind '{sketch.kind}'. Got "
-            f"{max_distance} instead. Give a threshold, or a recipe such as 'characters'."
+            Message(
+                "runs.distance_without_fingerprints",
+                parameter="max_distance",
+                recipe=recipe.name,
+                kind=sketch.kind,
+                value=value,
+            )
         )
     if threshold is None and max_distance is None:
         threshold, max_distance = decide.threshold, decide.max_distance
     if threshold is None and max_distance is None:
-        raise ParameterError(
-            f"The recipe '{recipe.name}' does not say what a duplicate is. "
-            "Give a threshold or a max_distance, or set one under [decide]."
-        )
+        raise ParameterError(Message("runs.no_bound", recipe=recipe.name))
     measured = "sketch" if threshold is None else decide.measure
     scheme = "near"
     if threshold is not None:

@@ -16,8 +16,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from neardup.exceptions import InputError, ParameterError
-from neardup.parameters import (
+from neardup._engine.messages import Message, system_words
+from neardup._engine.validation import (
     bad,
     check_choice,
     check_flag,
@@ -26,6 +26,7 @@ from neardup.parameters import (
     check_threshold,
     check_whole,
 )
+from neardup.exceptions import InputError, ParameterError
 
 #: The built-in recipes, the default first.
 NAMES = (
@@ -321,7 +322,7 @@ class Recipe:
     @property
     def id(self) -> str:
         """The name and a digest of all that decides the bits of a sketch."""
-        from neardup.resources import digest
+        from neardup._engine.recipe_assets import digest
 
         return f"{self.name}-{digest(self)}"
 
@@ -418,21 +419,24 @@ def load_recipe(recipe: str | Path | Recipe = NAMES[0]) -> Recipe:
     if isinstance(recipe, Recipe):
         return recipe
     if not isinstance(recipe, (str, os.PathLike)):
-        raise bad("recipe", "a name, a path or a Recipe", recipe)
+        raise bad("recipe", "recipes.name_path_or_recipe", recipe)
     if isinstance(recipe, str) and recipe in NAMES:
         return _built_in(recipe)
     path = Path(recipe)
     if path.suffix != ".toml":
+        expected = Message("recipes.name_or_toml", choices=", ".join(NAMES))
+        got = repr(str(recipe)[:60])
         raise ParameterError(
-            f"The 'recipe' parameter must be one of {', '.join(NAMES)} or a .toml file. "
-            f"Got {str(recipe)[:60]!r} instead."
+            Message("options.must_be", parameter="recipe", expected=expected, value=got)
         )
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"{path}: not a TOML file: {error}.") from error
+        raise InputError(
+            Message("recipes.cannot_be_read", file=str(path), reason=system_words(error))
+        ) from error
+    except (ValueError, RecursionError) as error:  # of TOML, of UTF-8, of a number's length
+        raise InputError(Message("recipes.not_toml", file=str(path), reason=str(error))) from error
     return _from_table(table, default_name=path.stem, folder=path.parent)
 
 
@@ -458,7 +462,7 @@ def _from_table(table: dict[str, Any], *, default_name: str, folder: Path | None
     for key, value in table.items():
         if key in _STAGES:
             if not isinstance(value, dict):
-                raise bad(key, "a table", value)
+                raise bad(key, "recipes.table", value)
             stages[key] = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
         elif key in ("name", "description"):
             stages[key] = value
@@ -477,9 +481,8 @@ def _resolve_paths(stages: dict[str, Any], folder: Path) -> None:
 
 
 def _unknown(name: str, known: set[str]) -> ParameterError:
-    return ParameterError(
-        f"A recipe has no setting '{name}'. It must be one of {', '.join(sorted(known))}."
-    )
+    choices = ", ".join(sorted(known))
+    return ParameterError(Message("recipes.no_such_setting", setting=name, choices=choices))
 
 
 def _validate(recipe: Recipe) -> None:
@@ -488,14 +491,14 @@ def _validate(recipe: Recipe) -> None:
     for stage, kind in _STAGES.items():
         settings = getattr(recipe, stage)
         if not isinstance(settings, kind):
-            raise bad(stage, f"a {kind.__name__}", settings)
+            raise bad(stage, "recipes.stage", settings, type=kind.__name__)
         for item in dataclasses.fields(kind):
             value = getattr(settings, item.name)
             choices = _CHOICES.get((stage, item.name))
             if choices is not None:
                 # 64.0 is equal to 64, and is no number of bits.
                 if isinstance(value, float):
-                    raise bad(f"{stage}.{item.name}", "a whole number", value)
+                    raise bad(f"{stage}.{item.name}", "recipes.whole_number", value)
                 check_choice(value, f"{stage}.{item.name}", choices)
             elif isinstance(item.default, bool):
                 check_flag(value, f"{stage}.{item.name}")
@@ -504,11 +507,11 @@ def _validate(recipe: Recipe) -> None:
     segment, weigh, sketch, decide = recipe.segment, recipe.weigh, recipe.sketch, recipe.decide
     if segment.units not in _UNITS and ":" not in segment.units:
         listed = ", ".join(_UNITS)
-        raise bad("segment.units", f"one of {listed}, or module:function", segment.units)
+        raise bad("segment.units", "recipes.units", segment.units, choices=listed)
     check_whole(segment.k, "segment.k", 1, _MAX_SHINGLE)
     tags = segment.drop_tags
     if not isinstance(tags, tuple) or not all(isinstance(tag, str) for tag in tags):
-        raise bad("segment.drop_tags", "a list of text", tags)
+        raise bad("segment.drop_tags", "recipes.list_of_text", tags)
     if weigh.top is not None:
         check_whole(weigh.top, "weigh.top", 1, _MAX_COUNT)
     check_whole(weigh.min_document_frequency, "weigh.min_document_frequency", 1, _MAX_COUNT)
@@ -516,12 +519,13 @@ def _validate(recipe: Recipe) -> None:
     check_whole(sketch.size, "sketch.size", 0, _MAX_COUNT)
     _validate_kind(recipe)
     if weigh.scheme in ("tf-idf", "improved") and weigh.idf == NONE:
-        raise bad("weigh.idf", f"corpus, bundled or a file for '{weigh.scheme}'", weigh.idf)
+        raise bad("weigh.idf", "recipes.idf_source", weigh.idf, scheme=weigh.scheme)
     if weigh.min_document_frequency > 1 and weigh.idf in (NONE, BUNDLED):
         raise bad(
             "weigh.min_document_frequency",
-            f"1 with the idf '{weigh.idf}', for which no documents are counted",
+            "recipes.one_with_idf",
             weigh.min_document_frequency,
+            idf=weigh.idf,
         )
     if decide.threshold is not None:
         check_threshold(decide.threshold, "decide.threshold")
@@ -536,18 +540,21 @@ def _validate_kind(recipe: Recipe) -> None:
     for name in sorted(set().union(*_OF_KIND.values()) - set(_OF_KIND[kind])):
         value = getattr(sketch, name)
         if value != getattr(Sketch, name):
-            raise bad(f"sketch.{name}", f"left out for the kind '{kind}'", value)
+            raise bad(f"sketch.{name}", "recipes.left_out_for_kind", value, kind=kind)
     if kind == "simhash":
         if sketch.hash == "xxh3":
             whole = check_whole(sketch.bits, "sketch.bits", 1)
             check_choice(whole, "sketch.bits", _WIDTHS)
         else:
-            with_hash = f" with the hash '{sketch.hash}'"
-            check_whole(sketch.bits, "sketch.bits", 1, _WIDEST, with_hash)
+            try:
+                check_whole(sketch.bits, "sketch.bits", 1, _WIDEST)
+            except ParameterError:
+                bounds = {"least": 1, "most": _WIDEST, "hash": sketch.hash}
+                raise bad("sketch.bits", "recipes.width_with_hash", sketch.bits, **bounds) from None
         if decide.measure == "sketch":
             raise bad(
                 "decide.measure",
-                "content or resemblance for fingerprints, which max_distance alone compares",
+                "recipes.measure_of_fingerprints",
                 decide.measure,
             )
         if decide.max_distance is not None:
@@ -555,6 +562,8 @@ def _validate_kind(recipe: Recipe) -> None:
         return
     if weigh.scheme != "once" or weigh.top is not None:
         scheme = weigh.scheme if weigh.top is None else f"{weigh.scheme}, top {weigh.top}"
-        raise bad("weigh.scheme", f"once, without top, for the kind '{kind}'", scheme)
+        raise bad("weigh.scheme", "recipes.once_without_top", scheme, kind=kind)
     if decide.max_distance is not None:
-        raise bad("decide.max_distance", f"left out for the kind '{kind}'", decide.max_distance)
+        raise bad(
+            "decide.max_distance", "recipes.left_out_for_kind", decide.max_distance, kind=kind
+        )

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
+from neardup._engine.messages import Message
 from neardup.exceptions import InputError, ParameterError
 
 UNIT = "\x1e"
@@ -33,24 +34,28 @@ def load_segmenter(name: str) -> Segmenter:
     try:
         module = importlib.import_module(module_name)
     except Exception as error:  # the user's module may fail in any way of its own
-        remedy = ""
+        failed = {
+            "parameter": "segment.units",
+            "module": module_name,
+            "kind": type(error).__name__,
+            "reason": str(error),
+        }
+        message = Message("recipes.cannot_import", **failed)
         if isinstance(error, ModuleNotFoundError) and _is_of(error.name, module_name):
             file = module_name.replace(".", "/") + ".py"
-            remedy = (
-                f". Python looks for it in installed packages and in PYTHONPATH: if {file} is in"
-                " this folder, run with PYTHONPATH=. (PYTHONPATH=. neardup ...)."
-            )
-        raise ParameterError(
-            f"The 'segment.units' parameter must name a callable as module:function. "
-            f"Importing '{module_name}' failed: {type(error).__name__}: {error}{remedy}"
-        ) from error
+            message = Message("recipes.module_not_on_path", **failed, file=file)
+        raise ParameterError(message) from error
     function: Any = module
     for part in function_name.split("."):
         function = getattr(function, part, None)
     if not callable(function):
         raise ParameterError(
-            f"The 'segment.units' parameter must name a callable as module:function. "
-            f"'{module_name}' has no callable '{function_name}'."
+            Message(
+                "recipes.no_such_callable",
+                parameter="segment.units",
+                module=module_name,
+                function=function_name,
+            )
         )
     segmenter: Segmenter = function
     return segmenter
@@ -74,19 +79,35 @@ def encoded_units(segmenter: Segmenter, text: str) -> str:
         for unit in segmenter(text):
             if isinstance(unit, str):
                 # A str of two characters would pass for a pair.
-                raise TypeError(f"expected pairs of (word, tag), found the text {unit[:20]!r}")
+                raise TypeError(
+                    Message("recipes.text_instead_of_pairs", found=_line(repr(unit[:20])))
+                )
             word, tag = unit
             encoded.append(f"{_clean(word)}{TAG}{_clean(tag)}")
     except Exception as error:  # the user's function may fail in any way of its own
-        said = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InputError(f"The segmenter failed on the text {text[:40]!r}: {said}") from error
+        said = _said(error)
+        raise InputError(
+            Message("recipes.segmenter_failed", text=repr(text[:40]), reason=said)
+        ) from error
     return UNIT.join(encoded)
+
+
+def _said(error: Exception) -> str:
+    """Return the kind and the words of an error, on one line."""
+    kind = type(error).__name__
+    if error.args and isinstance(error.args[0], Message):
+        return Message("recipes.raised", kind=kind, reason=error.args[0])
+    return _line(f"{kind}: {error}")
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _clean(part: str) -> str:
     if not isinstance(part, str):
-        raise TypeError(f"expected pairs of (word, tag) as str, found {part!r}")
+        raise TypeError(Message("recipes.no_text_in_pair", found=_line(repr(part)[:40])))
     if UNIT in part or TAG in part:
-        raise ValueError("a word or tag contains U+001E or U+001F")
+        raise ValueError(Message("recipes.separator_in_pair"))
     part.encode()  # a lone surrogate has no place in a unit
     return part

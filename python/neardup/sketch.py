@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup._engine.messages import Message
+from neardup._engine.recipe_assets import compiled
+from neardup._engine.text_inputs import checked_text, prepared, sketched
+from neardup._engine.validation import bad, check_field, check_flag, check_whole
 from neardup.exceptions import ParameterError, SketchMismatchError
-from neardup.given import checked_text, prepared, sketched
-from neardup.parameters import bad, check_field, check_flag, check_whole
 from neardup.recipe import Recipe, load_recipe
-from neardup.resources import compiled
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.collect import Progress
+    from neardup._engine.ingest import Progress
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,14 @@ class Fingerprint:
         0
         """
         if not isinstance(other, Fingerprint):
-            raise bad("other", "a Fingerprint", other)
+            raise bad("other", "recipes.fingerprint", other)
         if self.recipe_id != other.recipe_id:
             raise SketchMismatchError(
-                f"Fingerprints of two recipes cannot be compared: {self.recipe_id} and "
-                f"{other.recipe_id}. Sketch both texts with one recipe."
+                Message(
+                    "recipes.fingerprints_of_two_recipes",
+                    recipe_id=self.recipe_id,
+                    other_id=other.recipe_id,
+                )
             )
         return (self.value ^ other.value).bit_count()
 
@@ -273,9 +277,12 @@ def signature_many(
     chosen = load_recipe(recipe)
     if chosen.sketch.kind != "minhash":
         raise ParameterError(
-            f"The 'recipe' parameter must be one that makes signatures. Got '{chosen.name}' "
-            f"instead, whose sketches are of the kind '{chosen.sketch.kind}'. Choose one such as "
-            "'minhash'."
+            Message(
+                "recipes.must_make_signatures",
+                parameter="recipe",
+                value=chosen.name,
+                kind=chosen.sketch.kind,
+            )
         )
     return sketched(texts, None, chosen, workers).signatures()
 
@@ -317,7 +324,7 @@ def fingerprint_files(
     ParameterError, InputError, OutputError
         As :func:`neardup.dedup_files` does.
     """
-    from neardup.collect import Progress, collect
+    from neardup._engine.ingest import Progress, collect
     from neardup.readers import open_sources
     from neardup.writers import OutputSet, write_rows
 
@@ -389,8 +396,11 @@ def fingerprinting(recipe: str | Path | Recipe) -> Recipe:
     chosen = load_recipe(recipe)
     if chosen.sketch.kind != "simhash":
         raise ParameterError(
-            f"The 'recipe' parameter must be one that makes fingerprints. Got '{chosen.name}' "
-            f"instead, whose sketches are of the kind '{chosen.sketch.kind}'. Choose one such as "
-            "'characters'; signature_many makes MinHash signatures."
+            Message(
+                "recipes.must_make_fingerprints",
+                parameter="recipe",
+                value=chosen.name,
+                kind=chosen.sketch.kind,
+            )
         )
     return chosen

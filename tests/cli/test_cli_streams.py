@@ -1,5 +1,6 @@
 """Standard input and output, closed pipes, interrupts, and what an import costs."""
 
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from tests.cli.conftest import LINES, A, B, environment
 from tests.cli.interrupted import MESSAGE, run_interrupted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("process", [True, False])
 def test_from_standard_input_to_standard_output(run, process):
     found = run("dedup", "-", "-o", "-", stdin=LINES.encode(), process=process)
@@ -25,6 +27,7 @@ def test_problems_of_standard_input_name_it(run):
     assert found.out == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [["recipes", "general"], ["fingerprint", "many.jsonl"]],
@@ -63,6 +66,36 @@ def test_output_that_nobody_reads_at_all():
     assert b"Traceback" not in process.stderr
 
 
+@pytest.mark.usefixtures("here")
+def test_a_closed_standard_output_is_no_error():
+    process = subprocess.run(
+        ["sh", "-c", '"$0" -m neardup recipes general >&-', sys.executable],
+        stderr=subprocess.PIPE,
+        timeout=60,
+        env=environment(),
+    )
+    assert (process.returncode, process.stderr) == (0, b"")
+
+
+@pytest.mark.usefixtures("here")
+def test_a_report_names_files_whose_names_are_no_text(run):
+    output = os.fsdecode(b"k\xff.jsonl")
+    run("dedup", "in.jsonl", "-o", output, "--report", "report.json", "-q")
+    report = json.loads(Path("report.json").read_bytes())
+    assert output in json.dumps(report, ensure_ascii=False)
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("option", ["--memory", "--recipe"])
+def test_numbers_of_very_many_digits_are_refused(run, option):
+    digits = "9" * 5000
+    Path("big.toml").write_text(f"[sketch]\nbits = {digits}\n", "utf-8")
+    value = {"--memory": f"{digits}GB", "--recipe": "big.toml"}[option]
+    found = run("dedup", "in.jsonl", "-o", "k.jsonl", option, value, code=2)
+    assert "Traceback" not in found.err
+    assert found.err.startswith("neardup: ")
+
+
 DEDUP = ["dedup", "in.jsonl", "-o", "out.jsonl", "--removed", "removed.jsonl", "-r", "classic"]
 
 #: From the first line of the package to the moment before the outputs get their names.
@@ -83,6 +116,7 @@ BEFORE_THE_END = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("moment", BEFORE_THE_END)
 def test_an_interrupt_before_the_end_leaves_nothing(files, moment):
@@ -90,6 +124,7 @@ def test_an_interrupt_before_the_end_leaves_nothing(files, moment):
     assert files() == ["in.jsonl"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("name", ["out.jsonl", "removed.jsonl"])
 def test_an_interrupt_while_outputs_get_their_names_comes_too_late(files, name):
@@ -98,6 +133,7 @@ def test_an_interrupt_while_outputs_get_their_names_comes_too_late(files, name):
     assert files() == ["in.jsonl", "out.jsonl", "removed.jsonl"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("moment", ["import neardup.compare", "import typer", "open .out.jsonl"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -106,6 +142,7 @@ def test_other_signals_have_codes_of_their_own(files, moment, number):
     assert files() == ["in.jsonl"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("moment", "command"),
@@ -131,6 +168,7 @@ def test_every_command_ends_in_the_same_way(files, moment, command):
     assert files() == before
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="nohup is of POSIX")
 @pytest.mark.usefixtures("here")
 def test_a_signal_that_is_ignored_from_the_start_stays_ignored(files):

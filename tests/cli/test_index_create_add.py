@@ -190,6 +190,7 @@ def test_what_add_refuses_stores_nothing(run, words, said):
     assert json.loads(run("index", "stats", "n.db", "--json").out)["documents"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("batches", [1, 2])
 def test_after_an_interrupt_the_same_command_continues(run, here, files, number, batches):

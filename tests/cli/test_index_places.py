@@ -13,6 +13,7 @@ from tests.forks import Fork, run_command
 from tests.waiting import PATIENCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["n.db", "n.db-wal", "n.db-shm", "n.db-commits", "link.jsonl"])
 def test_the_index_is_not_overwritten(run, index, name):
     os.symlink(index, "link.jsonl")
@@ -102,6 +103,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_places_without_an_index(run, files, command):
     Path("text.db").write_text(B * 100, "utf-8")

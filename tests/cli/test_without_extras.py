@@ -200,6 +200,7 @@ def test_every_command_is_tried():
     assert sorted(TRIED) == COMMANDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRIED)
 def test_a_command_works_or_says_what_to_install(ended, name):
     arguments, works = TRIED[name]

@@ -18,6 +18,7 @@ def failing(folder, **options):
     return found["failed"]
 
 
+@pytest.mark.slow
 def test_first_failing_calls(tmp_path):
     """The first writes and the first sync of an addition fail, for once or for good."""
     failed = failing(tmp_path, most=2, operations=["add"], kinds=["write", "sync"])
@@ -41,6 +42,7 @@ def recorded(tmp_path_factory):
     return power_loss.record(tmp_path_factory.mktemp("power"))
 
 
+@pytest.mark.slow
 def test_lost_power_at_some_points(recorded, tmp_path):
     losses = power_loss.lose(recorded, tmp_path, count=8, seed=1)
     assert not losses.breaches, "\n".join(losses.breaches)

@@ -11,7 +11,7 @@ import pytest
 from tests.reference import sketch
 
 from neardup import compare, fingerprint, load_recipe
-from neardup.resources import compiled
+from neardup._engine.recipe_assets import compiled
 
 TOKENS = "tests.golden.segmenters:tokens"
 
@@ -43,6 +43,7 @@ def test_bkdr(tagged):
         assert found.distance == 32 * (1 - expected)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_bkdr_from_the_command_line(tagged, tmp_path):
     for a, b, expected in tagged:

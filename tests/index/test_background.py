@@ -45,6 +45,7 @@ def test_a_burst_of_drops_is_counted_at_once_and_the_form_is_known_then(location
     assert (~keep[arrived:]).sum() < 10
 
 
+@pytest.mark.slow
 def test_the_burst_ends_where_one_by_one_ends_it(tmp_path):
     found = []
     for size in (1, 7, 600):

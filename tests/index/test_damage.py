@@ -132,6 +132,12 @@ DAMAGES = {
         f"UPDATE recent_keys SET key = key + 1 WHERE key = (SELECT min(key) FROM recent_keys"
         f" WHERE number = {KEPT})"
     ],
+    "one key is gone": [
+        "DELETE FROM recent_keys WHERE (key, number) ="
+        " (SELECT key, number FROM recent_keys ORDER BY key LIMIT 1)"
+    ],
+    "keys were counted wrong": ["UPDATE counters SET value = value + 1 WHERE name = 'filed'"],
+    "the count of keys is text": ["UPDATE counters SET value = 'x' WHERE name = 'filed'"],
     "share": ["UPDATE recent_keys SET share = 70000"],
     "share is text": ["UPDATE recent_keys SET share = 'x'"],
     "counter is text": ["UPDATE counters SET value = 'x' WHERE name = 'kept'"],
@@ -244,6 +250,7 @@ def test_an_operation_works_or_names_the_damage(name, copy, tmp_path):
         assert "estore" in message, message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_damage_is_found_and_repaired(name, copy):
     path = copy()
@@ -336,6 +343,8 @@ def test_postgresql(database_url):
             of("2", "features = features + 1"),
             of(DROPPED, "kept_number = 900000"),
             f"DELETE FROM keys WHERE number = {KEPT}",
+            "DELETE FROM keys WHERE (key, number) ="
+            " (SELECT key, number FROM keys WHERE number = 9 ORDER BY key LIMIT 1)",
             "UPDATE counters SET value = value + 5 WHERE name = 'kept'",
             "DELETE FROM texts WHERE number = 4",
         ):

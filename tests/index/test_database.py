@@ -250,6 +250,7 @@ def test_the_second_writer_waits_for_the_first(shared, location, opened):
     assert seen == [1]
 
 
+@pytest.mark.slow
 def test_writers_of_two_processes_and_four_threads_lose_nothing(location, opened):
     database = opened(location)
     with database.writing() as connection:

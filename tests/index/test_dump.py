@@ -10,7 +10,7 @@ import zstandard
 from tests.index.written import documents, families
 
 from neardup import IndexFormatError, IndexMismatchError, IndexUnavailableError, InputError
-from neardup.collect import Progress
+from neardup._engine.ingest import Progress
 from neardup.index import Index
 from neardup.index.dump import dumped
 
@@ -277,3 +277,18 @@ def test_a_stored_text_that_is_damaged(tmp_path):
     with Index(tmp_path / "a.db") as index, pytest.raises(IndexFormatError, match="damaged"):
         index.dump(tmp_path / "dump")
     assert not (tmp_path / "dump").exists()
+
+
+def test_counts_that_were_edited_past_the_next_count(tmp_path):
+    with Index(tmp_path / "a.db", must_exist=False, workers=1) as index:
+        index.add("a", "水文站今天上午通报，上游水位比昨天同一时间下降了十二厘米。")
+        index.dump(tmp_path / "dump")
+    lines = (tmp_path / "dump").read_bytes().splitlines(keepends=True)
+    lines[1] = lines[1].replace(b'"arrived":1', b'"arrived":1018')
+    assert b"1018" in lines[1]
+    end = json.loads(lines[-1])
+    end["end"]["sha256"] = hashlib.sha256(b"".join(lines[:-1])).hexdigest()
+    (tmp_path / "edited").write_bytes(b"".join(lines[:-1]) + json.dumps(end).encode() + b"\n")
+    with Index.load(tmp_path / "b.db", tmp_path / "edited") as index:
+        index.add("b", "另一条新闻：市图书馆下周一闭馆整理图书，周二照常开放。")
+        assert index.stats().background_texts

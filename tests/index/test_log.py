@@ -94,6 +94,7 @@ def test_an_index_is_recognised_without_its_log(tmp_path):
         assert len(index) == 0
 
 
+@pytest.mark.slow
 def test_a_whole_log_is_taken(copy):
     with Index(copy, must_exist=True) as index:
         assert len(index) >= 15

@@ -10,6 +10,7 @@ from tests.conftest import ROOT
 
 import neardup
 from neardup import InputError, MissingDependencyError, OutputError, ParameterError, _core
+from neardup._engine.recipe_assets import compiled
 from neardup.lab import evaluate_pairs
 from neardup.lab.consequences import implied_clusters
 from neardup.lab.differences import differences
@@ -17,7 +18,6 @@ from neardup.lab.measures import Pairs
 from neardup.lab.pairs_report import FILES, command, markdown, terminal
 from neardup.lab.rare_shingles import RareShingles, shingle_hashes
 from neardup.lab.split import Documents
-from neardup.resources import compiled
 
 EXAMPLES = ROOT / "examples" / "evaluate"
 DOCS, PAIRS = EXAMPLES / "documents.jsonl", EXAMPLES / "pairs.tsv"
@@ -57,6 +57,7 @@ def test_the_files(result):
         assert np.allclose(column, measure.measured.values, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_values_are_those_of_the_rest_of_the_package(result):
     core = compiled(neardup.load_recipe("general"))
     texts = dict(zip(result.documents.ids, result.documents.texts, strict=True))
@@ -153,6 +154,7 @@ def test_mistakes_are_all_that_the_cut_off_is_wrong_about(result):
     assert len(result.mistakes(found=False)) == best.fn
 
 
+@pytest.mark.slow
 def test_the_same_again_with_other_threads(result, tmp_path):
     again = evaluate_pairs([DOCS], PAIRS, tmp_path / "again", recipes=RECIPES, workers=2)
     for name in FILES:
@@ -202,6 +204,7 @@ def test_bad_parameters_are_refused_by_name(tmp_path, options):
     assert next(iter(options)).removesuffix("s") in str(caught.value)
 
 
+@pytest.mark.slow
 def test_texts_without_a_sketch(tmp_path):
     """Punctuation has no fingerprint: it equals the same punctuation and nothing else."""
     docs, pairs = tmp_path / "docs.jsonl", tmp_path / "pairs.tsv"

@@ -75,7 +75,7 @@ def test_a_split_is_the_same_for_the_same_seed(collection):
         ({"distractors.jsonl": 2}, "must have a topic file"),
         ({"a.jsonl": 1}, "a.jsonl: must have at least two documents with text. Got 1"),
         ({"a.jsonl": 2, "a.jsonl.gz": 2}, "must be the only file of its topic"),
-        ({"all.jsonl": 2}, "must have a name other than 'all'"),
+        ({"all.jsonl": 2}, "must not be named 'all': the results use this name"),
     ],
 )
 def test_folders_without_topics(tmp_path, files, expected):

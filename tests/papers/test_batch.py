@@ -10,7 +10,7 @@ from tests.index.written import letters
 from tests.papers.test_rates import check_sound
 
 from neardup import InputError, OutputError, ParameterError, check
-from neardup.collect import Progress
+from neardup._engine.ingest import Progress
 from neardup.papers import check_files
 from neardup.papers.given import papers_in, passed_over
 from neardup.papers.report_files import ReportFolder

@@ -1,4 +1,4 @@
-"""Notes: the sentences of the readers are known, and are said in both languages."""
+"""Notes: which of them a report tells, what they say, and in both languages."""
 
 import copy
 import pickle
@@ -8,13 +8,13 @@ from tests.index.written import letters
 from tests.readers.making import column, docx, paragraph, pdf, run
 
 from neardup import check
+from neardup._engine.messages import Message, in_language
 from neardup.papers import open_library
 from neardup.papers.given import passed_over
-from neardup.papers.notes import Note, apart, in_words, note_of, shown_notes
+from neardup.papers.notes import apart, shown_notes, why_unread
 from neardup.papers.words import load_words
 from neardup.readers import UnreadableFileError, read_bytes
 
-ZH, EN = map(load_words, ("zh", "en"))
 TEXT = "本研究于每周六清晨在城北的三个湖泊边记录水鸟的种类与数量，并与前人的记录作比较。"
 HIDDEN = "<w:rPr><w:vanish/></w:rPr>"
 FILES = {
@@ -31,67 +31,57 @@ def is_chinese(text):
 
 
 @pytest.mark.parametrize("key", FILES)
-def test_what_readers_say_is_known(key):
-    notes = [note_of(one) for one in read_bytes(*FILES[key]).notes]
-    assert all(notes)
-    assert key in {one.key for one in notes}
+def test_what_readers_say_is_said_in_both_languages(key):
+    notes = read_bytes(*FILES[key]).notes
+    assert f"readers.{key}" in {one.code for one in notes}
     for note in notes:
-        assert is_chinese(in_words(note, ZH))
-        assert in_words(str(note), EN) == note
+        assert is_chinese(in_language(note, "zh"))
+        assert in_language(note, "en") == note
 
 
-REFUSED = {
-    "bad_doc": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "a.doc"),
-    "bad_rtf": (b"{\\rtf1 x}", "a.rtf"),
-    "bad_docx_cut": (docx(paragraph(TEXT))[:300], "a.docx"),
-    "bad_pdf": (b"%PDF-1.7 broken", "a.pdf"),
-    "bad_scanned": (pdf([[], []]), "a.pdf"),
-    "bad_scanned_one": (pdf([[]]), "a.pdf"),
-    "bad_picture": (b"\x89PNG\r\n", "a.png"),
-    "bad_other": (b"\x7fELF", "a"),
-}
+REFUSED = [
+    ("bad_doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "a.doc"),
+    ("bad_rtf", b"{\\rtf1 x}", "a.rtf"),
+    ("bad_docx_cut", docx(paragraph(TEXT))[:300], "a.docx"),
+    ("bad_pdf", b"%PDF-1.7 broken", "a.pdf"),
+    ("bad_scanned", pdf([[], []]), "a.pdf"),
+    ("bad_scanned", pdf([[]]), "a.pdf"),
+    ("bad_picture", b"\x89PNG\r\n", "a.png"),
+    ("bad_other", b"\x7fELF", "a"),
+]
 
 
-@pytest.mark.parametrize("key", REFUSED)
-def test_why_a_file_is_refused_is_known(key):
-    data, name = REFUSED[key]
+@pytest.mark.parametrize(("key", "data", "name"), REFUSED)
+def test_why_a_file_is_refused_is_said_beside_its_name(key, data, name):
     with pytest.raises(UnreadableFileError) as error:
         read_bytes(data, name)
-    why = str(error.value).removeprefix(f"{name}: ")
-    note = note_of(why[0].upper() + why[1:])
-    assert note is not None
-    assert note.key == key
-    assert is_chinese(in_words(note, ZH))
+    assert error.value.code == f"readers.{key}"
+    why = why_unread(error.value.args[0], load_words("zh"))
+    assert is_chinese(why)
+    assert not why.startswith(name)
+    assert why_unread(error.value.args[0], load_words("en")).startswith("Must ")
 
 
 def test_a_note_is_its_sentence():
-    note = Note("more_sources", count=1200)
+    note = Message("papers.more_sources", count=1200)
     assert note == "1,200 more sources are not listed; what they have counts."
-    for other in (pickle.loads(pickle.dumps(note)), copy.deepcopy(note), note_of(str(note))):
-        assert (other, other.key) == (note, note.key)
-        assert in_words(other, ZH) == in_words(note, ZH)
+    for other in (pickle.loads(pickle.dumps(note)), copy.deepcopy(note)):
+        assert (other, other.code, other.values) == (note, note.code, note.values)
+        assert in_language(other, "zh") == in_language(note, "zh")
 
 
-@pytest.mark.parametrize(
-    ("sentence", "expected"),
-    [
-        ("a: b.txt: read as gb18030 (guessed).", "a: b.txt：按 gb18030 编码读取（推测）。"),
-        (
-            "a.txt and 1 more file: read as big5 (likely).",
-            "a.txt 和另外 1 个文件：按 big5 编码读取（很可能正确）。",
-        ),
-        ("a.txt and 3 more files: it rains.", "a.txt and 3 more files: it rains."),
-        ("", ""),
-        ("x: " * 400, "x: " * 400),
-    ],
-)
-def test_notes_on_files(sentence, expected):
-    assert in_words(sentence, ZH) == expected
+def read_as(encoding, certainty):
+    said = Message(f"readers.certainty_{certainty}")
+    return Message("readers.read_as", encoding=encoding, certainty=said)
 
 
 def test_encodings_are_told_of_where_they_were_guessed():
-    guessed = "a.txt: read as gb18030 (guessed)."
-    notes = ["Read as gb18030 (likely).", guessed, "It rains.", "Read as utf-16-le (certain)."]
+    guessed = Message("readers.of_file", file="a.txt", said=read_as("gb18030", "guessed"))
+    likely = Message(
+        "readers.of_files", file="a.txt", count=2, more=2, said=read_as("big5", "likely")
+    )
+    notes = [read_as("gb18030", "likely"), guessed, likely, "It rains."]
+    notes.append(read_as("utf-16-le", "certain"))
     assert shown_notes(notes) == [guessed, "It rains."]
 
 
@@ -104,17 +94,18 @@ def test_what_all_have_is_apart():
 def test_nothing_to_check(make):
     make("library/a.txt", letters_of(50))
     report = check(make("paper.txt", "。\n"), "library")
-    assert [note.key for note in report.notes] == ["no_letters"]
+    assert [note.code for note in report.notes] == ["papers.no_letters"]
     paper = make("other.txt", letters_of(40))
-    assert [note.key for note in check(paper, "library", exclude=paper).notes] == ["all_excluded"]
+    report = check(paper, "library", exclude=paper)
+    assert [note.code for note in report.notes] == ["papers.all_excluded"]
 
 
 def test_nothing_to_check_against(make):
     paper = make("paper.txt", letters_of(40))
     make("empty/a.txt", "。")
     report = check(paper, "empty")
-    assert [note.key for note in report.notes] == ["empty_library"]
-    assert in_words(report.notes[0], ZH) in report.to_html()
+    assert [note.code for note in report.notes] == ["papers.empty_library"]
+    assert in_language(report.notes[0], "zh") in report.to_html()
 
 
 def test_unreadable_documents_of_a_library_are_named(make):
@@ -124,7 +115,7 @@ def test_unreadable_documents_of_a_library_are_named(make):
         (note,) = library.notes
     names = ", ".join(f"library/{at}.pdf" for at in range(3))
     assert note == f"5 documents of the library could not be read: {names}, ...."
-    assert names in in_words(note, ZH)
+    assert names in in_language(note, "zh")
 
 
 def test_what_is_passed_over_in_folders(make):
@@ -132,7 +123,7 @@ def test_what_is_passed_over_in_folders(make):
         make(f"papers/{name}", "x")
     (note,) = passed_over(["papers", "papers/a.txt"])
     assert note == "papers: 3 files of other formats are passed over: 2 .jpg, 1 ?."
-    assert is_chinese(in_words(note, ZH))
+    assert is_chinese(in_language(note, "zh"))
 
 
 def letters_of(count):

@@ -7,6 +7,7 @@ from tests.papers import reports
 from tests.papers.test_report_html import REPORTS, Page
 
 from neardup import __version__
+from neardup._engine.messages import Message, in_language
 from neardup.papers.evidence import gather
 from neardup.papers.html import html_report, summary_page
 from neardup.papers.json_report import sha256_of
@@ -17,8 +18,7 @@ def test_papers_that_could_not_be_checked_are_named():
     unread = [
         (
             "papers/a<b>.pdf",
-            "must be a whole PDF. Got a damaged file instead. Open it in a PDF reader"
-            " and print it into a new file.",
+            Message("papers.bad_no_letters", file="papers/a<b>.pdf"),
         ),
         ("papers/b.txt", "must be something else."),
     ]
@@ -26,16 +26,21 @@ def test_papers_that_could_not_be_checked_are_named():
     words = load_words("zh")
     assert words("summary_unread_papers", papers=2) in page.all_text
     assert "papers/a<b>.pdf" in page.all_text
-    assert words("note_bad_pdf") in page.all_text
+    assert "文件中没有文字或数字。" in page.all_text
+    assert "papers/a<b>.pdf：" not in page.all_text
     assert "Must be something else." in page.all_text
     assert "papers/b.txt" in summary_page([], [], unread=unread)
 
 
 def test_notes_of_all_papers_stand_once_on_the_page_of_a_batch():
-    notes = ("3 characters of hidden text are left out.", "Read as gb18030 (likely).")
+    said = Message("readers.certainty_likely")
+    notes = (
+        Message("papers.own_file"),
+        Message("readers.read_as", encoding="gb18030", certainty=said),
+    )
     one, two = (reports.small_en(notes=(f"Mine {at}.", *notes)) for at in range(2))
     text = Page(summary_page([one, two], [None, None], language="zh")).all_text
-    assert text.count(load_words("zh")("note_hidden", count=3)) == 1
+    assert text.count(in_language(notes[0], "zh")) == 1
     assert "gb18030" not in text
     assert all(f"Mine {at}." in text for at in range(2))
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from neardup import _core, load_recipe, pairs, plan
-from neardup.collect import collect
+from neardup._engine.ingest import collect
 from neardup.plan import rule
 from neardup.readers import open_table
 

@@ -144,6 +144,7 @@ def test_whatever_is_there_is_read(awkward):
         assert "\0" not in found.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["zh_orig_part.docx", "zh_orig_part.pdf"])
 def test_cut_or_changed_files_are_refused_in_one_line(awkward, name):
     making.check_damaged((awkward / name).read_bytes(), lambda data: read_bytes(data, name))

@@ -303,6 +303,7 @@ for _ in range(2):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["jsonl", "parquet"])
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
 def test_standard_input_is_read_twice(run_python, pack, format, suffix):

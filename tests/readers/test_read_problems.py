@@ -493,6 +493,23 @@ def test_parquet_with_a_damaged_page(read, make):
     assert "must be readable Parquet" in str(got["problems"][0])
 
 
+def test_parquet_with_any_byte_changed(read, make):
+    """Names of columns that are not UTF-8, and indices beyond a dictionary, among others."""
+    out = io.BytesIO()
+    texts = pa.array(["上游水位", "下游水位", "上游水位"]).dictionary_encode()
+    pq.write_table(pa.table({"title": ["甲", "乙", "丙"], "text": texts}), out, compression="none")
+    data = out.getvalue()
+    refused = problems = 0
+    for at in range(4, len(data), 2):
+        name = make("a.parquet", data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :])
+        try:
+            problems += bool(read(name)["problems"])
+        except InputError:
+            refused += 1
+    assert refused > 100
+    assert problems
+
+
 def test_a_delimiter_in_a_message_is_printable(read, make):
     name = make("a.tsv", '"text"\tid\n"good"\ta\n"a"b\tc\n')
     (problem,) = read(name)["problems"]

@@ -257,7 +257,7 @@ def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]
         process.stop(signal.SIGKILL)
 
 
-#: Fixtures of services in processes of their own, and those that the tests of a file share.
+#: Fixtures that start a service in its own process, for one test or for all tests of a file.
 _PROCESSES = {"serve_process", "serve_really", "running", "service", "shared_two", "two"}
 
 

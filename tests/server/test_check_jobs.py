@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
+from neardup._engine.messages import Message, in_language
 from neardup.exceptions import ParameterError
 from neardup.readers.files import FileText
 from neardup.server import Settings, jobs
@@ -406,9 +407,13 @@ class TestFolder:
         folder = JobFolder(60)
         folder.open(tmp_path / "checks")
         state = folder.create("论文.txt", "index")
-        state = replace(state, state="failed", problem=Trouble(422, "No", "It must.", "file"))
+        detail = Message("server.check_failed_by", reason=Message("server.stops"))
+        trouble = Trouble(422, Message("server.title_stopped"), detail, "file")
+        state = replace(state, state="failed", problem=trouble)
         assert folder.write(state)
-        assert folder.read(state.job) == state
+        found = folder.read(state.job)
+        assert found == state
+        assert in_language(found.problem.detail, "zh") == in_language(detail, "zh") != detail
         assert folder.remove(state.job)
         assert not folder.write(state)
         folder.close()

@@ -8,12 +8,17 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from neardup._engine.messages import Message
 from neardup.exceptions import IndexUnavailableError, InputError, ParameterError
 from neardup.server import Settings, create_app
 from neardup.server.problems import ProblemError, problem, response
 from tests.server.conftest import LIBRARY, Process
 
 SECRET = "a text of a document"
+
+
+def must_be(name: str) -> Message:
+    return Message("options.must_be", parameter=name, expected=Message("expected.text"), value="5")
 
 
 @pytest.fixture
@@ -31,8 +36,8 @@ def failing(serve: Callable[..., httpx.Client], index: str) -> httpx.Client:
     @app.get("/v1/raise/{kind}")
     async def fail(kind: str) -> None:
         raise {
-            "parameter": ParameterError("The 'k' parameter must be 1. Got 2 instead."),
-            "input": InputError("text: expected text, found int."),
+            "parameter": ParameterError(must_be("k")),
+            "input": InputError(must_be("text")),
             "other": InputError("There is nothing."),
             "away": IndexUnavailableError("news.db: the disk is full"),
             "problem": ProblemError(418, "A teapot", "It is short.", "spout", {"x-tea": "no"}),
@@ -52,6 +57,7 @@ def test_a_bug_shows_nothing_and_is_logged(failing: httpx.Client, caplog: pytest
         "title": "Internal error",
         "status": 500,
         "detail": "The service failed. The log has more.",
+        "code": "server.failed",
     }
     (record,) = caplog.records
     logged = record.getMessage()
@@ -63,18 +69,21 @@ def test_a_bug_shows_nothing_and_is_logged(failing: httpx.Client, caplog: pytest
 
 
 @pytest.mark.parametrize(
-    ("kind", "status", "field"),
+    ("kind", "status", "field", "code"),
     [
-        ("parameter", 422, "k"),
-        ("input", 422, "text"),
-        ("other", 422, None),
-        ("problem", 418, "spout"),
+        ("parameter", 422, "k", "options.must_be"),
+        ("input", 422, "text", "options.must_be"),
+        ("other", 422, None, None),
+        ("problem", 418, "spout", None),
     ],
 )
-def test_errors_of_the_package(failing: httpx.Client, kind: str, status: int, field: str | None):
+def test_errors_of_the_package(
+    failing: httpx.Client, kind: str, status: int, field: str | None, code: str | None
+):
     answer = failing.get(f"/v1/raise/{kind}")
-    assert (answer.status_code, answer.json().get("field")) == (status, field)
-    assert answer.json()["status"] == status
+    found = answer.json()
+    assert (answer.status_code, found.get("field"), found.get("code")) == (status, field, code)
+    assert found["status"] == status
 
 
 def test_an_index_that_is_away(failing: httpx.Client, caplog: pytest.LogCaptureFixture):
@@ -162,13 +171,15 @@ def test_head_over_a_real_connection(serve_process: Callable[..., Process]):
 
 
 def test_a_problem_has_a_type_of_its_own():
-    error = ProblemError(409, "Another text", "Why.", "documents[3].id")
+    title, detail = Message("server.title_another_text"), Message("server.another_text", id="a")
+    error = ProblemError(409, title, detail, "documents[3].id")
     assert problem(error) == {
         "type": "urn:neardup:another-text",
         "title": "Another text",
         "status": 409,
-        "detail": "Why.",
+        "detail": detail,
+        "code": "server.another_text",
         "field": "documents[3].id",
     }
     assert response(error).media_type == "application/problem+json"
-    assert str(error) == "Another text: Why."
+    assert str(error) == f"Another text: {detail}"

@@ -6,11 +6,14 @@ import pytest
 
 import neardup
 from neardup import _core
+from neardup._engine.messages import Message
+from neardup.readers import Problem
 from neardup.readers.fields import Fields
 from neardup.recipe import load_recipe
 from neardup.spark import commonness, sketching, steps, verifying
 from neardup.spark.blobs import batch_from_bytes, pack
 from neardup.spark.numbering import BEGIN, PATH, File, Numberer, ranked, runs
+from neardup.spark.records import Named, problems_to_bytes
 from neardup.spark.settings import core_recipe, exchange, settings_of
 from neardup.spark.steps import State
 from tests.spark.collections import texts
@@ -286,6 +289,23 @@ def test_more_batches_than_bytes_are_refused():
     numberer.next(1, 0)
     with pytest.raises(neardup.InputError, match=r"tight.jsonl.zst: must not have more batches"):
         numberer.next(1, 0)
+
+
+def test_problems_of_a_batch_stay_data():
+    problems = [
+        Problem("", 3, "text", Message("readers.must_be_text"), "12", Message("spark.two_formats")),
+        Problem("", None, None, "must be text", None),
+    ]
+    found = Named("a.jsonl", 10).problems(problems_to_bytes(problems))
+    assert [(p.source, p.record, p.found) for p in found] == [
+        ("a.jsonl", 13, "12"),
+        ("a.jsonl", None, None),
+    ]
+    assert (found[0].reason.code, found[0].remedy.code) == (
+        "readers.must_be_text",
+        "spark.two_formats",
+    )
+    assert (found[1].reason, type(found[1].reason)) == ("must be text", str)
 
 
 def test_rows_are_cut_where_the_part_changes():

@@ -10,7 +10,7 @@ from tests import needs
 from tests.conftest import ROOT
 
 from neardup import fingerprint, load_recipe
-from neardup.resources import compiled
+from neardup._engine.recipe_assets import compiled
 from neardup.segmenters import encoded_units
 
 pytestmark = pytest.mark.slow

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.hostile import LONG_BASES, corpora, texts
 
 from neardup import compare, dedup, load_recipe, pairs
+from neardup._engine.messages import in_language
 from neardup.recipe import NAMES
 
 BULLETIN = (
@@ -169,6 +170,14 @@ def test_both_bounds_must_hold():
     ]:
         bounds = {"max_distance": most, "threshold": least}
         assert compare(BULLETIN, edited, recipe="characters", **bounds).duplicate is duplicate
+
+
+def test_the_verdict_is_data():
+    a, b = "今天下雨，比赛改期。", "今天下雨，比赛改期！"
+    found = compare(a, b, recipe="characters", max_distance=9)
+    assert found.verdict.code == "runs.duplicates"
+    assert found.verdict.values["reason"].values == {"count": 0, "bits": 128, "most": 9}
+    assert in_language(found.verdict, "zh") == "128 位中有 0 位不同，最多允许 9 位：重复"
 
 
 def test_verdicts_that_no_bound_decides():

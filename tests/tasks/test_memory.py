@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.tasks import hard_texts
 
 from neardup import ParameterError, _core, dedup
+from neardup._engine.id_spool import Ids
+from neardup._engine.memory import LEAST, check_memory
 from neardup.dedup import dedup_files
-from neardup.ids import Ids
-from neardup.memory import LEAST, check_memory
 
 COLLECTIONS = {
     "one form": lambda: hard_texts.of_one_form(random.Random(1), 300),
@@ -43,7 +43,7 @@ def without_memory(monkeypatch):
     """Return a function from where on runs hold nothing in memory."""
 
     def begin():
-        monkeypatch.setattr("neardup.run.memory_of", memory_of_nothing)
+        monkeypatch.setattr("neardup._engine.pipeline.memory_of", memory_of_nothing)
         monkeypatch.setattr(Ids, "__init__", _ids_of_nothing)
 
     return begin
@@ -174,7 +174,7 @@ def test_any_texts_of_a_tiny_alphabet(forms, ends, threshold, recipe):
     texts = [forms[at % len(forms)] * 3 + end for at, end in enumerate(ends)]
     expected = dedup(texts, recipe=recipe, threshold=threshold)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("neardup.run.memory_of", memory_of_nothing)
+        patch.setattr("neardup._engine.pipeline.memory_of", memory_of_nothing)
         result = dedup(texts, recipe=recipe, threshold=threshold)
     assert result.kept == expected.kept
     assert result.removed.equals(expected.removed)

@@ -18,7 +18,7 @@ from neardup import (
     near_pairs,
     pairs,
 )
-from neardup.collect import collect, priority_order
+from neardup._engine.ingest import collect, priority_order
 from neardup.readers import open_table
 
 BODY = "城市公园\n今天的天气非常好，我们去公园散步，然后去图书馆读书。"

@@ -66,6 +66,7 @@ def test_files_have_as_many_digits_as_the_width_needs(bits, tmp_path):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bits", "distance"), [(5, 0), (8, 1), (31, 3), (47, 5), (63, 9), (8, 8)])
 def test_pairs_removals_and_an_index_agree(bits, distance, tmp_path):
     recipe = bkdr(bits, distance)

@@ -12,9 +12,9 @@ import pytest
 from tests.tasks import hard_texts
 
 from neardup import InputError, OutputError, ParameterError
-from neardup.collect import Progress
+from neardup._engine.checkpoint import Work
+from neardup._engine.ingest import Progress
 from neardup.dedup import dedup_files
-from neardup.work import Work
 
 #: What a run tells of itself, each with the number of times after which it may end.
 MOMENTS = [
@@ -30,7 +30,7 @@ MOMENTS = [
 
 PROGRAM = """
 import os, signal
-from neardup.collect import Progress
+from neardup._engine.ingest import Progress
 from neardup.dedup import dedup_files
 
 class Killing(Progress):
@@ -396,6 +396,26 @@ class TestRefusals:
         (folder / "work" / "neardup-work.lock").touch()
         assert run() == run(work=None)
         assert left_in(folder) == ["in.jsonl", "work"]
+
+
+def test_notes_and_errors_of_a_run_that_goes_on_are_data(folder):
+    class Noting(Progress):
+        def __init__(self):
+            self.codes = []
+
+        def note(self, line):
+            self.codes.append(line.code)
+
+    ended("stage write")
+    watch = Noting()
+    run(progress=watch)
+    assert {"runs.goes_on", "runs.all_decided"} <= set(watch.codes)
+    ended("stage write")
+    (folder / "work" / "order.npy").write_bytes(b"")
+    with pytest.raises(InputError) as caught:
+        run()
+    assert caught.value.code == "runs.work_damaged"
+    assert caught.value.values["fact"].code == "runs.work_changed"
 
 
 def test_folders_of_texts_with_an_output_among_them(folder):

@@ -240,6 +240,7 @@ with OutputSet() as outputs:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["o.jsonl.zst", "o.parquet"])
 def test_interrupt_leaves_nothing(name):
     program = f"import sys; sys.path[:0] = {sys.path!r}\n" + INTERRUPTED

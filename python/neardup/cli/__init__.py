@@ -27,6 +27,7 @@ from neardup.cli import (
     serve,
 )
 from neardup.cli.outcome import reported
+from neardup.cli.terminal import choose_language
 
 app = typer.Typer(
     name="neardup",
@@ -52,12 +53,28 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+@reported
+def _language(wanted: str | None) -> None:
+    choose_language(wanted)
+
+
 @app.callback()
 def options(
     version: Annotated[
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            "--language",
+            metavar="zh|en",
+            callback=_language,
+            help="Language of errors, notes and summaries. By default that of the environment, "
+            "by LC_ALL, LC_MESSAGES and LANG. Results are the same in all.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Find near-duplicate texts, and say why. Chinese first, any language."""
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from neardup._engine.messages import Message
 from neardup.cli import options as o
+from neardup.cli.terminal import say
 
 if TYPE_CHECKING:
     from neardup.papers.results import Report
@@ -162,10 +164,7 @@ def run(
     limits = ReportLimits(max_passages, max_source_passages, max_source_text)
     above = _rate(fail_above)
     if not library and not among:
-        raise ParameterError(
-            "--library must name what the papers are held against; or give --among to hold"
-            " them against each other."
-        )
+        raise ParameterError(Message("cli.library_missing"))
     # A folder means many papers, however many it has today.
     several = len(papers) > 1 or any(map(_is_folder, (*papers, output, json)))
     _check_outputs(papers, output, json, several=several)
@@ -206,7 +205,7 @@ def run(
                 done.append(replace(report, text="", passages=()) if several else report)
         page = None if folder is None else folder.finish(notes)
         if page is not None:
-            watch.note(f"reports of all papers: {page}")
+            watch.note(Message("cli.reports_of_all", file=str(page)))
     if not quiet and done:
         if several:
             _print_table(done)
@@ -227,9 +226,7 @@ def _rate(given: str | None) -> float | None:
     except ValueError:
         rate = -1.0
     if rate is not None and not 0 <= rate <= 1:
-        raise ParameterError(
-            f"--fail-above must be a number from 0 to 1, such as 0.3 for 30 %. Got {given} instead."
-        )
+        raise ParameterError(Message("cli.fail_above", value=given))
     return rate
 
 
@@ -240,26 +237,17 @@ def _check_outputs(
     from neardup.exceptions import ParameterError
 
     if several and json == "-":
-        raise ParameterError("--json of several papers needs a folder: --json DIR.")
+        raise ParameterError(Message("cli.json_needs_folder"))
     for option, path, kinds in (("-o", output, _PAGES), ("--json", json, (".json",))):
         if path is None:
             continue
         named = path.lower().endswith(kinds)
         if several and named and not os.path.isdir(path):
-            raise ParameterError(
-                f"{option} of several papers, or of a folder, must be a folder."
-                f" Got the file {path} instead."
-            )
+            raise ParameterError(Message("cli.must_be_folder", option=option, file=path))
         if not several and option == "-o" and not named:
-            raise ParameterError(
-                f"-o of one paper must end in .html. Got {path} instead. A folder is named"
-                f" with a slash: {path}/"
-            )
+            raise ParameterError(Message("cli.must_end_in_html", file=path))
         if several and any(os.path.isdir(one) and _is_same(one, path) for one in papers):
-            raise ParameterError(
-                f"{option} must be another folder than that of the papers, or the next run"
-                f" takes the reports for papers. Got {path} for both instead."
-            )
+            raise ParameterError(Message("cli.folder_of_papers", option=option, file=path))
 
 
 def _is_same(one: str, other: str) -> bool:
@@ -316,11 +304,13 @@ def _print_notes(reports: list[Report]) -> None:
 
     common, own = apart([shown_notes(report.notes) for report in reports])
     for note in common:
-        typer.echo(f"note: {note}", err=True)
+        typer.echo(say(Message("cli.note", note=note)), err=True)
     for report, notes in zip(reports, own, strict=True):
-        paper = f"{show(report.paper)}: " if len(reports) > 1 else ""
         for note in notes:
-            typer.echo(f"note: {paper}{note}", err=True)
+            said = Message("cli.note", note=note)
+            if len(reports) > 1:
+                said = Message("cli.note_of_paper", paper=show(report.paper), note=note)
+            typer.echo(say(said), err=True)
 
 
 def _count(number: int, noun: str) -> str:

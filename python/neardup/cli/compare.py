@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from neardup._engine.messages import Message, system_words
 from neardup.cli import options as o
+from neardup.cli.terminal import tell
 
 if TYPE_CHECKING:
     from neardup.compare import Comparison
@@ -104,7 +106,7 @@ def run(
     from neardup.writers import OutputSet
 
     if a == b == "-":
-        raise ParameterError("Standard input can be one of the two texts, not both.")
+        raise ParameterError(Message("cli.both_from_stdin"))
     _check_paths(a, b, output)
     with OutputSet() as outputs:
         file = None if output is None else outputs.open_text(output, force=True)
@@ -142,15 +144,12 @@ def _check_paths(a: str, b: str, output: Path | None) -> None:
 
     for path in (a, b):
         if path != "-" and not os.path.lexists(path):
-            raise InputError(
-                f"{show(path)}: no such file. A and B are names of files. To compare two texts,"
-                " in bash: neardup compare <(echo 'TEXT A') <(echo 'TEXT B')"
-            )
+            raise InputError(Message("cli.compare_needs_files", file=show(path)))
     if output is None or not output.exists():
         return
     for path in (a, b):
         if path != "-" and output.samefile(path):
-            raise ParameterError(f"The output {output} is also an input. Name another file.")
+            raise ParameterError(Message("cli.output_is_input", file=str(output)))
 
 
 def _print(found: Comparison) -> None:
@@ -181,17 +180,18 @@ def read_text(path: str, encoding: str | None) -> str:
     try:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
+        raise InputError(
+            Message("cli.cannot_be_read", file=path, error=system_words(error))
+        ) from error
     if encoding is None:
         return _detected(path, data)
     try:
         return data.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
     except LookupError:
-        raise ParameterError(f"The encoding '{encoding}' is not known.") from None
+        raise ParameterError(Message("cli.unknown_encoding", value=encoding)) from None
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path}: not {encoding} at byte {error.start}. Name the encoding, for example "
-            "--encoding gb18030."
+            Message("cli.not_encoding", file=path, encoding=encoding, byte=error.start)
         ) from None
 
 
@@ -204,5 +204,5 @@ def _detected(path: str, data: bytes) -> str:
     remarks = Remarks()
     remarks.add(path, found.notes)
     for line in remarks.lines():
-        typer.echo(f"neardup: {line}", err=True)
+        tell(line)
     return found.text

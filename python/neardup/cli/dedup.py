@@ -10,7 +10,7 @@ import typer
 from neardup.cli import options as o
 
 if TYPE_CHECKING:
-    from neardup.summary import Summary
+    from neardup._engine.summary import Summary
 
 NAME = "dedup"
 NEEDS_ARGUMENTS = True

@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
+from neardup._engine.messages import Message
 from neardup.cli import options as o
 from neardup.cli.outcome import reported
+from neardup.cli.terminal import tell
 
 NAME = "evaluate"
 
@@ -204,7 +206,7 @@ def _listed(names: str | None) -> list[str] | None:
 
 
 def _numbers(values: str | None, name: str) -> list[int] | None:
-    from neardup.parameters import bad
+    from neardup._engine.validation import bad
 
     listed = _listed(values)
     if listed is None:
@@ -212,9 +214,9 @@ def _numbers(values: str | None, name: str) -> list[int] | None:
     try:
         return [int(value) for value in listed]
     except ValueError:
-        raise bad(name, "whole numbers with commas between them", values) from None
+        raise bad(name, "cli.numbers_with_commas", values) from None
 
 
 def _say_where(output: Path | None) -> None:
     if output is not None:
-        typer.echo(f"neardup: the report is {output / 'report.md'}", err=True)
+        tell(Message("cli.report_is", file=str(output / "report.md")))

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from neardup._engine.messages import Message
 from neardup.cli import options as o
+from neardup.cli.terminal import say
 
 NAME = "idf"
 NEEDS_ARGUMENTS = True
@@ -35,7 +37,6 @@ def run(
     quiet: o.Quiet = False,
 ) -> None:
     """Count in how many documents each word stands, for recipes with `idf = "FILE"`."""
-    import sys
 
     from neardup.cli.watch import Watch
     from neardup.idf import count_idf
@@ -51,6 +52,7 @@ def run(
         sources.report_to(watch)
         file.write(table.to_bytes())
     if not quiet:
-        print(f"{table.documents:,} documents, {len(table.counts):,} words", file=sys.stderr)
+        said = Message("cli.counted_words", documents=table.documents, words=len(table.counts))
+        typer.echo(say(said), err=True)
     if watch.problems:
         raise typer.Exit(2)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from neardup._engine.messages import Message
+from neardup._engine.validation import check_choice
+from neardup.cli.terminal import tell_rows
 from neardup.exceptions import ParameterError
-from neardup.parameters import check_choice
 
 if TYPE_CHECKING:
     from neardup.recipe import Recipe
@@ -28,10 +29,7 @@ def check_engine(engine: str, of_cluster: Mapping[str, Any]) -> bool:
     is_spark = bool(check_choice(engine, "engine", _ENGINES) == "spark")
     for name, value in of_cluster.items():
         if value is not None and not is_spark:
-            raise ParameterError(
-                f"The '{name}' parameter must be left out: it is for a cluster. "
-                f"Got {value!r} instead. Add --engine spark."
-            )
+            raise ParameterError(Message("cli.for_a_cluster", parameter=name, value=repr(value)))
     return is_spark
 
 
@@ -62,10 +60,7 @@ def dedup_on_spark(
     """
     for name, value in others.items():
         if value:
-            raise ParameterError(
-                f"The '{name}' parameter must be left out on Spark. Got {value!r} instead. "
-                "Leave out --engine to run on one machine."
-            )
+            raise ParameterError(Message("cli.not_on_spark", parameter=name, value=repr(value)))
     from neardup.cli.watch import Watch, print_summary
     from neardup.spark import dedup_files
     from neardup.spark.session import start, told
@@ -98,10 +93,7 @@ def dedup_on_spark(
     summary = result.summary
     if not quiet:
         print_summary(summary, result.measure, result.threshold, result.max_distance)
-        of_each = f"{summary.shuffled_bytes_per_document:,.0f} bytes a document"
-        print(f"{'rounds':>18}  {summary.rounds:>12,}", file=sys.stderr)
-        print(
-            f"{'shuffled':>18}  {summary.shuffled_bytes / 1e6:>12,.1f}  MB, {of_each}",
-            file=sys.stderr,
-        )
+        of_each = Message("cli.shuffled_says", bytes=summary.shuffled_bytes_per_document)
+        shuffled = f"{summary.shuffled_bytes / 1e6:,.1f}"
+        tell_rows([("rounds", summary.rounds, ""), ("shuffled", shuffled, of_each)])
     return summary

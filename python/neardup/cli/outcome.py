@@ -9,7 +9,9 @@ from collections.abc import Callable
 
 import typer
 
-from neardup import interrupt
+from neardup._engine import interrupt
+from neardup._engine.messages import Message, system_words
+from neardup.cli.terminal import tell
 
 
 def reported(run: Callable[..., None]) -> Callable[..., None]:
@@ -24,7 +26,9 @@ def reported(run: Callable[..., None]) -> Callable[..., None]:
         try:
             interrupt.raise_interrupts()
             run(*arguments, **options)
-            sys.stdout.flush()
+            # None where the caller closed it.
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except BaseException as error:
             interrupt.restore()
             _report(error)
@@ -41,19 +45,21 @@ def _report(error: BaseException) -> None:
     if isinstance(error, KeyboardInterrupt) or (interrupt.arrived() and not _is_exit(error)):
         # A library may turn the interrupt into an error of its own: NumPy, while it is
         # imported, makes an ImportError of it.
-        _exit(interrupt.message(error), interrupt.exit_code())
+        details = error.args[0] if isinstance(error, interrupt.Interrupted) else None
+        code = "cli.interrupted" if details is None else "cli.interrupted_after"
+        _exit(Message(code, details=details), interrupt.exit_code())
     if isinstance(error, BrokenPipeError):
         # The reader of the output has seen enough.
         _discard_output()
         return
     if isinstance(error, NeardupError):
-        _exit(str(error))
+        _exit(error)
     if isinstance(error, OSError) and error.filename is None:
         # Errors of files are handled where they are opened: this one is of the output.
         _discard_output()
-        _exit(f"standard output: cannot be written: {error.strerror or error}.")
+        _exit(Message("cli.stdout_failed", error=system_words(error)))
     if isinstance(error, MemoryError):
-        _exit("out of memory; no output was left half-written.")
+        _exit(Message("cli.out_of_memory"))
     raise error
 
 
@@ -66,6 +72,6 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _exit(line: str, code: int = 2) -> None:
-    print(f"neardup: {line}", file=sys.stderr)
+def _exit(said: object, code: int = 2) -> None:
+    tell(said)
     raise typer.Exit(code) from None

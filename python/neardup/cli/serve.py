@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from neardup._engine.messages import Message
 from neardup.cli import serve_keys
 from neardup.cli.index.options import opened
 from neardup.cli.options import Quiet
 from neardup.cli.outcome import reported
+from neardup.cli.terminal import tell
 
 NAME = "serve"
 
@@ -157,10 +158,10 @@ def run(
     from neardup.exceptions import ParameterError
 
     if index is None:
-        raise ParameterError("--index is missing. Name the index to serve: --index news.db.")
+        raise ParameterError(Message("cli.index_missing"))
     serve_keys.require_server()
+    from neardup._engine.validation import check_threshold, check_whole
     from neardup.papers.words import load_words
-    from neardup.parameters import check_threshold, check_whole
     from neardup.server import Settings
     from neardup.server.running import serve
 
@@ -188,11 +189,8 @@ def run(
         if quiet:
             return
         if workers > 1 and is_file:
-            _note(
-                f"{workers} processes write one file in turns: no faster than one. PostgreSQL "
-                "is for several."
-            )
-        _note(f"serving {_shown(index)} at {address}")
+            tell(Message("cli.several_write_in_turns", workers=workers))
+        tell(Message("cli.serving", index=_shown(index), address=address))
 
     served = serve(
         settings,
@@ -215,17 +213,17 @@ app.add_typer(serve_keys.app, name="key")
 
 
 def _libraries(given: list[str]) -> dict[str, str]:
-    from neardup.parameters import bad
+    from neardup._engine.validation import bad
 
     libraries: dict[str, str] = {}
     for one in given:
         name, equals, path = one.partition("=")
         if not equals or not path or not name.isprintable() or not name.strip():
-            raise bad("library", "NAME=PATH", one)
+            raise bad("library", "cli.name_and_path", one)
         if name == "index" or name in libraries:
-            raise bad("library", "a name that is not taken", name)
+            raise bad("library", "cli.name_not_taken", name)
         if "://" not in path and not Path(path).exists():
-            raise bad("library", f"a place that is there; of '{name}'", path)
+            raise bad("library", "cli.place_that_is_there", path, library=name)
         libraries[name] = path
     return libraries
 
@@ -240,14 +238,14 @@ def _try_index(location: str, *, is_file: bool, quiet: bool) -> None:
         if is_file:
             raise
         # A server may come up after this machine; until then nobody gets a wrong answer.
-        _note(f"{error} Until it answers, so does every request with 503.")
+        tell(Message("cli.until_it_answers", error=error.message))
 
 
 def _seconds(value: float, name: str) -> float:
-    from neardup.parameters import bad
+    from neardup._engine.validation import bad
 
     if not 0 < value < float("inf"):
-        raise bad(name, "a number of seconds above 0", value)
+        raise bad(name, "cli.seconds_above_0", value)
     return value
 
 
@@ -258,7 +256,3 @@ def _shown(location: str) -> str:
         return location
     user, at, place = rest.rpartition("@")
     return f"{scheme}://{user.partition(':')[0]}{at}{place}"
-
-
-def _note(line: str) -> None:
-    print(f"neardup: {line}", file=sys.stderr, flush=True)

@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
+from neardup._engine.extras import require
+from neardup._engine.messages import Message
 from neardup.cli.outcome import reported
-from neardup.extras import require
+from neardup.cli.terminal import tell
 
 app = typer.Typer(
     name="key",
@@ -38,7 +40,7 @@ _MODULES = (
 
 def require_server() -> None:
     """Raise an error with the line that installs the packages of a service, if they are missing."""
-    require("A service", "server", *_MODULES)
+    require("readers.a_service", "server", *_MODULES)
 
 
 def create(
@@ -60,11 +62,7 @@ def create(
 
     secret, key = create_key(keys, name, scope or ["read"])
     typer.echo(secret)
-    typer.echo(
-        f"neardup: this is the key of '{key.name}' for {' and '.join(key.scopes)}. It is not "
-        "stored anywhere; keep it.",
-        err=True,
-    )
+    tell(Message("cli.key_made", name=key.name, scopes=" and ".join(key.scopes)))
 
 
 def list_(keys: File) -> None:
@@ -82,7 +80,7 @@ def revoke(name: Name, keys: File) -> None:
     from neardup.server.keys import revoke_key
 
     key = revoke_key(keys, name)
-    typer.echo(f"neardup: the key of '{key.name}' (...{key.last}) is revoked.", err=True)
+    tell(Message("cli.key_revoked", name=key.name, last=key.last))
 
 
 for _name, _command in (("create", create), ("list", list_), ("revoke", revoke)):

@@ -6,12 +6,14 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from neardup.collect import REMEMBERED, Progress
+from neardup._engine.ingest import REMEMBERED, Progress
+from neardup._engine.messages import Message
+from neardup.cli.terminal import Row, say, tell, tell_rows
 
 if TYPE_CHECKING:
+    from neardup._engine.summary import Summary
     from neardup.readers import Problem
     from neardup.readers.grouped_problems import GroupedProblems
-    from neardup.summary import Summary
 
 #: Kinds of problems that are printed; the problems of others are counted.
 _PRINTED = 100
@@ -65,12 +67,11 @@ class Watch(Progress):
             self._bars.stop()
         lines = [] if self._grouped is None else list(self._grouped.lines())
         for line, _ in lines[:_PRINTED]:
-            print(f"neardup: {line}", file=sys.stderr)
+            tell(line)
         rest = sum(count for _, count in lines[_PRINTED:])
         if rest:
-            problems = "1 more problem" if rest == 1 else f"{rest:,} more problems"
-            where = "; --report lists all" if self._has_report else ""
-            print(f"neardup: and {problems} of other kinds{where}.", file=sys.stderr)
+            name = "cli.more_problems_in_report" if self._has_report else "cli.more_problems"
+            tell(Message(name, count=rest))
 
     def stage(self, name: str, documents: int | None) -> None:
         """Begin a bar for a stage."""
@@ -94,7 +95,7 @@ class Watch(Progress):
     def note(self, line: str) -> None:
         """Print a note, unless nothing but errors is wanted."""
         if not self._quiet:
-            self._say(f"neardup: note: {line}")
+            self._say(f"neardup: {say(Message('cli.note', note=line))}")
 
     def problem(self, problem: Problem | str) -> None:
         """Count a problem, to be printed at the end with others of its kind."""
@@ -118,18 +119,19 @@ def print_summary(
     summary: Summary, measure: str, threshold: float | None, bits: int | None
 ) -> None:
     """Print what a run did, on standard error."""
-    rule = f"{measure} >= {threshold:g}" if threshold is not None else f"distance <= {bits} bits"
-    rows = [("read", summary.read, f"{summary.bytes_read / 1e6:,.1f} MB")]
+    rule = Message("cli.rule_distance", bits=bits)
+    if threshold is not None:
+        rule = Message("cli.rule_measure", measure=measure, threshold=threshold)
+    rows: list[Row] = [("read", summary.read, f"{summary.bytes_read / 1e6:,.1f} MB")]
     rows.append(("unreadable", summary.unreadable, ""))
     if summary.task == "dedup":
-        rows.append(("exact duplicates", summary.exact_duplicates, "same text"))
-        rows.append(("near-duplicates", summary.near_duplicates, rule))
+        rows.append(("exact_duplicates", summary.exact_duplicates, Message("cli.same_text")))
+        rows.append(("near_duplicates", summary.near_duplicates, rule))
         rows.append(("kept", summary.kept, ""))
         if summary.left_out:
-            rows.append(("left out", summary.left_out, "cannot be written in this format"))
+            rows.append(("left_out", summary.left_out, Message("cli.left_out_says")))
     else:
         rows.append(("pairs", summary.pairs, rule))
-    for name, count, note in rows:
-        print(f"{name:>18}  {count:>12,}  {note}".rstrip(), file=sys.stderr)
-    print(f"{'seconds':>18}  {summary.seconds:>12,.2f}", file=sys.stderr)
-    print(f"{'peak memory':>18}  {summary.peak_memory / 1e6:>12,.0f}  MB", file=sys.stderr)
+    rows.append(("seconds", f"{summary.seconds:,.2f}", ""))
+    rows.append(("peak_memory", f"{summary.peak_memory / 1e6:,.0f}", "MB"))
+    tell_rows(rows)

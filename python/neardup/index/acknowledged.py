@@ -26,6 +26,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from neardup._engine.messages import Message
 from neardup.exceptions import IndexFormatError
 
 __all__ = ["COMMITS", "Acknowledged", "check_log", "count_commit", "note", "remove_note"]
@@ -137,11 +138,8 @@ def check_log(file: Path, note_path: Path, log: Path, location: str) -> None:
         return
     if made_as is not None and (identity is None or made_as[0] != str(identity[0])):
         if has_log:
-            raise _wrong_log(location, log, "it belongs to another index")
-        raise IndexFormatError(
-            f"{location}: is damaged: the identity in the table 'counters' is not the one that the"
-            " index was made with. Restore a backup."
-        )
+            raise _wrong_log(location, log, Message("index.of_another_index"))
+        raise IndexFormatError(Message("index.identity_is_other", location=location))
     if said is None or (found is not None and found.identity != said.identity):
         return
     if found is None or found.commits < said.commits:
@@ -158,9 +156,7 @@ def _said(path: Path) -> Acknowledged | None:
 
 def _wrong_log(location: str, log: Path, reason: str) -> IndexFormatError:
     return IndexFormatError(
-        f"{location}: the write-ahead log beside it, {log.name}, is not its own: {reason}. Nothing"
-        " was changed. Put the right log in its place, or restore a backup of the index; remove"
-        " the wrong log first."
+        Message("index.log_is_not_its_own", location=location, log=log.name, reason=reason)
     )
 
 
@@ -172,11 +168,17 @@ def _lost(
     log: str,
     has_log: bool,
 ) -> IndexFormatError:
-    has = "none" if found is None else f"{found.commits:,} with {found.documents:,}"
-    what = "is incomplete or too old" if has_log else "is missing"
+    has = Message("index.no_changes")
+    if found is not None:
+        has = Message("index.changes", commits=found.commits, documents=found.documents)
     return IndexFormatError(
-        f"{location}: must hold the {said.commits:,} changes that it acknowledged, with"
-        f" {said.documents:,} documents. Got {has} instead: its write-ahead log, {log},"
-        f" {what}. Nothing was changed. Put the log back beside the index, or restore a backup. To"
-        f" go on without the lost changes, or with an older copy, delete {note_path.name}."
+        Message(
+            "index.changes_lost_log_incomplete" if has_log else "index.changes_lost_log_missing",
+            location=location,
+            commits=said.commits,
+            documents=said.documents,
+            found=has,
+            log=log,
+            note=note_path.name,
+        )
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from neardup import _core
+from neardup._engine.messages import Message
 from neardup.index.background import burst_end, next_count, recount
 from neardup.index.decide import Decided, NewEntries
 from neardup.index.results import Match
@@ -81,7 +82,7 @@ class Outcome:
     matches: list[Match | None] = field(default_factory=list)
     is_there: list[bool] = field(default_factory=list)
     is_new: list[bool] = field(default_factory=list)
-    refused: list[str | None] = field(default_factory=list)
+    refused: list[Message | None] = field(default_factory=list)
     already: int = 0
 
 
@@ -245,7 +246,8 @@ class Adding:
         """Return the new rows before the next count, where they end, and if it is due."""
         if self._handle.settings.background != "own" or not new:
             return new, count, False
-        left = next_count(counters["counted_at"]) - counters["arrived"]
+        # An export that was edited may be past the moment: then it is due with the next document.
+        left = max(1, next_count(counters["counted_at"]) - counters["arrived"])
         if len(new) < left:
             return new, count, False
         todo = new[:left]
@@ -278,7 +280,7 @@ class _SortedOut:
     again: dict[int, int | RowMapping]
     #: Stored documents that are to be decided again, by row.
     freed: dict[int, RowMapping]
-    refused: dict[int, str | None]
+    refused: dict[int, Message | None]
 
     @classmethod
     def of(cls, session: Session, coming: Incoming, ready: Prepared) -> _SortedOut:
@@ -338,8 +340,8 @@ class _SortedOut:
             outcome.refused.append(self.refused.get(row))
 
 
-def _other_text(id: str) -> str:
-    return f"must have another id: '{show(id)}' is there with another text"
+def _other_text(id: str) -> Message:
+    return Message("index.id_is_taken", id=show(id))
 
 
 def _cell(column: pa.LargeStringArray | None, row: int) -> str | None:

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup._engine.validation import bad, check_path
 from neardup.index.values import check_span, check_zone
-from neardup.parameters import bad, check_path
 
 if TYPE_CHECKING:
-    from neardup.collect import Progress
+    from neardup._engine.ingest import Progress
     from neardup.index.handle import Handle
     from neardup.index.results import Added, Decision, Match, NewDocument
 
@@ -127,7 +127,7 @@ class Additions:
         is_list = isinstance(documents, Sequence) and not isinstance(documents, (str, bytes))
         given: list[Any] = list(documents) if is_list else [documents]
         if not is_list or not all(isinstance(one, New) for one in given):
-            raise bad("documents", "a list of NewDocument", documents)
+            raise bad("documents", "index.list_of_documents", documents)
         return add_together(self._handle, given)
 
     def add_many(
@@ -241,14 +241,14 @@ class Additions:
         """
         import dataclasses
 
-        from neardup.collect import Progress
+        from neardup._engine.ingest import Progress
         from neardup.index.coming import Fields
         from neardup.index.loading import add_batches
         from neardup.readers import open_sources
 
         fields = Fields.checked(text, id, title, at, source, extra, at_zone)
         if isinstance(output_paths, str) or not isinstance(output_paths, Sequence):
-            raise bad("output_paths", "a list of paths", output_paths)
+            raise bad("output_paths", "index.list_of_paths", output_paths)
         outputs = [None if one is None else check_path(one, "output_paths") for one in output_paths]
         self._handle.database.refuse_outputs(outputs)
         sources = open_sources(inputs, format=format, output_paths=outputs, **fields.read())

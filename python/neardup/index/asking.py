@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from neardup._engine.messages import Message
 from neardup.index.adding import sketched
 from neardup.index.coming import alone
 from neardup.index.results import Cluster, Document, Event, Explanation, Match, Stats
@@ -161,8 +162,8 @@ def stats(handle: Handle) -> Stats:
         first, last = session.arrivals()
         for at in (first, last):
             if at is not None and not is_stamp(at):
-                must = "a time in microseconds since 1970"
-                raise damaged(handle.location, "a document", "at", must, at)
+                row, must = Message("index.row_some_document"), Message("index.stamp")
+                raise damaged(handle.location, row, "at", must, at)
         created = _created(meta, handle.location)
         background = handle.decider(session, counters["background"]).background
     kept, dropped, freed = (counters[name] for name in STATES)
@@ -192,4 +193,5 @@ def _created(meta: dict[str, str], location: str) -> datetime:
     try:
         return datetime.fromisoformat(str(found))
     except ValueError as error:
-        raise damaged(location, "'created' in 'meta'", "value", "a time", found) from error
+        row, must = Message("index.row_created"), Message("index.stored_time")
+        raise damaged(location, row, "value", must, found) from error

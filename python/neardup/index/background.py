@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from neardup.collect import Progress, collect, readable
+from neardup._engine.ingest import Progress, collect, readable
+from neardup._engine.recipe_assets import compiled
 from neardup.index.store import restore
 from neardup.readers import Batch
-from neardup.resources import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.collect import readable, with_first_lines
+from neardup._engine.ingest import readable, with_first_lines
+from neardup._engine.messages import Message
+from neardup._engine.recipe_assets import compiled
+from neardup._engine.text_inputs import checked_text
+from neardup._engine.validation import bad, check_field, check_string
 from neardup.exceptions import InputError
-from neardup.given import checked_text
 from neardup.index.adding import Adding, Incoming, Outcome, Prepared, prepared
 from neardup.index.results import Match, NewDocument
 from neardup.index.values import (
@@ -25,11 +28,9 @@ from neardup.index.values import (
     plain_text,
     time_fault,
 )
-from neardup.parameters import bad, check_field, check_string
 from neardup.readers import Batch, Problem
 from neardup.readers.batch import Run, place_of, show
 from neardup.readers.fields import DEFAULT_ID, as_id
-from neardup.resources import compiled
 
 if TYPE_CHECKING:
     from neardup.index.handle import Handle
@@ -84,7 +85,7 @@ class Fields:
     ) -> Fields:
         """Return the fields, if they are names."""
         if isinstance(extra, str) or not isinstance(extra, Sequence):
-            raise bad("extra", "a list of names of fields", extra)
+            raise bad("extra", "index.list_of_fields", extra)
         return cls(
             check_field(text, "text"),
             check_field(id, "id"),
@@ -128,11 +129,11 @@ class Columns:
     def checked(cls, document: NewDocument, zone: tzinfo = UTC) -> Columns:
         """Return the columns of a document of a caller, if all of them can be stored."""
         if document.extra is not None and not isinstance(document.extra, dict):
-            raise bad("extra", "a dict or None", document.extra)
+            raise bad("extra", "index.dict_or_none", document.extra)
         try:
             extra = json_of(document.extra)
         except (TypeError, RecursionError) as error:
-            raise InputError(f"extra: expected fields that JSON holds, found {error}.") from None
+            raise InputError(Message("index.extra_is_no_json", reason=str(error))) from None
         source = document.source
         return cls(
             check_id(document.id),
@@ -155,8 +156,11 @@ def one_document(
     Adding(handle, within=within).add(coming, None, outcome)
     if outcome.refused[0] is not None:
         raise InputError(
-            f"{handle.location}: a document {outcome.refused[0]}. Remove that one first, or"
-            " choose another id."
+            Message(
+                "index.document_refused_here",
+                location=handle.location,
+                reason=outcome.refused[0],
+            )
         )
     return outcome.matches[0]
 
@@ -167,7 +171,7 @@ def alone(handle: Handle, text: str, title: str | None, at: datetime, *, id: str
     batch = Batch(0, pa.array([text], pa.large_string()), [id])
     texts, units, problems = readable(batch, recipe, compiled(recipe))
     if problems:
-        raise InputError(str(problems[0]))
+        raise InputError(problems[0].message)
     titles = pa.array([title], pa.large_string())
     return Incoming([id], texts, units, titles, [at], [None], [None])
 
@@ -262,14 +266,11 @@ class Reading:
         if self._fields.needs_ids:
             given = checking.batch.extra.get(self._fields.id_name)
             if given is None:
-                raise InputError(
-                    "A list of texts has no ids, and an index needs them. Give dicts with the"
-                    f" fields '{self._fields.id_name}' and 'text', or a table."
-                )
+                raise InputError(Message("index.texts_without_ids", field=self._fields.id_name))
         for row, id in enumerate(checking.ids):
             if given is not None and as_id(given[row]) != id:
                 # The reader found none that it could take, and gave the position.
-                reason = "must be an id: text or a whole number"
+                reason = Message("index.must_be_id")
                 checking.refuse(row, self._fields.id_name, reason, given[row])
                 continue
             fault = id_fault(id)
@@ -283,16 +284,16 @@ class _Checking:
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
         self.ids = list(batch.ids)
-        self._faults: dict[int, tuple[str, str, Any]] = {}
+        self._faults: dict[int, tuple[str, Message, Any]] = {}
 
-    def refuse(self, row: int, field: str, reason: str, found: Any) -> None:
+    def refuse(self, row: int, field: str, reason: Message, found: Any) -> None:
         """Say why a row cannot be stored; the first reason counts."""
         self._faults.setdefault(row, (field, reason, found))
 
     def column(
         self,
         field: str | None,
-        fault_of: Callable[[Any], str | None],
+        fault_of: Callable[[Any], Message | None],
         made: Callable[[Any], Any],
     ) -> list[Any]:
         """Return what is made of a field's values; None for no value or a faulty one."""
@@ -318,7 +319,8 @@ class _Checking:
             try:
                 found[row] = json_of(present)
             except (TypeError, RecursionError) as error:
-                self.refuse(row, fields[0], f"must be what JSON holds ({error})", None)
+                reason = Message("index.must_be_json", reason=str(error))
+                self.refuse(row, fields[0], reason, None)
         return found
 
     def without_faulty(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
@@ -344,9 +346,9 @@ class _Checking:
         ]
 
 
-def _text_fault(value: Any) -> str | None:
+def _text_fault(value: Any) -> Message | None:
     try:
         plain_text(value)
     except UnicodeEncodeError:
-        return "must be Unicode text, without lone surrogates"
+        return Message("index.must_be_unicode_text")
     return None

@@ -26,6 +26,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad
 from neardup.exceptions import (
     IndexFormatError,
     IndexUnavailableError,
@@ -36,7 +38,6 @@ from neardup.index.failures import Moment, explained
 
 # SQLAlchemy is imported by `schema`, which explains where it is missing, or later.
 from neardup.index.schema import METADATA, SCHEMA, UPGRADED, meta, upgrade
-from neardup.parameters import bad
 from neardup.readers.streams import printable
 
 if TYPE_CHECKING:
@@ -148,13 +149,13 @@ class Database:
 
     def _refuse_nothing(self) -> None:
         if not self._place.is_there():
-            raise IndexUnavailableError(
-                f"{self.location}: no such file. Create an index first, in a shell with: neardup"
-                f" index create {self.location}"
-            )
+            raise IndexUnavailableError(Message("index.no_such_file", location=self.location))
         raise IndexFormatError(
-            f"{self.location}: must hold an index. Got an empty database instead."
-            f" {self._place.elsewhere} Or create one, in a shell with: neardup index create"
+            Message(
+                "index.must_hold_index",
+                location=self.location,
+                elsewhere=Message(self._place.elsewhere),
+            )
         )
 
     def refuse_outputs(self, paths: Iterable[str | os.PathLike[str] | None]) -> None:
@@ -178,8 +179,11 @@ class Database:
             # Never opened: to close a file takes away the locks that this process has on it.
             if os.path.realpath(path) in own or _identity(path) in identities:
                 raise OutputError(
-                    f"{printable(os.fspath(path))}: must not be written, since it is a file of the"
-                    f" index {self.location}. Choose another name."
+                    Message(
+                        "index.output_is_index",
+                        file=printable(os.fspath(path)),
+                        location=self.location,
+                    )
                 )
 
     def exists(self) -> bool:
@@ -201,8 +205,12 @@ class Database:
         if version is None:
             shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
             raise IndexFormatError(
-                f"{self.location}: must hold an index or nothing. Got the tables of another"
-                f" program instead: {shown}. {self._place.elsewhere}"
+                Message(
+                    "index.other_tables",
+                    location=self.location,
+                    tables=shown,
+                    elsewhere=Message(self._place.elsewhere),
+                )
             )
         return True
 
@@ -261,12 +269,18 @@ class Database:
             self.upgraded_from = found
             return
         newer = found is not None and found.isdecimal() and int(found) > SCHEMA
-        written = f"neardup {by}" if by else f"{'a newer' if newer else 'another'} neardup"
-        way = "Upgrade neardup" if newer else "Go on with that version"
+        if by:
+            writer = Message("index.neardup_version", version=by)
+        else:
+            writer = Message("index.newer_neardup" if newer else "index.another_neardup")
         raise IndexFormatError(
-            f"{self.location}: must have schema {SCHEMA}. Got {found} instead, written by"
-            f" {written}. {way}, or export the index with that version and import the export into"
-            " a new index with this one."
+            Message(
+                "index.schema_is_newer" if newer else "index.schema_is_older",
+                location=self.location,
+                expected=SCHEMA,
+                found=found,
+                writer=writer,
+            )
         )
 
     @contextmanager
@@ -313,9 +327,11 @@ class Database:
         turn = self._turn
         if not turn.acquire(timeout=self._place.lock_seconds):
             raise IndexUnavailableError(
-                f"{self.location}: locked by another thread for more than"
-                f" {self._place.lock_seconds:g} seconds.{Moment.WRITING.value} Try again, or add"
-                " fewer documents at once."
+                Message(
+                    "index.locked_by_thread",
+                    location=self.location,
+                    seconds=self._place.lock_seconds,
+                )
             )
         try:
             yield
@@ -356,7 +372,7 @@ class Database:
         self._in_use.add(use)
         try:
             if self._closed:
-                raise IndexUnavailableError(f"{self.location}: is closed. Open it again.")
+                raise IndexUnavailableError(Message("index.is_closed", location=self.location))
             self._place.check_use()
             with self._told(moment, connected=False):
                 connection = self._engine.connect()
@@ -403,7 +419,7 @@ class Database:
             with self._upkeep() as connection:
                 return self._place.check(connection)
         except IndexFormatError as error:
-            return [str(error)]
+            return [error.args[0]]
 
     @contextmanager
     def _upkeep(self) -> Iterator[Connection]:
@@ -453,15 +469,12 @@ def _place(location: str | Path) -> Place:
 
             return PostgreSQLSchema(f"postgresql://{rest}")
         if separator and scheme.replace("+", "").isalnum():
-            raise ParameterError(
-                "The 'location' parameter must be the path of a file, or begin with"
-                f" postgresql://. Got {scheme}:// instead."
-            )
+            raise ParameterError(Message("index.scheme_unknown", scheme=scheme))
     if not isinstance(location, str | os.PathLike) or not isinstance(os.fspath(location), str):
-        raise bad("location", "a path or the URL of a PostgreSQL database", location)
+        raise bad("location", "index.location", location)
     path = os.fspath(location)
     if path in ("", ":memory:") or "\0" in path:
-        raise bad("location", "the path of a file: an index is kept on disk", path)
+        raise bad("location", "index.path_on_disk", path)
     from neardup.index.sqlite import SQLiteFile
 
     return SQLiteFile(path)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from sqlalchemy import LargeBinary, select
 
+from neardup._engine.messages import Message
 from neardup.index.rows import damaged, sound, sound_event
 from neardup.index.schema import SCHEMA, all_keys, background, documents, events, texts
 from neardup.index.store import IDENTITY, Session
@@ -26,7 +27,7 @@ from neardup.index.store import IDENTITY, Session
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
-    from neardup.collect import Progress
+    from neardup._engine.ingest import Progress
     from neardup.index.database import Database
 
 __all__ = ["FORMAT", "KEY_COLUMNS", "KIND", "dumped", "fetched", "stored_columns"]
@@ -67,8 +68,8 @@ def _parts(
     yield _line({"counters": dict(sorted(session.counters().items()))})
     for row in connection.execute(select(background).order_by(background.c.version)).mappings():
         if not isinstance(row["data"], bytes):
-            name = f"background {row['version']}"
-            raise damaged(location, name, "data", "bytes", row["data"])
+            name = Message("index.row_background", number=row["version"])
+            raise damaged(location, name, "data", Message("index.bytes"), row["data"])
         for begin in range(0, max(len(row["data"]), 1), _PART):
             part = {**row, "data": row["data"][begin : begin + _PART]}
             yield _line({"background": _encoded(background, part)})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sqlalchemy import select
 
+from neardup._engine.messages import Message
 from neardup.index.dump import fetched
 from neardup.index.rows import damaged, extra_of, moment, sound
 from neardup.index.schema import DROPPED, IDENTICAL, KEPT, documents, texts
@@ -19,7 +20,7 @@ from neardup.writers.rows import REMOVED, write_rows
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from neardup.collect import Progress
+    from neardup._engine.ingest import Progress
     from neardup.index.handle import Handle
     from neardup.writers.output import Output
 
@@ -146,7 +147,8 @@ def _decisions(connection: Connection, handle: Handle) -> Iterator[dict[str, Any
             # Of a freed document no decision holds.
             holds = row["state"] == DROPPED
             if holds and row["kept_id"] is None:
-                name, must = f"document {row['number']}", "the number of a kept document"
+                name = Message("index.row_document", number=row["number"])
+                must = Message("index.number_of_kept")
                 raise damaged(handle.location, name, "kept_number", must, row["kept_number"])
             reason = "identical" if row["reason"] == IDENTICAL else "similar"
             yield {

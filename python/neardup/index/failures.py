@@ -11,54 +11,57 @@ import enum
 import sqlite3
 from typing import NamedTuple
 
+from neardup._engine.messages import Message
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, NeardupError
 
 __all__ = ["Moment", "explained"]
 
 
 class Moment(enum.Enum):
-    """How far a transaction was when it failed, as the sentence that tells it."""
+    """How far a transaction was when it failed, as the code of the message that tells it."""
 
-    READING = ""
-    WRITING = " Nothing of this change was stored."
-    COMMITTING = (
-        " This change may or may not be stored: the connection was lost while it was being"
-        " committed. Adding the same documents again is safe."
-    )
+    READING = "index.failed_reading"
+    WRITING = "index.failed_writing"
+    COMMITTING = "index.failed_committing"
 
 
 class _Failure(NamedTuple):
+    """What happened, and the way out.
+
+    The messages are made when this module is imported: at a failure, a process may be unable to
+    open another file, that of the catalogue among them.
+    """
+
     kind: type[IndexUnavailableError | IndexFormatError]
-    happened: str
-    remedy: str
+    happened: Message
+    remedy: Message
     lost: bool = False
 
 
 _LOCKED = _Failure(
     IndexUnavailableError,
-    "locked by another process for too long",
-    "Try again, or end the process that holds it.",
+    Message("index.locked"),
+    Message("index.locked_remedy"),
 )
 _READ_ONLY = _Failure(
     IndexUnavailableError,
-    "cannot be written",
-    "The file and its folder must be writable.",
+    Message("index.cannot_be_written"),
+    Message("index.cannot_be_written_remedy"),
 )
 _CLOSED = _Failure(
     IndexUnavailableError,
-    "cannot be opened",
-    "The file and its folder must be readable and writable: SQLite keeps two more files there.",
+    Message("index.cannot_be_opened"),
+    Message("index.cannot_be_opened_remedy"),
 )
 _DAMAGED = _Failure(
     IndexFormatError,
-    "is damaged",
-    "Restore it from a backup or, with SQLite's own program, rescue what can be read:"
-    " sqlite3 OLD .recover | sqlite3 NEW",
+    Message("index.file_is_damaged"),
+    Message("index.file_is_damaged_remedy"),
 )
 _NO_TABLES = _Failure(
     IndexFormatError,
-    "does not have the tables of an index",
-    "Another program may have changed them. Restore the index from a backup.",
+    Message("index.no_tables"),
+    Message("index.no_tables_remedy"),
 )
 
 #: By SQLite's result code: the extended one, or the primary one in its lowest byte.
@@ -74,44 +77,44 @@ _SQLITE = {
     sqlite3.SQLITE_READONLY: _READ_ONLY,
     sqlite3.SQLITE_IOERR: _Failure(
         IndexUnavailableError,
-        "cannot be read or written",
-        "Check the disk, its free space and the limit on file sizes.",
+        Message("index.disk_fails"),
+        Message("index.disk_fails_remedy"),
     ),
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_FULL: _Failure(
-        IndexUnavailableError, "the disk is full", "Make room and try again."
+        IndexUnavailableError, Message("index.disk_is_full"), Message("index.disk_is_full_remedy")
     ),
     sqlite3.SQLITE_CANTOPEN: _CLOSED,
     sqlite3.SQLITE_AUTH: _CLOSED,
     sqlite3.SQLITE_NOTADB: _Failure(
-        IndexFormatError, "must be an index", "Give the path of an index, or of a new file."
+        IndexFormatError, Message("index.is_no_index"), Message("index.elsewhere_file")
     ),
 }
 
 _LOST = _Failure(
     IndexUnavailableError,
-    "the connection to the server was lost",
-    "The next call connects again.",
+    Message("index.connection_lost"),
+    Message("index.connection_lost_remedy"),
     lost=True,
 )
 _NO_SERVER = _Failure(
     IndexUnavailableError,
-    "cannot connect",
-    "Check that the server runs, and the host, port, database, user and password.",
+    Message("index.no_server"),
+    Message("index.no_server_remedy"),
 )
 _DENIED = _Failure(
     IndexUnavailableError,
-    "the server denies access",
-    "The user needs the right to create the schema once, and to read and write its tables.",
+    Message("index.access_denied"),
+    Message("index.access_denied_remedy"),
 )
 _FULL = _Failure(
-    IndexUnavailableError, "the server is out of space", "Make room there and try again."
+    IndexUnavailableError, Message("index.server_is_full"), Message("index.server_is_full_remedy")
 )
 _BUSY = _Failure(
-    IndexUnavailableError, "the server could not do this now", "Try again when it is less busy."
+    IndexUnavailableError, Message("index.server_is_busy"), Message("index.server_is_busy_remedy")
 )
 _DAMAGED_THERE = _Failure(
-    IndexFormatError, "is damaged on the server", "Restore the database from a backup."
+    IndexFormatError, Message("index.damaged_on_server"), Message("index.damaged_on_server_remedy")
 )
 
 #: By SQLSTATE, or the first two characters of it.
@@ -129,8 +132,8 @@ _POSTGRESQL = {
     "42501": _DENIED,
     "25006": _Failure(
         IndexUnavailableError,
-        "the server is read-only",
-        "Give the address of the server that takes changes.",
+        Message("index.server_is_read_only"),
+        Message("index.server_is_read_only_remedy"),
     ),
     "53100": _FULL,
     "53": _BUSY,
@@ -138,7 +141,9 @@ _POSTGRESQL = {
     "57014": _BUSY,
     "40": _BUSY,
     "58": _Failure(
-        IndexUnavailableError, "the server cannot read or write its files", "Check its log."
+        IndexUnavailableError,
+        Message("index.server_files_fail"),
+        Message("index.server_files_fail_remedy"),
     ),
     "XX001": _DAMAGED_THERE,
     "XX002": _DAMAGED_THERE,
@@ -206,5 +211,11 @@ def explained(
     if moment is Moment.COMMITTING and not failure.lost:
         moment = Moment.WRITING
     return failure.kind(
-        f"{location}: {failure.happened}: {_words(cause)}.{moment.value} {failure.remedy}"
+        Message(
+            moment.value,
+            location=location,
+            happened=failure.happened,
+            reason=_words(cause),
+            remedy=failure.remedy,
+        )
     )

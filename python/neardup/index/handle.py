@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
+from neardup._engine.messages import Message
 from neardup.exceptions import (
     IndexFormatError,
     IndexMismatchError,
     IndexUnavailableError,
     InputError,
+    NeardupError,
     ParameterError,
 )
 from neardup.index.background import counted_from, recount
@@ -29,7 +31,7 @@ from neardup.index.store import Session
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from neardup.collect import Progress
+    from neardup._engine.ingest import Progress
     from neardup.recipe import Recipe
 
 __all__ = ["COUNTERS", "Handle", "make", "open_index"]
@@ -98,7 +100,13 @@ class Handle:
             return _core.Background.from_bytes(session.background(version))
         except InputError as error:
             raise IndexFormatError(
-                f"{self.location}: background {version} is damaged: {error} {remedy(self.location)}"
+                Message(
+                    "index.background_is_damaged",
+                    location=self.location,
+                    number=version,
+                    reason=error.args[0],
+                    remedy=remedy(self.location),
+                )
             ) from error
 
     def recount(self) -> int:
@@ -153,13 +161,11 @@ def open_index(
             made = make(database, settings, background=data)
         if not made and make_new:
             raise IndexUnavailableError(
-                f"{database.location}: there is an index already. Name another place, or open"
-                " that one."
+                Message("index.is_there_already_or_open", location=database.location)
             )
         if not made and background is not None:
             raise ParameterError(
-                f"The 'background' parameter is for a new index, and {database.location} is"
-                " there already. Leave it out."
+                Message("index.background_of_old_index", location=database.location)
             )
         handle = _opened(database, asked, workers)
         handle.is_new = made
@@ -190,8 +196,14 @@ def _settings_of(rows: dict[str, str], location: str) -> Settings:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise IndexFormatError(
-            f"{location}: its recipe or its settings are damaged ({error}). Restore a backup."
+            Message("index.settings_are_damaged", location=location, reason=_said(error))
         ) from error
+
+
+def _said(error: Exception) -> str:
+    """Return the words of an error; one of ours stays a message."""
+    said: str = error.message if isinstance(error, NeardupError) else str(error)
+    return said
 
 
 def make(database: Database, settings: Settings, *, background: bytes | None) -> bool:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from neardup._engine.extras import require
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad, check_workers
 from neardup.exceptions import ParameterError
-from neardup.extras import require
 from neardup.index.additions import Additions
 from neardup.index.copies import Copies
 from neardup.index.questions import Questions
 from neardup.index.removals import Removals
-from neardup.parameters import bad, check_workers
 
 if TYPE_CHECKING:
-    from neardup.collect import Progress
+    from neardup._engine.ingest import Progress
     from neardup.index.handle import Handle
     from neardup.recipe import Recipe
 
@@ -115,17 +116,17 @@ class Index(Additions, Questions, Removals, Copies):
         workers: int = 0,
         progress: Progress | None = None,
     ) -> None:
-        require("An index", "index", "sqlalchemy")
+        require("readers.an_index", "index", "sqlalchemy")
         from neardup.index.handle import open_index
         from neardup.readers import Sources, open_table
 
         if must_exist is not None and not isinstance(must_exist, bool):
-            raise bad("must_exist", "True, False or None", must_exist)
+            raise bad("must_exist", "index.true_false_none", must_exist)
         if background is not None and not isinstance(background, Sources):
             try:
                 background = open_table(background)
             except ParameterError:
-                raise bad("background", "a table, or a list of text or dict", background) from None
+                raise bad("background", "index.background_data", background) from None
         self._handle: Handle = open_index(
             location,
             recipe=recipe,
@@ -189,8 +190,8 @@ class Index(Additions, Questions, Removals, Copies):
         True
         >>> folder.cleanup()
         """
-        require("An index", "index", "sqlalchemy")
-        from neardup.collect import Progress
+        require("readers.an_index", "index", "sqlalchemy")
+        from neardup._engine.ingest import Progress
         from neardup.index.restoring import load
 
         load(location, source, progress or Progress())
@@ -202,10 +203,7 @@ class Index(Additions, Questions, Removals, Copies):
 
     def __reduce__(self) -> Any:
         """Raise: connections and locks belong to one process."""
-        raise TypeError(
-            "An index cannot be pickled. Open it in each process by its path:"
-            f" neardup.Index({self._handle.location!r})"
-        )
+        raise TypeError(Message("index.cannot_be_pickled", location=repr(self._handle.location)))
 
     def recount(self) -> int:
         """Count anew what the newest texts have in common, and return their number.
@@ -238,7 +236,8 @@ class Index(Additions, Questions, Removals, Copies):
         Returns
         -------
         list of str
-            A line for each damage, at most about 1,000; empty if there is none.
+            A line for each damage, at most about 1,000; empty if there is none. A line has
+            a `code` and `values` for programs.
 
         Raises
         ------
@@ -260,9 +259,9 @@ class Index(Additions, Questions, Removals, Copies):
         []
         >>> folder.cleanup()
         """
-        from neardup.collect import Progress
+        from neardup._engine.ingest import Progress
+        from neardup._engine.validation import check_flag
         from neardup.index.integrity import check
-        from neardup.parameters import check_flag
 
         check_flag(full, "full")
         return check(self._handle, full=full, progress=progress or Progress())
@@ -280,7 +279,8 @@ class Index(Additions, Questions, Removals, Copies):
         Returns
         -------
         list of str
-            What was changed and what is lost, a line each; empty if nothing was damaged.
+            What was changed and what is lost, a line each, as :meth:`check` has them; empty if
+            nothing was damaged.
 
         Raises
         ------
@@ -294,7 +294,7 @@ class Index(Additions, Questions, Removals, Copies):
         Documents are repaired some at a time, each time in a transaction. If the repair is
         interrupted, call it again.
         """
-        from neardup.collect import Progress
+        from neardup._engine.ingest import Progress
         from neardup.index.repairing import repair
 
         return repair(self._handle, progress=progress or Progress())

@@ -19,7 +19,9 @@ import zstandard
 from sqlalchemy import func, inspect, select
 
 from neardup import _core
-from neardup.collect import Progress, readable
+from neardup._engine.ingest import Progress, readable
+from neardup._engine.messages import Message
+from neardup._engine.recipe_assets import compiled
 from neardup.exceptions import IndexFormatError, InputError, NeardupError
 from neardup.index.adding import Incoming, sketched
 from neardup.index.bulk import values_of, values_table
@@ -41,9 +43,8 @@ from neardup.index.schema import (
     recent_keys,
     texts,
 )
-from neardup.index.store import IDENTITY, RECENT, Session, restore, signed
+from neardup.index.store import FILED, IDENTITY, RECENT, Session, restore, signed
 from neardup.readers import Batch
-from neardup.resources import compiled
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -68,7 +69,7 @@ class Document:
 
     row: dict[str, Any]
     text: str | None = None
-    faults: list[str] = field(default_factory=list)
+    faults: list[Message] = field(default_factory=list)
     #: Of the text, if it can be read: identity, number of features and sketch.
     made: tuple[bytes, int, bytes] | None = None
     #: Whether its keys are to be written again.
@@ -98,15 +99,15 @@ def check(handle: Handle, *, full: bool, progress: Progress) -> list[str]:
                 else:
                     more += 1
     except IndexFormatError as error:
-        found.append(str(error))
+        found.append(error.args[0])
     if more:
-        found.append(f"{more:,} more lines like these")
+        found.append(Message("index.more_lines", count=more))
     return found
 
 
 def stored_background(
     handle: Handle, connection: Connection
-) -> tuple[int, _core.Background | None, str | None]:
+) -> tuple[int, _core.Background | None, Message | None]:
     """Return the version of the latest background, what it says, and what is wrong with it."""
     version = connection.execute(select(func.max(background.c.version))).scalar_one_or_none()
     if not version:
@@ -115,7 +116,7 @@ def stored_background(
         data = Session(connection, handle.location).background(version)
         return version, _core.Background.from_bytes(data), None
     except (IndexFormatError, InputError):
-        return version, None, f"background {version}: cannot be read"
+        return version, None, Message("index.background_cannot_be_read", number=version)
 
 
 class Examination:
@@ -135,15 +136,15 @@ class Examination:
         self._has_texts = handle.settings.store == "text"
         # Which keys a document gets depends on what is common at that moment. Where that
         # changes, or lists are closed, a key may be missing for a good reason.
-        self._is_exact = (
+        self.is_exact = (
             handle.settings.background != "own" and self.decider.filing.longest() is None
         )
 
-    def lines(self) -> Iterator[str]:
+    def lines(self) -> Iterator[Message]:
         """Give all that is wrong, as lines."""
         missing = self.missing_tables()
         yield from missing
-        if any(line.startswith("table") for line in missing):
+        if any(line.code != "index.index_is_missing" for line in missing):
             return
         states: Counter[int] = Counter()
         last = 0
@@ -151,15 +152,23 @@ class Examination:
             for document in some:
                 states[document.row["state"]] += 1
                 last = document.number
-                yield from (f"document {document.number}: {fault}" for fault in document.faults)
+                for fault in document.faults:
+                    yield Message("index.of_document", number=document.number, what=fault)
         yield from self.wrong_counters(states, last)
         yield from self.strays()
         if self._full:
+            filed, there = self.key_count()
+            if filed not in (None, there):
+                if isinstance(filed, int):
+                    yield Message("index.keys_are_missing", stored=filed, found=there)
+                else:
+                    shown = f"{filed!r:.40}"
+                    yield Message("index.keys_counted_wrongly", stored=shown, found=there)
             yield from self.wrong_events()
 
     # Tables
 
-    def missing_tables(self) -> list[str]:
+    def missing_tables(self) -> list[Message]:
         """Return tables, columns and indexes that are missing."""
         there = inspect(self._connection)
         names = set(there.get_table_names())
@@ -169,17 +178,17 @@ class Examination:
         found = []
         for table in METADATA.sorted_tables:
             if table.name not in names:
-                found.append(f"table {table.name}: is missing")
+                found.append(Message("index.table_is_missing", table=table.name))
                 continue
             columns = {column["name"] for column in there.get_columns(table.name, schema=schema)}
             found += [
-                f"table {table.name}: has no column '{column.name}'"
+                Message("index.column_is_missing", table=table.name, column=column.name)
                 for column in table.c
                 if column.name not in columns
             ]
             indexes = {index["name"] for index in there.get_indexes(table.name, schema=schema)}
             found += [
-                f"index {index.name}: is missing"
+                Message("index.index_is_missing", index=index.name)
                 for index in sorted(table.indexes, key=lambda index: str(index.name))
                 if index.name not in indexes
             ]
@@ -228,23 +237,25 @@ class Examination:
             row = document.row
             fault = document_fault(row)
             if fault is not None:
-                document.faults.append(f"its '{fault[0]}' must be {fault[1]}")
+                column, must = fault
+                document.faults.append(Message("index.field_must_be", field=column, expected=must))
                 continue
             reasons = [row[name] for name in ("kept_number", "similarity", "reason")]
             keeper = keepers.get(row["kept_number"])
             if row["state"] == KEPT and reasons != [None, None, None]:
-                document.faults.append("is kept, and has what a dropped one has")
+                document.faults.append(Message("index.kept_like_dropped"))
             elif row["state"] == DROPPED and (
                 keeper != KEPT or row["kept_number"] >= document.number
             ):
                 kept = row["kept_number"]
-                document.faults.append(f"is dropped for document {kept}, which is not kept")
+                document.faults.append(Message("index.dropped_for_not_kept", kept=kept))
             elif row["state"] == FREED and (
                 None in reasons or keeper is not None or row["kept_number"] >= document.number
             ):
-                document.faults.append("is freed, and what it repeated is not one that is gone")
+                document.faults.append(Message("index.freed_for_there"))
             if not _is_object(row["extra"]):
-                document.faults.append("its 'extra' must be a JSON object")
+                must = Message("index.json_object")
+                document.faults.append(Message("index.field_must_be", field="extra", expected=must))
 
     def _states(self, numbers: Sequence[int]) -> dict[int, int]:
         if not numbers:
@@ -270,7 +281,7 @@ class Examination:
             try:
                 document.text = unpacker.decompress(packed[document.number]).decode()
             except (zstandard.ZstdError, UnicodeDecodeError, TypeError, MemoryError):
-                document.faults.append("its text cannot be read")
+                document.faults.append(Message("index.text_cannot_be_read"))
 
     def _sketch_again(self, some: Sequence[Document]) -> None:
         if not some:
@@ -297,11 +308,11 @@ class Examination:
             document.made = (identity, features, sketch)
             row = document.row
             if document.text_is_other:
-                document.faults.append("its text is another one than was added")
+                document.faults.append(Message("index.text_is_another"))
                 continue
             for name, value in zip(("identity", "features", "sketch"), document.made, strict=True):
                 if row[name] != value:
-                    document.faults.append(f"its '{name}' is not that of its text")
+                    document.faults.append(Message("index.field_is_not_of_text", field=name))
 
     # Keys
 
@@ -320,7 +331,10 @@ class Examination:
             found = self._session.entries(looked_up)
         except IndexFormatError as error:
             # Which of them it is does not matter: the keys of all are made again.
-            kept[0].faults.append(f"or one of the next {len(kept) - 1}: {error}")
+            following, reason = len(kept) - 1, error.args[0]
+            kept[0].faults.append(
+                Message("index.or_one_of_next", following=following, reason=reason)
+            )
             for document in kept:
                 document.has_wrong_keys = True
             return
@@ -338,8 +352,8 @@ class Examination:
                 key: share for key, share in there[document.number].items() if key in may_have[at]
             }
             document.row["keys"] = len(own)
-            if own != expected[at] if self._is_exact else bool(expected[at]) and not own:
-                document.faults.append("keys of its sketch are missing or wrong")
+            if own != expected[at] if self.is_exact else bool(expected[at]) and not own:
+                document.faults.append(Message("index.keys_missing_or_wrong"))
                 document.has_wrong_keys = True
 
     def _has_sketch(self, document: Document) -> bool:
@@ -353,7 +367,7 @@ class Examination:
             restore(corpus, rows, self._handle.location)
         except (NeardupError, TypeError, ValueError, OverflowError):
             if not document.faults:
-                document.faults.append("its 'sketch' is not one of the recipe")
+                document.faults.append(Message("index.sketch_is_not_of_recipe"))
             return False
         return True
 
@@ -376,50 +390,63 @@ class Examination:
         for document in some:
             total = counts.pop(document.number, 0)
             if "keys" in document.row and total != document.row["keys"]:
-                document.faults.append("has keys that are not of its sketch")
+                document.faults.append(Message("index.keys_not_of_sketch"))
                 document.has_wrong_keys = True
         for number in [number for number in counts if number <= last]:
             # Of no document: see `strays`.
             del counts[number]
 
+    def key_count(self) -> tuple[Any, int]:
+        """Return how many keys were stored, None if that was not counted, and how many are there.
+
+        This finds a key that may be missing for a good reason, and for none is.
+        """
+        query = select(counters.c.value).where(counters.c.name == FILED)
+        filed = self._connection.execute(query).scalar_one_or_none()
+        count = select(func.count()).select_from(all_keys)
+        return filed, self._connection.execute(count).scalar_one()
+
     # Counters and what belongs to no document
 
-    def wrong_counters(self, states: Counter[int], last: int) -> Iterator[str]:
+    def wrong_counters(self, states: Counter[int], last: int) -> Iterator[Message]:
         """Give counters that do not agree with the rows."""
         found = {row.name: row.value for row in self._connection.execute(select(counters))}
         about = {row.name: row.value for row in self._connection.execute(select(meta))}
         for name in COUNTERS:
             fault = counter_fault(name, found.get(name))
             if fault is not None:
-                yield f"counter '{name}': must be {fault}"
+                yield Message("index.counter_must_be", name=name, expected=fault)
                 found[name] = None
         for state, name in enumerate(STATES):
             if found[name] is not None and found[name] != states[state]:
-                yield f"counter '{name}': must be {states[state]:,}. Got {found[name]:,} instead"
+                values = {"expected": states[state], "value": found[name]}
+                yield Message("index.counter_is_other", name=name, **values)
         if found["next"] is not None and found["next"] <= last:
-            yield f"counter 'next': must be more than {last:,}. Got {found['next']:,} instead"
+            yield Message("index.counter_above", name="next", least=last, value=found["next"])
         arrived, counted_at = found["arrived"], found["counted_at"]
         if arrived is not None and counted_at is not None and counted_at > arrived:
-            yield f"counter 'counted_at': must be at most {arrived:,}. Got {counted_at:,} instead"
+            values = {"most": arrived, "value": counted_at}
+            yield Message("index.counter_at_most", name="counted_at", **values)
         if arrived is not None and arrived < sum(states.values()):
             least = sum(states.values())
-            yield f"counter 'arrived': must be at least {least:,}. Got {arrived:,} instead"
+            yield Message("index.counter_at_least", name="arrived", least=least, value=arrived)
         recent = self._connection.execute(
             select(func.count()).select_from(recent_keys)
         ).scalar_one()
         if not isinstance(found.get(RECENT), int) or found[RECENT] < recent:
-            yield f"counter '{RECENT}': must be at least {recent:,}"
+            yield Message("index.counter_from", name=RECENT, least=recent)
         identity = found.get(IDENTITY)
         if not isinstance(identity, int):
-            yield f"counter '{IDENTITY}': must be a whole number"
+            must = Message("index.whole")
+            yield Message("index.counter_must_be", name=IDENTITY, expected=must)
         elif about.get(IDENTITY, str(identity)) != str(identity):
-            yield f"'{IDENTITY}' in 'meta': must be that of the counters"
+            yield Message("index.identity_in_meta", name=IDENTITY)
         if self._background_fault is not None:
             yield self._background_fault
         if found["background"] is not None and found["background"] != self._version:
-            yield f"background {found['background']}: is missing"
+            yield Message("index.background_is_missing", number=found["background"])
 
-    def strays(self) -> Iterator[str]:
+    def strays(self) -> Iterator[Message]:
         """Give rows that belong to no document, and documents without their text."""
         other = documents.alias()
         if self._has_texts:
@@ -427,13 +454,14 @@ class Examination:
                 other.outerjoin(texts, texts.c.number == other.c.number)
             )
             for number in self._connection.scalars(query.where(texts.c.number.is_(None))):
-                yield f"document {number}: its text is missing"
+                what = Message("index.text_is_missing")
+                yield Message("index.of_document", number=number, what=what)
         for table in (texts, passages):
             query = select(table.c.number).select_from(
                 table.outerjoin(other, table.c.number == other.c.number)
             )
             for number in self._connection.scalars(query.where(other.c.number.is_(None))):
-                yield f"{table.name} {number}: belongs to no document"
+                yield Message("index.belongs_to_no_document", table=table.name, number=number)
         if not self._full:
             return
         query = select(all_keys.c.number, func.count()).select_from(
@@ -441,15 +469,16 @@ class Examination:
         )
         query = query.where(other.c.number.is_(None) | (other.c.state != KEPT))
         for number, count in self._connection.execute(query.group_by(all_keys.c.number)):
-            yield f"keys of document {number!r:.40}: {count:,} belong to none that is kept"
+            shown = f"{number!r:.40}"
+            yield Message("index.keys_of_none_kept", number=shown, count=count)
 
-    def wrong_events(self) -> Iterator[str]:
+    def wrong_events(self) -> Iterator[Message]:
         """Give events that cannot be read."""
         for row in self._connection.execute(select(events).order_by(events.c.event)).mappings():
             try:
                 sound_event(row, self._handle.location)
             except IndexFormatError:
-                yield f"event {row['event']}: cannot be read"
+                yield Message("index.event_cannot_be_read", number=row["event"])
 
 
 def _is_object(stored: str | None) -> bool:

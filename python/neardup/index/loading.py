@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.ahead import ahead
-from neardup.collect import REMEMBERED, Progress
+from neardup._engine.ingest import REMEMBERED, Progress
+from neardup._engine.prefetch import ahead
+from neardup._engine.validation import check_flag
 from neardup.index.adding import Adding, Outcome
 from neardup.index.coming import Fields, Reading, Source
 from neardup.index.results import Added
-from neardup.parameters import check_flag
 from neardup.readers import Problem
 from neardup.writers.rows import removed_table
 

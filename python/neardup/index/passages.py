@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, delete, func, select
 
+from neardup._engine.messages import Message
 from neardup.index.bulk import insert_rows, values_of, values_table
 from neardup.index.rows import damaged, sound
 from neardup.index.schema import documents, passages, texts
@@ -81,8 +82,8 @@ def stored(handle: Handle, made_by: str) -> tuple[list[int], list[bytes]]:
         rows = session.connection.execute(query.order_by(passages.c.number)).all()
     for row in rows:
         if not isinstance(row.shingles, bytes) or len(row.shingles) % 4:
-            must = "bytes of whole shingles"
-            name = f"the passages of document {row.number}"
+            must = Message("index.bytes_of_shingles")
+            name = Message("index.row_passages", number=row.number)
             raise damaged(handle.location, name, "shingles", must, row.shingles)
     return [row.number for row in rows], [row.shingles for row in rows]
 

@@ -24,7 +24,7 @@ class Place(ABC):
     """A file, or a schema on a server, that holds an index or will hold one."""
 
     dialect: ClassVar[str]
-    #: A way out for one who named what is no index.
+    #: Code of a way out for one who named what is no index.
     elsewhere: ClassVar[str]
     lock_seconds: ClassVar[float] = LOCK_SECONDS
 

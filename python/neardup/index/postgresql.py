@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import URL, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError
 
+from neardup._engine.messages import Message
 from neardup.exceptions import IndexFormatError, MissingDependencyError, ParameterError
 from neardup.index.place import Place
 from neardup.index.schema import METADATA
@@ -47,19 +48,12 @@ def _url(location: str) -> tuple[URL, str]:
     if location.count("@") > 1:
         # Where the password ends is a guess, and a wrong one would show the rest of it as
         # the host.
-        raise ParameterError(
-            "The address of a PostgreSQL database must have one @, before the host. Got several"
-            " instead. Write an @ of the user, the password or an option as %40."
-        )
+        raise ParameterError(Message("index.several_at_signs"))
     try:
         url = make_url(location)
     except (ArgumentError, ValueError):
         # Neither the address nor the error's words: a password may be in both.
-        raise ParameterError(
-            "The address of a PostgreSQL database must be of the form"
-            " postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME. Got something that"
-            " cannot be read as such instead. Write special characters as %XX."
-        ) from None
+        raise ParameterError(Message("index.no_address")) from None
     schema = url.query.get("schema", DEFAULT_SCHEMA)
     if (
         not isinstance(schema, str)
@@ -67,10 +61,7 @@ def _url(location: str) -> tuple[URL, str]:
         or "\0" in schema
         or schema.startswith("pg_")
     ):
-        raise ParameterError(
-            f"The schema of a PostgreSQL address must be one name of 1 to {_NAME_BYTES} bytes that"
-            f" does not begin with pg_. Got {schema!r} instead."
-        )
+        raise ParameterError(Message("index.no_schema_name", most=_NAME_BYTES, value=repr(schema)))
     return url.difference_update_query(["schema"]).set(drivername="postgresql+psycopg"), schema
 
 
@@ -92,18 +83,13 @@ class PostgreSQLSchema(Place):
     """A schema of a database on a server, reached with psycopg 3."""
 
     dialect: ClassVar[str] = "postgresql"
-    elsewhere: ClassVar[str] = (
-        "Give the address of a database with an index, or choose an empty schema with ?schema=NAME."
-    )
+    elsewhere: ClassVar[str] = "index.elsewhere_schema"
 
     def __init__(self, location: str) -> None:
         try:
             import psycopg
         except ImportError as error:
-            raise MissingDependencyError(
-                "An index in PostgreSQL needs psycopg 3. Install it with: pip install"
-                " 'neardup[postgres]'"
-            ) from error
+            raise MissingDependencyError(Message("index.needs_psycopg")) from error
         self.driver_error = psycopg.Error
         self._url, self.schema = _url(location)
         self.location = _shown(self._url, self.schema)
@@ -112,8 +98,7 @@ class PostgreSQLSchema(Place):
             psycopg.conninfo.make_conninfo("", **options)
         except psycopg.ProgrammingError as error:
             raise ParameterError(
-                f"{self.location}: must have options that PostgreSQL knows, or schema."
-                f" Got: {str(error).strip()}."
+                Message("index.options_unknown", location=self.location, reason=str(error).strip())
             ) from None
         # The lock belongs to the database by itself; the name tells schemas apart.
         digest = hashlib.blake2b(f"neardup {self.schema}".encode(), digest_size=8).digest()
@@ -202,8 +187,7 @@ class PostgreSQLSchema(Place):
         encoding = connection.execute(text("SHOW server_encoding")).scalar_one()
         if encoding != "UTF8":
             raise IndexFormatError(
-                f"{self.location}: must be a database with the encoding UTF8. Got {encoding}"
-                " instead. Make one with: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0"
+                Message("index.encoding_of_database", location=self.location, encoding=encoding)
             )
 
     def make_room(self, connection: Connection) -> None:

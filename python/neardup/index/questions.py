@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from neardup.given import checked_text
+from neardup._engine.text_inputs import checked_text
+from neardup._engine.validation import bad, check_flag, check_string, check_whole
 from neardup.index.values import check_span, check_time, plain_text
-from neardup.parameters import bad, check_flag, check_string, check_whole
 
 if TYPE_CHECKING:
     from neardup.index.handle import Handle
@@ -102,7 +102,7 @@ class Questions:
         from neardup.index import asking
 
         if isinstance(ids, str) or not isinstance(ids, Sequence):
-            raise bad("ids", "a list of text", ids)
+            raise bad("ids", "index.list_of_text", ids)
         wanted = [check_string(id, "ids") for id in ids]
         return asking.get_many(self._handle, wanted, texts=check_flag(texts, "texts"))
 
@@ -165,7 +165,7 @@ class Questions:
         from neardup.index.schema import STATES
 
         if state is not None and state not in STATES:
-            raise bad("state", f"one of {', '.join(STATES)} or None", state)
+            raise bad("state", "index.choice_or_none", state, choices=", ".join(STATES))
         wanted = None if state is None else STATES.index(state)
         return asking.documents(self._handle, state=wanted)
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad, check_string
 from neardup.exceptions import InputError
 from neardup.index.values import check_span, check_time, earlier
-from neardup.parameters import bad, check_string
 
 if TYPE_CHECKING:
     from neardup.index.handle import Handle
@@ -45,7 +46,9 @@ class Removals:
 
         removed = removing.remove(self._handle, check_string(id, "id"))
         if removed is None:
-            raise InputError(f"{self._handle.location}: there is no document '{show(id)}'.")
+            raise InputError(
+                Message("index.no_such_document", location=self._handle.location, id=show(id))
+            )
         return removed
 
     def keep(self, id: str) -> None:
@@ -100,7 +103,7 @@ class Removals:
 
         if ids is not None:
             if isinstance(ids, str) or not isinstance(ids, Sequence):
-                raise bad("ids", "a list of ids or None", ids)
+                raise bad("ids", "index.list_of_ids", ids)
             ids = [check_string(id, "ids") for id in ids]
         return removing.reconsider(self._handle, ids)
 
@@ -127,9 +130,9 @@ class Removals:
         from neardup.index.store import stamp
 
         if before is None and older_than is None:
-            raise bad("before", "given, or else 'older_than'", before)
+            raise bad("before", "index.before_or_older_than", before)
         if before is not None and older_than is not None:
-            raise bad("before", "left out where 'older_than' is given", before)
+            raise bad("before", "index.not_with_older_than", before)
         if before is not None:
             moment = stamp(check_time(before, "before"))
         else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
+from neardup._engine.messages import Message
 from neardup.exceptions import InputError
 from neardup.index.adding import Adding, Incoming, Prepared
 from neardup.index.results import Match, Removed
@@ -129,9 +130,11 @@ def keep(handle: Handle, id: str) -> None:
     with handle.writing() as session:
         there = session.by_ids([id]).get(id)
         if there is None:
-            raise InputError(f"{handle.location}: no document has the id '{show(id)}'.")
+            raise InputError(Message("index.no_such_id", location=handle.location, id=show(id)))
         if there["state"] == KEPT:
-            raise InputError(f"{handle.location}: the document '{show(id)}' is kept already.")
+            raise InputError(
+                Message("index.is_kept_already", location=handle.location, id=show(id))
+            )
         repeats = session.matches([there], handle.rule.measure)[there["number"]]
         rows = session.not_kept([there["number"]])
         coming, ready = _again(handle, session, rows)

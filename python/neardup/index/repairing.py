@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, select, update
 
-from neardup.collect import Progress
+from neardup._engine.ingest import Progress
+from neardup._engine.messages import Message
 from neardup.exceptions import IndexFormatError
 from neardup.index.background import recount
 from neardup.index.bulk import values_of, values_table
@@ -37,7 +38,7 @@ from neardup.index.schema import (
     recent_keys,
     texts,
 )
-from neardup.index.store import IDENTITY, RECENT, Session, restore
+from neardup.index.store import FILED, IDENTITY, RECENT, Session, restore
 
 if TYPE_CHECKING:
     from neardup.index.handle import Handle
@@ -46,6 +47,16 @@ __all__ = ["repair"]
 
 #: Documents whose keys are written again in one transaction.
 _TOGETHER = 1000
+
+#: What is said of a document whose state was corrected, by the state.
+_STATE_NOW = {
+    KEPT: "index.is_kept_now",
+    DROPPED: "index.is_dropped_now",
+    FREED: "index.is_freed_now",
+}
+
+#: What is wrong with the background, which is repaired by itself.
+_OF_BACKGROUND = ("index.background_cannot_be_read", "index.background_is_missing")
 
 
 def repair(handle: Handle, *, progress: Progress) -> list[str]:
@@ -59,9 +70,7 @@ def repair(handle: Handle, *, progress: Progress) -> list[str]:
     wrong = handle.database.check()
     if wrong:
         raise IndexFormatError(
-            f"{handle.location}: its pages are damaged ({wrong[0]}), which cannot be repaired here."
-            " Restore a backup or, with SQLite's own program, rescue what can be read: sqlite3 OLD"
-            " .recover | sqlite3 NEW"
+            Message("index.pages_are_damaged", location=handle.location, reason=wrong[0])
         )
     done = _restore_indexes(handle, progress)
     refiled: list[int] = []
@@ -81,26 +90,29 @@ def repair(handle: Handle, *, progress: Progress) -> list[str]:
         progress.advance(len(some))
         after = some[-1].number
     refiled += _with_other_keys(handle, progress)
+    refiled += _all_if_keys_are_missing(handle, progress)
     done += _tidy(handle, progress)
     done += _file_again(handle, sorted(set(refiled)))
-    return done + _mend_background(handle)
+    done += _count_keys(handle, progress)
+    return [*done, *_mend_background(handle)]
 
 
-def _restore_indexes(handle: Handle, progress: Progress) -> list[str]:
+def _restore_indexes(handle: Handle, progress: Progress) -> list[Message]:
     done = []
     with handle.database.writing() as connection:
         examined = Examination(handle, connection, full=True, progress=progress)
         missing = examined.missing_tables()
         for line in missing:
-            if not line.startswith("index"):
+            if line.code != "index.index_is_missing":
                 raise IndexFormatError(
-                    f"{handle.location}: {line}, which cannot be repaired. Restore a backup."
+                    Message("index.cannot_be_repaired", location=handle.location, damage=line)
                 )
+        names = {line.values["index"] for line in missing}
         for table in METADATA.sorted_tables:
             for index in table.indexes:
-                if f"index {index.name}: is missing" in missing:
+                if index.name in names:
                     index.create(connection)
-                    done.append(f"index {index.name}: made again")
+                    done.append(Message("index.index_made_again", index=index.name))
     return done
 
 
@@ -113,16 +125,16 @@ class _Repair:
         #: Kept documents whose keys are to be written again.
         self.refiled: list[int] = []
 
-    def mend(self, document: Document) -> list[str]:
+    def mend(self, document: Document) -> list[Message]:
         """Repair a document, and return what was done, as lines."""
         has_text = self._handle.settings.store == "text"
         row, number = document.row, document.number
         if has_text and (document.text is None or document.text_is_other):
-            return [self._remove(document, "its text is lost")]
+            return [self._remove(document, "index.removed_text_is_lost")]
         changes = self._made_again(document)
         if changes is None:
-            return [self._remove(document, "its sketch is lost")]
-        lines = [f"its '{name}' is made again" for name in changes]
+            return [self._remove(document, "index.removed_sketch_is_lost")]
+        lines = [Message("index.field_made_again", field=name) for name in changes]
         for name, value, what in self._replaced(row):
             changes[name] = value
             lines.append(what)
@@ -131,9 +143,9 @@ class _Repair:
             if row[name] != value or type(row[name]) is not type(value):
                 changes[name] = value
         if "state" in changes:
-            lines.append(f"is {STATES[changes['state']]} now")
+            lines.append(Message(_STATE_NOW[changes["state"]]))
         elif set(changes) & set(state):
-            lines.append("what it repeated is corrected")
+            lines.append(Message("index.repeated_corrected"))
         if changes:
             statement = update(documents).where(documents.c.number == number)
             self._session.connection.execute(statement.values(**changes))
@@ -141,8 +153,8 @@ class _Repair:
         if state["state"] == KEPT and (document.has_wrong_keys or rewritten):
             self.refiled.append(number)
             if not rewritten:
-                lines.append("its keys are made again")
-        return [f"document {number}: {line}" for line in lines]
+                lines.append(Message("index.keys_made_again"))
+        return [Message("index.of_document", number=number, what=line) for line in lines]
 
     def _made_again(self, document: Document) -> dict[str, Any] | None:
         """Return what the text says otherwise than the row; None if there is nothing to go by."""
@@ -157,24 +169,25 @@ class _Repair:
             return None
         return {}
 
-    def _replaced(self, row: dict[str, Any]) -> list[tuple[str, Any, str]]:
+    def _replaced(self, row: dict[str, Any]) -> list[tuple[str, Any, Message]]:
         """Return columns that cannot be made again, with what takes their place."""
-        found: list[tuple[str, Any, str]] = []
+        found: list[tuple[str, Any, Message]] = []
         if not isinstance(row["id"], str) or not row["id"]:
-            found.append(("id", f"recovered-{row['number']}", "its id is lost, and another given"))
+            new_id = f"recovered-{row['number']}"
+            found.append(("id", new_id, Message("index.id_replaced")))
         if not is_stamp(row["at"]):
             before = select(documents.c.at).where(documents.c.number < row["number"])
             query = before.order_by(documents.c.number.desc()).limit(1)
             at = self._session.connection.execute(query).scalar_one_or_none()
             at = at if is_stamp(at) else 0
-            found.append(("at", at, "its time is lost; that of the document before is taken"))
+            found.append(("at", at, Message("index.time_replaced")))
         for name in ("source", "title"):
             if row[name] is not None and not isinstance(row[name], str):
-                found.append((name, None, f"its '{name}' is lost"))
+                found.append((name, None, Message("index.field_is_lost", field=name)))
         try:
             extra_of(row, self._handle.location)
         except IndexFormatError:
-            found.append(("extra", None, "its 'extra' is lost"))
+            found.append(("extra", None, Message("index.field_is_lost", field="extra")))
         return found
 
     def _state(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -206,13 +219,13 @@ class _Repair:
             "reason": 1,
         }
 
-    def _remove(self, document: Document, why: str) -> str:
+    def _remove(self, document: Document, why: str) -> Message:
         number, id = document.number, document.row["id"]
         self._session.delete([number])
         known = id if isinstance(id, str) else None
         happened = [(number, known, {"which": "damaged"})]
         self._session.log("removed", datetime.now(UTC), happened)
-        return f"document {number} ({id!r:.60}): is removed, since {why}. Add it again"
+        return Message(why, number=number, id=f"{id!r:.60}")
 
 
 def _with_other_keys(handle: Handle, progress: Progress) -> list[int]:
@@ -227,7 +240,18 @@ def _with_other_keys(handle: Handle, progress: Progress) -> list[int]:
         ]
 
 
-def _tidy(handle: Handle, progress: Progress) -> list[str]:
+def _all_if_keys_are_missing(handle: Handle, progress: Progress) -> list[int]:
+    """Return the numbers of all kept documents where any of them may lack a key."""
+    with handle.database.reading() as connection:
+        examined = Examination(handle, connection, full=True, progress=progress)
+        filed, there = examined.key_count()
+        if examined.is_exact or not isinstance(filed, int) or filed <= there:
+            return []
+        kept = select(documents.c.number).where(documents.c.state == KEPT)
+        return list(connection.scalars(kept))
+
+
+def _tidy(handle: Handle, progress: Progress) -> list[Message]:
     """Remove what belongs to no document, and count again."""
     done = []
     with handle.database.writing() as connection:
@@ -238,21 +262,26 @@ def _tidy(handle: Handle, progress: Progress) -> list[str]:
             connection.execute(delete(table).where(table.c.number.not_in(every)))
         kept = every.where(documents.c.state == KEPT)
         for table in (keys, recent_keys):
-            connection.execute(delete(table).where(table.c.number.not_in(kept)))
-        done += [f"{line}: removed" for line in strays]
+            gone = connection.execute(delete(table).where(table.c.number.not_in(kept))).rowcount
+            Session(connection, handle.location).add_to_counters({FILED: -gone})
+        done += [Message("index.damage_removed", damage=line) for line in strays]
         for row in connection.execute(select(events)).mappings().all():
             try:
                 sound_event(row, handle.location)
             except IndexFormatError:
                 connection.execute(delete(events).where(events.c.event == row["event"]))
-                done.append(f"event {row['event']}: removed")
+                done.append(Message("index.event_removed", number=row["event"]))
         query = select(documents.c.state, func.count()).group_by(documents.c.state)
         states = Counter({row[0]: row[1] for row in connection.execute(query)})
         last = connection.execute(select(func.max(documents.c.number))).scalar_one() or 0
         wrong = list(examined.wrong_counters(states, last))
         if wrong:
             _count_again(connection, states, last)
-            done += [f"{line}: corrected" for line in wrong if not line.startswith("background")]
+            done += [
+                Message("index.damage_corrected", damage=line)
+                for line in wrong
+                if line.code not in _OF_BACKGROUND
+            ]
     return done
 
 
@@ -283,7 +312,7 @@ def _count_again(connection: Any, states: Counter[int], last: int) -> None:
         connection.execute(counters.insert().values(name=name, value=value))
 
 
-def _file_again(handle: Handle, numbers: Sequence[int]) -> list[str]:
+def _file_again(handle: Handle, numbers: Sequence[int]) -> list[Message]:
     """Write the keys of kept documents again."""
     for begin in range(0, len(numbers), _TOGETHER):
         with handle.database.writing() as connection:
@@ -294,7 +323,8 @@ def _file_again(handle: Handle, numbers: Sequence[int]) -> list[str]:
             chosen = select(values_table(dialect).c.value)
             for table in (keys, recent_keys):
                 statement = delete(table).where(table.c.number.in_(chosen))
-                connection.execute(statement, values_of(dialect, some))
+                gone = connection.execute(statement, values_of(dialect, some)).rowcount
+                session.add_to_counters({FILED: -gone})
             rows = session.kept(some, with_texts=False)
             corpus = handle.origin.emptied(keeps_texts=False)
             restore(corpus, rows, handle.location)
@@ -309,10 +339,23 @@ def _file_again(handle: Handle, numbers: Sequence[int]) -> list[str]:
                         "share": entries.shares,
                     }
                 )
-    return [f"keys of {len(numbers):,} documents: made again"] if numbers else []
+    if not numbers:
+        return []
+    return [Message("index.keys_of_documents_made_again", documents=len(numbers))]
 
 
-def _mend_background(handle: Handle) -> list[str]:
+def _count_keys(handle: Handle, progress: Progress) -> list[Message]:
+    with handle.database.writing() as connection:
+        examined = Examination(handle, connection, full=True, progress=progress)
+        filed, there = examined.key_count()
+        if filed == there:
+            return []
+        connection.execute(delete(counters).where(counters.c.name == FILED))
+        connection.execute(counters.insert().values(name=FILED, value=there))
+    return [Message("index.keys_counted_again")]
+
+
+def _mend_background(handle: Handle) -> list[Message]:
     with handle.database.writing() as connection:
         session = Session(connection, handle.location)
         version, known, fault = stored_background(handle, connection)
@@ -323,9 +366,6 @@ def _mend_background(handle: Handle) -> list[str]:
         if not is_lost:
             return []
         if handle.settings.background == "given":
-            return [
-                "background: is lost, since it was given. Restore a backup, or export the kept"
-                " documents and add them to a new index"
-            ]
+            return [Message("index.background_is_lost")]
         recount(session, handle.settings, workers=handle.workers)
-        return ["background: counted again"]
+        return [Message("index.background_counted_again")]

@@ -16,6 +16,7 @@ import orjson
 from sqlalchemy import BigInteger, Double, Integer, LargeBinary, SmallInteger
 from sqlalchemy.exc import DataError, IntegrityError
 
+from neardup._engine.messages import Message
 from neardup.exceptions import (
     IndexFormatError,
     IndexUnavailableError,
@@ -39,14 +40,14 @@ from neardup.index.schema import (
     texts,
 )
 from neardup.index.settings import Settings
-from neardup.index.store import Session, packer
+from neardup.index.store import FILED, Session, packer
 from neardup.readers.formats import Format, by_content, by_name
 from neardup.readers.streams import Blob, StreamDamaged, line_blocks
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
-    from neardup.collect import Progress
+    from neardup._engine.ingest import Progress
 
 __all__ = ["load"]
 
@@ -74,7 +75,7 @@ def load(location: str | Path, source: str | Path, progress: Progress) -> None:
     with Database.open(location, must_exist=False) as database:
         if database.exists():
             raise _is_there(database)
-        reading = _Reading(_blocks(name), "standard input" if name == "-" else name)
+        reading = _Reading(_blocks(name), Message("index.standard_input") if name == "-" else name)
         about = reading.header()
         _check_settings(about, reading)
 
@@ -88,9 +89,7 @@ def load(location: str | Path, source: str | Path, progress: Progress) -> None:
 
 
 def _is_there(database: Database) -> IndexUnavailableError:
-    return IndexUnavailableError(
-        f"{database.location}: there is an index already. Name another place."
-    )
+    return IndexUnavailableError(Message("index.is_there_already", location=database.location))
 
 
 @contextlib.contextmanager
@@ -118,7 +117,7 @@ def _check_settings(about: dict[str, str], reading: _Reading) -> None:
     except NeardupError:
         raise
     except (ValueError, TypeError, KeyError) as error:
-        raise reading.wrong("settings that cannot be read") from error
+        raise reading.wrong(Message("index.got_unreadable_settings")) from error
     Decider(settings, background=None, like=None)
 
 
@@ -136,7 +135,7 @@ def _fill(
             index.create(connection)
     except (IntegrityError, DataError) as error:
         words = str(error.orig).partition("\n")[0]
-        raise reading.wrong(f"rows that contradict each other ({words})") from error
+        raise reading.wrong(Message("index.got_contradicting_rows", reason=words)) from error
 
 
 def _fill_tables(connection: Connection, reading: _Reading, progress: Progress) -> None:
@@ -150,7 +149,7 @@ def _fill_tables(connection: Connection, reading: _Reading, progress: Progress) 
             text = value.get("text")
             if text is not None:
                 if not isinstance(text, str):
-                    raise reading.wrong("a document with a 'text' that is no text")
+                    raise reading.wrong(Message("index.got_text_that_is_none"))
                 waiting.add(texts, {"number": row["number"], "text": pack(text.encode())})
             waiting.add(documents, row)
             progress.advance(1)
@@ -168,7 +167,8 @@ def _fill_tables(connection: Connection, reading: _Reading, progress: Progress) 
             there["data"] += row["data"]
     waiting.flush()
     if not counters_seen:
-        raise reading.wrong("no counters")
+        raise reading.wrong(Message("index.got_no_counters"))
+    Session(connection, reading.name).add_to_counters({FILED: reading.counted["keys"]})
     for row in known.values():
         connection.execute(background.insert(), row)
 
@@ -213,26 +213,22 @@ class _Reading:
         self._lines = (line for block in blocks for line in block)
         self._digest = hashlib.sha256()
         self._number = 0
-        self._counts = {"documents": 0, "keys": 0, "events": 0}
+        self.counted = {"documents": 0, "keys": 0, "events": 0}
 
-    def wrong(self, found: str) -> InputError:
+    def wrong(self, found: Message) -> InputError:
         """Return the error that the lines are not as they were written."""
         return InputError(
-            f"{self.name}: line {self._number}: must be as `neardup index export --whole` wrote"
-            f" it. Got {found} instead. No index was made; export again."
+            Message("index.not_as_exported", file=self.name, line=self._number, found=found)
         )
 
     def _next(self) -> tuple[bytes, dict[str, Any]]:
         line = next(self._lines, None)
         if line is None:
-            raise InputError(
-                f"{self.name}: is cut off after line {self._number}: the last line of an export is"
-                " missing. No index was made; export again."
-            )
+            raise InputError(Message("index.export_is_cut_off", file=self.name, line=self._number))
         self._number += 1
         value = _object(line)
         if value is None:
-            raise self.wrong("a line that is no JSON object")
+            raise self.wrong(Message("index.got_no_json_object"))
         return line, value
 
     def header(self) -> dict[str, str]:
@@ -241,21 +237,23 @@ class _Reading:
         self._number += 1
         header = _object(line)
         if header is None or header.get("neardup") != KIND:
-            raise InputError(
-                f"{self.name}: must begin with the first line of a whole index. Got something else"
-                " instead. Write one with: neardup index export LOCATION --whole"
-            )
+            raise InputError(Message("index.no_export", file=self.name))
         for name, known in (("format", (FORMAT,)), ("schema", (SCHEMA, *UPGRADED))):
             if header.get(name) not in known:
                 raise IndexFormatError(
-                    f"{self.name}: must be an export with {name} {known[0]}. Got"
-                    f" {header.get(name)!r} instead. Use the neardup that wrote it, or a newer one."
+                    Message(
+                        "index.export_of_other_version",
+                        file=self.name,
+                        field=name,
+                        expected=known[0],
+                        value=repr(header.get(name)),
+                    )
                 )
         about = header.get("meta")
         if not isinstance(about, dict) or _ABOUT - about.keys():
-            raise self.wrong("no settings")
+            raise self.wrong(Message("index.got_no_settings"))
         if not all(isinstance(value, str) for value in about.values()):
-            raise self.wrong("settings that are no text")
+            raise self.wrong(Message("index.got_settings_no_text"))
         self._digest.update(line + b"\n")
         return dict(about)
 
@@ -265,26 +263,29 @@ class _Reading:
             line, value = self._next()
             kind, content = next(iter(value.items()), ("nothing", None))
             if not isinstance(content, dict) or len(value) != 1:
-                raise self.wrong("a line that is not one named object")
+                raise self.wrong(Message("index.got_no_named_object"))
             if kind == "end":
                 self._finish(content)
                 return
             if kind not in _NAMES:
-                raise self.wrong(f"'{kind}'")
+                raise self.wrong(Message("index.got_name", name=kind))
             if kind in ("document", "event"):
-                self._counts[f"{kind}s"] += 1
+                self.counted[f"{kind}s"] += 1
             self._digest.update(line + b"\n")
             yield kind, content
 
     def _finish(self, end: dict[str, Any]) -> None:
-        for name, count in self._counts.items():
+        for name, count in self.counted.items():
             if end.get(name) != count:
-                raise self.wrong(f"{count} {name} where it counts {end.get(name)!r}")
+                told = repr(end.get(name))
+                raise self.wrong(
+                    Message("index.got_other_number", name=name, found=count, expected=told)
+                )
         if end.get("sha256") != self._digest.hexdigest():
-            raise self.wrong("lines that were changed: another digest")
+            raise self.wrong(Message("index.got_other_digest"))
         if next(self._lines, None) is not None:
             self._number += 1
-            raise self.wrong("more lines after the last one")
+            raise self.wrong(Message("index.got_more_lines"))
 
     def decoded(self, table: Table, row: dict[str, Any]) -> dict[str, Any]:
         """Return the values of a row, each of its column's kind."""
@@ -308,7 +309,7 @@ class _Reading:
                 return value
         elif isinstance(value, str):
             return value
-        raise self.wrong(f"a wrong or no '{name}'")
+        raise self.wrong(Message("index.got_wrong_field", field=name))
 
     @staticmethod
     def _fits(column: Any, value: Any) -> bool:
@@ -320,19 +321,19 @@ class _Reading:
         found = {name: columns.get(name) for name in KEY_COLUMNS}
         lists = [values for values in found.values() if isinstance(values, list)]
         if len(lists) < len(found) or len({len(values) for values in lists}) != 1:
-            raise self.wrong("columns of keys of several lengths")
+            raise self.wrong(Message("index.got_keys_of_lengths"))
         for name, values in zip(found, lists, strict=True):
             if not all(self._fits(keys.c[name], value) for value in values):
-                raise self.wrong(f"a wrong '{name}' of a key")
-        self._counts["keys"] += len(lists[0])
+                raise self.wrong(Message("index.got_wrong_field_of_key", field=name))
+        self.counted["keys"] += len(lists[0])
         return dict(zip(found, lists, strict=True))
 
     def counters(self, rows: dict[str, Any]) -> dict[str, int]:
         """Return the counters, all of them."""
         if set(rows) != set(COUNTERS):
-            raise self.wrong("other counters")
+            raise self.wrong(Message("index.got_other_counters"))
         if not all(self._fits(counters.c.value, value) for value in rows.values()):
-            raise self.wrong("a wrong counter")
+            raise self.wrong(Message("index.got_wrong_counter"))
         return rows
 
 
@@ -349,10 +350,7 @@ def _blocks(name: str) -> Iterator[list[bytes]]:
     if name == "-":
         first = sys.stdin.buffer.read(_CHUNK)
         if by_content(first[:4], Format("jsonl", None)) != Format("jsonl", None):
-            raise InputError(
-                "standard input: must not be compressed. Unpack it first, with zstd -dc or gzip"
-                " -dc, or name the file instead of -."
-            )
+            raise InputError(Message("index.input_is_compressed"))
         rest = iter(lambda: sys.stdin.buffer.read(_CHUNK), b"")
         yield from line_blocks(chain([first], rest))
         return
@@ -361,4 +359,6 @@ def _blocks(name: str) -> Iterator[list[bytes]]:
     try:
         yield from line_blocks(chunks)
     except StreamDamaged as error:
-        raise InputError(f"{blob.name}: {error}. No index was made; export again.") from error
+        raise InputError(
+            Message("index.export_cannot_be_read", file=blob.name, reason=error.args[0])
+        ) from error

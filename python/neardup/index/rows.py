@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from neardup._engine.messages import Message
 from neardup.exceptions import IndexFormatError
 from neardup.index.schema import DROPPED, STATES
 
@@ -78,56 +79,74 @@ def _is_text(value: Any) -> bool:
 
 is_stamp = _whole(_FIRST, _LAST)
 
-#: For each column what it must be, and what tells.
+#: For each column the code of what it must be, and what tells.
 _COLUMNS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "number": ("a whole number of at least 1", _whole(1, _LARGEST)),
-    "id": ("text", lambda value: value.__class__ is str and value != ""),
-    "state": ("0, 1 or 2", _whole(0, len(STATES) - 1)),
-    "at": ("a time in microseconds since 1970", is_stamp),
-    "source": ("text or nothing", _optional(_is_text)),
-    "title": ("text or nothing", _optional(_is_text)),
-    "extra": ("text or nothing", _optional(_is_text)),
-    "identity": ("16 bytes", lambda value: value.__class__ is bytes and len(value) == 16),
-    "features": ("a whole number from 0 to 2^32 - 1", _whole(0, (1 << 32) - 1)),
-    "sketch": ("bytes", lambda value: value.__class__ is bytes),
-    "kept_number": ("a whole number or nothing", _optional(_whole(0, _LARGEST))),
+    "number": ("index.whole_from_one", _whole(1, _LARGEST)),
+    "id": ("expected.text", lambda value: value.__class__ is str and value != ""),
+    "state": ("index.state_number", _whole(0, len(STATES) - 1)),
+    "at": ("index.stamp", is_stamp),
+    "source": ("index.text_or_nothing", _optional(_is_text)),
+    "title": ("index.text_or_nothing", _optional(_is_text)),
+    "extra": ("index.text_or_nothing", _optional(_is_text)),
+    "identity": (
+        "index.identity",
+        lambda value: value.__class__ is bytes and len(value) == 16,
+    ),
+    "features": ("index.whole_of_features", _whole(0, (1 << 32) - 1)),
+    "sketch": ("index.bytes", lambda value: value.__class__ is bytes),
+    "kept_number": ("index.whole_or_nothing", _optional(_whole(0, _LARGEST))),
     "similarity": (
-        "from 0 to 1, or nothing",
+        "index.similarity_or_nothing",
         _optional(lambda value: value.__class__ in (float, int) and 0 <= value <= 1),
     ),
-    "distance": ("a whole number or nothing", _optional(_whole(0, 1 << 31))),
-    "reason": ("0, 1 or nothing", _optional(_whole(0, 1))),
+    "distance": ("index.whole_or_nothing", _optional(_whole(0, 1 << 31))),
+    "reason": ("index.reason_or_nothing", _optional(_whole(0, 1))),
+}
+#: The same of events.
+_EVENT: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "at": ("index.stamp", is_stamp),
+    "action": ("expected.text", _is_text),
+    "id": ("index.text_or_nothing", _optional(_is_text)),
+    "document": ("index.number_or_nothing", _optional(_whole(-_LARGEST, _LARGEST))),
 }
 _DECISION = ("kept_number", "similarity", "reason")
 
 
-def document_fault(row: Mapping[str, Any] | RowMapping) -> tuple[str, str] | None:
+def document_fault(row: Mapping[str, Any] | RowMapping) -> tuple[str, Message] | None:
     """Return which column of a document is wrong and what it must be; None for none."""
     for name, value in row.items():
         known = _COLUMNS.get(name)
         if known is not None and not known[1](value):
-            return name, known[0]
+            return name, Message(known[0])
     if row.get("state") == DROPPED:
         for name in _DECISION:
             if name in row and row[name] is None:
-                return name, "there for a dropped document"
+                return name, Message("index.there_for_dropped")
     return None
 
 
-def remedy(location: str) -> str:
+def remedy(location: str) -> Message:
     """Return what to do about damage."""
-    return (
-        f"See what else is damaged with: neardup index check {location} --full. Restore a"
-        " backup, or repair what can be repaired with --repair."
-    )
+    return Message("index.see_damage", location=location)
 
 
-def damaged(location: str, row: str, column: str, must: str, value: Any) -> IndexFormatError:
+def damaged(
+    location: str, row: Message, column: str, must: Message, value: Any
+) -> IndexFormatError:
     """Return the error that a row is damaged, such as ``document 12``."""
-    found = f"{value!r:.40}" if not isinstance(value, bytes) else f"{len(value):,} other bytes"
+    found = f"{value!r:.40}"
+    if isinstance(value, bytes):
+        found = Message("index.other_bytes", count=len(value))
     return IndexFormatError(
-        f"{location}: {row} is damaged: its '{column}' must be {must}. Got {found} instead."
-        f" {remedy(location)}"
+        Message(
+            "index.damaged",
+            location=location,
+            row=row,
+            field=column,
+            expected=must,
+            value=found,
+            remedy=remedy(location),
+        )
     )
 
 
@@ -139,13 +158,14 @@ def sound(rows: Iterable[RowMapping], location: str) -> list[RowMapping]:
         if fault is not None:
             name, must = fault
             number = row.get("number", row.get("id"))
-            raise damaged(location, f"document {number!r:.40}", name, must, row[name])
+            document = Message("index.row_document", number=f"{number!r:.40}")
+            raise damaged(location, document, name, must, row[name])
         found.append(row)
     return found
 
 
-def fields_of(stored: Any, location: str, row: str, column: str) -> dict[str, Any]:
-    """Return fields that are stored as JSON."""
+def fields_of(stored: Any, location: str, row: str, number: Any, column: str) -> dict[str, Any]:
+    """Return fields that are stored as JSON; `row` is the code of what has the number."""
     if stored is None:
         return {}
     try:
@@ -153,32 +173,30 @@ def fields_of(stored: Any, location: str, row: str, column: str) -> dict[str, An
     except (ValueError, TypeError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise damaged(location, row, column, "a JSON object", stored)
+        must = Message("index.json_object")
+        raise damaged(location, Message(row, number=number), column, must, stored)
     return found
 
 
 def extra_of(row: Mapping[str, Any] | RowMapping, location: str) -> dict[str, Any]:
     """Return the further fields of a document."""
-    return fields_of(row["extra"], location, f"document {row['number']}", "extra")
+    return fields_of(row["extra"], location, "index.row_document", row["number"], "extra")
 
 
 def sound_event(row: RowMapping, location: str) -> tuple[RowMapping, dict[str, Any]]:
     """Return an event and its details, if nothing is wrong with it."""
-    name = f"event {row['event']}"
-    if not is_stamp(row["at"]):
-        raise damaged(location, name, "at", _COLUMNS["at"][0], row["at"])
-    if not _is_text(row["action"]):
-        raise damaged(location, name, "action", "text", row["action"])
-    if not _optional(_is_text)(row["id"]):
-        raise damaged(location, name, "id", "text or nothing", row["id"])
-    if not _optional(_whole(-_LARGEST, _LARGEST))(row["document"]):
-        raise damaged(location, name, "document", "a number or nothing", row["document"])
-    return row, fields_of(row["details"], location, name, "details")
+    for name, (must, is_sound) in _EVENT.items():
+        if not is_sound(row[name]):
+            event = Message("index.row_event", number=row["event"])
+            raise damaged(location, event, name, Message(must), row[name])
+    return row, fields_of(row["details"], location, "index.row_event", row["event"], "details")
 
 
-def counter_fault(name: str, value: Any) -> str | None:
+def counter_fault(name: str, value: Any) -> Message | None:
     """Return what a counter must be that it is not."""
     least, most = (1 if name == "next" else 0), (_BURSTS if name == "bursts" else _LARGEST)
     if _whole(least, most)(value):
         return None
-    return f"a whole number of at least {least}" + (f" and at most {most}" * (name == "bursts"))
+    if name == "bursts":
+        return Message("index.whole_within", least=least, most=most)
+    return Message("expected.whole_from", least=least)

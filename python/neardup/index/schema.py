@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from neardup._engine.messages import Message
 from neardup.exceptions import MissingDependencyError
 
 try:
@@ -34,9 +35,7 @@ try:
     )
     from sqlalchemy.dialects import postgresql
 except ImportError as missing:
-    raise MissingDependencyError(
-        "An index needs SQLAlchemy 2. Install it with: pip install 'neardup[index]'"
-    ) from missing
+    raise MissingDependencyError(Message("index.needs_sqlalchemy")) from missing
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Dialect

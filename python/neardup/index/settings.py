@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from neardup._engine.messages import Message
+from neardup._engine.validation import check_choice, check_whole
 from neardup.exceptions import IndexMismatchError, InputError, ParameterError
-from neardup.parameters import check_choice, check_whole
 from neardup.plan import Rule, rule
 from neardup.recipe import FILES, Recipe, load_recipe, recipe_from_table
 
@@ -87,13 +88,16 @@ class Settings:
             now = recipe.id
         except InputError as error:
             raise IndexMismatchError(
-                f"{location}: its recipe '{stored}' needs a file: {error} Put it back."
+                Message(
+                    "index.recipe_needs_file",
+                    location=location,
+                    recipe=stored,
+                    reason=error.args[0],
+                )
             ) from error
         if now != stored:
             raise IndexMismatchError(
-                f"{location}: its sketches were made by the recipe '{stored}'. The same recipe is"
-                f" '{now}' here: a file that it names has changed, or neardup is of another"
-                " version. Put the file back, or export the index with the neardup that made it."
+                Message("index.recipe_is_other", location=location, recipe=stored, found=now)
             )
         return cls(recipe=recipe, **table)
 
@@ -123,10 +127,7 @@ def new_settings(
         background = "given" if has_background else "own"
         return dataclasses.replace(settings, background=background)
     if has_background:
-        raise ParameterError(
-            f"The 'background' parameter must be left out: an index with the recipe '{chosen.name}'"
-            " does not look at what a collection has in common."
-        )
+        raise ParameterError(Message("index.background_not_used", recipe=chosen.name))
     return settings
 
 
@@ -153,12 +154,17 @@ def check_same(
         asked["recipe"] = (wanted.id, stored.recipe.id)
         # The id is about sketches; what a duplicate is belongs to the recipe too.
         if wanted.id == stored.recipe.id and wanted.decide != stored.recipe.decide:
-            asked["recipe's [decide]"] = (wanted.decide, stored.recipe.decide)
+            asked[Message("index.decide_of_recipe")] = (wanted.decide, stored.recipe.decide)
     for name, (found, held) in asked.items():
         if found is not None and found != held:
             raise IndexMismatchError(
-                f"{location}: was made with {name} {held!r}, and {found!r} is asked for."
-                f" Leave '{name}' out to go on with the stored one, or make another index."
+                Message(
+                    "index.made_with_other",
+                    location=location,
+                    parameter=name,
+                    expected=repr(held),
+                    value=repr(found),
+                )
             )
 
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sqlalchemy import QueuePool, create_engine
 from sqlalchemy.exc import OperationalError
 
+from neardup._engine.messages import Message, system_words
 from neardup.exceptions import IndexFormatError, IndexUnavailableError
 from neardup.index import acknowledged
 from neardup.index.place import Place
@@ -42,11 +43,11 @@ _APPLICATION = int.from_bytes(b"ndup", "big")
 _IDLE = 1.0
 #: What a path can be that is no regular file.
 _KINDS = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFIFO: "a FIFO",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
+    stat.S_IFDIR: "index.a_folder",
+    stat.S_IFIFO: "index.a_fifo",
+    stat.S_IFSOCK: "index.a_socket",
+    stat.S_IFCHR: "index.a_device",
+    stat.S_IFBLK: "index.a_device",
 }
 # Figures are of ten million keys, 45 look-ups, or 16 keys and 1 KB a commit.
 _PRAGMAS = (
@@ -64,7 +65,7 @@ _PRAGMAS = (
 
 
 def _text(stored: bytes) -> str | bytes:
-    """Return bytes that are no UTF-8 as they are: `rows` names what is damaged by its number."""
+    """Return the text, or its bytes where they are not UTF-8: `rows` reports those by number."""
     try:
         return stored.decode()
     except UnicodeDecodeError:
@@ -90,7 +91,7 @@ class SQLiteFile(Place):
     """A file on a local disk. File systems over a network cannot lock as WAL needs it."""
 
     dialect: ClassVar[str] = "sqlite"
-    elsewhere: ClassVar[str] = "Give the path of an index, or of a new file."
+    elsewhere: ClassVar[str] = "index.elsewhere_file"
     #: Files that no connection of this process may touch.
     _abandoned: ClassVar[set[Path]] = set()
 
@@ -156,10 +157,15 @@ class SQLiteFile(Place):
         with suppress(OSError):
             kind = stat.S_IFMT(self.path.stat().st_mode)
         if kind != stat.S_IFREG:
-            wanted = "a file" if kind == stat.S_IFDIR else "a regular file"
+            wanted = "index.a_file" if kind == stat.S_IFDIR else "index.a_regular_file"
             raise IndexUnavailableError(
-                f"{self.location}: must be {wanted}. Got"
-                f" {_KINDS.get(kind, 'something else')} instead. {self.elsewhere}"
+                Message(
+                    "index.must_be_file",
+                    location=self.location,
+                    expected=Message(wanted),
+                    found=Message(_KINDS.get(kind, "index.something_else")),
+                    elsewhere=Message(self.elsewhere),
+                )
             )
         found = self._found()
         if self._identity is None:
@@ -172,8 +178,11 @@ class SQLiteFile(Place):
         self._is_checked = True
         if not self.path.parent.is_dir():
             raise IndexUnavailableError(
-                f"{self.location}: must be in a folder that exists."
-                f" Create {printable(str(self.path.parent))} first."
+                Message(
+                    "index.folder_is_missing",
+                    location=self.location,
+                    folder=printable(str(self.path.parent)),
+                )
             )
         try:
             # SQLite makes it, not Python: to close a file takes away all locks that the process
@@ -182,8 +191,11 @@ class SQLiteFile(Place):
             sqlite3.connect(f"{self.path.as_uri()}?mode=rwc", uri=True).close()
         except sqlite3.Error as refused:
             raise IndexUnavailableError(
-                f"{self.location}: cannot be created: {self._why_not() or refused}. The folder must"
-                " be writable."
+                Message(
+                    "index.cannot_be_created",
+                    location=self.location,
+                    reason=self._why_not() or str(refused),
+                )
             ) from refused
         self.is_there()
 
@@ -192,7 +204,7 @@ class SQLiteFile(Place):
         try:
             self.path.open("xb").close()
         except OSError as error:
-            return error.strerror
+            return system_words(error)
         return None
 
     def _found(self) -> tuple[int, int] | None:
@@ -205,14 +217,9 @@ class SQLiteFile(Place):
     def check_use(self) -> None:
         """Raise if the file was deleted or replaced: what is written to the old one is lost."""
         if self.path in self._abandoned:
-            raise IndexUnavailableError(
-                f"{self.location}: was in use while this process was forked. Start processes with"
-                " the method 'spawn' or 'forkserver', or before the index is used."
-            )
+            raise IndexUnavailableError(Message("index.used_before_fork", location=self.location))
         if self._is_other():
-            raise IndexUnavailableError(
-                f"{self.location}: was deleted or replaced while it was open. Open it again."
-            )
+            raise IndexUnavailableError(Message("index.was_replaced", location=self.location))
 
     def _is_other(self) -> bool:
         return self._identity is not None and self._found() != self._identity
@@ -301,10 +308,7 @@ class SQLiteFile(Place):
                     raise
                 time.sleep(0.01)
         if mode != "wal":
-            raise IndexUnavailableError(
-                f"{self.location}: must be on a file system with shared memory, for SQLite's"
-                " write-ahead log. Move it to a local disk."
-            )
+            raise IndexUnavailableError(Message("index.no_shared_memory", location=self.location))
 
     def make_room(self, connection: Connection) -> None:
         """Name the kind of the file in its header."""
@@ -315,10 +319,7 @@ class SQLiteFile(Place):
         mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
         if mode == "wal":
             raise IndexFormatError(
-                f"{self.location}: is an SQLite file without tables, which an index is whose"
-                f" write-ahead log, {self.files()[1].name}, is missing. Nothing was changed. Put"
-                " the log back beside the file, or restore a backup; only if there was no index,"
-                " delete the file."
+                Message("index.log_is_missing", location=self.location, log=self.files()[1].name)
             )
 
     def size(self, connection: Connection) -> int:  # noqa: ARG002
@@ -335,7 +336,9 @@ class SQLiteFile(Place):
     def check(self, connection: Connection) -> list[str]:
         """Return what SQLite finds wrong, at most a hundred lines; reads the whole file."""
         lines = [line for (line,) in connection.exec_driver_sql("PRAGMA integrity_check(100)")]
-        return [] if lines == ["ok"] else lines
+        if lines == ["ok"]:
+            return []
+        return [Message("index.said_by_sqlite", reason=line) for line in lines]
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:

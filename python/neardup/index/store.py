@@ -21,6 +21,7 @@ import zstandard
 from sqlalchemy import and_, bindparam, delete, func, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
+from neardup._engine.messages import Message
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, InputError
 from neardup.index.acknowledged import COMMITS
 from neardup.index.bulk import insert_rows, run_compiled, values_of, values_table
@@ -72,6 +73,10 @@ IDENTITY = "identity"
 #: all at once and in order into the large one: a quarter of the writing, at a million
 #: documents. PostgreSQL gains nothing, since readers would have to wait for that.
 RECENT, MOST_RECENT = "recent", 500_000
+
+#: How many entries are in both tables, so that a missing one is noticed. Indexes made before
+#: this was counted do not have it.
+FILED = "filed"
 
 #: Documents read or removed at a time where there may be many.
 _TOGETHER = 1000
@@ -144,10 +149,17 @@ def restore(
             try:
                 _restore(corpus.emptied(keeps_texts=False), [row], None)
             except InputError as reason:
-                must = "a sketch of the index' recipe"
-                name = f"document {row['number']}"
-                raise damaged(location, name, "sketch", must, row["sketch"]) from reason
-        raise IndexFormatError(f"{location}: {error} {remedy(location)}") from error
+                must = Message("index.sketch_of_recipe")
+                document = Message("index.row_document", number=row["number"])
+                raise damaged(location, document, "sketch", must, row["sketch"]) from reason
+        raise IndexFormatError(
+            Message(
+                "index.sketches_are_damaged",
+                location=location,
+                reason=error.args[0],
+                remedy=remedy(location),
+            )
+        ) from error
 
 
 def _restore(
@@ -200,16 +212,16 @@ class Session:
         found = {row[0]: row[1] for row in rows}
         identity = found.pop(IDENTITY, None)
         self._recent = found.pop(RECENT, 0)
+        filed = found.pop(FILED, 0)
         found.pop(COMMITS, None)
         if self._identity is not None and identity != self._identity:
-            raise IndexUnavailableError(
-                f"{self.location}: another index stands there than the one that was opened."
-                " Nothing of this call was stored. Open it again."
-            )
-        for name, value in {**dict.fromkeys(COUNTERS), **found, RECENT: self._recent}.items():
+            raise IndexUnavailableError(Message("index.another_index", location=self.location))
+        own = {RECENT: self._recent, FILED: filed}
+        for name, value in {**dict.fromkeys(COUNTERS), **found, **own}.items():
             fault = counter_fault(name, value)
             if fault is not None:
-                raise damaged(self.location, f"counter '{name}'", "value", fault, value)
+                counter = Message("index.row_counter", name=name)
+                raise damaged(self.location, counter, "value", fault, value)
         return found
 
     def identity(self) -> int:
@@ -217,8 +229,8 @@ class Session:
         query = select(counters.c.value).where(counters.c.name == IDENTITY)
         found = self.connection.execute(query).scalar_one_or_none()
         if not isinstance(found, int):
-            must = "a whole number"
-            raise damaged(self.location, f"counter '{IDENTITY}'", "value", must, found)
+            counter = Message("index.row_counter", name=IDENTITY)
+            raise damaged(self.location, counter, "value", Message("index.whole"), found)
         return found
 
     def make_counters(self, values: Mapping[str, int]) -> None:
@@ -226,7 +238,7 @@ class Session:
         identity = secrets.randbits(62)
         # Also where no later change writes: see `neardup.index.acknowledged`.
         self.set_meta({IDENTITY: str(identity)})
-        values = {**values, RECENT: 0, COMMITS: 0, IDENTITY: identity}
+        values = {**values, RECENT: 0, FILED: 0, COMMITS: 0, IDENTITY: identity}
         columns: dict[str, list[Any]] = {"name": [*values], "value": [*values.values()]}
         insert_rows(self.connection, counters, columns)
 
@@ -254,8 +266,13 @@ class Session:
             return zstandard.decompress(packed or b"")
         except (zstandard.ZstdError, TypeError, MemoryError) as error:
             raise IndexFormatError(
-                f"{self.location}: background {version} is damaged: {error}."
-                f" {remedy(self.location)}"
+                Message(
+                    "index.background_cannot_be_unpacked",
+                    location=self.location,
+                    number=version,
+                    reason=str(error),
+                    remedy=remedy(self.location),
+                )
             ) from error
 
     def set_background(self, version: int, data: bytes, at: datetime) -> None:
@@ -286,8 +303,9 @@ class Session:
         for row in dropped:
             kept = row["kept_number"]
             if kept not in ids:
-                must = "the number of a kept document"
-                raise damaged(self.location, f"document {row['number']}", "kept_number", must, kept)
+                must = Message("index.number_of_kept")
+                document = Message("index.row_document", number=row["number"])
+                raise damaged(self.location, document, "kept_number", must, kept)
             found[row["number"]] = match_of(row, ids[kept], measure)
         return found
 
@@ -339,15 +357,24 @@ class Session:
         """
         if packed is None:
             raise IndexFormatError(
-                f"{self.location}: must have the text of each document. Got none of document"
-                f" {number} instead. {remedy(self.location)}"
+                Message(
+                    "index.no_text_of_document",
+                    location=self.location,
+                    number=number,
+                    remedy=remedy(self.location),
+                )
             )
         try:
             return self._unpacker.decompress(packed).decode()
         except (zstandard.ZstdError, UnicodeDecodeError, TypeError, MemoryError) as error:
             raise IndexFormatError(
-                f"{self.location}: the text of document {number} is damaged: {error}."
-                f" {remedy(self.location)}"
+                Message(
+                    "index.text_is_damaged",
+                    location=self.location,
+                    number=number,
+                    reason=str(error),
+                    remedy=remedy(self.location),
+                )
             ) from error
 
     def insert(
@@ -359,9 +386,12 @@ class Session:
         except IntegrityError as error:
             words = str(error.orig).partition("\n")[0]
             raise IndexFormatError(
-                f"{self.location}: must not have what is new already ({words}): counters, texts"
-                f" or keys are damaged. Nothing of this change was stored."
-                f" {remedy(self.location)}"
+                Message(
+                    "index.new_is_there",
+                    location=self.location,
+                    reason=words,
+                    remedy=remedy(self.location),
+                )
             ) from error
 
     def _insert(
@@ -382,11 +412,12 @@ class Session:
 
     def insert_entries(self, entries: dict[str, list[int]]) -> None:
         """Store keys; after a look at the counters."""
+        change = len(entries["key"])
+        self.add_to_counters({FILED: change})
         if self._dialect != "sqlite":
             insert_rows(self.connection, keys, entries)
             return
         insert_rows(self.connection, recent_keys, entries)
-        change = len(entries["key"])
         if self._recent + change >= MOST_RECENT:
             ordered = select(recent_keys).order_by(recent_keys.c.key, recent_keys.c.number)
             names = list(recent_keys.c)
@@ -568,12 +599,14 @@ class Session:
         for key, number, share, *at in rows:
             for name, value in (("key", key), ("number", number), *(("at", one) for one in at)):
                 if not isinstance(value, int):
-                    row = f"a key of document {number!r:.40}"
-                    return damaged(self.location, row, name, "a whole number", value)
+                    row = Message("index.row_key", number=f"{number!r:.40}")
+                    return damaged(self.location, row, name, Message("index.whole"), value)
             if not isinstance(share, int) or not 0 <= share < 1 << 16:
-                row = f"a key of document {number}"
-                return damaged(self.location, row, "share", "from 0 to 65,535", share)
-        return IndexFormatError(f"{self.location}: keys are damaged. {remedy(self.location)}")
+                row = Message("index.row_key", number=number)
+                return damaged(self.location, row, "share", Message("index.share"), share)
+        return IndexFormatError(
+            Message("index.keys_are_damaged", location=self.location, remedy=remedy(self.location))
+        )
 
     def delete_entries(self, entries: Mapping[str, Sequence[int]]) -> None:
         """Delete entries given by ``key`` and ``number``."""
@@ -585,7 +618,7 @@ class Session:
             statement = delete(table).where(
                 table.c.key == bindparam("key_"), table.c.number == bindparam("number_")
             )
-            self.connection.execute(statement, rows)
+            self.add_to_counters({FILED: -self.connection.execute(statement, rows).rowcount})
 
     def fingerprints(self, after: int, least: int, size: int) -> list[tuple[int, bytes]]:
         """Return number and sketch of the kept documents with later numbers and enough features.
@@ -599,7 +632,8 @@ class Session:
         found = [(number, sketch) for number, sketch in rows]
         for number, sketch in found:
             if not isinstance(sketch, bytes) or len(sketch) != size:
-                row, must = f"document {number}", f"{size} bytes"
+                row = Message("index.row_document", number=number)
+                must = Message("index.bytes_of_size", size=size)
                 raise damaged(self.location, row, "sketch", must, sketch)
         return found
 

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from neardup.collect import readable
+from neardup._engine.ingest import readable
+from neardup._engine.messages import Message
+from neardup._engine.recipe_assets import compiled
 from neardup.exceptions import InputError, ParameterError
 from neardup.index.adding import Adding, Incoming, Outcome
 from neardup.index.coming import Columns
 from neardup.index.results import Decision, NewDocument
 from neardup.readers import Batch
 from neardup.readers.batch import show
-from neardup.resources import compiled
 
 if TYPE_CHECKING:
     from neardup.index.handle import Handle
@@ -37,7 +38,7 @@ def add_together(handle: Handle, documents: Sequence[NewDocument]) -> list[Decis
             columns.append(Columns.checked(document))
             rows.append(row)
         except (InputError, ParameterError) as error:
-            problems[row] = str(error)
+            problems[row] = error.args[0]
     outcome = Outcome()
     if rows:
         coming, unreadable = _incoming(handle, columns)
@@ -72,14 +73,16 @@ def _incoming(handle: Handle, columns: Sequence[Columns]) -> tuple[Incoming, dic
     )
     reasons = {int(problem.source): problem for problem in problems}
     return coming, {
-        row: str(replace(problem, source=f"document '{show(ids[row])}'", record=None))
+        row: replace(
+            problem, source=Message("index.given_document", id=show(ids[row])), record=None
+        ).message
         for row, problem in reasons.items()
     }
 
 
 def _decision(id: str, problem: str | None, outcome: Outcome, at: int | None) -> Decision:
     if problem is None and at is not None and outcome.refused[at] is not None:
-        problem = f"A document {outcome.refused[at]}."
+        problem = Message("index.document_refused", reason=outcome.refused[at])
     if problem is not None or at is None:
         return Decision(id, False, None, problem)
     return Decision(id, outcome.is_new[at], outcome.matches[at], None)

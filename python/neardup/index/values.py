@@ -7,8 +7,9 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad, check_string
 from neardup.exceptions import ParameterError
-from neardup.parameters import bad, check_string
 
 __all__ = [
     "MAX_ID_BYTES",
@@ -39,31 +40,42 @@ _LOOSE_TIME = re.compile(
 )
 #: Seconds or milliseconds since 1970, or digits whose parts nobody can tell.
 _ALL_DIGITS = re.compile(r"\d{9,}", re.ASCII)
-_TIME = "a time such as 2024-03-09T08:00:00+08:00 or 2024-3-9 8:00"
 
 _SPAN = re.compile(r"(\d{1,9})\s*([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def id_fault(id: str) -> str | None:
-    """Return why an id cannot be stored, as a sentence with "must"; None if it can."""
+#: What an id must be, and the reason that it is not.
+_IDS = {
+    "index.id_text": "index.must_be_id_text",
+    "index.unicode_text": "index.must_be_unicode_text",
+    "index.short_id": "index.must_have_few_bytes",
+}
+
+
+def _must_be(id: str) -> str | None:
+    """Return the code of what an id must be that it is not."""
     if not id or NUL in id:
-        return "must be text of at least one character, none of them NUL"
+        return "index.id_text"
     try:
         size = len(id.encode())
     except UnicodeEncodeError:
-        return "must be Unicode text, without lone surrogates"
-    if size > MAX_ID_BYTES:
-        return f"must have at most {MAX_ID_BYTES:,} bytes in UTF-8"
-    return None
+        return "index.unicode_text"
+    return "index.short_id" if size > MAX_ID_BYTES else None
+
+
+def id_fault(id: str) -> Message | None:
+    """Return why an id cannot be stored; None if it can."""
+    must = _must_be(id)
+    return None if must is None else Message(_IDS[must], most=MAX_ID_BYTES)
 
 
 def check_id(id: Any) -> str:
     """An id that can be stored."""
-    fault = id_fault(check_string(id, "id"))
-    if fault is not None:
-        raise bad("id", fault.removeprefix("must be ").replace("must have", "text of"), id)
+    must = _must_be(check_string(id, "id"))
+    if must is not None:
+        raise bad("id", must, id, most=MAX_ID_BYTES)
     return str(id)
 
 
@@ -109,7 +121,7 @@ def check_zone(value: Any, name: str) -> tzinfo:
         return ZoneInfo(check_string(value, name))
     except (LookupError, ValueError, OSError):
         # A folder of the zones' files is no zone either.
-        raise bad(name, "the name of a time zone, such as Asia/Shanghai or UTC", value) from None
+        raise bad(name, "index.zone", value) from None
 
 
 def check_time(value: Any, name: str, zone: tzinfo = UTC) -> datetime:
@@ -129,17 +141,17 @@ def check_time(value: Any, name: str, zone: tzinfo = UTC) -> datetime:
     if isinstance(value, str):
         value = _time_of(value.strip())
         if value is None:
-            raise bad(name, _TIME, given)
+            raise bad(name, "index.time", given)
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day)
     if not isinstance(value, datetime):
-        raise bad(name, f"a datetime, or as text {_TIME}", value)
+        raise bad(name, "index.datetime", value)
     try:
         moment = value.replace(tzinfo=zone) if value.tzinfo is None else value
         return moment.astimezone(UTC)
     except (OverflowError, ValueError):
         # Also for what is called a time and is none, as pandas has it.
-        raise bad(name, "a time between the years 1 and 9999 in UTC", value) from None
+        raise bad(name, "index.time_in_bounds", value) from None
 
 
 def _time_of(text: str) -> datetime | None:
@@ -169,20 +181,19 @@ def check_span(value: Any, name: str) -> timedelta:
     >>> check_span("14d", "within").days
     14
     """
-    expected = "a timedelta or a span such as 90m, 36h, 14d or 2w"
     given = value
     if isinstance(value, str):
         found = _SPAN.fullmatch(value.strip())
         if found is None:
-            raise bad(name, expected, value)
+            raise bad(name, "index.span", value)
         try:
             value = timedelta(**{_UNITS[found[2]]: int(found[1])})
         except OverflowError:
-            raise bad(name, "a span of at most 999999999 days", value) from None
+            raise bad(name, "index.span_in_bounds", value) from None
     if not isinstance(value, timedelta):
-        raise bad(name, expected, value)
+        raise bad(name, "index.span", value)
     if value <= timedelta(0):
-        raise bad(name, "a span longer than nothing", given)
+        raise bad(name, "index.span_not_empty", given)
     return value
 
 
@@ -191,12 +202,12 @@ def earlier(stamp: int, span: timedelta) -> int:
     return max(stamp - span // _MICROSECOND, -(2**62))
 
 
-def time_fault(value: Any, zone: tzinfo = UTC) -> str | None:
-    """Return why a value of a record is no time, as a sentence with "must"."""
+def time_fault(value: Any, zone: tzinfo = UTC) -> Message | None:
+    """Return why a value of a record is no time; None if it is one."""
     try:
         check_time(value, "at", zone)
     except ParameterError:
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return f"must be {_TIME}; of a number nobody can tell the unit"
-        return f"must be {_TIME}"
+            return Message("index.must_be_time_not_number")
+        return Message("index.must_be_time")
     return None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from neardup.parameters import bad, check_whole
+from neardup._engine.validation import bad, check_whole
 
 __all__ = ["bootstrap_interval"]
 
@@ -65,7 +65,7 @@ def bootstrap_interval(
     """
     rows = np.asarray(contributions, np.float64)
     if rows.ndim != 2:
-        raise bad("contributions", "one row of numbers an item", contributions)
+        raise bad("contributions", "lab.row_an_item", contributions)
     check_whole(seed, "seed", 0)
     check_whole(resamples, "resamples", 1)
     if not len(rows):

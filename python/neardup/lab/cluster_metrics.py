@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad
 from neardup.exceptions import ParameterError
 from neardup.lab.metrics import share
-from neardup.parameters import bad
 
 __all__ = ["BCubed", "KeptScores", "adjusted_rand_index", "b_cubed", "kept_scores"]
 
@@ -189,15 +190,13 @@ def kept_scores(kept_of: npt.ArrayLike, true: npt.ArrayLike) -> KeptScores:
     points = np.asarray(kept_of)
     labels = _labels(true, "true")
     if points.shape != labels.shape or (points.size and points.dtype.kind not in "iu"):
-        raise bad("kept_of", f"one place a document, {labels.size} of them", kept_of)
+        raise bad("kept_of", "lab.place_a_document", kept_of, count=labels.size)
     points = points.astype(np.int64)
     if points.size and not (points.min() >= 0 and points.max() < points.size):
-        raise bad("kept_of", f"places from 0 to {points.size - 1}", kept_of)
+        raise bad("kept_of", "lab.places", kept_of, most=points.size - 1)
     if not np.array_equal(points[points], points):
-        raise ParameterError(
-            "The 'kept_of' parameter must point at kept documents, which point at themselves. "
-            f"Got a chain at document {int(np.flatnonzero(points[points] != points)[0])} instead."
-        )
+        document = int(np.flatnonzero(points[points] != points)[0])
+        raise ParameterError(Message("lab.chain_of_kept", parameter="kept_of", document=document))
     dropped = points != np.arange(points.size)
     rightly = dropped & (labels[points] == labels)
     clusters = int(labels.max()) + 1 if labels.size else 0
@@ -213,7 +212,7 @@ def kept_scores(kept_of: npt.ArrayLike, true: npt.ArrayLike) -> KeptScores:
 def _labels(values: npt.ArrayLike, name: str) -> Numbers:
     labels: npt.NDArray[Any] = np.asarray(values)
     if labels.ndim != 1:
-        raise bad(name, "one label a document", values)
+        raise bad(name, "lab.label_a_document", values)
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
@@ -223,7 +222,7 @@ def _cells(
     """Sizes of the clusters of both, and of all that a pair of them shares."""
     ours, theirs = _labels(found, "found"), _labels(true, "true")
     if ours.shape != theirs.shape:
-        raise bad("found", f"one label a document, {theirs.size} of them", found)
+        raise bad("found", "lab.labels_of_documents", found, count=theirs.size)
     width = int(theirs.max()) + 1 if theirs.size else 1
     cells, together = np.unique(ours * width + theirs, return_counts=True)
     return np.bincount(ours), np.bincount(theirs), together, (cells // width, cells % width)

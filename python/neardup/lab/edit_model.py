@@ -30,10 +30,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad, check_string, check_whole
 from neardup.exceptions import ParameterError
 from neardup.lab import passages, wire_lines
 from neardup.lab.draws import Draws
-from neardup.parameters import bad, check_string, check_whole
 
 __all__ = ["EditModel", "EditedCopy"]
 
@@ -119,13 +120,10 @@ class EditModel:
 
     def __init__(self, pool: Iterable[str], *, seed: int = 0, rate: float | None = None) -> None:
         if isinstance(pool, str):
-            raise bad("pool", "a list of text", pool)
+            raise bad("pool", "lab.list_of_text", pool)
         self._pool = [text for text in pool if passages.words(text[:200])]
         if not self._pool:
-            raise ParameterError(
-                "The 'pool' parameter must have a text with a word. Got none instead. "
-                "Give texts of the collection itself."
-            )
+            raise ParameterError(Message("lab.pool_without_word", parameter="pool"))
         self._seed = check_whole(seed, "seed", 0)
         self._rate = None if rate is None else check_rate(rate)
 
@@ -167,7 +165,7 @@ def check_rate(value: Any, name: str = "rate") -> float:
     """Return a share of edited characters, in [0, 0.5]."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not is_number or not 0 <= float(value) <= MAX_RATE:
-        raise bad(name, f"a number from 0 to {MAX_RATE}", value)
+        raise bad(name, "lab.rate", value, most=MAX_RATE)
     return float(value)
 
 

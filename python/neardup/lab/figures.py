@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from neardup._engine.messages import Message
 from neardup.exceptions import MissingDependencyError
 from neardup.lab.as_published import PAPER
 from neardup.lab.split import OVERALL
@@ -87,9 +88,7 @@ def require_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise MissingDependencyError(
-            "Figures need matplotlib. Install it with: pip install 'neardup[lab]'"
-        ) from error
+        raise MissingDependencyError(Message("lab.figures_need_matplotlib")) from error
 
 
 def draw(result: PublishedResult) -> dict[str, bytes]:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from neardup._engine.messages import Message, system_words
 from neardup.exceptions import OutputError
 
 __all__ = ["check_output", "open_folder"]
@@ -31,18 +32,18 @@ def check_output(folder: Path) -> None:
         an existing folder.
     """
     if str(folder) == "-":
-        raise OutputError(
-            "-: must be a folder. Got standard output instead. The table is printed anyway; "
-            "leave output= (-o) out to get nothing else."
-        )
+        raise OutputError(Message("lab.standard_output_is_no_folder"))
     if folder.is_dir():
         return
     if os.path.lexists(folder):
-        raise OutputError(f"{folder}: must be a folder. Got a file instead.")
+        raise OutputError(Message("lab.file_is_no_folder", folder=str(folder)))
     if folder.name.lower().endswith(_FILES):
         raise OutputError(
-            f"{folder}: must be a folder. Got the name of a file instead. "
-            f"Name a folder such as {folder.with_suffix('')}."
+            Message(
+                "lab.name_of_file_is_no_folder",
+                folder=str(folder),
+                example=str(folder.with_suffix("")),
+            )
         )
 
 
@@ -81,16 +82,15 @@ def open_folder(folder: Path | None, names: Iterable[str], *, force: bool) -> It
     names = list(names)
     taken = [name for name in names if (folder / name).exists()]
     if taken and not force:
-        raise OutputError(
-            f"{folder / taken[0]}: exists already. Choose another folder, or replace the results "
-            "in it with force=True (--force)."
-        )
+        raise OutputError(Message("lab.exists", file=str(folder / taken[0])))
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise OutputError(f"{folder}: cannot be created: {error.strerror}.") from error
+            raise OutputError(
+                Message("lab.cannot_be_created", folder=str(folder), reason=system_words(error))
+            ) from error
         with OutputSet() as outputs:
             opened = {name: outputs.open_text(folder / name, force=force) for name in names}
 

@@ -11,6 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from neardup._engine.messages import Message
+from neardup._engine.validation import (
+    bad,
+    check_field,
+    check_flag,
+    check_path,
+    check_whole,
+    check_workers,
+)
 from neardup.exceptions import InputError
 from neardup.lab.bootstrap import bootstrap_interval
 from neardup.lab.consequences import Consequence, consequence, implied_clusters
@@ -20,18 +29,10 @@ from neardup.lab.metrics import Scores
 from neardup.lab.split import Documents, read_documents
 from neardup.lab.sweep import Sweep, f1_of_sums, sweep
 from neardup.lab.truth import Truth, read_truth
-from neardup.parameters import (
-    bad,
-    check_field,
-    check_flag,
-    check_path,
-    check_whole,
-    check_workers,
-)
 from neardup.recipe import NAMES, Recipe, load_recipe
 
 if TYPE_CHECKING:
-    from neardup.collect import Progress
+    from neardup._engine.ingest import Progress
 
 __all__ = ["MeasureResult", "PairsEvaluation", "evaluate_pairs"]
 
@@ -181,7 +182,7 @@ def evaluate_pairs(
         Threads; 0 means one for each processor. Changes no result.
     force : bool, default=False
         Replace results in the folder.
-    progress : neardup.collect.Progress or None, default=None
+    progress : neardup._engine.ingest.Progress or None, default=None
         Told what is going on.
 
     Returns
@@ -229,7 +230,7 @@ def evaluate_pairs(
     chosen = _check_recipes(recipes)
     inputs = [docs] if isinstance(docs, (str, Path)) else docs
     if not isinstance(inputs, Sequence):
-        raise bad("docs", "a path or a list of paths", docs)
+        raise bad("docs", "expected.paths", docs)
     inputs = [check_path(path, "docs") for path in inputs]
     folder = None if output is None else check_path(output, "output")
     if folder is not None:
@@ -258,14 +259,10 @@ def evaluate_pairs(
         measures = _ranked(measured, is_true, seed)
         deciding = [m for m in measures if m.can_decide]
         if not deciding:
-            raise bad("recipes", "at least one recipe that says what a duplicate is", recipes)
+            raise bad("recipes", "lab.deciding_recipe", recipes)
         recommended = next((m for m in deciding if _is_usable(m)), None)
         if recommended is None:
-            raise InputError(
-                f"{truth}: no cut-off of a measure that dedup can decide by does better on these "
-                "labels than to call all pairs duplicates, or none. Look whether labels and ids "
-                "are the right way round, or try other recipes."
-            )
+            raise InputError(Message("lab.no_useful_cut_off", file=str(truth)))
         say("consequences")
         places, clusters, contradictions = implied_clusters(pairs, is_true)
         consequences = [consequence("default", pairs, places, clusters, workers=workers)]
@@ -302,11 +299,11 @@ def _check_recipes(recipes: Sequence[str | Path | Recipe] | None) -> list[str | 
     if recipes is None:
         return [name for name in NAMES if name != _SEGMENTED]
     if isinstance(recipes, (str, Path, Recipe)) or not recipes:
-        raise bad("recipes", "a list of recipes, at least one", recipes)
+        raise bad("recipes", "lab.list_of_recipes", recipes)
     loaded = [load_recipe(recipe) for recipe in recipes]
     names = [recipe.name for recipe in loaded]
     if len(set(names)) < len(names):
-        raise bad("recipes", "recipes of different names", names)
+        raise bad("recipes", "lab.different_recipes", names)
     return list(loaded)
 
 
@@ -322,18 +319,11 @@ def _located(truth: Truth, documents: Documents) -> Pairs:
             several.add(id)
     for pair in truth.pairs:
         for id in (pair.id_a, pair.id_b):
-            where = f"{truth.source}: line {pair.line}: must name documents of the input"
+            where = {"file": truth.source, "line": pair.line}
             if id not in place_of:
-                raise InputError(
-                    f"{where} that have a text. Got the unknown id '{show(id)}' instead. "
-                    "Look whether these are the labels of this input, or name the field of its "
-                    "ids with id= (--id-field)."
-                )
+                raise InputError(Message("lab.unknown_id", **where, id=show(id)))
             if id in several:
-                raise InputError(
-                    f"{where}. Got the id '{show(id)}', which several documents have, instead. "
-                    "Name a field of unique ids with id= (--id-field)."
-                )
+                raise InputError(Message("lab.ambiguous_id", **where, id=show(id)))
     a, b = ([place_of[getattr(p, name)] for p in truth.pairs] for name in ("id_a", "id_b"))
     return Pairs(documents, np.array(a, np.int64), np.array(b, np.int64))
 

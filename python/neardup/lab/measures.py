@@ -25,11 +25,12 @@ import numpy as np
 import numpy.typing as npt
 
 import neardup
+from neardup._engine.messages import Message
+from neardup._engine.recipe_assets import compiled
+from neardup._engine.text_inputs import prepared
 from neardup.exceptions import MissingDependencyError
-from neardup.given import prepared
 from neardup.lab.rare_shingles import RareShingles
 from neardup.recipe import Recipe, load_recipe
-from neardup.resources import compiled
 
 if TYPE_CHECKING:
     from neardup.lab.split import Documents
@@ -134,9 +135,7 @@ def require_rapidfuzz() -> None:
     try:
         import rapidfuzz  # noqa: F401
     except ImportError as error:
-        raise MissingDependencyError(
-            "Aligned similarity needs rapidfuzz. Install it with: pip install 'neardup[lab]'"
-        ) from error
+        raise MissingDependencyError(Message("lab.aligned_needs_rapidfuzz")) from error
 
 
 def _tell_nobody(_stage: str) -> None:

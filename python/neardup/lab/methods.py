@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 import neardup
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad, check_string, check_threshold
 from neardup.exceptions import ParameterError
-from neardup.parameters import bad, check_string, check_threshold
 from neardup.recipe import Recipe, load_recipe
 
 if TYPE_CHECKING:
@@ -65,9 +66,9 @@ class Method:
     def __post_init__(self) -> None:
         check_string(self.name, "name")
         if self.measure not in ("max_distance", "threshold"):
-            raise bad("measure", "max_distance or threshold", self.measure)
+            raise bad("measure", "lab.measure", self.measure)
         if not self.cut_offs:
-            raise bad("cut_offs", "at least one number", self.cut_offs)
+            raise bad("cut_offs", "lab.some_number", self.cut_offs)
         if self.by_threshold:
             for cut_off in self.cut_offs:
                 check_threshold(cut_off, "cut_offs")
@@ -84,8 +85,12 @@ class Method:
         found = decide.threshold if self.by_threshold else decide.max_distance
         if found is None:
             raise ParameterError(
-                f"The 'recipe' parameter of method '{self.name}' must decide by {self.measure}. "
-                "Got a recipe without one instead."
+                Message(
+                    "lab.recipe_of_method",
+                    parameter="recipe",
+                    method=self.name,
+                    measure=self.measure,
+                )
             )
         return found
 
@@ -206,18 +211,18 @@ def select_methods(methods: Sequence[str | Method] | None) -> tuple[Method, ...]
     if methods is None:
         return METHODS
     if isinstance(methods, str):
-        raise bad("methods", "a list of names or Methods", methods)
+        raise bad("methods", "lab.list_of_methods", methods)
     known = {method.name: method for method in METHODS}
     chosen = []
     for method in methods:
         if not isinstance(method, Method):
             if method not in known:
-                raise bad("methods", f"some of {', '.join(known)}, or Methods", method)
+                raise bad("methods", "lab.methods", method, choices=", ".join(known))
             method = known[method]
         chosen.append(method)
     names = [method.name for method in chosen]
     if not names or len(set(names)) < len(names):
-        raise bad("methods", "at least one method, each of another name", names)
+        raise bad("methods", "lab.different_methods", names)
     return tuple(chosen)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup.parameters import bad, check_whole
+from neardup._engine.validation import bad, check_whole
 
 __all__ = ["Scores", "average_precision", "pair_scores", "precision_recall_curve", "share"]
 
@@ -133,9 +133,9 @@ def precision_recall_curve(
     values = np.asarray(similarity, np.float64)
     labels = np.asarray(is_true)
     if values.ndim != 1 or np.isnan(values).any():
-        raise bad("similarity", "one number a pair", similarity)
+        raise bad("similarity", "lab.number_a_pair", similarity)
     if labels.shape != values.shape or (labels.size and labels.dtype != np.bool_):
-        raise bad("is_true", f"one True or False a pair, {values.size} of them", is_true)
+        raise bad("is_true", "lab.truth_a_pair", is_true, count=values.size)
     check_whole(missed, "missed", 0)
     order = np.argsort(-values, kind="stable")
     values = values[order]
@@ -189,8 +189,8 @@ def _pairs(values: npt.ArrayLike, name: str) -> set[tuple[int, int]]:
     if pairs.size == 0:
         return set()
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-        raise bad(name, "pairs of whole numbers", values)
+        raise bad(name, "lab.pairs_of_numbers", values)
     if (pairs[:, 0] == pairs[:, 1]).any():
-        raise bad(name, "pairs of two different documents", values)
+        raise bad(name, "lab.pairs_of_two", values)
     ordered = np.sort(pairs, axis=1)
     return set(zip(ordered[:, 0].tolist(), ordered[:, 1].tolist(), strict=True))

@@ -28,11 +28,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad, check_choice, check_string, check_whole
 from neardup.exceptions import ParameterError
 from neardup.lab import passages as spans
 from neardup.lab.edit_model import check_rate
 from neardup.lab.plagdet import Case
-from neardup.parameters import bad, check_choice, check_string, check_whole
 
 __all__ = ["KINDS", "Planted", "exchange_words", "plant"]
 
@@ -176,15 +177,20 @@ def plant(
     texts = set(hosts.values())
     for name, text in sources.items():
         if name in hosts or text in texts:
-            raise bad("sources", "texts that are no hosts", name)
+            raise bad("sources", "lab.no_hosts", name)
     least = 2 if kind in ("reordered", "mixed") else 1
     choices = {name: _passages(text, bounds, least) for name, text in sources.items()}
     usable = [name for name, found in choices.items() if found]
     if len(usable) < passages:
         raise ParameterError(
-            f"The 'sources' parameter must have {passages} texts with a passage of {bounds[0]} to "
-            f"{bounds[1]} characters. Got {len(usable)} instead. Give more sources, or another "
-            "length."
+            Message(
+                "lab.few_sources",
+                parameter="sources",
+                passages=int(passages),
+                least=bounds[0],
+                most=bounds[1],
+                found=len(usable),
+            )
         )
     planted = []
     for host, text in hosts.items():
@@ -192,8 +198,13 @@ def plant(
         gaps = _gaps(text)
         if len(gaps) < passages:
             raise ParameterError(
-                f"The 'hosts' parameter must have texts with {passages} places between sentences. "
-                f"Got {len(gaps)} in {host!r} instead. Leave it out, or plant fewer passages."
+                Message(
+                    "lab.few_places",
+                    parameter="hosts",
+                    passages=int(passages),
+                    found=len(gaps),
+                    host=repr(host),
+                )
             )
         drawn = place.some(usable, passages)
         picked = [
@@ -369,14 +380,14 @@ def _passages(text: str, length: tuple[int, int], least: int) -> list[tuple[int,
 
 def _check_length(value: tuple[int, int]) -> tuple[int, int]:
     if not isinstance(value, tuple) or len(value) != 2:
-        raise bad("length", "the shortest and the longest passage", value)
+        raise bad("length", "lab.two_lengths", value)
     shortest = check_whole(value[0], "length", 1)
     return shortest, check_whole(value[1], "length", shortest)
 
 
 def _check_texts(value: Mapping[str, str], name: str) -> None:
     if not isinstance(value, Mapping):
-        raise bad(name, "texts by what they are called", value)
+        raise bad(name, "lab.named_texts", value)
     for key, text in value.items():
         check_string(key, name)
         check_string(text, name)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from neardup._engine.validation import check_string, check_whole
 from neardup.lab.draws import Draws
 from neardup.lab.passages import is_chinese
-from neardup.parameters import check_string, check_whole
 
 __all__ = ["Repost", "RepostModel"]
 

@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from neardup._engine.messages import Message
+from neardup._engine.validation import check_choice, check_whole
 from neardup.exceptions import InputError
 from neardup.lab.edit_model import EditModel
 from neardup.lab.reposts import RepostModel
-from neardup.parameters import check_choice, check_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.collect import Progress
+    from neardup._engine.ingest import Progress
 
 __all__ = [
     "COPIES",
@@ -198,12 +199,12 @@ def read_collection(folder: str | Path, *, progress: Progress | None = None) -> 
     """
     where = Path(folder)
     if not where.is_dir():
-        raise InputError(f"{where}: must be a folder of topic files. Got none instead.")
+        raise InputError(Message("lab.no_topic_folder", folder=str(where)))
     files: dict[str, Path] = {}
     for path in sorted(where.iterdir()):
         name = next((path.name[: -len(e)] for e in _EXTENSIONS if path.name.endswith(e)), "")
         if name in files:
-            raise InputError(f"{path}: must be the only file of its topic. Got another instead.")
+            raise InputError(Message("lab.second_file_of_topic", file=str(path)))
         if name:
             files[name] = path
     topics = {
@@ -212,19 +213,13 @@ def read_collection(folder: str | Path, *, progress: Progress | None = None) -> 
         if name != DISTRACTORS
     }
     if not topics:
-        raise InputError(
-            f"{where}: must have a topic file such as finance.jsonl. Got none instead."
-        )
+        raise InputError(Message("lab.no_topic_file", folder=str(where)))
     if OVERALL in topics:
-        raise InputError(
-            f"{files[OVERALL]}: must have a name other than '{OVERALL}', which stands for all "
-            "topics in the results. Rename the file."
-        )
+        raise InputError(Message("lab.reserved_topic", file=str(files[OVERALL]), name=OVERALL))
     for name, documents in topics.items():
         if len(documents) < 2:
             raise InputError(
-                f"{files[name]}: must have at least two documents with text. "
-                f"Got {len(documents)} instead."
+                Message("lab.few_documents", file=str(files[name]), found=len(documents))
             )
     distractors = Documents((), (), ())
     if DISTRACTORS in files:
@@ -328,7 +323,7 @@ def read_documents(
     InputError
         If an input cannot be read.
     """
-    from neardup.collect import Progress
+    from neardup._engine.ingest import Progress
     from neardup.readers import open_sources
 
     sources = open_sources(inputs, format=format, text_field=text, id_field=id, title_field=title)

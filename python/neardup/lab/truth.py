@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 
+from neardup._engine.messages import Message, system_words
 from neardup.exceptions import InputError
 
 __all__ = ["DUPLICATE_LABELS", "LabelledPair", "Truth", "read_truth"]
@@ -100,9 +102,11 @@ def read_truth(path: str | Path) -> Truth:
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise InputError(f"{source}: cannot be read: {error.strerror}.") from error
+        raise InputError(
+            Message("lab.cannot_be_read", file=source, reason=system_words(error))
+        ) from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{source}: must be UTF-8. Got other bytes at {error.start}.") from None
+        raise InputError(Message("lab.not_utf8", file=source, byte=error.start)) from None
     first: dict[tuple[str, str], LabelledPair] = {}
     repeated = 0
     for pair in _rows(source, text):
@@ -110,18 +114,28 @@ def read_truth(path: str | Path) -> Truth:
         known = first.setdefault(key, pair)
         if known.duplicate != pair.duplicate:
             raise InputError(
-                f"{source}: line {pair.line}: must label a pair as line {known.line} does, where "
-                f"it is '{show(known.label)}'. Got '{show(pair.label)}' instead."
+                Message(
+                    "lab.labelled_otherwise",
+                    file=source,
+                    line=pair.line,
+                    known_line=known.line,
+                    expected=show(known.label),
+                    found=show(pair.label),
+                )
             )
         repeated += known is not pair
     pairs = tuple(first.values())
     if not pairs:
-        raise InputError(f"{source}: must have at least one labelled pair. Got none instead.")
+        raise InputError(Message("lab.no_pair", file=source))
     if len({pair.duplicate for pair in pairs}) == 1:
         labels = ", ".join(sorted({f"'{show(pair.label)}'" for pair in pairs}))
         raise InputError(
-            f"{source}: must have both duplicates and other pairs. Got the labels {labels} only. "
-            f"What means duplicate: {', '.join(DUPLICATE_LABELS)}."
+            Message(
+                "lab.labels_all_alike",
+                file=source,
+                labels=labels,
+                choices=", ".join(DUPLICATE_LABELS),
+            )
         )
     return Truth(source, pairs, repeated)
 
@@ -134,15 +148,17 @@ def _rows(source: str, text: str) -> Iterator[LabelledPair]:
         names = [name.strip() for name in next(lines, [])]
         missing = [name for name in _NEEDED if name not in names]
         if missing:
-            raise InputError(
-                f"{source}: line 1: must name the columns id_a, id_b and label, separated by tabs "
-                f"or commas. Got none called {' or '.join(missing)} instead."
+            named = reduce(
+                lambda some, last: Message("lab.names_or", names=some, last=last), missing
             )
+            raise InputError(Message("lab.no_columns", file=source, names=named))
         for row in lines:
             if any(cell.strip() for cell in row):
                 yield _pair(source, lines.line_num, dict(zip(names, row, strict=False)))
     except csv.Error as error:
-        raise InputError(f"{source}: line {lines.line_num}: cannot be read: {error}.") from None
+        raise InputError(
+            Message("lab.line_cannot_be_read", file=source, line=lines.line_num, reason=str(error))
+        ) from None
 
 
 def _pair(source: str, line: int, cells: dict[str, str]) -> LabelledPair:
@@ -151,10 +167,10 @@ def _pair(source: str, line: int, cells: dict[str, str]) -> LabelledPair:
     id_a, id_b, label = (cells.get(name, "").strip() for name in _NEEDED)
     for name, value in zip(_NEEDED, (id_a, id_b, label), strict=True):
         if not value:
-            raise InputError(f"{source}: line {line}: must have a value in '{name}'. Got none.")
+            raise InputError(Message("lab.no_value", file=source, line=line, field=name))
     if id_a == id_b:
         raise InputError(
-            f"{source}: line {line}: must pair two documents. Got '{show(id_a)}' twice instead."
+            Message("lab.same_document_twice", file=source, line=line, found=show(id_a))
         )
     duplicate = label.lower() in DUPLICATE_LABELS
     return LabelledPair(id_a, id_b, label, duplicate, cells.get(_CONFIDENCE, "").strip(), line)

@@ -17,6 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neardup._engine.validation import (
+    bad,
+    check_choice,
+    check_flag,
+    check_path,
+    check_whole,
+    check_workers,
+)
 from neardup.lab.as_published import AsPublished, Contender, as_published, contenders
 from neardup.lab.edit_model import check_rate
 from neardup.lab.folder import open_folder
@@ -31,20 +39,12 @@ from neardup.lab.published_results import (
 )
 from neardup.lab.scoring import Scorer, natural_repeats
 from neardup.lab.split import COPIES, REPOSTS, Collection, Split, make_split, read_collection
-from neardup.parameters import (
-    bad,
-    check_choice,
-    check_flag,
-    check_path,
-    check_whole,
-    check_workers,
-)
 from neardup.recipe import load_recipe
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.collect import Progress
+    from neardup._engine.ingest import Progress
 
 __all__ = ["published"]
 
@@ -98,7 +98,7 @@ def published(
         Threads; 0 means one for each processor. Changes times only.
     force : bool, default=False
         Replace results in the folder.
-    progress : neardup.collect.Progress or None, default=None
+    progress : neardup._engine.ingest.Progress or None, default=None
         Progress callbacks; None ignores them.
 
     Returns
@@ -147,7 +147,7 @@ def published(
     check_whole(seed, "seed", 0)
     if rate is not None:
         if copies == REPOSTS:
-            raise bad("rate", "left out unless copies='edits' (--copies edits)", rate)
+            raise bad("rate", "lab.left_out_unless_edits", rate)
         rate = check_rate(rate)
     check_workers(workers)
     check_flag(force, "force")
@@ -315,7 +315,7 @@ def _check_list(sizes: Any) -> list[int] | None:
     if sizes is None:
         return None
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
-        raise bad("sizes", "a list of numbers of documents", sizes)
+        raise bad("sizes", "lab.list_of_sizes", sizes)
     return [check_whole(size, "sizes", 1) for size in sizes]
 
 
@@ -323,6 +323,6 @@ def _sizes_below(sizes: list[int] | None, documents: int) -> list[int]:
     """Numbers of documents to time, in order, without the number of all of them."""
     if sizes is None:
         return [size for size in SIZES if size < documents]
-    what = ", the number of documents"
+    what = "lab.size_of_collection"
     wanted = {check_whole(size, "sizes", 1, documents, what) for size in sizes}
     return sorted(wanted - {documents})

@@ -15,7 +15,7 @@ against another. Inside:
                 has a table of the files behind it
 ``results``     the report and what is in it; how many passages it shows:
                 ``report_limits``
-``notes``       what a report tells in sentences, in both languages
+``notes``       which notes a report tells, and why a paper was not checked
 ``excerpts``    what is shown around a passage; which words of it were
                 edited: ``edits``
 ``html``        the report as a page, from ``marking`` and ``evidence``;

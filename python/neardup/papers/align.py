@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from neardup.given import checked_text
+from neardup._engine.text_inputs import checked_text
+from neardup._engine.validation import check_whole
 from neardup.papers.results import Piece
-from neardup.parameters import check_whole
 
 if TYPE_CHECKING:
     from neardup import _core

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from neardup._engine.validation import check_string
 from neardup.papers.contents import contents
 from neardup.papers.lines import Line, layout, lines
 from neardup.papers.quotations import quotations
 from neardup.papers.references import references
 from neardup.papers.results import Aside
-from neardup.parameters import check_string
 
 __all__ = ["asides", "lists"]
 

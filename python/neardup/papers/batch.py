@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.collect import Progress
+from neardup._engine.ingest import Progress
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad, check_flag, check_workers
 from neardup.exceptions import InputError
 from neardup.papers.align import LEAST, check_least
 from neardup.papers.check import Checking, check_limits, opened
@@ -18,7 +20,6 @@ from neardup.papers.given import is_writing, papers_in, passed_over, read_paper,
 from neardup.papers.library import joined, open_library
 from neardup.papers.report_limits import ReportLimits
 from neardup.papers.results import Report
-from neardup.parameters import bad, check_flag, check_workers
 
 if TYPE_CHECKING:
     from neardup.index import Index
@@ -38,7 +39,7 @@ class Checked:
     report : Report or None
         None where it could not be read, or has no letters.
     problem : str or None
-        Why there is none.
+        Why there is none: a sentence in English, with a code and values.
     """
 
     paper: str
@@ -103,7 +104,7 @@ def check_files(
     progress = progress or Progress()
     paths = papers_in(papers)
     if not check_flag(among, "among") and library is None:
-        raise bad("library", "given, unless papers are held against each other (among)", library)
+        raise bad("library", "papers.library_given", library)
     excluded = texts_of(exclude)
     for note in passed_over(papers):
         progress.note(note)
@@ -115,12 +116,11 @@ def check_files(
             try:
                 read, _ = read_paper(path, "papers")
                 if not any(map(str.isalnum, read.text)):
-                    raise InputError(
-                        f"{path}: must have letters or digits. Got a text without any instead."
-                    )
+                    raise InputError(Message("papers.bad_no_letters", file=path))
             except InputError as error:
-                progress.problem(str(error))
-                yield Checked(path, None, str(error))
+                problem = error.message
+                progress.problem(problem)
+                yield Checked(path, None, problem)
             else:
                 # Among papers, one that is alone has nothing to be held against.
                 skip = against.positions_of(path) if among else against.own_of(path)

@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.collect import Progress
+from neardup._engine.ingest import Progress
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad, check_workers
 from neardup.papers.align import LEAST, aligner, check_least
 from neardup.papers.excerpts import around
 from neardup.papers.given import read_paper, texts_of
-from neardup.papers.notes import Note
 from neardup.papers.report_limits import ReportLimits, shown_passages
 from neardup.papers.results import Aside, Passage, Piece, Rates, Report, Section, Source
-from neardup.parameters import bad, check_workers
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -132,7 +132,7 @@ def check(
     check_least(least)
     limits = check_limits(limits)
     if name is not None and not isinstance(name, str):
-        raise bad("name", "text or None", name)
+        raise bad("name", "papers.text_or_none", name)
     read, own_name = read_paper(paper, "paper")
     excluded = texts_of(exclude)
     progress = progress or Progress()
@@ -147,7 +147,7 @@ def check_limits(limits: ReportLimits | None) -> ReportLimits:
     if limits is None:
         return ReportLimits()
     if not isinstance(limits, ReportLimits):
-        raise bad("limits", "ReportLimits or None", limits)
+        raise bad("limits", "papers.limits_or_none", limits)
     return limits
 
 
@@ -209,16 +209,15 @@ class Checking:
         notes = [*paper.notes, *self.library.notes]
         if marks.total == 0:
             letters = any(map(str.isalnum, text))
-            notes.append(Note("all_excluded" if letters else "no_letters"))
+            notes.append(Message("papers.all_excluded" if letters else "papers.no_letters"))
         if documents <= 0 or self.library.blank:
-            notes.append(Note("empty_library"))
+            notes.append(Message("papers.empty_library"))
         if own:
-            notes.append(Note("own_file"))
+            notes.append(Message("papers.own_file"))
         if len(found) > len(listed):
-            notes.append(Note("more_sources", count=len(found) - len(listed)))
+            notes.append(Message("papers.more_sources", count=len(found) - len(listed)))
         if hidden := sum(source.passages for source in sources) - len(passages):
-            key = "more_passages_one" if hidden == 1 else "more_passages"
-            notes.append(Note(key, count=hidden))
+            notes.append(Message("papers.more_passages", count=hidden))
         outside = marks.copied & ~marks.set_aside
         copied = int(marks.copied.sum())
         return Report(

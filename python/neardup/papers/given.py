@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad, paths_of
 from neardup.exceptions import InputError
-from neardup.papers.notes import Note
-from neardup.parameters import bad, paths_of
 
 if TYPE_CHECKING:
     from neardup.readers.files import FileText
@@ -43,12 +43,10 @@ def read_paper(paper: str | Path | FileText, parameter: str) -> tuple[FileText, 
     if isinstance(paper, FileText):
         return paper, "paper"
     if not isinstance(paper, (str, os.PathLike)):
-        raise bad(parameter, "a path, or what neardup.readers.read_file returned", paper)
+        raise bad(parameter, "papers.path_or_read", paper)
     if isinstance(paper, str) and _is_text(paper):
         raise InputError(
-            f"The '{parameter}' parameter must be the path of a file. Got text instead:"
-            f" {paper[:20]!r}... Of text in memory make a file:"
-            ' neardup.readers.read_bytes(text.encode(), "essay.txt").'
+            Message("papers.text_for_path", parameter=parameter, value=repr(paper[:20]))
         )
     return read_file(paper), os.path.basename(paper)
 
@@ -65,11 +63,10 @@ def texts_of(exclude: str | Path | FileText | Sequence[str | Path | FileText]) -
     """Return the texts of files that are to be excluded."""
     from neardup.readers.files import FileText
 
-    expected = "a path, a list of paths, or of what neardup.readers.read_file returned"
     if isinstance(exclude, (str, os.PathLike, FileText)):
         exclude = [exclude]
     if isinstance(exclude, (bytes, dict)) or not isinstance(exclude, Sequence):
-        raise bad("exclude", expected, exclude)
+        raise bad("exclude", "papers.paths_or_read", exclude)
     return [read_paper(one, "exclude")[0].text for one in exclude]
 
 
@@ -93,15 +90,15 @@ def papers_in(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -
         if os.path.isdir(paper):
             inside = [path for path, is_paper in _below(paper, apart_from) if is_paper]
             if not inside:
-                raise InputError(f"{paper}: must hold papers. Got a folder without any instead.")
+                raise InputError(Message("papers.folder_without_papers", folder=paper))
             found.update(dict.fromkeys(inside))
         else:
             found[paper] = None
     return list(found)
 
 
-def passed_over(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -> list[str]:
-    """Say for each folder how many of its files are no papers, in English."""
+def passed_over(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -> list[Message]:
+    """Say for each folder how many of its files are no papers."""
     said = []
     for paper in paths_of(papers, "papers"):
         if not os.path.isdir(paper):
@@ -110,9 +107,9 @@ def passed_over(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ())
         kinds = Counter(os.path.splitext(path)[1].lower() or "?" for path in others)
         shown = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())[:_NAMED])
         if others:
-            key = "passed_over_one" if len(others) == 1 else "passed_over"
-            more = ", ..." if len(kinds) > _NAMED else ""
-            said.append(f"{paper}: {Note(key, count=len(others), kinds=shown + more)}")
+            shown += ", ..." if len(kinds) > _NAMED else ""
+            note = Message("papers.passed_over", folder=paper, count=len(others), kinds=shown)
+            said.append(note)
     return said
 
 

@@ -21,15 +21,16 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from neardup import __version__
+from neardup._engine.messages import in_language
+from neardup._engine.validation import bad
 from neardup.papers.evidence import gather
 from neardup.papers.json_report import sha256_of
 from neardup.papers.marking import Marks, Run, mark
-from neardup.papers.notes import apart, in_words, shown_notes
+from neardup.papers.notes import apart, shown_notes, why_unread
 from neardup.papers.results import EXCLUDED, Report
 from neardup.papers.shown import language_of, plain
 from neardup.papers.templating import environment, look, template
 from neardup.papers.words import load_words
-from neardup.parameters import bad
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -96,7 +97,7 @@ def html_report(report: Report, *, language: str = "zh", date: datetime.date | N
             w=words,
             report=report,
             date=_shown_date(date),
-            notes=[in_words(note, words) for note in shown_notes(report.notes)],
+            notes=[in_language(note, language) for note in shown_notes(report.notes)],
             version=__version__,
             sha256=sha256_of(report.text),
             marks=marks,
@@ -146,9 +147,9 @@ def summary_page(
         Where each report is, as a path with ``/`` relative to this page; not an
         address. None for no link.
     unread : sequence of (str, str), default=()
-        Papers that could not be checked, and why: English, as the readers of files say it.
+        Papers that could not be checked, and why: messages, or sentences in any language.
     notes : sequence of str, default=()
-        What is worth knowing of all papers, in English.
+        What is worth knowing of all papers, likewise.
     language : {'zh', 'en'}, default='zh'
     date : date or None, default=None
         Day of the check, printed on the page.
@@ -169,7 +170,7 @@ def summary_page(
     words = load_words(language)
     _check_date(date)
     if len(links) != len(reports):
-        raise bad("links", f"of the length of 'reports', {len(reports)}", list(links))
+        raise bad("links", "papers.link_each", list(links), length=len(reports))
     rows = sorted(
         zip(reports, links, strict=True), key=lambda row: (-row[0].rates.total, row[0].paper)
     )
@@ -185,12 +186,12 @@ def summary_page(
                 (
                     report,
                     None if link is None else quote(os.fsencode(link)),
-                    [in_words(note, words) for note in of_one],
+                    [in_language(note, language) for note in of_one],
                 )
                 for (report, link), of_one in zip(rows, own, strict=True)
             ],
-            notes=[in_words(note, words) for note in [*notes, *common]],
-            unread=[(paper, in_words(why[:1].upper() + why[1:], words)) for paper, why in unread],
+            notes=[in_language(note, language) for note in [*notes, *common]],
+            unread=[(paper, why_unread(why, words)) for paper, why in unread],
             excluded=max((_excluded(report) for report in reports), default=0),
             **_assets("report.css"),
         )
@@ -199,7 +200,7 @@ def summary_page(
 
 def _check_date(date: datetime.date | None) -> None:
     if date is not None and not isinstance(date, datetime.date):
-        raise bad("date", "a date or None", date)
+        raise bad("date", "papers.date_or_none", date)
 
 
 def _shown_date(date: datetime.date | None) -> str | None:
@@ -330,7 +331,7 @@ def _numbers(passages: Sequence[int]) -> str:
 
 @lru_cache
 def _environment() -> Environment:
-    made = environment(_PACKAGE, needed_by="Reports in HTML", extra="papers")
+    made = environment(_PACKAGE, missing="papers.jinja2_missing")
     made.globals["numbers"] = _numbers
     return made
 

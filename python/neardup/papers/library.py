@@ -15,12 +15,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from neardup.collect import Progress
+from neardup._engine.ingest import Progress
+from neardup._engine.messages import Message
+from neardup._engine.validation import check_workers, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.papers.align import aligner
 from neardup.papers.notes import unreadable_documents
 from neardup.papers.variants import variants
-from neardup.parameters import check_workers, paths_of
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -227,10 +228,7 @@ class _Stored(Library):
         super().__init__(handle.location, workers)
         self._index, self._handle, self._owned = index, handle, owned
         if handle.settings.store != "text":
-            raise ParameterError(
-                f"The library {handle.location} must hold texts, and was made with"
-                " store='sketch'. Make an index that stores texts, or name the files."
-            )
+            raise ParameterError(Message("papers.index_without_texts", library=handle.location))
         core, _ = aligner()
         how = made_by()
 
@@ -374,7 +372,7 @@ def open_library(
         return library
     if isinstance(library, Index):
         return _Stored(library, workers, progress, owned=False)
-    paths = paths_of(library, "library", "a path, a list of paths or an Index")
+    paths = paths_of(library, "library", "papers.library_paths")
     if len(paths) == 1 and is_index(paths[0]):
         index = Index(paths[0], must_exist=True, workers=workers)
         try:
@@ -384,12 +382,9 @@ def open_library(
             raise
     for path in paths:
         if is_index(path):
-            raise ParameterError(
-                f"The library must be one index, or files. Got the index {path} among others"
-                " instead. Add the files to the index: neardup index add."
-            )
+            raise ParameterError(Message("papers.index_among_files", index=path))
         if os.fspath(path) != "-" and not os.path.exists(path):
-            raise InputError(f"{path}: no such file or folder.")
+            raise InputError(Message("papers.no_such_file_or_folder", file=path))
     return _Files(paths, workers, progress)
 
 

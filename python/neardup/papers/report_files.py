@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup._engine.messages import Message, system_words
 from neardup.exceptions import OutputError
 
 if TYPE_CHECKING:
@@ -25,10 +26,7 @@ def refuse_existing(paths: Iterable[str | Path]) -> None:
     """Raise OutputError if a file is there already: before the work, not after it."""
     for path in paths:
         if os.path.exists(path):
-            raise OutputError(
-                f"{path}: exists already. Nothing was written. Name another file, or replace it"
-                " with --force (force=True)."
-            )
+            raise OutputError(Message("papers.file_exists", file=str(path)))
 
 
 def write_report(
@@ -97,7 +95,8 @@ class ReportFolder:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise OutputError(f"{folder}: cannot be made: {error.strerror}.") from error
+                why = {"folder": str(folder), "reason": system_words(error)}
+                raise OutputError(Message("papers.folder_cannot_be_made", **why)) from error
             expected += [folder / f"{name}.{kind}" for name in self._names.values()]
         if not force:
             refuse_existing(expected)
@@ -106,9 +105,7 @@ class ReportFolder:
         """Write the report of one paper; one without is named on the last page."""
         report = checked.report
         if report is None:
-            paper = checked.paper
-            why = (checked.problem or "").removeprefix(f"{paper}: ")
-            self._unread.append((paper, why))
+            self._unread.append((checked.paper, checked.problem or ""))
             return
         name = self._names[checked.paper]
         write_report(

@@ -223,8 +223,8 @@ class Report:
     settings : dict of str to int, float, str or bool
         What the check was asked for.
     notes : tuple of str
-        What the reader should know, a sentence in English each; those of
-        `neardup.papers.notes` have a key and values, too.
+        What the reader should know, a sentence in English each; those of a check
+        are messages, with a code and values.
     """
 
     paper: str
@@ -322,7 +322,7 @@ class Report:
 
 
 def _write(path: str | Path, text: str, *, force: bool) -> None:
-    from neardup.parameters import check_path
+    from neardup._engine.validation import check_path
     from neardup.writers import OutputSet
 
     with OutputSet() as outputs:

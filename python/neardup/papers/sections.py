@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from neardup._engine.validation import check_string
 from neardup.papers.asides import lists
 from neardup.papers.contents import contents, is_heading
 from neardup.papers.headings import form
 from neardup.papers.lines import lines
 from neardup.papers.outline import outline
-from neardup.parameters import check_string
 
 __all__ = ["MOST_PARTS", "Marked", "Part", "footnotes_begin", "sections"]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from neardup._engine.messages import Message
 from neardup.exceptions import MissingDependencyError
 from neardup.papers.shown import language_of, plain, shown
 
@@ -21,17 +22,16 @@ __all__ = ["COLOURS", "STROKES", "bar", "environment", "look", "template"]
 COLOURS, STROKES = 8, 5
 
 
-def environment(package: str, *, needed_by: str, extra: str) -> Environment:
+def environment(package: str, *, missing: str) -> Environment:
     """Return an environment with the templates of a package.
 
     Parameters
     ----------
     package : str
         It has them in its folder ``templates``.
-    needed_by : str
-        What needs jinja2, in the plural, as an error message says it.
-    extra : str
-        The extra of this package that jinja2 comes with.
+    missing : str
+        Code of the message that jinja2 is not installed: what needs it, and the extra of
+        this package that it comes with.
 
     Returns
     -------
@@ -46,16 +46,14 @@ def environment(package: str, *, needed_by: str, extra: str) -> Environment:
 
     Examples
     --------
-    >>> of_reports = environment("neardup.papers", needed_by="Reports", extra="papers")
+    >>> of_reports = environment("neardup.papers", missing="papers.jinja2_missing")
     >>> of_reports.from_string("{{ look(9) }} {{ text | plain }}").render(text="a<b")
     'c1 u4 a&lt;b'
     """
     try:
         import jinja2
     except ImportError as error:
-        raise MissingDependencyError(
-            f"{needed_by} need jinja2. Install it with: pip install 'neardup[{extra}]'"
-        ) from error
+        raise MissingDependencyError(Message(missing)) from error
     made = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: template(package, name)),
         autoescape=True,

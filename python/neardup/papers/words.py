@@ -10,12 +10,10 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-from neardup.parameters import check_choice
+from neardup._engine.messages import LANGUAGES
+from neardup._engine.validation import check_choice
 
 __all__ = ["LANGUAGES", "Words", "load_words"]
-
-#: The languages of the interface.
-LANGUAGES = ("zh", "en")
 
 # Below and above these a share would be rounded to none or all, which it is not.
 _LEAST_SHOWN, _MOST_SHOWN = 0.001, 0.999

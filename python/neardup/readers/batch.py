@@ -1,13 +1,16 @@
 """What a reader hands on: batches of texts, and the problems met on the way."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any
+from typing import Any, Self
 
 import orjson
 import pyarrow as pa
+
+from neardup._engine.messages import Message, from_plain, to_plain
+from neardup.exceptions import InputError
 
 __all__ = [
     "BATCH_BYTES",
@@ -17,7 +20,9 @@ __all__ = [
     "Piece",
     "Problem",
     "Run",
+    "parts_of",
     "place_of",
+    "refusal",
     "regroup",
     "show",
 ]
@@ -25,8 +30,8 @@ __all__ = [
 BATCH_BYTES = 4 << 20
 BATCH_RECORDS = 8192
 
-CONVERT = "Convert it first, for example: iconv -f gb18030 -t utf-8."
-"""The way out for files of text in another encoding."""
+CONVERT = "readers.convert"
+"""Code of the way out for files of text in another encoding."""
 
 _SHOWN = 60
 
@@ -69,17 +74,17 @@ class Problem:
         record that could not be read. None if the source as a whole is meant.
     field : str or None
         The field, or None if the record as a whole is meant.
-    reason : str
+    reason : Message
         What it must be, beginning with "must"; or what became of it.
-    found : str or None
+    found : str or Message or None
         What was there instead, cut to 60 characters; None where the reason
         says it all.
-    remedy : str, default=""
+    remedy : Message or "", default=""
         The way out, a sentence, where there is one that is not plain.
 
     Examples
     --------
-    >>> print(Problem("a.jsonl", 3, "text", "must be text", "12"))
+    >>> print(Problem("a.jsonl", 3, "text", Message("readers.must_be_text"), "12"))
     a.jsonl: record 3, field 'text': must be text. Got 12 instead.
     """
 
@@ -91,18 +96,72 @@ class Problem:
     remedy: str = ""
 
     def __str__(self) -> str:
-        place = [self.source]
-        inside = [] if self.record is None else [f"record {self.record}"]
-        if self.field is not None:
-            inside.append(f"field '{show(self.field)}'")
-        if inside:
-            place.append(", ".join(inside))
-        sentences = [f"{': '.join(place)}: {self.reason}."]
-        if self.found is not None:
-            sentences.append(f"Got {self.found or 'nothing'} instead.")
-        if self.remedy:
-            sentences.append(self.remedy)
-        return " ".join(sentences)
+        return str(self.message)
+
+    @property
+    def message(self) -> Message:
+        """Place, reason, what was found and the way out, as one message."""
+        kind = "place" + "_record" * (self.record is not None) + "_field" * (self.field is not None)
+        place = Message(
+            f"readers.{kind}",
+            source=self.source,
+            record=self.record,
+            field=None if self.field is None else show(self.field),
+        )
+        ends = _ends(self.found, self.remedy)
+        return Message("readers.problem", place=place, reason=self.reason, **ends)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parts for JSON; messages as their codes and values."""
+        return to_plain({name: getattr(self, name) for name in self.__slots__})
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """Return the problem that `to_dict` returned."""
+        return cls(**from_plain(stored))
+
+
+def refusal(
+    file: str,
+    reason: str,
+    found: str | None = None,
+    remedy: str = "",
+    *,
+    code: str = "readers.refused",
+    **values: Any,
+) -> Message:
+    """Return the message of an error: a file cannot be used as a whole.
+
+    Parameters
+    ----------
+    file, reason, found, remedy
+        As the source, and as the parts of a `Problem`.
+    code : str
+        Of a sentence that says all this, as that of `Problem` does in English. It has places
+        for `file` and, where they differ, for `reason`, `found`, `got` and `way_out`.
+    **values : object
+        What else the sentence has places for.
+    """
+    ends = _ends(found, remedy)
+    if found is not None:
+        values["found"] = found
+    return Message(code, file=file, reason=reason, **ends, **values)
+
+
+def parts_of(error: InputError) -> tuple[str, str | None, str]:
+    """Return reason, what was found and remedy of an error that `refusal` is the message of."""
+    way_out = error.values["way_out"]
+    remedy = way_out.values["remedy"] if way_out else ""
+    return error.values["reason"], error.values.get("found"), remedy
+
+
+def _ends(found: str | None, remedy: str) -> dict[str, str]:
+    got: str = ""
+    if found is not None:
+        found = found or Message("readers.nothing")
+        kind = "got_words" if isinstance(found, Message) else "got"
+        got = Message(f"readers.{kind}", found=found)
+    return {"got": got, "way_out": Message("readers.remedy", remedy=remedy) if remedy else ""}
 
 
 Run = tuple[int, str, int]

@@ -12,12 +12,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Piece, Problem, show
+from neardup.readers.batch import Piece, Problem, refusal, show
 from neardup.readers.fields import Columns, Fields, as_id
 from neardup.readers.source import texts_array
 
-__all__ = ["check_types", "is_text", "piece_of", "text_column"]
+__all__ = ["check_types", "is_text", "no_surrogates", "piece_of", "text_column"]
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -43,32 +44,28 @@ def check_types(schema: pa.Schema, columns: Columns, fields: Fields, source: str
     """
     kind = schema.field(columns.text).type
     if not is_text(kind):
-        raise InputError(
-            f"{source}: column '{show(columns.text)}' must hold text. Got {kind} instead."
-        )
+        reason = Message("readers.column_must_hold_text", column=show(columns.text))
+        raise InputError(refusal(source, reason, str(kind)))
     title, key = columns.title, columns.id
     if title is not None and not is_text(schema.field(title).type):
         if fields.title is not None:
             kind = schema.field(title).type
-            raise InputError(
-                f"{source}: column '{show(title)}' must hold text. Got {kind} instead."
-            )
+            reason = Message("readers.column_must_hold_text", column=show(title))
+            raise InputError(refusal(source, reason, str(kind)))
         title = None
     if key is not None:
         kind = schema.field(key).type
         if not is_text(kind) and not pa.types.is_integer(kind):
             if fields.id is not None:
-                raise InputError(
-                    f"{source}: column '{show(key)}' must hold text or integers."
-                    f" Got {kind} instead."
-                )
+                reason = Message("readers.column_must_hold_id", column=show(key))
+                raise InputError(refusal(source, reason, str(kind)))
             key = None
     return Columns(columns.text, title, key, columns.extra)
 
 
 def text_column(
     column: pa.Array[Any] | list[Any],
-) -> tuple[pa.LargeStringArray, list[tuple[int, str, str]]]:
+) -> tuple[pa.LargeStringArray, list[tuple[int, Message, str]]]:
     """Return the column as valid texts, and (index, reason, found) of what is none."""
     if isinstance(column, list):
         return _text_values(column)
@@ -82,10 +79,11 @@ def text_column(
     if not texts.null_count:
         return texts, []
     nulls: list[int] = pc.indices_nonzero(texts.is_null()).to_pylist()
-    return texts, [(index, "must be text", "null") for index in nulls]
+    reason = Message("readers.must_be_text")
+    return texts, [(index, reason, "null") for index in nulls]
 
 
-def _text_values(values: list[Any]) -> tuple[pa.LargeStringArray, list[tuple[int, str, str]]]:
+def _text_values(values: list[Any]) -> tuple[pa.LargeStringArray, list[tuple[int, Message, str]]]:
     # Arrow would take bytes for text, unseen; so the types are looked at first.
     if set(map(type, values)) <= {str}:
         try:
@@ -93,18 +91,23 @@ def _text_values(values: list[Any]) -> tuple[pa.LargeStringArray, list[tuple[int
         except UnicodeEncodeError:
             pass
     texts: list[str | None] = []
-    wrong: list[tuple[int, str, str]] = []
+    wrong: list[tuple[int, Message, str]] = []
     for index, value in enumerate(values):
         text = None
         if not isinstance(value, str):
-            wrong.append((index, "must be text", show(value)))
+            wrong.append((index, Message("readers.must_be_text"), show(value)))
         elif _is_encodable(value):
             text = str(value)
         else:
-            reason = "must be text without lone surrogates (\\ud800-\\udfff)"
-            wrong.append((index, reason, show(value)))
+            wrong.append((index, no_surrogates(), show(value)))
         texts.append(text)
     return texts_array(texts), wrong
+
+
+def no_surrogates() -> Message:
+    """Return the reason that is given for text that UTF-8 cannot hold."""
+    where = Message("readers.where_surrogates")
+    return Message("readers.must_have_no_surrogates", where=where)
 
 
 def _is_encodable(text: str) -> bool:
@@ -117,19 +120,20 @@ def _is_encodable(text: str) -> bool:
 
 def _decoded_one_by_one(
     texts: pa.LargeStringArray,
-) -> tuple[pa.LargeStringArray, list[tuple[int, str, str]]]:
+) -> tuple[pa.LargeStringArray, list[tuple[int, Message, str]]]:
     values: list[str | None] = []
-    wrong: list[tuple[int, str, str]] = []
+    wrong: list[tuple[int, Message, str]] = []
     for index, value in enumerate(texts.view(pa.large_binary())):
         raw = value.as_py()
         text = None
         if raw is None:
-            wrong.append((index, "must be text", "null"))
+            wrong.append((index, Message("readers.must_be_text"), "null"))
         else:
             try:
                 text = raw.decode()
             except UnicodeDecodeError as error:
-                reason = f"must be valid UTF-8 (byte {error.start + 1} is not)"
+                where = Message("readers.where_byte", byte=error.start + 1)
+                reason = Message("readers.must_be_utf8", where=where)
                 wrong.append((index, reason, show(raw)))
         values.append(text)
     return texts_array(values), wrong
@@ -179,7 +183,7 @@ def piece_of(
             key = unnamed(done + index + 1)
             if fields.id is not None and index not in reported:
                 number = done + index + 1
-                reason = "must be text or an integer"
+                reason = Message("readers.must_be_id")
                 problems.append((index, Problem(source, number, fields.id, reason, show(value))))
         ids.append(key)
     problems.sort(key=lambda found: found[0])

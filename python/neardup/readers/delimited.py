@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from itertools import chain, compress
 from typing import Any, NamedTuple
 
+from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import CONVERT, Piece, Problem, show
+from neardup.readers.batch import CONVERT, Piece, Problem, refusal, show
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.source import Keep, Row, texts_array, unreadable_rest
 from neardup.readers.streams import Blob, StreamDamaged, line_blocks, printable
@@ -23,13 +24,13 @@ __all__ = ["Delimited"]
 _BLOCK = 4 << 20
 _ROWS = 4096
 _DELIMITER = {"csv": ",", "tsv": "\t"}
-_NOT_UTF8 = "must be valid UTF-8"
+_NOT_UTF8 = "readers.must_be_utf8"
 
 
 class _Row(NamedTuple):
     values: list[str]
     raw: bytes
-    reason: str | None
+    reason: Message | None
 
 
 class Delimited:
@@ -54,15 +55,13 @@ class Delimited:
         try:
             first = next(self._rows(1 << 16), None)
         except StreamDamaged as error:
-            raise InputError(f"{self.name}: {error}.") from error
+            raise InputError(refusal(self.name, error.args[0])) from error
         if first is None:
             return [], b""
         if first.reason is not None:
             found = show(_decoded(first.raw))
-            raise InputError(
-                f"{self.name}: the header row {first.reason}. Got {found} instead."
-                + (f" {CONVERT}" if _NOT_UTF8 in first.reason else "")
-            )
+            reason = Message("readers.header_row", reason=first.reason)
+            raise InputError(refusal(self.name, reason, found, _way_out(first.reason)))
         return first.values, first.raw
 
     def check_unchanged(self) -> None:
@@ -93,17 +92,15 @@ class Delimited:
                 reason = None
             except csv.Error as error:
                 # The message holds the delimiter itself, which may be a tab.
-                values, reason = (
-                    [],
-                    f"must be valid {self.format.upper()} ({printable(str(error))})",
-                )
+                where = Message("readers.where_said", said=printable(str(error)))
+                values, reason = [], Message(f"readers.must_be_{self.format}", where=where)
             if values is None:
                 return
             raw = b"".join(taken)
             taken.clear()
             if invalid:
-                bad = _first_invalid(raw)
-                reason = f"{_NOT_UTF8} (byte {bad} of the record is not)"
+                where = Message("readers.where_byte_of_record", byte=_first_invalid(raw))
+                reason = Message(_NOT_UTF8, where=where)
                 invalid = False
             if values or reason:
                 yield _Row(values, raw, reason)
@@ -114,9 +111,7 @@ class Delimited:
         next(rows, None)
         for row in rows:
             if row.reason is None and len(row.values) != width:
-                fields = "field" if width == 1 else "fields"
-                reason = f"must have {width} {fields} as the header row has"
-                row = row._replace(reason=reason)
+                row = row._replace(reason=Message("readers.must_have_fields", count=width))
             yield row
 
     def pieces(self, fields: Fields, titles: bool, size: int) -> Iterator[Piece]:
@@ -137,7 +132,7 @@ class Delimited:
         except StreamDamaged as error:
             if rows:
                 yield self._piece(rows, columns, titles, done)
-            yield unreadable_rest(self.name, done + len(rows), str(error), fields.extra)
+            yield unreadable_rest(self.name, done + len(rows), error.args[0], fields.extra)
             return
         if rows:
             yield self._piece(rows, columns, titles, done)
@@ -166,15 +161,15 @@ class Delimited:
 
     def _problem(self, row: _Row, number: int) -> Problem:
         assert row.reason is not None
-        found = f"{len(row.values)}: " if row.values and row.reason.startswith("must have") else ""
+        is_other_width = row.reason.code == "readers.must_have_fields"
+        found = f"{len(row.values)}: " if row.values and is_other_width else ""
         found = show(found + _decoded(row.raw))
-        remedy = CONVERT if _NOT_UTF8 in row.reason else ""
-        return Problem(self.name, number, None, row.reason, found, remedy)
+        return Problem(self.name, number, None, row.reason, found, _way_out(row.reason))
 
     def rows(self) -> Iterator[list[Row]]:
         """Read whole records."""
         rows: list[Row] = []
-        why = f"only {self.format.upper()} of the same columns can hold a row that is not valid"
+        why = Message(f"readers.only_{self.format}")
         try:
             for number, row in enumerate(self._records(_BLOCK), 1):
                 if row.reason is None:
@@ -202,6 +197,10 @@ class Delimited:
             pass
         if raws:
             yield b"".join(compress(raws, keep.take(len(raws)).tolist()))
+
+
+def _way_out(reason: Message) -> str:
+    return Message(CONVERT) if reason.code == _NOT_UTF8 else ""
 
 
 def _decoded(raw: bytes) -> str:

@@ -16,8 +16,9 @@ import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
+from neardup._engine.messages import Message
 from neardup.readers.extracted import Limits, Paragraphs, missing, refuse
 
 __all__ = ["check_archive", "read_docx"]
@@ -55,7 +56,7 @@ _TITLES = ("title", "标题", "標題")
 _QUOTES = ("quote", "intense quote", "block quotation", "引用", "明显引用", "明顯引用", "鮮明引文")
 
 
-def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[str, ...]]:
+def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[Message, ...]]:
     """Return the paragraphs of a Word document, and notes.
 
     Raises
@@ -68,7 +69,7 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
     try:
         import docx
     except ImportError as error:
-        raise missing("python-docx", "Word documents") from error
+        raise missing("python-docx", "readers.reading_docx_needs") from error
     check_archive(data, name, limits)
     try:
         document = docx.Document(io.BytesIO(data))
@@ -76,9 +77,9 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
         styles = _Styles.of(document)
         notes = [root for kind in ("footnotes", "endnotes") for root in _notes(document, kind)]
     except Exception as error:  # Whatever a parser says of a damaged file.
-        refuse(name, "must be a whole Word document (.docx)", _said(error), _RESAVE)
+        _refuse_document(name, _said(error))
     if body is None:
-        refuse(name, "must be a whole Word document (.docx)", "one without a body", _RESAVE)
+        _refuse_document(name, Message("readers.no_body"))
     reading = _Reading(styles)
     reading.blocks(body)
     first_note = len(reading.paragraphs)
@@ -87,11 +88,13 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
     reading.paragraphs.footnotes(first_note)
     said = []
     if reading.hidden:
-        said.append(f"{reading.hidden} characters of hidden text are left out.")
+        said.append(Message("readers.hidden", count=reading.hidden))
     return reading.paragraphs, tuple(said)
 
 
-_RESAVE = "Open it in Word or LibreOffice and save it again as .docx."
+def _refuse_document(name: str, found: str) -> NoReturn:
+    reason = Message("readers.must_be_docx", where=Message("readers.where_docx"))
+    refuse(name, reason, found, Message("readers.save_docx_again"), code="readers.bad_docx")
 
 
 def check_archive(data: bytes, name: str, limits: Limits) -> None:
@@ -103,22 +106,39 @@ def check_archive(data: bytes, name: str, limits: Limits) -> None:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError) as error:
-        refuse(name, "must be a whole Word document (.docx)", _said(error), _RESAVE)
+        _refuse_document(name, _said(error))
     total = sum(member.file_size for member in members)
     xml = sum(m.file_size for m in members if m.filename.lower().endswith((".xml", ".rels")))
     if len(members) > _MAX_MEMBERS:
-        refuse(name, f"must have at most {_MAX_MEMBERS} parts", str(len(members)))
+        reason = Message("readers.must_have_parts", most=_MAX_MEMBERS)
+        parts = len(members)
+        code = "readers.too_many_parts"
+        refuse(name, reason, str(parts), code=code, count=parts, most=_MAX_MEMBERS)
     if total > limits.max_unpacked_bytes:
-        reason = f"must unpack to at most {limits.max_unpacked_bytes} bytes"
-        refuse(name, reason, str(total), "Raise max_unpacked_bytes if you trust it.")
-    if xml > limits.max_unpacked_bytes // _XML_SHARE:
-        reason = f"must unpack to at most {limits.max_unpacked_bytes // _XML_SHARE} bytes of XML"
-        refuse(name, reason, str(xml), "Raise max_unpacked_bytes if you trust it.")
+        _refuse_size(name, total, limits.max_unpacked_bytes, "unpacked", "must_unpack_to_bytes")
+    most = limits.max_unpacked_bytes // _XML_SHARE
+    if xml > most:
+        _refuse_size(name, xml, most, "unpacked_xml", "must_unpack_to_xml")
     if total > _SMALL and total > _MAX_RATIO * len(data):
-        reason = f"must unpack to at most {_MAX_RATIO} times its size"
-        refuse(name, reason, f"{total} bytes from {len(data)}", "It may be a zip bomb.")
+        sizes = {"count": total, "size": len(data)}
+        refuse(
+            name,
+            Message("readers.must_unpack_to_times", most=_MAX_RATIO),
+            Message("readers.bytes_from", **sizes),
+            Message("readers.may_be_bomb"),
+            code="readers.bomb",
+            most=_MAX_RATIO,
+            **sizes,
+        )
     if any(member.flag_bits & 1 for member in members):
-        refuse(name, "must be readable without a password", "an encrypted archive")
+        reason = Message("readers.must_have_no_password")
+        refuse(name, reason, Message("readers.encrypted_archive"), code="readers.password")
+
+
+def _refuse_size(name: str, count: int, most: int, code: str, expected: str) -> NoReturn:
+    remedy = Message("readers.raise_limit_if_trusted", limit="max_unpacked_bytes")
+    reason = Message(f"readers.{expected}", most=most)
+    refuse(name, reason, str(count), remedy, code=f"readers.{code}", count=count, most=most)
 
 
 def _said(error: Exception) -> str:

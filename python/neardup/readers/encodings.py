@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from neardup import _core
+from neardup._engine.messages import Message
 from neardup.readers.plausible import common_share, looks_like
 
 __all__ = ["Certainty", "Decoded", "decode"]
@@ -64,14 +65,14 @@ class Decoded:
     certainty : {'certain', 'likely', 'guessed'}
         Certain by a mark or by the rules of UTF-8; likely where enough text
         agrees; guessed where there is too little of it, or it is damaged.
-    notes : tuple of str
+    notes : tuple of Message
         What was lost or is out of the ordinary, a sentence each.
     """
 
     text: str
     encoding: str
     certainty: Certainty
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
 
 
 def decode(data: bytes, *, declared: str | None = None) -> Decoded:
@@ -113,7 +114,7 @@ def decode(data: bytes, *, declared: str | None = None) -> Decoded:
     return found or _eight_bits(data, declared)
 
 
-def _whole(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]] | None:
+def _whole(data: bytes, encoding: str) -> tuple[str, tuple[Message, ...]] | None:
     """Decode all of it but for half a character at the end; None if it does not work."""
     decoder = codecs.getincrementaldecoder(encoding)("strict")
     try:
@@ -127,8 +128,8 @@ def _whole(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]] | None:
     if not rest:
         return text, ()
     if len(rest) == 1:
-        return text, ("The last byte was half a character and is left out.",)
-    return text, (f"The last {len(rest)} bytes were half a character and are left out.",)
+        return text, (Message("readers.half"),)
+    return text, (Message("readers.halves", count=len(rest)),)
 
 
 def _replaced(data: bytes, encoding: str, certainty: Certainty) -> Decoded:
@@ -136,11 +137,8 @@ def _replaced(data: bytes, encoding: str, certainty: Certainty) -> Decoded:
     return Decoded(text, encoding, certainty, _lost(text.count(_LOST)))
 
 
-def _lost(count: int) -> tuple[str, ...]:
-    if not count:
-        return ()
-    places = "1 place" if count == 1 else f"{count} places"
-    return (f"What stands at {places} cannot be read and became U+FFFD.",)
+def _lost(count: int) -> tuple[Message, ...]:
+    return (Message("readers.lost", count=count),) if count else ()
 
 
 def _utf8(data: bytes) -> Decoded | None:
@@ -238,7 +236,7 @@ def _damaged(data: bytes, other: str | None) -> Decoded:
     text, lost = _pieces(data, other)
     notes = _lost(lost)
     if other is not None:
-        notes = (f"Parts are in UTF-8 and parts in {other}; each is read as what it is.", *notes)
+        notes = (Message("readers.mixed", other=other), *notes)
     return Decoded(text, "utf-8", "likely" if other is None else "guessed", notes)
 
 

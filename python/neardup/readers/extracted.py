@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from neardup.exceptions import InputError, MissingDependencyError, ParameterError
-from neardup.readers.batch import Problem
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad
+from neardup.exceptions import InputError, MissingDependencyError
+from neardup.readers.batch import Problem, refusal
 from neardup.readers.encodings import Certainty
 
 __all__ = [
@@ -62,10 +64,7 @@ class Limits:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ParameterError(
-                    f"The '{field.name}' parameter must be a whole number of at least 1."
-                    f" Got {value!r} instead."
-                )
+                raise bad(field.name, "expected.whole_from", value, least=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ class FileText:
     pages : tuple of int
         Where each page begins in the text, in code points; empty for formats
         without pages.
-    notes : tuple of str
+    notes : tuple of Message
         What the reader of a report should know, a sentence each: an encoding
         other than UTF-8, what was left out, what could not be read.
     quoted : tuple of tuple of int
@@ -120,7 +119,7 @@ class FileText:
     certainty: Certainty = "certain"
     headings: tuple[Heading, ...] = ()
     pages: tuple[int, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     quoted: tuple[tuple[int, int], ...] = ()
 
 
@@ -131,21 +130,34 @@ class UnreadableFileError(InputError):
     instead. Recognize the text first, for example: ocrmypdf in.pdf out.pdf``
     """
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(str(problem))
+    def __init__(self, problem: Problem, message: Message | None = None) -> None:
+        super().__init__(message or problem.message)
         self.problem = problem
 
-
-def refuse(name: str, reason: str, found: str | None, remedy: str = "") -> NoReturn:
-    """Raise UnreadableFileError: what the file must be, what it is, the way out."""
-    raise UnreadableFileError(Problem(name, None, None, reason, found, remedy)) from None
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.problem, self.args[0])
 
 
-def missing(package: str, what: str) -> MissingDependencyError:
+def refuse(
+    name: str,
+    reason: str,
+    found: str | None,
+    remedy: str = "",
+    *,
+    code: str = "readers.refused",
+    **values: Any,
+) -> NoReturn:
+    """Raise UnreadableFileError: what the file must be, what it is, the way out.
+
+    The message has `code`, and `values` beside those of `refusal`.
+    """
+    message = refusal(name, reason, found, remedy, code=code, **values)
+    raise UnreadableFileError(Problem(name, None, None, reason, found, remedy), message) from None
+
+
+def missing(package: str, code: str) -> MissingDependencyError:
     """Return the error for a package of the extra that is not installed."""
-    return MissingDependencyError(
-        f"Reading {what} needs {package}. Install it with: pip install 'neardup[papers]'"
-    )
+    return MissingDependencyError(Message(code, module=package))
 
 
 def plain(text: str) -> str:

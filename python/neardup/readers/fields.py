@@ -6,8 +6,9 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
+from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Problem, show
+from neardup.readers.batch import Problem, refusal, show
 
 __all__ = [
     "DEFAULT_ID",
@@ -51,23 +52,26 @@ class Fields:
         """Say why a record has no text."""
         name = self.text_of(record)
         if name is not None:
-            return Problem(source, number, name, "must be text", show(record[name]))
-        has = f"a record with {listing(record)}"
+            reason = Message("readers.must_be_text")
+            return Problem(source, number, name, reason, show(record[name]))
+        has = Message("readers.record_with", names=listing(record))
         if self.text is not None:
-            return Problem(source, number, self.text, "must be present", has)
-        return Problem(source, number, None, f"must have a text field {self.wanting()}", has)
+            return Problem(source, number, self.text, Message("readers.must_be_present"), has)
+        reason = Message("readers.must_have_text_field", wanting=self.wanting())
+        return Problem(source, number, None, reason, has)
 
     def no_title(self, source: str, records: int) -> Problem:
         """Say that none of a source's records has the title field that was named."""
-        reason = "must be present in at least one record, since it was named as the title"
-        found = f"{records} record{'' if records == 1 else 's'} without it"
+        reason = Message("readers.must_be_present_as_title")
+        found = Message("readers.records_without", count=records)
         return Problem(source, None, self.title, reason, found)
 
-    def wanting(self) -> str:
+    def wanting(self) -> Message:
         """Say which text field is looked for."""
         if self.text is not None:
-            return f"'{show(self.text)}'"
-        return f"{', '.join(repr(n) for n in TEXT_FIELDS[:-1])} or {TEXT_FIELDS[-1]!r}"
+            return Message("readers.text_field", name=show(self.text))
+        *names, last = TEXT_FIELDS
+        return Message("readers.text_fields", names=", ".join(map(repr, names)), last=last)
 
     def nearest_text(self, names: Collection[str]) -> str:
         """Suggest the name that is most like that of the text field."""
@@ -96,27 +100,23 @@ class Columns:
         text = fields.text_of(names)
         listed = listing(names)
         if text is None:
-            raise InputError(
-                f"{source}: must have a text column {fields.wanting()}. Got {listed} instead."
-                f" Name the field with text= (--text-field).{fields.nearest_text(names)}"
-            )
+            reason = Message("readers.must_have_text_column", wanting=fields.wanting())
+            remedy = Message("readers.name_text_field", hint=fields.nearest_text(names))
+            raise InputError(refusal(source, reason, listed, remedy))
         for kind, name in (("id", fields.id), ("title", fields.title)):
             if name is not None and name not in names:
-                raise InputError(
-                    f"{source}: must have the {kind} column '{show(name)}'. Got {listed} instead."
-                    f" Name the field with {kind}= (--{kind}-field).{nearest([name], names)}"
-                )
+                reason = Message(f"readers.must_have_{kind}_column", column=show(name))
+                remedy = Message(f"readers.name_{kind}_field", hint=nearest([name], names))
+                raise InputError(refusal(source, reason, listed, remedy))
         for name in fields.extra:
             if name not in names:
-                raise InputError(
-                    f"{source}: must have the column '{show(name)}'. Got {listed} instead."
-                )
+                reason = Message("readers.must_have_column", column=show(name))
+                raise InputError(refusal(source, reason, listed))
         twice = {n for n in names if names.count(n) > 1}
         for name in (text, fields.id or DEFAULT_ID, fields.title or DEFAULT_TITLE, *fields.extra):
             if name in twice:
-                raise InputError(
-                    f"{source}: must have one column '{show(name)}'. Got {listed} instead."
-                )
+                reason = Message("readers.must_have_one_column", column=show(name))
+                raise InputError(refusal(source, reason, listed))
         title = fields.title or (DEFAULT_TITLE if DEFAULT_TITLE in names else None)
         key = fields.id or (DEFAULT_ID if DEFAULT_ID in names else None)
         return cls(text, title, key, fields.extra)
@@ -154,17 +154,11 @@ Got 1 record with 'txt' instead. Name the field with text= (--text-field). Did y
             names.update(dict.fromkeys(map(str, record)))
     if not count:
         return
-    if count == 1:
-        found = "1 record"
-    elif count < SAMPLED_RECORDS:
-        found = f"{count} records"
-    else:
-        found = f"{SAMPLED_RECORDS:,} records at the beginning"
-    raise InputError(
-        f"{source}: must have a text field {fields.wanting()}. Got {found} with"
-        f" {listing(names)} instead."
-        f" Name the field with text= (--text-field).{fields.nearest_text(names)}"
-    )
+    kind = "records_with" if count < SAMPLED_RECORDS else "records_at_beginning"
+    reason = Message("readers.must_have_text_field", wanting=fields.wanting())
+    found = Message(f"readers.{kind}", count=count, names=listing(names))
+    remedy = Message("readers.name_text_field", hint=fields.nearest_text(names))
+    raise InputError(refusal(source, reason, found, remedy))
 
 
 def nearest(wanted: Iterable[str], names: Collection[str]) -> str:
@@ -181,7 +175,7 @@ def nearest(wanted: Iterable[str], names: Collection[str]) -> str:
     for name in wanted:
         found = get_close_matches(name.lower(), by_lower, 1)
         if found:
-            return f" Did you mean '{show(by_lower[found[0]])}'?"
+            return Message("readers.did_you_mean", name=show(by_lower[found[0]]))
     return ""
 
 
@@ -189,7 +183,10 @@ def listing(names: Iterable[str]) -> str:
     """List field names for a message; long lists are cut."""
     names = list(names)
     shown = ", ".join(f"'{show(n)}'" for n in names[:12])
-    return (shown or "no field") + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+    if not shown:
+        return Message("readers.no_field")
+    more = len(names) - 12
+    return Message("readers.names_more", names=shown, more=more) if more > 0 else shown
 
 
 def as_id(value: Any) -> str | None:

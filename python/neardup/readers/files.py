@@ -13,7 +13,9 @@ import os
 import re
 import zipfile
 from pathlib import Path
+from typing import Any, NoReturn
 
+from neardup._engine.messages import Message
 from neardup.readers.batch import show
 from neardup.readers.encodings import Decoded, decode
 from neardup.readers.extracted import (
@@ -46,27 +48,25 @@ _ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$", re.M)
 _FENCE = re.compile(r"^ {0,3}(```|~~~)", re.M)
 _BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 
-_SAVE_AS = "Open it in Word, WPS or LibreOffice and save it as .docx."
-#: What is no text, by its first bytes: what it is, and the way out.
+#: What is no text, by its first bytes: code, what it is and of which kind, and the way out.
 _OTHERS = (
-    (b"{\\rtf", "an RTF document", _SAVE_AS),
-    (b"\x89PNG", "a picture (PNG)", "Recognize the text first, for example with ocrmypdf."),
-    (b"\xff\xd8\xff", "a picture (JPEG)", "Recognize the text first, for example with ocrmypdf."),
-    (b"GIF8", "a picture (GIF)", ""),
-    (b"II*\0", "a picture (TIFF)", "Recognize the text first, for example with ocrmypdf."),
-    (b"MM\0*", "a picture (TIFF)", "Recognize the text first, for example with ocrmypdf."),
-    (b"\x1f\x8b", "compressed data (gzip)", "Unpack it first."),
-    (b"\x28\xb5\x2f\xfd", "compressed data (zstd)", "Unpack it first."),
-    (b"Rar!", "an archive (RAR)", "Unpack it, and name the files or their folder."),
-    (b"7z\xbc\xaf", "an archive (7z)", "Unpack it, and name the files or their folder."),
-    (b"SQLite format 3\0", "an SQLite database", ""),
-    (b"\x7fELF", "a program", ""),
-    (b"PAR1", "a Parquet file", "Name it as .parquet."),
+    (b"{\\rtf", "bad_rtf", "rtf_document", "", "save_as_docx"),
+    (b"\x89PNG", "bad_picture", "a_picture", "PNG", "recognize_picture"),
+    (b"\xff\xd8\xff", "bad_picture", "a_picture", "JPEG", "recognize_picture"),
+    (b"GIF8", "picture", "a_picture", "GIF", ""),
+    (b"II*\0", "bad_picture", "a_picture", "TIFF", "recognize_picture"),
+    (b"MM\0*", "bad_picture", "a_picture", "TIFF", "recognize_picture"),
+    (b"\x1f\x8b", "bad_other", "compressed_data", "gzip", "unpack"),
+    (b"\x28\xb5\x2f\xfd", "bad_other", "compressed_data", "zstd", "unpack"),
+    (b"Rar!", "bad_other", "an_archive", "RAR", "unpack_archive"),
+    (b"7z\xbc\xaf", "bad_other", "an_archive", "7z", "unpack_archive"),
+    (b"SQLite format 3\0", "bad_other", "a_database", "", ""),
+    (b"\x7fELF", "bad_other", "a_program", "", ""),
+    (b"PAR1", "bad_other", "a_parquet_file", "", "name_as_parquet"),
 )
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-_READABLE = "must be text, HTML, Word (.docx) or PDF"
 
 
 def read_file(path: str | Path, *, limits: Limits | None = None) -> FileText:
@@ -119,13 +119,24 @@ def contents(blob: Blob, compression: str | None, limits: Limits) -> bytes:
         for chunk in blob.chunks(compression, _CHUNK):
             held += len(chunk)
             if held > most:
-                reason = "must have" if compression is None else "must unpack to"
-                limit = "max_bytes" if compression is None else "max_unpacked_bytes"
-                refuse(blob.name, f"{reason} at most {most} bytes", "more", f"Raise {limit}.")
+                found = Message("readers.more")
+                _refuse_size(blob.name, held, most, found, packed=compression is not None)
             chunks.append(chunk)
     except StreamDamaged as error:
-        refuse(blob.name, str(error), "a damaged file")
+        refuse(blob.name, error.args[0], Message("readers.damaged_file"))
     return b"".join(chunks)
+
+
+def _refuse_size(name: str, count: int, most: int, found: str, *, packed: bool) -> NoReturn:
+    refuse(
+        name,
+        Message("readers.must_unpack_to_bytes" if packed else "readers.must_have_bytes", most=most),
+        found,
+        Message("readers.raise_limit", limit="max_unpacked_bytes" if packed else "max_bytes"),
+        code="readers.unpacked" if packed else "readers.file_large",
+        count=count,
+        most=most,
+    )
 
 
 def read_bytes(data: bytes, name: str, *, limits: Limits | None = None) -> FileText:
@@ -159,7 +170,7 @@ def read_bytes(data: bytes, name: str, *, limits: Limits | None = None) -> FileT
     """
     most = (limits or Limits()).max_bytes
     if len(data) > most:
-        refuse(name, f"must have at most {most} bytes", str(len(data)), "Raise max_bytes.")
+        _refuse_size(name, len(data), most, str(len(data)), packed=False)
     return _written_plainly(read_record(data, name, limits=limits))
 
 
@@ -170,7 +181,7 @@ def _written_plainly(found: FileText) -> FileText:
     nuls = found.text.count("\0")
     notes = found.notes
     if nuls:
-        notes = (*notes, f"{nuls} NUL characters are left out.")
+        notes = (*notes, Message("readers.nuls", count=nuls))
     headings = _markdown_headings(text) if found.format == "markdown" else ()
     return FileText(text, found.format, found.encoding, found.certainty, headings, (), notes)
 
@@ -192,7 +203,7 @@ def read_record(data: bytes, name: str, *, limits: Limits | None = None) -> File
     return _text(data, name)
 
 
-def _extracted(format: str, found: Paragraphs, notes: tuple[str, ...]) -> FileText:
+def _extracted(format: str, found: Paragraphs, notes: tuple[Message, ...]) -> FileText:
     pages = tuple(min(page, len(found.text)) for page in found.pages)
     headings, quoted = tuple(found.headings), tuple(found.quoted)
     return FileText(found.text, format, None, "certain", headings, pages, notes, quoted)
@@ -205,33 +216,53 @@ def _archive(data: bytes, name: str, limits: Limits) -> FileText:
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError):
         # The directory stands at the end: it goes first where a file is cut short.
         if by_name(name).compression is None and name.lower().endswith(".docx"):
-            remedy = "Download or copy it again; or let Word repair it."
-            refuse(name, "must be a whole Word document (.docx)", "a damaged file", remedy)
-        refuse(name, _READABLE, "a damaged archive (zip)")
+            reason = Message("readers.must_be_docx", where=Message("readers.where_docx"))
+            found, remedy = Message("readers.damaged_file"), Message("readers.copy_again")
+            refuse(name, reason, found, remedy, code="readers.bad_docx_cut")
+        _refuse_other(name, "zip_damaged", "damaged_zip")
     if any(inside.startswith("word/") for inside in names):
         from neardup.readers.docx import read_docx
 
         return _extracted("docx", *read_docx(data, name, limits))
     kinds = (
-        ("content.xml", "an OpenDocument file", _SAVE_AS),
-        ("xl/workbook.xml", "an Excel workbook", "Export it as .csv."),
-        ("ppt/presentation.xml", "a PowerPoint presentation", "Export it as .pdf."),
-        ("META-INF/container.xml", "an EPUB book", "Convert it to .html or .pdf."),
+        ("content.xml", "bad_odt", "odt_document", "", "save_as_docx"),
+        ("xl/workbook.xml", "excel", "a_workbook", "", "export_csv"),
+        ("ppt/presentation.xml", "slides", "a_presentation", "", "export_pdf"),
+        ("META-INF/container.xml", "epub", "a_book", "", "convert_book"),
     )
-    other = ("", "an archive (zip)", "Unpack it, and name the files or their folder.")
-    _, found, remedy = next((kind for kind in kinds if kind[0] in names), other)
-    return refuse(name, _READABLE, found, remedy)
+    other = ("", "zip", "an_archive", "zip", "unpack_archive")
+    _, *said = next((kind for kind in kinds if kind[0] in names), other)
+    return _refuse_other(name, *said)
 
 
 def _refuse_others(data: bytes, name: str) -> None:
     if data.startswith(_OLE):
         if _ENCRYPTED in data:
-            remedy = "Open it in Word and save it without a password."
-            refuse(name, "must be readable without a password", "an encrypted document", remedy)
-        refuse(name, _READABLE, "a document of Word before 2007 (.doc)", _SAVE_AS)
-    for begin, found, remedy in _OTHERS:
+            refuse(
+                name,
+                Message("readers.must_have_no_password"),
+                Message("readers.encrypted_document"),
+                Message("readers.save_without_password"),
+                code="readers.bad_password",
+            )
+        _refuse_other(name, "bad_doc", "old_word", "", "save_as_docx")
+    for begin, *said in _OTHERS:
         if data.startswith(begin):
-            refuse(name, _READABLE, found, remedy)
+            _refuse_other(name, *said)
+
+
+def _refuse_other(name: str, code: str, what: str, kind: str = "", remedy: str = "") -> NoReturn:
+    """Raise the error of a file that is no text, from names of sentences."""
+    values: dict[str, Any] = {"kind": kind} if kind else {}
+    found = Message(f"readers.{what}", **values)
+    refuse(
+        name,
+        Message("readers.must_be_writing"),
+        found,
+        Message(f"readers.{remedy}") if remedy else "",
+        code=f"readers.{code}",
+        **values,
+    )
 
 
 def _text(data: bytes, name: str) -> FileText:
@@ -245,7 +276,10 @@ def _text(data: bytes, name: str) -> FileText:
     # A mark of NUL after each character is damage that leaves the text readable.
     odd = len(_BINARY.findall(found.text[:_CHUNK])) - found.text[:_CHUNK].count("\0")
     if (odd > 8 and odd > 0.02 * len(found.text[:_CHUNK])) or _is_zeros(found.text):
-        refuse(name, _READABLE, f"binary data: {show(data[:12])}")
+        shown = show(data[:12])
+        found_data = Message("readers.binary_data", data=shown)
+        reason = Message("readers.must_be_writing")
+        refuse(name, reason, found_data, code="readers.binary", data=shown)
     notes = _said(found, declared) + found.notes
     if named_html or is_html(found.text):
         paragraphs, more = read_html(found.text)
@@ -261,13 +295,20 @@ def _is_zeros(text: str) -> bool:
     return len(text) > 8 and text.count("\0") > 0.6 * len(text)
 
 
-def _said(found: Decoded, declared: str | None) -> tuple[str, ...]:
+def _said(found: Decoded, declared: str | None) -> tuple[Message, ...]:
     if found.encoding == "utf-8" and found.certainty == "certain":
         return ()
-    said = f"Read as {found.encoding} ({found.certainty})"
-    if declared is not None and not _same_family(declared, found.encoding):
-        said += f", though the file declares {declared}"
-    return (f"{said}.",)
+    certainty = Message(f"readers.certainty_{found.certainty}")
+    if declared is None or _same_family(declared, found.encoding):
+        return (Message("readers.read_as", encoding=found.encoding, certainty=certainty),)
+    return (
+        Message(
+            "readers.read_as_declared",
+            encoding=found.encoding,
+            certainty=certainty,
+            declared=declared,
+        ),
+    )
 
 
 def _same_family(declared: str, encoding: str) -> bool:

@@ -3,7 +3,8 @@
 import os
 from typing import NamedTuple
 
-from neardup.exceptions import ParameterError
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad
 
 __all__ = [
     "FORMATS",
@@ -102,14 +103,12 @@ def extension_of(name: str) -> str:
 def check_format(value: str | None) -> None:
     """Raise ParameterError unless `value` is None or one of FORMATS."""
     if value is not None and value not in FORMATS:
-        raise ParameterError(
-            f"The 'format' parameter must be one of {', '.join(FORMATS)}. Got {value!r} instead."
-        )
+        raise bad("format", "expected.choice", value, choices=", ".join(FORMATS))
 
 
-def known() -> str:
+def known() -> Message:
     """List the known extensions for a message."""
-    return f"{', '.join(_FORMAT_OF)} (each also with {' or '.join(_COMPRESSION_OF)})"
+    return Message("readers.known_extensions", names=", ".join(_FORMAT_OF))
 
 
 def _looks_like_text(head: bytes) -> bool:

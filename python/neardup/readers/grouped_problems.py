@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from neardup._engine.messages import Message
 from neardup.readers.batch import Problem, show
 
 __all__ = ["GroupedProblems"]
 
 _PLACES = 3
-# What differs between problems of one kind: positions, numbers, quoted values.
-_POSITION = re.compile(r" \(.*\)$")
-_VALUE = re.compile(r"'[^']*'|[0-9]+")
-_NO_FIELD = "must be present"
-_NO_TEXT = "must have a text field "
-_HAS = "a record with "
+#: Reasons that say what became of a file or record, and not what it must be.
+_OUTCOMES = ("readers.passed_over_because", "readers.has_no_records", "writers.left_out")
+#: The value of a reason that says where in a record something is.
+_WHERE = "where"
 
 
 @dataclass(slots=True)
@@ -46,9 +44,10 @@ class GroupedProblems:
     Examples
     --------
     >>> problems = GroupedProblems()
+    >>> reason = Message("readers.must_be_text")
     >>> for record in (7, 8, 9, 10):
-    ...     problems.add(Problem("a.jsonl", record, "text", "must be text", str(record)))
-    >>> problems.add(Problem("b.jsonl", 2, "text", "must be text", "12"))
+    ...     problems.add(Problem("a.jsonl", record, "text", reason, str(record)))
+    >>> problems.add(Problem("b.jsonl", 2, "text", reason, "12"))
     >>> for line, _ in problems.lines():
     ...     print(line)
     a.jsonl: 4 records: field 'text' must be text (records 7, 8, 9, …). Record 7: got 7 instead.
@@ -63,9 +62,10 @@ class GroupedProblems:
         if isinstance(problem, str):
             self._groups.setdefault(problem, problem)
             return
-        kind = _VALUE.sub("", _POSITION.sub("", problem.reason))
-        key = (problem.field, kind, _VALUE.sub("", problem.remedy))
-        group = self._groups.setdefault(key, _Group())
+        key = (problem.field, _kind(problem.reason), _kind(problem.remedy))
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = _Group()
         assert isinstance(group, _Group)
         group.count += 1
         if problem.source != group.last_source:
@@ -92,54 +92,104 @@ class GroupedProblems:
                     yield _of_one_source(places), places.count
 
 
+def _kind(said: str) -> object:
+    """Return what is the same of all messages of one kind: their codes."""
+    if not isinstance(said, Message):
+        return said
+    if not said.values:
+        return said.code
+    parts = [
+        (name, _kind(value))
+        for name, value in sorted(said.values.items())
+        if name == "reason" or (isinstance(value, Message) and name != _WHERE)
+    ]
+    return said.code, tuple(parts)
+
+
+def _anywhere(said: str) -> str:
+    """Return a reason without what holds for one record only."""
+    if not isinstance(said, Message):
+        return said
+    values = {
+        name: _anywhere(value) if name == "reason" else value for name, value in said.values.items()
+    }
+    if _WHERE in values:
+        values[_WHERE] = ""
+    return Message(said.code, **values)
+
+
 def _of_one_source(places: _Places) -> str:
     first = places.first
     if places.count == 1:
-        return str(first)
-    more = ", …" if places.count > len(places.records) else ""
-    numbers = ", ".join(f"{record:,}" for record in places.records)
-    where = f" (records {numbers}{more})" if numbers else ""
-    example = "" if first.record is None else f"Record {first.record:,}"
-    return (
-        f"{first.source}: {places.count:,} records{_wrong(first)}{where}.{_found(first, example)}"
+        return first.message
+    where: str = ""
+    if places.records:
+        more = "_more" if places.count > len(places.records) else ""
+        numbers = ", ".join(f"{record:,}" for record in places.records)
+        where = Message(f"readers.where_records{more}", records=numbers)
+    example: str = ""
+    if first.record is not None:
+        example = _example(first, "record", record=first.record)
+    return Message(
+        "readers.group",
+        source=first.source,
+        count=places.count,
+        wrong=_wrong(first),
+        where=where,
+        example=example,
+        way_out=_way_out(first),
     )
 
 
 def _of_many_sources(group: _Group) -> str:
     some = [places.first for places in group.places.values()]
     first = some[0]
-    if group.count == group.sources:
-        # Files of text are one record each, and other files have one problem as a whole.
-        what = f"{group.sources:,} files"
-        where = [problem.source for problem in some]
-        example = first.source
-    else:
-        what = f"{group.count:,} records in {group.sources:,} files"
-        where = [
-            problem.source + ("" if problem.record is None else f" record {problem.record:,}")
-            for problem in some
-        ]
-        example = where[0]
-    return f"{what}{_wrong(first)} ({', '.join(where)}, …).{_found(first, example)}"
+    # Files of text are one record each, and other files have one problem as a whole.
+    of_files = group.count == group.sources
+    where = [
+        problem.source
+        if of_files or problem.record is None
+        else Message("readers.place_short", source=problem.source, record=problem.record)
+        for problem in some
+    ]
+    return Message(
+        "readers.group_files" if of_files else "readers.group_records_in_files",
+        files=group.sources,
+        count=group.count,
+        wrong=_wrong(first),
+        places=Message("readers.three_places", first=where[0], second=where[1], third=where[2]),
+        example=_example(first, "place", place=where[0]),
+        way_out=_way_out(first),
+    )
 
 
-def _wrong(problem: Problem) -> str:
+def _wrong(problem: Problem) -> Message:
     """Say of several records what is wrong, after their number."""
-    reason = _POSITION.sub("", problem.reason)
-    if reason.startswith(_NO_TEXT):
-        return f" have no text field {reason.removeprefix(_NO_TEXT)}"
+    reason = _anywhere(problem.reason)
+    code = reason.code if isinstance(reason, Message) else None
+    if isinstance(reason, Message) and code == "readers.must_have_text_field":
+        return Message("readers.wrong_no_text", wanting=reason.values["wanting"])
     if problem.field is None:
-        return f" {reason}" if reason.startswith("must ") else f": {reason}"
-    name = f"field '{show(problem.field)}'"
-    return f" have no {name}" if reason == _NO_FIELD else f": {name} {reason}"
+        return Message(
+            "readers.wrong_said" if code in _OUTCOMES else "readers.wrong", reason=reason
+        )
+    field = show(problem.field)
+    if code == "readers.must_be_present":
+        return Message("readers.wrong_no_field", field=field)
+    return Message("readers.wrong_field", field=field, reason=reason)
 
 
-def _found(problem: Problem, place: str) -> str:
-    """Say what there is at the first place, and the way out."""
-    said = ""
-    if problem.found is not None and place:
-        if problem.found.startswith(_HAS):
-            said = f" {place} has {problem.found.removeprefix(_HAS)}."
-        else:
-            said = f" {place}: got {problem.found or 'nothing'} instead."
-    return said + (f" {problem.remedy}" if problem.remedy else "")
+def _example(problem: Problem, kind: str, **place: str | int) -> str:
+    """Say what there is at the first place."""
+    found = problem.found
+    if found is None:
+        return ""
+    if isinstance(found, Message) and found.code == "readers.record_with":
+        return Message(f"readers.example_{kind}_has", names=found.values["names"], **place)
+    found = found or Message("readers.nothing")
+    words = "_words" if isinstance(found, Message) else ""
+    return Message(f"readers.example_{kind}{words}", found=found, **place)
+
+
+def _way_out(problem: Problem) -> str:
+    return Message("readers.remedy", remedy=problem.remedy) if problem.remedy else ""

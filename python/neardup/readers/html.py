@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from html import unescape
 
+from neardup._engine.messages import Message
 from neardup.readers.extracted import Paragraphs, missing
 
 __all__ = ["declared_encoding", "is_html", "read_html"]
@@ -64,7 +65,7 @@ def declared_encoding(data: bytes) -> str | None:
     return None if found is None else found[1].decode("ascii")
 
 
-def read_html(text: str) -> tuple[Paragraphs, tuple[str, ...]]:
+def read_html(text: str) -> tuple[Paragraphs, tuple[Message, ...]]:
     """Return the paragraphs of a page, and notes.
 
     Raises
@@ -75,7 +76,7 @@ def read_html(text: str) -> tuple[Paragraphs, tuple[str, ...]]:
     try:
         import trafilatura
     except ImportError as error:
-        raise missing("trafilatura", "HTML") from error
+        raise missing("trafilatura", "readers.reading_html_needs") from error
     text = text.replace("\0", "")
     page = _Page(text)
     main = ""

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
+from neardup._engine.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.readers.batch import Problem, show
 from neardup.readers.formats import (
@@ -83,14 +84,14 @@ class Selection:
         To be read, in this order.
     problems : list of Problem
         Files that hold data or a document, in a format that is not read.
-    notes : list of str
+    notes : list of Message
         What else is not read.
     """
 
     name: str
     files: list[InputFile] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Message] = field(default_factory=list)
 
 
 def names_several(name: str) -> bool:
@@ -147,7 +148,8 @@ def select_files(name: str, format: str | None = None, *, only_text: bool = Fals
         elif named.format is not None:
             selection.files.append(InputFile(path, inside, named))
         elif _is_data(inside):
-            reason = "passed over: the format is not read"
+            why = Message("readers.format_not_read")
+            reason = Message("readers.passed_over_because", reason=why)
             problem = Problem(printable(path), None, None, reason, None)
             selection.problems.append(problem)
         else:
@@ -156,15 +158,15 @@ def select_files(name: str, format: str | None = None, *, only_text: bool = Fals
         about = [file.path for file in texts if _is_documentation(file.path)]
         texts = [file for file in texts if not _is_documentation(file.path)]
         if about:
-            selection.notes.append(_documentation(about))
+            note = Message("readers.documentation", count=len(about), names=_first(about))
+            selection.notes.append(note)
     selection.files = sorted([*selection.files, *texts], key=lambda file: _order(file.path))
     if others:
-        selection.notes.append(_passed_over(others))
+        note = Message("readers.passed_over", count=len(others), kinds=_kinds(others))
+        selection.notes.append(note)
     if links:
-        links_are = "link to a folder is" if len(links) == 1 else "links to folders are"
-        selection.notes.append(
-            f"{len(links)} {links_are} not followed: {_first(links)}. {_way_in(len(links))}"
-        )
+        note = Message("readers.links", count=len(links), names=_first(links))
+        selection.notes.append(note)
     if not selection.files:
         raise _nothing(selection, others, only_text)
     return selection
@@ -218,7 +220,7 @@ def _matching(pattern: str) -> tuple[list[_Found], list[str]]:
         elif _is_file(path):
             found[path] = (path, path, True)
     if not found:
-        raise InputError(f"{printable(pattern)}: no file matches this pattern.")
+        raise InputError(Message("readers.no_match", file=printable(pattern)))
     return sorted(found.values(), key=lambda file: _order(file[0])), sorted(links, key=_order)
 
 
@@ -268,7 +270,9 @@ def _listed(folder: str) -> list[str]:
 
 
 def _refuse(error: OSError) -> None:
-    raise InputError(f"{printable(error.filename)}: {error.strerror}.") from error
+    reason = Message("readers.system_says", said=system_words(error))
+    file = printable(error.filename)
+    raise InputError(Message("readers.folder_unreadable", file=file, reason=reason)) from error
 
 
 def _is_pattern(name: str) -> bool:
@@ -301,48 +305,33 @@ def _is_data(name: str) -> bool:
 def _nothing(selection: Selection, others: list[str], only_text: bool) -> InputError:
     """Return the error of a folder or pattern without files to read."""
     names = [*others, *(problem.source for problem in selection.problems)]
-    kinds = f"only others ({_kinds(names)})" if names else "a folder without any"
+    found = Message("readers.no_file_in_folder")
+    if names:
+        found = Message("readers.only_others", kinds=_kinds(names))
     if only_text:
-        wanted = f"files of text ({', '.join(TEXT_EXTENSIONS)}, also .gz or .zst)"
+        wanted = Message("readers.wanted_texts", names=", ".join(TEXT_EXTENSIONS))
     else:
-        wanted = f"files with a known extension: {known()}"
-    way_out = ""
-    if names and not only_text:
-        way_out = (
-            " To read these, name them by a pattern, and their format with format= (--format)."
+        wanted = Message("readers.wanted_known", known=known())
+    way_out = Message("readers.name_by_pattern") if names and not only_text else ""
+    return InputError(
+        Message(
+            "readers.no_files", file=selection.name, wanted=wanted, found=found, way_out=way_out
         )
-    return InputError(f"{selection.name}: must hold {wanted}. Got {kinds} instead.{way_out}")
-
-
-def _documentation(paths: list[str]) -> str:
-    files = "file of documentation is" if len(paths) == 1 else "files of documentation are"
-    return (
-        f"{len(paths)} {files} passed over beside data files: {_first(paths)}."
-        f" {_way_in(len(paths))}"
     )
-
-
-def _way_in(count: int) -> str:
-    return (
-        "To read it, name it as an input." if count == 1 else "To read them, name them as inputs."
-    )
-
-
-def _passed_over(names: list[str]) -> str:
-    """Say which files are not read."""
-    files = (
-        "1 file of another format is"
-        if len(names) == 1
-        else f"{len(names)} files of other formats are"
-    )
-    return f"{files} passed over: {_kinds(names)}."
 
 
 def _kinds(names: Iterable[str]) -> str:
-    """Count files by extension."""
-    kinds = Counter(extension_of(name) or "no extension" for name in names)
+    """Count files by extension; those that have none come last."""
+    kinds = Counter(extension_of(name) for name in names)
+    bare = kinds.pop("", 0)
     shown = ", ".join(f"{count} {show(kind)}" for kind, count in sorted(kinds.items())[:_KINDS])
-    return shown + (", …" if len(kinds) > _KINDS else "")
+    if len(kinds) + bool(bare) > _KINDS:
+        return shown + ", …"
+    if not bare:
+        return shown
+    if not shown:
+        return Message("readers.kinds_bare", bare=bare)
+    return Message("readers.kinds_and_bare", kinds=shown, bare=bare)
 
 
 def _first(paths: list[str]) -> str:

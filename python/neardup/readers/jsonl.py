@@ -21,8 +21,10 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
+from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import CONVERT, Piece, Problem, show
+from neardup.readers.batch import CONVERT, Piece, Problem, refusal, show
+from neardup.readers.columns import no_surrogates
 from neardup.readers.fields import (
     DEFAULT_ID,
     DEFAULT_TITLE,
@@ -43,7 +45,7 @@ _HEAD = 1 << 12
 # The parser takes values nested about 1000 deep, but the serialiser does not.
 _DEPTH = 250
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_NOT_UTF8 = "must be valid UTF-8"
+_NOT_UTF8 = "readers.must_be_utf8"
 # A run of so many digits may be a number beyond 64 bits. Searching for zeros
 # once all digits are zeros is ten times as fast as a regular expression.
 _RUN = b"0" * 19
@@ -73,16 +75,14 @@ class JsonLines:
         except StreamDamaged:
             return
         if head.startswith(b"["):
-            found, program = "a JSON array", ".[]"
+            found, program = Message("readers.json_array"), ".[]"
         elif head.partition(b"\n")[0].strip() == b"{":
-            found, program = "an object that spans several lines", "."
+            found, program = Message("readers.json_of_lines"), "."
         else:
             return
-        unpack = "Unpack it and convert" if self._compression else "Convert"
-        raise InputError(
-            f"{self.name}: must hold one JSON object per line. Got {found} instead."
-            f" {unpack} it with: jq -c '{program}' {self.name}"
-        )
+        convert = "unpack_and_convert_with" if self._compression else "convert_with"
+        remedy = Message(f"readers.{convert}", command=f"jq -c '{program}' {self.name}")
+        raise InputError(refusal(self.name, Message("readers.must_hold_objects"), found, remedy))
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file is not that of the first pass."""
@@ -95,7 +95,7 @@ class JsonLines:
         """
         check_text_field(self._first_records(), fields, self.name)
 
-    def _first_records(self) -> Iterator[dict[str, Any] | str]:
+    def _first_records(self) -> Iterator[dict[str, Any] | Message]:
         try:
             for lines in self._blocks(_SAMPLE):
                 yield from map(parse, lines)
@@ -115,7 +115,7 @@ class JsonLines:
             for lines in self._blocks(size):
                 yield reading.clean(lines) or reading.careful(lines)
         except StreamDamaged as error:
-            yield unreadable_rest(self.name, reading.done, str(error), fields.extra)
+            yield unreadable_rest(self.name, reading.done, error.args[0], fields.extra)
         if reading.title_missing:
             problem = fields.no_title(self.name, reading.objects)
             extra: dict[str, list[Any]] = {name: [] for name in fields.extra}
@@ -135,11 +135,11 @@ class JsonLines:
     def _row(self, line: bytes, number: int) -> Row:
         record = parse(line)
         if not isinstance(record, dict):
-            why = "only JSON lines can hold what is not a JSON object"
+            why = Message("readers.only_jsonl_no_object")
         elif line.count(b"[") + line.count(b"{") < _DEPTH or _is_writable(record):
             return exact_record(line) if _RUN in line.translate(_ZEROS) else record
         else:
-            why = f"only JSON lines can hold what is nested {_DEPTH} levels deep or more"
+            why = Message("readers.only_jsonl_deep", levels=_DEPTH)
         return Problem(self.name, number, None, why, None)
 
     def kept_bytes(self, keep: Keep) -> Iterator[bytes]:
@@ -199,8 +199,8 @@ class LineReading:
         for index, line in enumerate(lines):
             number = self.done + index + 1
             record = parse(line)
-            if isinstance(record, str):
-                remedy = CONVERT if record.startswith(_NOT_UTF8) else ""
+            if isinstance(record, Message):
+                remedy = Message(CONVERT) if record.code == _NOT_UTF8 else ""
                 problem = Problem(self.source, number, None, record, show(line), remedy)
                 problems.append((index, problem))
                 records.append({})
@@ -275,19 +275,19 @@ class LineReading:
 
     def _no_id(self, record: dict[str, Any], number: int) -> Problem:
         if self.id in record:
-            reason, found = "must be text or an integer", show(record[self.id])
-        else:
-            reason, found = "must be present", f"a record with {listing(record)}"
-        return Problem(self.source, number, self.id, reason, found)
+            reason = Message("readers.must_be_id")
+            return Problem(self.source, number, self.id, reason, show(record[self.id]))
+        found = Message("readers.record_with", names=listing(record))
+        return Problem(self.source, number, self.id, Message("readers.must_be_present"), found)
 
 
-def parse(line: bytes) -> dict[str, Any] | str:
-    """Parse one line; the reason, a str, if it is no JSON object."""
+def parse(line: bytes) -> dict[str, Any] | Message:
+    """Parse one line; the reason, a message, if it is no JSON object."""
     try:
         record = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         return _not_json(line, error)
-    return record if isinstance(record, dict) else "must be a JSON object"
+    return record if isinstance(record, dict) else Message("readers.must_be_object")
 
 
 def exact_record(line: bytes) -> dict[str, Any]:
@@ -334,11 +334,12 @@ def _is_writable(record: dict[str, Any]) -> bool:
     return True
 
 
-def _not_json(line: bytes, error: orjson.JSONDecodeError) -> str:
+def _not_json(line: bytes, error: orjson.JSONDecodeError) -> Message:
     try:
         line.decode()
     except UnicodeDecodeError as invalid:
-        return f"{_NOT_UTF8} (byte {invalid.start + 1} of the record is not)"
+        where = Message("readers.where_byte_of_record", byte=invalid.start + 1)
+        return Message(_NOT_UTF8, where=where)
     if _SURROGATE.search(line):
         try:
             # The standard library lets lone surrogates through, so if it
@@ -347,8 +348,9 @@ def _not_json(line: bytes, error: orjson.JSONDecodeError) -> str:
         except (ValueError, RecursionError):
             pass
         else:
-            return "must be text without lone surrogates (\\ud800-\\udfff)"
-    return f"must be valid JSON ({error.msg} at character {error.colno})"
+            return no_surrogates()
+    where = Message("readers.where_json", said=error.msg, at=error.colno)
+    return Message("readers.must_be_json", where=where)
 
 
 def _refuse(constant: str) -> None:

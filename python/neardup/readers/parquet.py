@@ -8,8 +8,9 @@ from typing import cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Piece, Problem, show
+from neardup.readers.batch import Piece, Problem, refusal, show
 from neardup.readers.columns import check_types, piece_of
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.source import Row, unreadable_rest
@@ -20,7 +21,9 @@ __all__ = ["Parquet"]
 # Fixed, so that the records read before a damaged page do not depend on the
 # batch size that the caller asks for.
 _ROWS = 4096
-_DAMAGE = (pa.ArrowException, OSError)
+#: A name of a column that is not UTF-8 is Python's error, an index beyond a dictionary Arrow's
+#: own kind of IndexError.
+_DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError, IndexError)
 
 
 class Parquet:
@@ -34,6 +37,8 @@ class Parquet:
         self._compression = compression
         with self._open() as file:
             self.schema: pa.Schema = file.schema_arrow
+            # Read once here, where it is an error of the file.
+            _ = self.schema.names
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[pq.ParquetFile]:
@@ -42,9 +47,9 @@ class Parquet:
             try:
                 file = pq.ParquetFile(pa.PythonFile(cast(io.IOBase, handle), mode="r"))
             except _DAMAGE as error:
-                raise InputError(
-                    f"{self.name}: must be a Parquet file. Got {_first_line(error)}"
-                ) from error
+                remedy = Message("readers.got_said", said=_first_line(error))
+                reason = Message("readers.must_be_parquet")
+                raise InputError(refusal(self.name, reason, None, remedy)) from error
             yield file
 
     def check_unchanged(self) -> None:
@@ -96,9 +101,12 @@ class Parquet:
             while True:
                 try:
                     batch = next(batches, None)
+                    _check_dictionaries(batch)
                 except _DAMAGE as error:
-                    reason = f"must be readable Parquet ({show(_first_line(error))})"
-                    yield Problem(self.name, done + 1, None, reason, "damaged data")
+                    where = Message("readers.where_said", said=show(_first_line(error)))
+                    reason = Message("readers.must_be_readable_parquet", where=where)
+                    found = Message("readers.damaged_data")
+                    yield Problem(self.name, done + 1, None, reason, found)
                     return
                 if batch is None:
                     return
@@ -123,9 +131,16 @@ class Parquet:
             try:
                 row[name] = batch.column(name)[index].as_py()
             except UnicodeDecodeError:
-                reason = "only Parquet can hold what is not valid UTF-8"
+                reason = Message("readers.only_parquet")
                 return Problem(self.name, number, name, reason, None)
         return row
+
+
+def _check_dictionaries(batch: pa.RecordBatch | None) -> None:
+    """Raise what Arrow raises for an index beyond its dictionary, which it only notices later."""
+    for column in [] if batch is None else batch.columns:
+        if pa.types.is_dictionary(column.type):
+            column.validate(full=True)
 
 
 def _first_line(error: BaseException) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import ctypes
 import re
 import threading
-from typing import Any
+from typing import Any, NoReturn
 
+from neardup._engine.messages import Message
 from neardup.readers.extracted import Limits, Paragraphs, missing, plain, refuse
 from neardup.readers.pdf_layout import Line, lay_out, without_running_lines
 
@@ -26,10 +27,11 @@ _NO_CHARACTER = re.compile("[\x00-\x01\x03-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
 #: Beyond this share of characters that nobody can name the text is none.
 _TOO_MANY = 0.3
 
-_OCR = "Recognize the text first, for example: ocrmypdf -l chi_sim in.pdf out.pdf"
+_OCR = "ocrmypdf -l chi_sim in.pdf out.pdf"
+_DECRYPT = "qpdf --decrypt in.pdf out.pdf"
 
 
-def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[str, ...]]:
+def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[Message, ...]]:
     """Return the paragraphs of a PDF, and notes.
 
     Raises
@@ -42,7 +44,7 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
     try:
         import pypdfium2
     except ImportError as error:
-        raise missing("pypdfium2", "PDF files") from error
+        raise missing("pypdfium2", "readers.reading_pdf_needs") from error
     with _ALONE:
         try:
             document = pypdfium2.PdfDocument(data)
@@ -51,46 +53,72 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
         try:
             count = len(document)
             if count > limits.max_pages:
-                reason = f"must have at most {limits.max_pages} pages"
-                refuse(name, reason, str(count), "Raise max_pages, or split it.")
+                reason = Message("readers.must_have_pages", most=limits.max_pages)
+                remedy = Message("readers.raise_limit_or_split", limit="max_pages")
+                counted = {"count": count, "most": limits.max_pages}
+                refuse(name, reason, str(count), remedy, code="readers.pages", **counted)
             pages = [_lines(document, number) for number in range(count)]
         finally:
             document.close()
     damaged = sum(page is None for page in pages)
     read = [page or [] for page in pages]
     if count == 0 or damaged == count:
-        refuse(name, "must be a whole PDF", "a damaged file", _REPAIR)
-    notes: list[str] = []
+        _refuse_damaged(name)
+    notes: list[Message] = []
     blank = sum(not page for page in read) - damaged
     if blank + damaged == count:
-        found = "1 page of pictures" if count == 1 else f"{count} pages of pictures"
-        refuse(name, "must have a text layer", found, _OCR)
+        refuse(
+            name,
+            Message("readers.must_have_text_layer"),
+            Message("readers.pages_of_pictures", count=count),
+            Message("readers.recognize", command=_OCR),
+            code="readers.bad_scanned",
+            count=count,
+            command=_OCR,
+        )
     _check_characters(read, name, notes)
     if damaged:
-        notes.append(f"{damaged} of {count} pages are damaged and could not be read.")
+        notes.append(Message("readers.pages_damaged", damaged=damaged, count=count))
     if blank:
-        notes.append(f"{blank} of {count} pages have no text; they may be pictures.")
+        notes.append(Message("readers.pages_blank", blank=blank, count=count))
     kept, dropped = without_running_lines(read)
     if dropped:
         shown = ", ".join(f"'{line}'" for line in dropped[:3])
-        more = f" and {len(dropped) - 3} more" if len(dropped) > 3 else ""
-        notes.append(f"Lines that run through the pages are left out: {shown}{more}.")
+        more = len(dropped) - 3
+        if more > 0:
+            notes.append(Message("readers.running_lines_more", lines=shown, more=more))
+        else:
+            notes.append(Message("readers.running_lines", lines=shown))
     return lay_out(kept), tuple(notes)
-
-
-_REPAIR = "Open it in a PDF reader and print it into a new file."
 
 
 def _refuse_unopened(name: str, said: str) -> None:
     if "password" in said.lower():
-        remedy = "Save it without one first, for example: qpdf --decrypt in.pdf out.pdf"
-        refuse(name, "must be readable without a password", "an encrypted PDF", remedy)
+        refuse(
+            name,
+            Message("readers.must_have_no_password"),
+            Message("readers.encrypted_pdf"),
+            Message("readers.decrypt", command=_DECRYPT),
+            code="readers.bad_password_pdf",
+            command=_DECRYPT,
+        )
     if "security" in said.lower():
-        refuse(name, "must be encrypted in a way that pdfium knows", "another one", _REPAIR)
-    refuse(name, "must be a whole PDF", "a damaged file", _REPAIR)
+        refuse(
+            name,
+            Message("readers.must_be_known_encryption"),
+            Message("readers.another_one"),
+            Message("readers.print_anew"),
+            code="readers.encrypted",
+        )
+    _refuse_damaged(name)
 
 
-def _check_characters(pages: list[list[Line]], name: str, notes: list[str]) -> None:
+def _refuse_damaged(name: str) -> NoReturn:
+    reason, found = Message("readers.must_be_pdf"), Message("readers.damaged_file")
+    refuse(name, reason, found, Message("readers.print_anew"), code="readers.bad_pdf")
+
+
+def _check_characters(pages: list[list[Line]], name: str, notes: list[Message]) -> None:
     """Refuse, or note, text of fonts that do not say what characters they show."""
     total = unknown = 0
     for page in pages:
@@ -98,10 +126,18 @@ def _check_characters(pages: list[list[Line]], name: str, notes: list[str]) -> N
             total += len(line.text)
             unknown += len(_NO_CHARACTER.findall(line.text))
     if unknown > _TOO_MANY * total:
-        reason = "must have fonts that say which characters they show"
-        refuse(name, reason, f"{unknown} of {total} characters without a name", _OCR)
+        counts = {"unknown": unknown, "count": total}
+        refuse(
+            name,
+            Message("readers.must_name_characters"),
+            Message("readers.characters_without_name", **counts),
+            Message("readers.recognize", command=_OCR),
+            code="readers.bad_fonts",
+            command=_OCR,
+            **counts,
+        )
     if unknown > 20 and unknown > 0.001 * total:
-        notes.append(f"{unknown} of {total} characters have no name in the file's fonts.")
+        notes.append(Message("readers.no_names", unknown=unknown, count=total))
 
 
 def _lines(document: Any, number: int) -> list[Line] | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from neardup._engine.messages import Message
+
 __all__ = ["Remarks"]
 
 _SHOWN = 8
@@ -16,9 +18,9 @@ class Remarks:
     --------
     >>> remarks = Remarks()
     >>> for name in ("a.txt", "b.txt", "c.txt"):
-    ...     remarks.add(name, ["Read as gb18030 (likely)."])
+    ...     remarks.add(name, [Message("readers.hidden", count=3)])
     >>> remarks.lines()
-    ['a.txt and 2 more files: read as gb18030 (likely).']
+    ['a.txt and 2 more files: 3 characters of hidden text are left out.']
     """
 
     def __init__(self) -> None:
@@ -37,15 +39,17 @@ class Remarks:
             self._first.setdefault(note, name)
             self._count[note] = self._count.get(note, 0) + other._count[note]
 
-    def lines(self) -> list[str]:
+    def lines(self) -> list[Message]:
         """Return at most nine lines, in the order in which their first files were read."""
         lines = []
         for note, name in list(self._first.items())[:_SHOWN]:
             more = self._count[note] - 1
-            files = "1 more file" if more == 1 else f"{more} more files"
-            said = note[:1].lower() + note[1:]
-            lines.append(f"{name} and {files}: {said}" if more else f"{name}: {said}")
+            if more:
+                said = Message("readers.of_files", file=name, count=more, said=note)
+            else:
+                said = Message("readers.of_file", file=name, said=note)
+            lines.append(said)
         rest = list(self._count.values())[_SHOWN:]
         if rest:
-            lines.append(f"There are {sum(rest)} more notes on files; `neardup.readers` has them.")
+            lines.append(Message("readers.more_notes", count=sum(rest)))
         return lines

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup._engine.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Piece, Problem
 from neardup.readers.fields import Fields
@@ -40,18 +41,19 @@ class Keep:
         """Return the flags of the next `count` records."""
         begin, self._taken = self._taken, self._taken + count
         if self._taken > len(self._mask):
-            self._complain("more")
+            self._complain(Message("readers.more"))
         return self._mask[begin : self._taken]
 
     def close(self) -> None:
         """Check that every flag was taken."""
         if self._taken != len(self._mask):
-            self._complain(str(self._taken))
+            self._complain(Message("readers.number", number=self._taken))
 
-    def _complain(self, found: str) -> None:
+    def _complain(self, found: Message) -> None:
         raise InputError(
-            f"{self._source}: must hold the {len(self._mask)} records of the first pass."
-            f" Got {found} instead. No output was written; run again."
+            Message(
+                "readers.records_changed", file=self._source, count=len(self._mask), found=found
+            )
         )
 
 
@@ -84,6 +86,6 @@ def unreadable_rest(source: str, done: int, reason: str, extra: tuple[str, ...])
 
     A problem without a record: nobody knows how many records are lost.
     """
-    found = f"{done} record{'' if done == 1 else 's'} and then damaged data"
+    found = Message("readers.records_and_damage", count=done)
     problem = Problem(source, done + 1, None, reason, found)
     return Piece(texts_array([]), [], None, {name: [] for name in extra}, [(0, problem)], 0)

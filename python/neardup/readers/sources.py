@@ -8,8 +8,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad
 from neardup.exceptions import InputError, ParameterError
-from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Piece, Problem, regroup
+from neardup.readers.batch import (
+    BATCH_BYTES,
+    BATCH_RECORDS,
+    Batch,
+    Piece,
+    Problem,
+    parts_of,
+    regroup,
+)
 from neardup.readers.delimited import Delimited
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.formats import Format, by_name, check_format, known
@@ -22,7 +32,7 @@ from neardup.readers.streams import Blob, printable
 from neardup.readers.text_files import TextFiles
 
 if TYPE_CHECKING:
-    from neardup.collect import Progress
+    from neardup._engine.ingest import Progress
 
 __all__ = ["Sources", "open_sources"]
 
@@ -40,9 +50,9 @@ class Sources:
         Records per source, known once `batches` was read to its end.
     problems : list of Problem
         Files without records; complete once `batches` was read to its end.
-    notes : list of str
+    notes : list of Message
         The problems as lines.
-    remarks : list of str
+    remarks : list of Message
         How files of text were read where that is worth telling, such as in
         another encoding than UTF-8, in at most nine lines; they are no
         problems. Complete once `batches` was read to its end.
@@ -59,21 +69,23 @@ class Sources:
         self.fields = fields
         self.counts: list[int] | None = None
         self.problems: list[Problem] = []
-        self.remarks: list[str] = []
+        self.remarks: list[Message] = []
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Message]:
         """The problems as lines."""
-        return list(map(str, self.problems))
+        return [Message("readers.no_records", file=problem.source) for problem in self.problems]
 
     def found(self) -> dict[str, Any]:
         """Return what was found by reading, for a run that need not read again."""
         empty = [problem.source for problem in self.problems]
-        return {"counts": self.counts, "empty": empty, "remarks": self.remarks}
+        remarks = [remark.to_dict() for remark in self.remarks]
+        return {"counts": self.counts, "empty": empty, "remarks": remarks}
 
     def recall(self, found: dict[str, Any]) -> None:
         """Take what another run has `found` in the same inputs."""
-        self.counts, self.remarks = found["counts"], found["remarks"]
+        self.counts = found["counts"]
+        self.remarks = list(map(Message.from_dict, found["remarks"]))
         self.problems = list(map(_no_records, found["empty"]))
 
     def report_to(self, progress: Progress) -> int:
@@ -124,9 +136,7 @@ class Sources:
         """
         for name, value in (("batch_bytes", batch_bytes), ("batch_records", batch_records)):
             if value < 1:
-                raise ParameterError(
-                    f"The '{name}' parameter must be at least 1. Got {value} instead."
-                )
+                raise bad(name, "readers.at_least", value, least=1)
         wanted = self.fields.title is not None if titles is None else titles
         return regroup(self._pieces(wanted, batch_bytes), batch_bytes, batch_records)
 
@@ -230,14 +240,9 @@ def open_sources(
     check_format(format)
     names = [os.fspath(path) for path in inputs]
     if not names:
-        raise ParameterError(
-            "The 'inputs' parameter must name at least one input. Got none instead."
-        )
-    if names.count(_STDIN) > 1:
-        raise ParameterError(
-            "The 'inputs' parameter must name standard input ('-') once at most."
-            f" Got it {names.count(_STDIN)} times instead."
-        )
+        raise ParameterError(Message("readers.no_inputs", parameter="inputs"))
+    if (times := names.count(_STDIN)) > 1:
+        raise ParameterError(Message("readers.stdin_twice", parameter="inputs", times=times))
     fields = Fields(text_field, title_field, id_field, tuple(extra_fields))
     sources: list[Source] = []
     selections = []
@@ -283,25 +288,21 @@ def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) ->
     if refused and not read:
         raise refused[0][1]
     for file, refusal in refused:
-        selection.problems.append(_passed_over(printable(file.path), str(refusal)))
+        selection.problems.append(_passed_over(printable(file.path), refusal))
     several = [source for source in sources if isinstance(source, TextFiles)]
     if several and read:
         count = sum(len(source.files) for source in several)
-        selection.notes.append(
-            f"Read as {read:,} data file{'' if read == 1 else 's'} and {count:,}"
-            f" file{'' if count == 1 else 's'} of text; a file of text is one document."
-        )
+        data = Message("readers.data_files", count=read)
+        of_text = Message("readers.files_of_text", count=count)
+        selection.notes.append(Message("readers.data_and_texts", data=data, texts=of_text))
     return sources
 
 
-def _passed_over(name: str, refusal: str) -> Problem:
-    """Return the problem of a file that is refused, from the message of the error."""
-    reason, _, remedy = refusal.removeprefix(f"{name}: ").partition(". ")
-    found = None
-    if remedy.startswith("Got ") and " instead." in remedy:
-        found, _, remedy = remedy.removeprefix("Got ").partition(" instead.")
-    reason = f"passed over: {reason.removesuffix('.')}"
-    return Problem(name, None, None, reason, found, remedy.strip())
+def _passed_over(name: str, refusal: InputError) -> Problem:
+    """Return the problem of a file that is refused."""
+    reason, found, remedy = parts_of(refusal)
+    reason = Message("readers.passed_over_because", reason=reason)
+    return Problem(name, None, None, reason, found, remedy)
 
 
 def _checked(source: Source, fields: Fields) -> Source:
@@ -316,7 +317,7 @@ def _checked(source: Source, fields: Fields) -> Source:
 
 
 def _no_records(name: str) -> Problem:
-    return Problem(name, None, None, "no records", None)
+    return Problem(name, None, None, Message("readers.has_no_records"), None)
 
 
 def _open(path: str, format: str | None) -> Source:
@@ -328,10 +329,9 @@ def _open(path: str, format: str | None) -> Source:
     named = by_name(path)
     found = blob.format(named if format is None else named._replace(format=format))
     if found.format is None:
-        raise ParameterError(
-            f"{blob.name}: must have a known extension: {known()}."
-            f" Got {_extension(blob.name)} instead. Name the format with format= (--format)."
-        )
+        got = _extension(blob.name)
+        message = Message("readers.unknown_extension", file=blob.name, known=known(), found=got)
+        raise ParameterError(message)
     return _source(blob, found)
 
 
@@ -345,9 +345,11 @@ def _source(blob: Blob, found: Format) -> Source:
     return JsonLines(blob, found.compression)
 
 
-def _extension(name: str) -> str:
+def _extension(name: str) -> Message:
     extension = os.path.splitext(os.path.basename(name))[1]
-    return f"'{extension}'" if extension else "none"
+    if not extension:
+        return Message("readers.none")
+    return Message("readers.extension", extension=extension)
 
 
 def _refuse_outputs(sources: list[Source], outputs: list[str]) -> None:
@@ -366,7 +368,5 @@ def _refuse_outputs(sources: list[Source], outputs: list[str]) -> None:
         for file in files:
             blob = getattr(file, "blob", None)
             if blob is not None and blob.identity in identities:
-                raise InputError(
-                    f"{blob.name}: must not be read and written in one run."
-                    f" Got it as the output {printable(identities[blob.identity])} too."
-                )
+                output = printable(identities[blob.identity])
+                raise InputError(Message("readers.read_and_written", file=blob.name, output=output))

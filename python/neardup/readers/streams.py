@@ -9,6 +9,7 @@ only where the file ends. A stream that ends early or turns to garbage raises
 `StreamDamaged` *after* all bytes before the damage were handed out.
 """
 
+import errno
 import io
 import os
 import re
@@ -23,10 +24,12 @@ from typing import IO, Any, BinaryIO
 
 import zstandard
 
+from neardup._engine.messages import Message, system_words
 from neardup.exceptions import InputError
+from neardup.readers.batch import refusal
 from neardup.readers.formats import PARQUET, Format, by_content, by_name
 
-__all__ = ["Blob", "StreamDamaged", "line_blocks", "printable", "read_whole"]
+__all__ = ["Blob", "StreamDamaged", "line_blocks", "printable", "read_whole", "system_words"]
 
 # Compressed input is taken in small pieces, since the decompressors give all
 # that a piece holds at once: this bounds what a hostile archive can ask for.
@@ -38,7 +41,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class StreamDamaged(Exception):
-    """The rest of a compressed stream cannot be read; `str` gives the reason."""
+    """The rest of a compressed stream cannot be read; the argument is the reason."""
 
 
 def printable(path: str) -> str:
@@ -88,10 +91,9 @@ class Blob:
             spool.flush()
         except OSError as error:
             spool.close()
-            raise InputError(
-                f"{self.name}: cannot be kept for a second reading: {error.strerror}."
-                " Set TMPDIR to a folder with more room."
-            ) from error
+            reason = Message("readers.cannot_be_kept", said=system_words(error))
+            remedy = Message("readers.set_tmpdir")
+            raise InputError(refusal(self.name, reason, None, remedy)) from error
         # Nobody has to close the input: the file goes when the last user does.
         weakref.finalize(self, spool.close)
         self._spool = spool
@@ -100,13 +102,13 @@ class Blob:
         try:
             return os.stat(self.path)
         except OSError as error:
-            raise InputError(f"{self.name}: {_said(error)}.") from error
+            raise InputError(_refused(self.name, error)) from error
 
     def _open_path(self) -> BinaryIO:
         try:
             return open(self.path, "rb")
         except OSError as error:
-            raise InputError(f"{self.name}: {_said(error)}.") from error
+            raise InputError(_refused(self.name, error)) from error
 
     def open(self) -> BinaryIO:
         """Open the raw bytes at their beginning."""
@@ -134,9 +136,7 @@ class Blob:
     def check_unchanged(self) -> None:
         """Raise InputError if the file is not the one that was opened first."""
         if self._spool is None and _state(self._stat()) != self._state:
-            raise InputError(
-                f"{self.name}: changed while it was being read. No output was written; run again."
-            )
+            raise InputError(Message("readers.changed_while_read", file=self.name))
 
     def chunks(self, compression: str | None, size: int) -> Iterator[bytes]:
         """Yield the decompressed content in chunks of at least `size` bytes.
@@ -174,7 +174,8 @@ class Blob:
         try:
             return handle.read(size)
         except OSError as error:
-            raise StreamDamaged(f"must be readable ({_said(error)})") from error
+            where = Message("readers.where_said", said=_said(error))
+            raise StreamDamaged(Message("readers.must_be_readable", where=where)) from error
 
     def unpacked(self, compression: str | None) -> BinaryIO:
         """Open the decompressed content as a seekable file, for formats that seek."""
@@ -186,7 +187,7 @@ class Blob:
                 spool.write(chunk)
         except StreamDamaged as error:
             spool.close()
-            raise InputError(f"{self.name}: {error}.") from error
+            raise InputError(refusal(self.name, error.args[0])) from error
         spool.seek(0)
         return spool
 
@@ -232,7 +233,7 @@ def read_whole(path: str | Path) -> bytes:
     try:
         return b"".join(blob.chunks(compression, 1 << 20))
     except StreamDamaged as error:
-        raise InputError(f"{blob.name}: {error}.") from error
+        raise InputError(refusal(blob.name, error.args[0])) from error
 
 
 def line_blocks(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
@@ -275,13 +276,13 @@ def _gunzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
             try:
                 out = unzip.decompress(piece)
             except zlib.error as error:
-                raise StreamDamaged("must be valid gzip data") from error
+                raise StreamDamaged(Message("readers.must_be_gzip")) from error
             inside = not unzip.eof
             if out:
                 yield out
             piece = unzip.unused_data
     if inside:
-        raise StreamDamaged("must be a complete gzip stream")
+        raise StreamDamaged(Message("readers.must_be_whole_gzip"))
 
 
 def _unzstd(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -295,19 +296,23 @@ def _unzstd(pieces: Iterable[bytes]) -> Iterator[bytes]:
             try:
                 out = frame.decompress(piece)
             except zstandard.ZstdError as error:
-                raise StreamDamaged("must be valid zstd data") from error
+                raise StreamDamaged(Message("readers.must_be_zstd")) from error
             inside = not frame.eof
             if out:
                 yield out
             piece = b"" if inside else frame.unused_data
     if inside:
-        raise StreamDamaged("must be a complete zstd stream")
+        raise StreamDamaged(Message("readers.must_be_whole_zstd"))
 
 
 def _state(status: os.stat_result) -> tuple[int, int, int]:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _said(error: OSError) -> str:
-    text = error.strerror or str(error)
-    return text[:1].lower() + text[1:]
+def _said(error: OSError) -> Message:
+    return Message("readers.system", said=system_words(error))
+
+
+def _refused(name: str, error: OSError) -> Message:
+    code = "readers.bad_missing" if error.errno == errno.ENOENT else "readers.refused"
+    return refusal(name, _said(error), code=code)

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup._engine.messages import Message
 from neardup.exceptions import ParameterError
 from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Piece, Problem, regroup, show
 from neardup.readers.columns import check_types, is_text, piece_of
@@ -133,8 +134,12 @@ def take_kept(data: Any, keep: npt.ArrayLike) -> Any:
     mask = np.asarray(keep, dtype=bool)
     if mask.shape != (_length(data),):
         raise ParameterError(
-            f"The 'keep' parameter must hold {_length(data)} flags, one per row."
-            f" Got shape {mask.shape} instead."
+            Message(
+                "readers.flags_per_row",
+                parameter="keep",
+                count=_length(data),
+                value=str(mask.shape),
+            )
         )
     if isinstance(data, (list, tuple)):
         picked = compress(data, mask.tolist())
@@ -170,17 +175,21 @@ def _rereadable(data: Any) -> Any:
     if isinstance(data, np.ndarray) and data.ndim == 1:
         return data
     raise ParameterError(
-        "The 'data' parameter must be an Arrow, pandas or polars table, or a list of str or dict."
-        f" Got {type(data).__name__} instead.{_way_out(data)}"
+        Message(
+            "readers.data_must_be",
+            parameter="data",
+            value=type(data).__name__,
+            way_out=_way_out(data),
+        )
     )
 
 
 def _way_out(data: Any) -> str:
     if type(data).__name__ == "LazyFrame":
-        return " collect() it first."
+        return Message("readers.collect_first")
     if isinstance(data, (str, bytes, Mapping)):
         return ""
-    return " Make a list of it: list(...)." if isinstance(data, Iterable) else ""
+    return Message("readers.make_a_list") if isinstance(data, Iterable) else ""
 
 
 def _pieces_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Piece]]:
@@ -302,7 +311,7 @@ def _dict_pieces(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[
 def _of_row(problem: Problem, row: Any, number: int, column: str, fields: Fields) -> Problem:
     """Say of one row what was said of a value in a column."""
     if not isinstance(row, dict):
-        return Problem(_NAME, number, None, "must be a dict", show(row))
+        return Problem(_NAME, number, None, Message("readers.must_be_dict"), show(row))
     if problem.field != column:
         return problem
     name = fields.text_of(row)

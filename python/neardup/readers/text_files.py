@@ -7,8 +7,9 @@ or a PDF; `files` reads them all.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Piece, Problem, Run, show
+from neardup.readers.batch import Piece, Problem, Run, parts_of
 from neardup.readers.fields import Fields
 from neardup.readers.files import Limits, UnreadableFileError, contents, read_record
 from neardup.readers.formats import by_name
@@ -59,8 +60,7 @@ class TextFiles:
                 blob = Blob(path)
                 compression = blob.format(by_name(path)).compression
             except InputError as error:
-                reason = str(error).removeprefix(f"{printable(path)}: ").rstrip(".")
-                problem = Problem(printable(path), 1, None, "must be readable", reason)
+                problem = _unreadable(printable(path), error)
                 files.append(TextFile(key, None, None, problem))
             else:
                 files.append(TextFile(key, blob, compression))
@@ -110,7 +110,7 @@ class TextFiles:
         for file in self.files:
             read, count, _ = _read(file)
             if isinstance(read, Problem):
-                why = "what could not be read cannot be converted"
+                why = Message("readers.unreadable_not_converted")
                 rows.append(replace(read, reason=why, found=None, remedy=""))
             else:
                 rows.append({"id": file.id, "text": read})
@@ -122,7 +122,7 @@ class TextFiles:
             yield rows
 
 
-def _read(file: TextFile) -> tuple[str | Problem, int, tuple[str, ...]]:
+def _read(file: TextFile) -> tuple[str | Problem, int, tuple[Message, ...]]:
     """Return the text or the problem, the bytes it took, and notes."""
     if file.blob is None:
         assert file.problem is not None
@@ -135,5 +135,11 @@ def _read(file: TextFile) -> tuple[str | Problem, int, tuple[str, ...]]:
     except UnreadableFileError as error:
         return replace(error.problem, record=1), len(raw), ()
     except InputError as error:
-        return Problem(name, 1, None, "must be readable", show(str(error))), 0, ()
+        return _unreadable(name, error), 0, ()
     return found.text, len(raw), found.notes
+
+
+def _unreadable(name: str, error: InputError) -> Problem:
+    """Return the problem of a file that cannot be opened."""
+    found, _, _ = parts_of(error)
+    return Problem(name, 1, None, Message("readers.must_be_readable", where=""), found)

@@ -40,6 +40,12 @@ class Problem(_Answer):
     title: str = Field(examples=["Invalid field"])
     status: int = Field(examples=[422])
     detail: str = Field(examples=["The field 'documents[3].text' is missing."])
+    code: str = Field(
+        "",
+        description="What happened, for programs: the same for all details that differ in values"
+        " only. There is none for what other software found.",
+        examples=["server.missing"],
+    )
     field: str = Field("", description="The field at fault, if it is one.")
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=False)

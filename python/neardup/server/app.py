@@ -37,8 +37,9 @@ _DESCRIPTION = """
 Is this text stored already? Documents are compared with all that are stored; each answer
 names the kept document that a text repeats, with the similarity and the measure.
 
-Errors are `application/problem+json` (RFC 9457); `field` names the field at fault. Where
-the service has keys, send one as `Authorization: Bearer KEY`.
+Errors are `application/problem+json` (RFC 9457): `code` says for programs what happened,
+`field` names the field at fault. Where the service has keys, send one as
+`Authorization: Bearer KEY`.
 """
 
 

@@ -17,6 +17,7 @@ from fastapi import Depends
 from fastapi.security import HTTPBearer
 from starlette.requests import Request
 
+from neardup._engine.messages import Message
 from neardup.server.clients import address_of
 from neardup.server.csrf import comes_from_elsewhere
 from neardup.server.headers import set_cookie
@@ -179,15 +180,15 @@ def _check(request: Request, scope: Scope) -> None:
     # A key in a header was put there by a program, never by another site's page.
     by_key = needs_keys(request) and "authorization" in request.headers
     if not by_key and request.method not in _SAFE_METHODS and comes_from_elsewhere(request.headers):
-        raise ProblemError(403, "Forbidden", "The request comes from a page of another site.")
+        raise ProblemError(403, Message("server.title_forbidden"), Message("server.other_site"))
     if not needs_keys(request):
         return
     known = _known(request)
     if scope not in known.scopes:
         raise ProblemError(
             403,
-            "Forbidden",
-            f"The key '{known.name}' has not the scope '{scope}' that this needs.",
+            Message("server.title_forbidden"),
+            Message("server.scope_missing", name=known.name, scope=scope),
         )
 
 
@@ -213,10 +214,8 @@ def _identified(request: Request) -> Key:
         kind, _, value = header.partition(" ")
         known = _find(request, value if kind.lower() == "bearer" else "")
     if known is None:
-        what = "a key" if header is None else "a valid key"
-        raise ProblemError(
-            401, "A key is needed", f"The request needs {what}: Authorization: Bearer KEY."
-        )
+        detail = "server.key_needed" if header is None else "server.valid_key_needed"
+        raise ProblemError(401, Message("server.title_key_needed"), Message(detail))
     return known
 
 
@@ -232,8 +231,8 @@ def _find(request: Request, value: str) -> Key | None:
         seconds = math.ceil(rest)
         raise ProblemError(
             429,
-            "Too many wrong keys",
-            f"Too many wrong keys came from this address. Try again in {seconds} seconds.",
+            Message("server.title_wrong_keys"),
+            Message("server.wrong_keys", seconds=seconds),
             headers={"Retry-After": str(seconds)},
         )
     if known is None:

@@ -15,6 +15,7 @@ import orjson
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
+from neardup._engine.messages import Message
 from neardup.server.problems import ProblemError
 
 __all__ = ["JsonRoute"]
@@ -24,6 +25,8 @@ _DEEPEST = 200
 
 #: No object of this service has as many fields, but for `extra`.
 _MOST_FIELDS = 50
+
+_INVALID_FIELD = Message("server.title_invalid_field")
 
 
 class JsonRoute(APIRoute):
@@ -64,33 +67,24 @@ def _check_counts(value: Any, most: int) -> None:
         for name, inner in list(value.items())[:_MOST_FIELDS]:
             if isinstance(inner, list):
                 if len(inner) > most:
-                    raise ProblemError(
-                        422,
-                        "Invalid field",
-                        f"The field '{name}' must have at most {most:,} items. Got {len(inner):,}"
-                        " instead.",
-                        name,
-                    )
+                    counts = {"most": most, "count": len(inner)}
+                    detail = Message("server.too_many_items", field=name, **counts)
+                    raise ProblemError(422, _INVALID_FIELD, detail, name)
                 records += inner
     for record in records:
         if isinstance(record, dict) and len(record) > _MOST_FIELDS:
-            raise ProblemError(
-                422,
-                "Invalid field",
-                f"An object must have at most {_MOST_FIELDS} fields. Got {len(record):,} instead;"
-                " further fields of a document go into 'extra'.",
-            )
+            counts = {"most": _MOST_FIELDS, "count": len(record)}
+            detail = Message("server.too_many_fields", **counts)
+            raise ProblemError(422, _INVALID_FIELD, detail)
 
 
 def _check_media_type(given: str | None) -> None:
     kind = "" if given is None else given.partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise ProblemError(
-            415,
-            "Unsupported media type",
-            "The header 'Content-Type' must be application/json."
-            f" Got {kind[:60] or 'none'} instead.",
-        )
+        detail = Message("server.must_be_json_type_none")
+        if kind:
+            detail = Message("server.must_be_json_type", found=kind[:60])
+        raise ProblemError(415, Message("server.title_unsupported_media_type"), detail)
 
 
 def _explained(body: bytes, error: orjson.JSONDecodeError) -> ProblemError:
@@ -98,18 +92,18 @@ def _explained(body: bytes, error: orjson.JSONDecodeError) -> ProblemError:
     try:
         value = json.loads(body.decode(), parse_constant=_no_constant)
     except UnicodeDecodeError as fault:
-        return _invalid(f"The body must be UTF-8. Byte {fault.start} is not.")
+        return _invalid(Message("server.body_not_utf8", byte=fault.start))
     except RecursionError:
-        return _invalid("The body must not be nested so deeply.")
+        return _invalid(Message("server.body_too_deep"))
     except ValueError:
-        return _invalid(f"The body must be JSON: {error}.")
-    for field, reason in _faults(value, "", 0):
-        return ProblemError(422, "Invalid field", f"The field '{field}' {reason}", field or None)
-    return _invalid(f"The body must be JSON: {error}.")
+        return _invalid(Message("server.body_not_json", reason=str(error)))
+    for field, code in _faults(value, "", 0):
+        return ProblemError(422, _INVALID_FIELD, Message(code, field=field), field or None)
+    return _invalid(Message("server.body_not_json", reason=str(error)))
 
 
-def _invalid(detail: str) -> ProblemError:
-    return ProblemError(400, "Invalid JSON", detail)
+def _invalid(detail: Message) -> ProblemError:
+    return ProblemError(400, Message("server.title_invalid_json"), detail)
 
 
 def _no_constant(name: str) -> None:
@@ -117,18 +111,18 @@ def _no_constant(name: str) -> None:
 
 
 def _faults(value: Any, field: str, depth: int) -> Iterator[tuple[str, str]]:
-    """Give the fields that the standard library reads and nobody can store."""
+    """Give the fields that the standard library reads and nobody can store, and codes of why."""
     if depth > _DEEPEST:
-        yield field.partition(".")[0].partition("[")[0], "must not be nested so deeply."
+        yield field.partition(".")[0].partition("[")[0], "server.too_deep"
     elif isinstance(value, str):
         if not _is_unicode(value):
-            yield field, "must be Unicode text, without lone surrogates."
+            yield field, "server.lone_surrogate"
     elif isinstance(value, float) and math.isinf(value):
-        yield field, "must be a number that a 64-bit float holds."
+        yield field, "server.number_too_large"
     elif isinstance(value, dict):
         for name, inner in value.items():
             if not _is_unicode(name):
-                yield field, "must have names in Unicode, without lone surrogates."
+                yield field, "server.lone_surrogate_in_name"
             else:
                 yield from _faults(inner, f"{field}.{name}" if field else name, depth + 1)
     elif isinstance(value, list):

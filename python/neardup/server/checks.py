@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from neardup._engine.messages import Message
 from neardup.papers.check import Checking
 from neardup.papers.library import Library, LibraryDocument
 from neardup.papers.report_limits import ReportLimits
@@ -65,7 +66,7 @@ class _Shared(Library):
         self._candidates = 0
         self._fetched_so_far = 0
         self.problems = library.problems
-        self.notes = [self._without_place(note) for note in library.notes]
+        self.notes = [self._note(note) for note in library.notes]
 
     def __len__(self) -> int:
         return len(self._library)
@@ -95,6 +96,15 @@ class _Shared(Library):
         folder = place if os.path.isdir(place) else os.path.dirname(place)
         folder = os.path.join(folder, "")
         return text.replace(folder, "") if len(folder) > 1 else text
+
+    def _note(self, note: str) -> str:
+        if not isinstance(note, Message):
+            return self._without_place(note)
+        values = {
+            name: self._note(value) if isinstance(value, str) else value
+            for name, value in note.values.items()
+        }
+        return Message(note.code, **values)
 
     def close(self) -> None:
         """Do nothing: others use the library, too."""

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from neardup._engine.messages import Message
 from neardup.server.clients import network_of
 from neardup.server.problems import ProblemError, response
 
@@ -105,7 +106,7 @@ class Connection(HttpToolsProtocol):
         self._useless = 0
         self._ignored = 0
         self._in_head = True
-        self._fault = ""
+        self._fault: Message | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin, unless there are too many, in all or from one address."""
@@ -141,7 +142,8 @@ class Connection(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self._useless > _HEAD_BYTES:
-            self._refuse(431, "Head too large", f"The head must have at most {_HEAD_BYTES} bytes.")
+            detail = Message("server.head_too_large", most=_HEAD_BYTES)
+            self._refuse(431, Message("server.title_head_too_large"), detail)
         elif self._timer is None and (self.cycle is None or self.cycle.response_complete):
             self._expect_head()
 
@@ -153,7 +155,7 @@ class Connection(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a header; refuse a trailer."""
         if not self._in_head:
-            self._fail("The body must end without trailers.")
+            self._fail(Message("server.trailers"))
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
@@ -185,18 +187,19 @@ class Connection(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP."""
-        self._refuse(400, "Bad request", self._fault or msg)
+        detail = self._fault or Message("server.not_http", said=msg)
+        self._refuse(400, Message("server.title_bad_request"), detail)
 
     def _check_coding(self) -> None:
         codings = [value for name, value in self.headers if name == b"transfer-encoding"]
         if not codings:
             return
         if self.parser.get_http_version() != "1.1":
-            self._fail("The header Transfer-Encoding needs HTTP/1.1.")
+            self._fail(Message("server.coding_needs_http_1_1"))
         if [coding.strip(b" \t").lower() for coding in codings] != [b"chunked"]:
-            self._fail("The header Transfer-Encoding must be 'chunked', once. Send Content-Length.")
+            self._fail(Message("server.coding_not_chunked"))
 
-    def _fail(self, fault: str) -> NoReturn:
+    def _fail(self, fault: Message) -> NoReturn:
         # The parser stops, and uvicorn calls `send_400_response`.
         self._fault = fault
         raise ValueError(fault)
@@ -232,9 +235,9 @@ class Connection(HttpToolsProtocol):
     def _head_is_late(self) -> None:
         self._timer = None
         if not self.transport.is_closing():
-            self._refuse(408, "Request too slow", "The request did not come in time.")
+            self._refuse(408, Message("server.title_too_slow"), Message("server.head_slow"))
 
-    def _refuse(self, status: int, title: str, detail: str) -> None:
+    def _refuse(self, status: int, title: Message, detail: Message) -> None:
         cycle = self.cycle
         if (
             cycle is not None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
+from neardup._engine.messages import Message
 from neardup.server.headers import set_cookie
 from neardup.server.problems import ProblemError
 from neardup.server.signing import SESSION_COOKIE, signer_of
@@ -52,15 +53,15 @@ async def check(request: Request) -> None:
         403, if the form comes from elsewhere, or has no token of this browser.
     """
     if comes_from_elsewhere(request.headers):
-        raise _refused("The form comes from another site.")
+        raise _refused(Message("server.form_of_other_site"))
     value = request.cookies.get(_COOKIE)
     sent = (await request.form()).get(FIELD)
     if value is None or not isinstance(sent, str):
-        detail = "The form has no token. Allow this site's cookies and load the page anew."
+        detail = Message("server.form_without_token")
     elif signer_of(request.app).is_signed(_PURPOSE, _bound_to(request, value), sent):
         return
     else:
-        detail = "The form is out of date. Load the page anew and send it again."
+        detail = Message("server.form_out_of_date")
     # Files that came with it.
     await request.close()
     raise _refused(detail)
@@ -91,5 +92,5 @@ def _bound_to(request: Request, value: str) -> str:
     return f"{value} {request.cookies.get(SESSION_COOKIE, '')}"
 
 
-def _refused(detail: str) -> ProblemError:
-    return ProblemError(403, "The form was refused", detail, field=FIELD)
+def _refused(detail: Message) -> ProblemError:
+    return ProblemError(403, Message("server.title_form_refused"), detail, field=FIELD)

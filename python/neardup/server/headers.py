@@ -11,12 +11,14 @@ import re
 from html import unescape
 from typing import TYPE_CHECKING, cast
 
+from neardup._engine.messages import Message
 from neardup.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Message as AsgiMessage
 
 __all__ = ["CONTENT_POLICY", "SecurityHeaders", "install", "report_policy", "set_cookie"]
 
@@ -66,7 +68,7 @@ class SecurityHeaders:
             return
         cookies: list[bytes] = scope.setdefault(_COOKIES, [])
 
-        async def send_with_headers(message: Message) -> None:
+        async def send_with_headers(message: AsgiMessage) -> None:
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
                 there = {name.lower() for name, _ in headers}
@@ -140,7 +142,5 @@ def report_policy(html: str) -> str:
     found = _META.search(html, 0, _HEAD_CHARACTERS)
     policy = "" if found is None else unescape(found[1])
     if not _DIGESTS.fullmatch(policy):
-        raise ParameterError(
-            "The 'html' parameter must be a report. Got a page without a policy of digests instead."
-        )
+        raise ParameterError(Message("server.must_be_report"))
     return f"{policy}; frame-ancestors 'none'; sandbox allow-scripts allow-modals"

@@ -20,12 +20,14 @@ import secrets
 import shutil
 import tempfile
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from neardup._engine.messages import LANGUAGES, Message, from_plain, to_plain
 from neardup.exceptions import ParameterError
 from neardup.server.clock import Clock
 from neardup.server.temporary_folders import (
@@ -36,10 +38,10 @@ from neardup.server.temporary_folders import (
     remove_abandoned,
 )
 
-__all__ = ["FINISHED", "JobFolder", "JobState", "Trouble"]
+__all__ = ["FINISHED", "STOPPED", "JobFolder", "JobState", "Trouble"]
 
 _ID = re.compile("[0-9a-f]{32}")
-_FILES = ("zh.html", "en.html", "report.json")
+_FILES = (*(f"{language}.html" for language in LANGUAGES), "report.json")
 
 #: States after which nothing comes.
 FINISHED = ("done", "failed")
@@ -53,7 +55,7 @@ class Trouble:
     ----------
     status : int
         What an answer would have had, had it been known at once.
-    title, detail : str
+    title, detail : Message
     field : str or None, default=None
         The field of the request that it is about.
     """
@@ -63,8 +65,18 @@ class Trouble:
     detail: str
     field: str | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return to_plain(vars(self))
 
-_STOPPED = Trouble(503, "The service stopped", "The service stops. Send the paper again later.")
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Trouble:
+        """Return what `to_dict` returned."""
+        return cls(**from_plain(stored))
+
+
+#: Of a check whose service ended before it.
+STOPPED = Trouble(503, Message("server.title_stopped"), Message("server.stops"))
 
 
 @dataclass(frozen=True)
@@ -165,12 +177,15 @@ class JobFolder:
         self._there()
         state = JobState(secrets.token_hex(16), paper, library, self.owner, client=client)
         os.mkdir(self.path / state.job, 0o700)
-        self._replace(state.job, "state.json", orjson.dumps(asdict(state)))
+        self.write(state)
         return state
 
     def write(self, state: JobState) -> bool:
         """Note how far a job is; False if it was removed."""
-        return self._replace(state.job, "state.json", orjson.dumps(asdict(state)))
+        stored = asdict(state)
+        if state.problem is not None:
+            stored["problem"] = state.problem.to_dict()
+        return self._replace(state.job, "state.json", orjson.dumps(stored))
 
     def read(self, job: str) -> JobState | None:
         """Return how far a job is, None if there is none with this id."""
@@ -179,11 +194,11 @@ class JobFolder:
             return None
         found: dict[str, Any] = orjson.loads(data)
         if found["problem"] is not None:
-            found["problem"] = Trouble(**found["problem"])
+            found["problem"] = Trouble.from_dict(found["problem"])
         state = JobState(**found)
         if state.state in FINISHED or self._lives(state.owner):
             return state
-        return replace(state, state="failed", problem=_STOPPED)
+        return replace(state, state="failed", problem=STOPPED)
 
     def get(self, job: str, name: str) -> bytes | None:
         """Return one of the files of a report, None if it is not there."""
@@ -297,10 +312,7 @@ class JobFolder:
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = self.path.lstat()
         if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o077):
-            raise ParameterError(
-                f"The folder of checks must be this user's alone. Got {self.path} instead, which"
-                f" others may open. Name another one, or: chmod 700 {self.path}"
-            )
+            raise ParameterError(Message("server.checks_folder_open", folder=str(self.path)))
         if lock_path(self.path, self.owner).exists():
             return
         if self._lock is not None:

@@ -21,12 +21,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup._engine.messages import LANGUAGES, Message
 from neardup.papers.results import Report
 from neardup.server.apart import run_apart
 from neardup.server.check_metrics import CheckMetrics
 from neardup.server.checks import check_paper
 from neardup.server.clock import Clock
-from neardup.server.job_folder import FINISHED, JobFolder, JobState, Trouble
+from neardup.server.job_folder import FINISHED, STOPPED, JobFolder, JobState, Trouble
 from neardup.server.libraries import Libraries
 from neardup.server.problems import ProblemError
 from neardup.server.reading import CheckFailed, read_apart
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
     from neardup.server.uploads import Upload
 
 __all__ = ["LANGUAGES", "Jobs"]
-
-#: Languages of a report.
-LANGUAGES = ("zh", "en")
 
 #: Longest time for one check, in seconds; and for reading its file, which is a part of it.
 CHECK_SECONDS = 600.0
@@ -58,15 +56,11 @@ _READING, _COMPARING, _REPORT = 0.02, 0.2, 0.9
 #: Progress is written down at steps of this share.
 _STEP = 0.02
 
-_STOPS = Trouble(503, "The service stopped", "The service stops. Send the paper again later.")
-_FAILED = Trouble(500, "Internal error", "The check failed. The log of the service has more.")
-
+_FAILED = Trouble(500, Message("server.title_internal_error"), Message("server.check_failed"))
 _TOO_LARGE = Trouble(
-    422,
-    "Report too large",
-    "The report is larger than this service stores. Split the paper.",
-    "file",
+    422, Message("server.title_report_too_large"), Message("server.report_too_large"), "file"
 )
+_TOO_MANY = Message("server.title_too_many_papers")
 
 _log = logging.getLogger(__name__)
 
@@ -161,7 +155,7 @@ class Jobs:
             self._count()
             self._changed.notify_all()
         for job in waiting:
-            self._end(job, replace(job.state, state="failed", problem=_STOPS))
+            self._end(job, replace(job.state, state="failed", problem=STOPPED))
         await asyncio.to_thread(self._join, seconds)
 
     def _join(self, seconds: float) -> None:
@@ -193,14 +187,14 @@ class Jobs:
         """
         with self._changed:
             if self._stops:
-                raise ProblemError(503, _STOPS.title, _STOPS.detail, headers=_retry())
+                raise ProblemError(503, STOPPED.title, STOPPED.detail, headers=_retry())
             if len(self._waiting) + self._receiving >= self._settings.max_jobs:
-                detail = f"{self._settings.max_jobs} papers wait already. Send it again later."
-                raise ProblemError(429, "Too many papers", detail, headers=_retry())
+                detail = Message("server.papers_wait", count=self._settings.max_jobs)
+                raise ProblemError(429, _TOO_MANY, detail, headers=_retry())
             held = self._held[client]
             if client is not None and held >= self._settings.of_client(self._settings.max_jobs):
-                detail = f"{held} papers of this client wait already. Send it again later."
-                raise ProblemError(429, "Too many papers", detail, headers=_retry())
+                detail = Message("server.papers_wait_of_client", count=held)
+                raise ProblemError(429, _TOO_MANY, detail, headers=_retry())
             self._receiving += 1
             self._held[client] += 1
         try:
@@ -250,7 +244,7 @@ class Jobs:
                 self._count()
                 self._changed.notify()
                 return job.state
-        state = replace(job.state, state="failed", problem=_STOPS)
+        state = replace(job.state, state="failed", problem=STOPPED)
         self._end(job, state)
         return state
 
@@ -402,12 +396,13 @@ class Jobs:
     def _look(self, job: _Job, end: float) -> None:
         """Raise if a check is to end early."""
         if self._time_is_up:
-            raise CheckFailed(_STOPS)
+            raise CheckFailed(STOPPED)
         if not self._folder.has(job.state.job):
             raise _Removed
         if self._clock.monotonic() > end:
-            detail = f"The check must be done within {self._seconds:g} seconds. Split the paper."
-            raise CheckFailed(Trouble(422, "The check took too long", detail, "file"))
+            title = Message("server.title_check_too_long")
+            detail = Message("server.check_slow", seconds=self._seconds)
+            raise CheckFailed(Trouble(422, title, detail, "file"))
 
     def _store(self, job: _Job, report: Report, end: float) -> None:
         """Make the files of a report, away from the threads that answer requests."""

@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from neardup._engine.messages import Message, system_words
+from neardup._engine.validation import bad
 from neardup.exceptions import InputError, OutputError, ParameterError
-from neardup.parameters import bad
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -138,21 +139,18 @@ def read_keys(path: Path) -> list[Key]:
             data = file.read()
     except OSError as error:
         raise InputError(
-            f"{path}: cannot be read: {error.strerror}. Make a key with: "
-            f"neardup serve key create NAME --keys {path}"
+            Message("server.keys_unreadable", file=str(path), reason=system_words(error))
         ) from error
     if os.name == "posix" and mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise InputError(
-            f"{path}: must be writable by its owner alone. Got mode "
-            f"{stat.S_IMODE(mode):o} instead. Mend it with: chmod 600 {path}"
-        )
+        raise InputError(Message("server.keys_writable", file=str(path), mode=stat.S_IMODE(mode)))
     try:
         table = orjson.loads(data)
         if table["format"] != _FORMAT:
             raise ValueError
         return [_key(row) for row in table["keys"]]
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: must be a file of API keys, format {_FORMAT}.") from error
+        said = Message("server.no_file_of_keys", file=str(path), format=_FORMAT)
+        raise InputError(said) from error
 
 
 def create_key(path: Path, name: str, scopes: Sequence[str]) -> tuple[str, Key]:
@@ -182,9 +180,9 @@ def create_key(path: Path, name: str, scopes: Sequence[str]) -> tuple[str, Key]:
         If it cannot be written.
     """
     if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or name != name.strip():
-        raise bad("name", f"1 to {_LONGEST_NAME} printable characters", name)
+        raise bad("name", "server.key_name", name, most=_LONGEST_NAME)
     if not scopes or not set(scopes) <= set(SCOPES):
-        raise bad("scope", f"one or more of {', '.join(SCOPES)}", list(scopes))
+        raise bad("scope", "server.key_scopes", list(scopes), choices=", ".join(SCOPES))
     secret = _PREFIX + secrets.token_urlsafe(_KEY_BYTES)
     key = Key(
         name=name,
@@ -196,10 +194,7 @@ def create_key(path: Path, name: str, scopes: Sequence[str]) -> tuple[str, Key]:
     with _alone(path):
         keys = read_keys(path) if path.exists() else []
         if any(other.name == name for other in keys):
-            raise ParameterError(
-                f"{path}: has a key of the name '{name}' already. Revoke it first, or take "
-                "another name."
-            )
+            raise ParameterError(Message("server.key_exists", file=str(path), name=name))
         _write(path, [*keys, key])
     return secret, key
 
@@ -222,8 +217,8 @@ def revoke_key(path: Path, name: str) -> Key:
             if key.name == name:
                 _write(path, [other for other in keys if other is not key])
                 return key
-    names = ", ".join(f"'{key.name}'" for key in keys) or "none"
-    raise ParameterError(f"{path}: has no key of the name '{name}'. There are: {names}.")
+    names = ", ".join(f"'{key.name}'" for key in keys) or Message("server.none")
+    raise ParameterError(Message("server.no_such_key", file=str(path), name=name, names=names))
 
 
 def _key(row: Any) -> Key:
@@ -282,4 +277,5 @@ def _alone(path: Path) -> Iterator[None]:
 
 
 def _cannot_write(path: Path, error: OSError) -> OutputError:
-    return OutputError(f"{path}: cannot be written: {error.strerror}. No key was changed.")
+    said = Message("server.keys_cannot_be_written", file=str(path), reason=system_words(error))
+    return OutputError(said)

@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from neardup.collect import Progress
+from neardup._engine.ingest import Progress
+from neardup._engine.messages import Message
 from neardup.exceptions import IndexUnavailableError, NeardupError
 from neardup.index import Index
 from neardup.papers.library import Library, is_index, open_library
@@ -128,8 +129,8 @@ class Libraries:
         """
         if name not in self._places:
             names = ", ".join(self._places)
-            detail = f"There is no library of this name. There are: {names}."
-            raise ProblemError(404, "No such library", detail, "library")
+            detail = Message("server.no_such_library", names=names)
+            raise ProblemError(404, Message("server.title_no_such_library"), detail, "library")
 
     def prepare(self, name: str) -> bool:
         """Begin to open a library that is not open, or has grown; return whether it is ready.
@@ -262,8 +263,8 @@ def _close_unused(found: OpenLibrary) -> None:
 
 
 def _away(name: str) -> Trouble:
-    detail = f"The library '{name}' cannot be opened or read now. Send the paper again later."
-    return Trouble(503, "Library unavailable", detail, "library")
+    detail = Message("server.library_away", name=name)
+    return Trouble(503, Message("server.title_library_unavailable"), detail, "library")
 
 
 class _Closing(Exception):

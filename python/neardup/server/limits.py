@@ -22,13 +22,15 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
+from neardup._engine.messages import Message
 from neardup.server.auth import identify
 from neardup.server.clients import client_name
 from neardup.server.problems import ProblemError, response
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Message as AsgiMessage
 
     from neardup.server.keys import Key
     from neardup.server.settings import Settings
@@ -133,7 +135,7 @@ class Limits:
         try:
             async with asyncio.timeout_at(began + seconds) as limit:
 
-                async def receive() -> Message:
+                async def receive() -> AsgiMessage:
                     message = await request.receive()
                     size = len(message.get("body", b""))
                     self._bytes += size
@@ -145,9 +147,9 @@ class Limits:
                     if request.received > request.most:
                         raise _Refused(_too_large(request.most))
                     if self._bytes > self._room:
-                        raise _Refused(_busy(503, "Too much is being received at once."))
+                        raise _Refused(_busy(503, Message("server.receiving_too_much")))
                     if use is not None and use.bytes > self._client_room:
-                        detail = "Too much is being received from this client at once."
+                        detail = Message("server.receiving_too_much_of_client")
                         raise _Refused(_busy(503, detail))
                     # A large body may take its time, if it keeps coming; what is done with
                     # it has the whole time again.
@@ -187,19 +189,20 @@ class Limits:
         self, scope: Scope, most: int, stranger: ProblemError | None, client: str | None
     ) -> ProblemError | None:
         fault = _host_fault(scope)
-        if fault:
-            return ProblemError(400, "Bad request", fault)
+        if fault is not None:
+            return ProblemError(400, Message("server.title_bad_request"), fault)
         headers = dict(scope["headers"])
         if self._settings.keys is None and not _names_loopback(headers.get(b"host", b"")):
             return ProblemError(
                 421,
-                "Not this host",
-                "Without API keys the service answers for localhost only. Ask it by that "
-                "name, or start it with keys: neardup serve --keys FILE.",
+                Message("server.title_not_this_host"),
+                Message("server.localhost_only"),
             )
         length = headers.get(b"content-length", b"0")
         if not length.isdigit():
-            return ProblemError(400, "Bad request", "The header Content-Length is no number.")
+            return ProblemError(
+                400, Message("server.title_bad_request"), Message("server.bad_length")
+            )
         # Python refuses to read a number of thousands of digits.
         if len(length) > 18 or int(length) > most:
             return _too_large(most)
@@ -212,10 +215,10 @@ class Limits:
         else:
             busy, places = self._strangers, self._most_strangers
         if busy >= places:
-            return _busy(429, f"{busy} requests are being answered.")
+            return _busy(429, Message("server.requests_busy", count=busy))
         used = 0 if client not in self._clients else self._clients[client].requests
         if used >= self._settings.of_client(places):
-            return _busy(429, f"{used} requests of this client are being answered.")
+            return _busy(429, Message("server.requests_busy_of_client", count=used))
         return None
 
 
@@ -241,17 +244,17 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _host_fault(scope: Scope) -> str:
-    """Return what is wrong with the Host header, empty if nothing is.
+def _host_fault(scope: Scope) -> Message | None:
+    """Return what is wrong with the Host header, None if nothing is.
 
     Whoever reads it next may understand a second one, or what is no host, in another way.
     """
     hosts = [value for name, value in scope["headers"] if name == b"host"]
     if len(hosts) > 1 or (not hosts and scope.get("http_version") == "1.1"):
-        return f"The request must have one Host header. Got {len(hosts)} instead."
+        return Message("server.one_host", hosts=len(hosts))
     if hosts and not _HOST.fullmatch(hosts[0].decode("latin-1")):
-        return "The header Host must be a host, and a port after a colon if there is one."
-    return ""
+        return Message("server.bad_host")
+    return None
 
 
 def _names_loopback(host: bytes) -> bool:
@@ -293,13 +296,13 @@ class _Request:
         self._receive = receive
         self._send = send
 
-    async def receive(self) -> Message:
+    async def receive(self) -> AsgiMessage:
         message = await self._receive()
         self.received += len(message.get("body", b""))
         self.complete = self.complete or not message.get("more_body", False)
         return message
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: AsgiMessage) -> None:
         self.has_begun = True
         await self._send(message)
 
@@ -310,9 +313,9 @@ class _Request:
             return
         answer = response(problem)
         answer.headers["connection"] = "close"
-        held: list[Message] = []
+        held: list[AsgiMessage] = []
 
-        async def hold_the_end(message: Message) -> None:
+        async def hold_the_end(message: AsgiMessage) -> None:
             if message["type"] == "http.response.body":
                 held.append(message)
                 message = {**message, "more_body": True}
@@ -336,25 +339,22 @@ class _Request:
 
 def _too_large(most: int) -> ProblemError:
     return ProblemError(
-        413, "Body too large", f"The body must have at most {most} bytes. Send it in parts."
+        413, Message("server.title_body_too_large"), Message("server.body_too_large", most=most)
     )
 
 
 def _too_long(seconds: float, *, complete: bool) -> ProblemError:
     if not complete:
-        return ProblemError(408, "Request too slow", "The body did not come in time. Try again.")
+        return ProblemError(408, Message("server.title_too_slow"), Message("server.body_slow"))
     return ProblemError(
-        504,
-        "Too long",
-        f"The answer took longer than {seconds:g} seconds. What was to be stored may have been "
-        "stored; to send it again does no harm.",
+        504, Message("server.title_too_long"), Message("server.answer_slow", seconds=seconds)
     )
 
 
-def _busy(status: int, detail: str) -> ProblemError:
+def _busy(status: int, detail: Message) -> ProblemError:
     return ProblemError(
         status,
-        "Too busy",
-        f"{detail} Try again in a moment.",
+        Message("server.title_too_busy"),
+        detail,
         headers={"Retry-After": str(_RETRY_SECONDS)},
     )

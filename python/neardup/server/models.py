@@ -25,10 +25,11 @@ from pydantic import (
     ValidationError,
 )
 
+from neardup._engine.messages import Message
 from neardup.exceptions import ParameterError
-from neardup.index.values import MAX_ID_BYTES, check_span, check_time, id_fault
+from neardup.index.values import MAX_ID_BYTES, NUL, check_span, check_time, id_fault
 from neardup.recipe import NAMES
-from neardup.server.problems import ProblemError, invalid_field
+from neardup.server.problems import ProblemError, invalid_field, unfit
 from neardup.server.settings import Settings
 
 __all__ = [
@@ -59,38 +60,47 @@ _BY_SETTINGS = {
 
 
 def _id(value: str) -> str:
-    fault = id_fault(value)
+    fault = _id_fault(value)
     if fault is not None:
-        raise ValueError(f"{fault}.")
+        raise unfit(fault, most=MAX_ID_BYTES)
     return value
+
+
+def _id_fault(value: str) -> str | None:
+    """Return the code of why no document can have an id, None if one can."""
+    if id_fault(value) is None:
+        return None
+    if not value or NUL in value:
+        return "server.id_empty"
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return "server.id_not_unicode"
+    return "server.id_too_long"
 
 
 def _time(value: str) -> str:
     # The index reads it again: this only says which field it is.
-    return _checked(value, lambda: check_time(value, "at"))
+    try:
+        check_time(value, "at")
+    except ParameterError as error:
+        said = {name: error.values[name] for name in ("expected", "value")}
+        raise unfit("server.must_be", **said) from None
+    return value
 
 
 def _span(value: str) -> str:
     try:
         check_span(value, "within")
     except ParameterError:
-        raise ValueError("must be a number with s, m, h, d or w, such as 30d") from None
-    return value
-
-
-def _checked(value: str, check: Any) -> str:
-    try:
-        check()
-    except ParameterError as error:
-        _, _, reason = str(error).partition("parameter ")
-        raise ValueError(reason) from None
+        raise unfit("server.must_be_span") from None
     return value
 
 
 def _number(value: Any) -> Any:
     # 10.0 is a whole number in JSON, "10" and true are none.
     if isinstance(value, (str, bool)):
-        raise ValueError("must be a whole number.")
+        raise unfit("server.must_be_whole")
     return value
 
 
@@ -98,7 +108,7 @@ def _extra(value: dict[str, Any]) -> dict[str, Any]:
     try:
         orjson.dumps(value)
     except TypeError as error:
-        raise ValueError(f"cannot be stored: {error}.") from None
+        raise unfit("server.cannot_be_stored", reason=str(error)) from None
     return value
 
 
@@ -176,7 +186,8 @@ Posted = Annotated[
     Discriminator(
         _kind,
         custom_error_type="posted",
-        custom_error_message="must be an object: a document, or 'documents' with a list of them.",
+        # Pydantic asks for one; `neardup.server.problems` has the sentence.
+        custom_error_message="server.must_be_posted",
     ),
 ]
 
@@ -210,33 +221,27 @@ class ComparedTexts(_Request):
 
 def check_id(id: str) -> None:
     """Refuse an id of an address that no document can have."""
-    fault = id_fault(id)
+    fault = _id_fault(id)
     if fault is not None:
-        raise ProblemError(422, "Invalid field", f"The field 'id' {fault}.", "id")
+        what = Message("server.the_field", field="id")
+        detail = Message(fault, what=what, most=MAX_ID_BYTES)
+        raise ProblemError(422, Message("server.title_invalid_field"), detail, "id")
 
 
 def check_text(text: str, field: str, settings: Settings) -> None:
     """Refuse a text that is too long for this service."""
     if len(text) > settings.max_text_characters:
-        raise ProblemError(
-            422,
-            "Text too long",
-            f"The field '{field}' must have at most {settings.max_text_characters:,} characters."
-            f" Got {len(text):,} instead.",
-            field,
-        )
+        counts = {"most": settings.max_text_characters, "count": len(text)}
+        detail = Message("server.text_too_long", field=field, **counts)
+        raise ProblemError(422, Message("server.title_text_too_long"), detail, field)
 
 
 def check_batch(documents: Sequence[BatchDocument], settings: Settings) -> None:
     """Refuse a batch that is too large for this service."""
     if len(documents) > settings.max_batch:
-        raise ProblemError(
-            422,
-            "Batch too large",
-            f"The field 'documents' must have at most {settings.max_batch:,} of them."
-            f" Got {len(documents):,} instead. Send several requests.",
-            "documents",
-        )
+        counts = {"most": settings.max_batch, "count": len(documents)}
+        detail = Message("server.batch_too_large", **counts)
+        raise ProblemError(422, Message("server.title_batch_too_large"), detail, "documents")
 
 
 def fault_of(document: BatchDocument, place: str, settings: Settings) -> ProblemError | None:

@@ -1,7 +1,7 @@
 """What a client is told when something went wrong: one shape for all, of RFC 9457.
 
-``application/problem+json`` with ``type``, ``title``, ``status``, ``detail`` and, where one
-field of the request is at fault, ``field``. No answer shows how the service looks inside:
+``application/problem+json`` with ``type``, ``title``, ``status``, ``detail``, ``code`` and, where
+one field of the request is at fault, ``field``. No answer shows how the service looks inside:
 what is not the client's doing is logged, and the log has no values, which may be texts.
 """
 
@@ -17,21 +17,25 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
+from pydantic_core import PydanticCustomError
 from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.routing import Match
 
+from neardup._engine.messages import Message
 from neardup.exceptions import (
     IndexFormatError,
     IndexMismatchError,
     IndexUnavailableError,
     InputError,
     MissingDependencyError,
+    NeardupError,
     ParameterError,
 )
 from neardup.server.answers import Problem
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Message as AsgiMessage
 
 __all__ = [
     "MEDIA_TYPE",
@@ -42,6 +46,7 @@ __all__ = [
     "invalid_field",
     "problem",
     "response",
+    "unfit",
 ]
 
 MEDIA_TYPE = "application/problem+json"
@@ -54,11 +59,33 @@ _LOG = logging.getLogger("neardup.server")
 #: Errors whose message has no text of a document.
 _TELLING = (IndexFormatError, IndexMismatchError, MissingDependencyError)
 
-#: How the package's own messages name a parameter.
-_NAMED = re.compile(r"The '(\w+)' parameter |(\w+): expected ")
+_INVALID_FIELD = Message("server.title_invalid_field")
 
-#: How Pydantic begins a sentence.
-_SHOULD = re.compile(r"^\w+ should")
+#: What Pydantic finds, by its kinds: the sentence for it, and what of its values is in it.
+_FAULTS: dict[str, tuple[str, dict[str, str]]] = {
+    "bool_type": ("server.must_be_flag", {}),
+    "dict_type": ("server.must_be_object", {}),
+    "extra_forbidden": ("server.unknown_field", {}),
+    "greater_than_equal": ("server.must_be_at_least", {"ge": "bound"}),
+    "int_from_float": ("server.must_be_integer_whole", {}),
+    "int_parsing": ("server.must_be_integer_text", {}),
+    "int_parsing_size": ("server.must_be_integer_small", {}),
+    "int_type": ("server.must_be_integer", {}),
+    "less_than_equal": ("server.must_be_at_most", {"le": "bound"}),
+    "list_type": ("server.must_be_list", {}),
+    "literal_error": ("server.must_be_choice", {"expected": "expected"}),
+    "missing": ("server.missing", {}),
+    "model_attributes_type": ("server.must_be_object_of_fields", {}),
+    "posted": ("server.must_be_posted", {}),
+    "string_pattern_mismatch": ("server.must_match", {"pattern": "pattern"}),
+    "string_too_long": ("server.too_long", {"max_length": "count"}),
+    "string_too_short": ("server.too_short", {"min_length": "count"}),
+    "string_type": ("server.must_be_string", {}),
+    "too_short": ("server.empty_list", {}),
+}
+
+#: The kind of what our own checks find.
+_UNFIT = "neardup"
 
 #: What a status means here, for the description of the service.
 _MEANINGS = {
@@ -71,7 +98,7 @@ _MEANINGS = {
     413: "The body is too large.",
     415: "The body is of another media type.",
     421: "The request is meant for another host.",
-    422: "A field is not as it must be; `field` names it.",
+    422: "A field is not as it must be; `field` names it, `code` says what it is.",
     429: "Too many requests at once; the header `Retry-After` says when to come again.",
     500: "The service failed. The log has more.",
     503: "The index is away, or the service is too busy; the header `Retry-After` says when to"
@@ -102,9 +129,9 @@ class ProblemError(HTTPException):
     ----------
     status : int
         Of HTTP.
-    title : str
+    title : Message
         The kind of problem, the same words for all of a kind.
-    detail : str
+    detail : Message
         What happened this time, and a way out.
     field : str or None, default=None
         The field at fault, such as ``documents[3].text``.
@@ -113,8 +140,10 @@ class ProblemError(HTTPException):
 
     Examples
     --------
-    >>> problem(ProblemError(404, "No such document", "No document has the id 'a1'."))["type"]
-    'urn:neardup:no-such-document'
+    >>> title = Message("server.title_no_such_document")
+    >>> error = ProblemError(404, title, Message("server.no_such_document", id="a1"))
+    >>> problem(error)["type"], problem(error)["code"]
+    ('urn:neardup:no-such-document', 'server.no_such_document')
     """
 
     def __init__(
@@ -143,6 +172,8 @@ def problem(error: ProblemError) -> dict[str, Any]:
         "status": error.status_code,
         "detail": error.detail,
     }
+    if isinstance(error.detail, Message):
+        members["code"] = error.detail.code
     if error.field is not None:
         members["field"] = error.field
     return members
@@ -227,12 +258,13 @@ async def _of_http(request: Request, error: Exception) -> Response:
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = ", ".join(_methods(request)) or headers.get("allow", "")
         headers = {"Allow": allowed}
-        detail = f"{request.method} is not possible here. Possible are: {allowed}."
+        title = Message("server.title_method_not_allowed")
+        detail = Message("server.method_not_allowed", method=request.method, allowed=allowed)
     elif error.status_code == HTTPStatus.NOT_FOUND:
-        detail = "There is nothing under this address. /openapi.json lists all there is."
+        title, detail = Message("server.title_not_found"), Message("server.nothing_here")
     else:
-        detail = str(error.detail)
-    title = HTTPStatus(error.status_code).phrase
+        title = Message("server.title_of_http", phrase=HTTPStatus(error.status_code).phrase)
+        detail = Message("server.of_http", said=str(error.detail))
     return response(ProblemError(error.status_code, title, detail, headers=headers))
 
 
@@ -269,10 +301,22 @@ def invalid_field(error: Mapping[str, Any], place: str) -> ProblemError:
     return _invalid(error, f"{place}.{_field(('part', *error['loc']))}")
 
 
+def unfit(code: str, **values: Any) -> PydanticCustomError:
+    """Return the error that a check of a model raises where a value is not as it must be.
+
+    Parameters
+    ----------
+    code : str
+        Of a sentence about ``what``, the field.
+    **values : object
+        What else is in the sentence.
+    """
+    return PydanticCustomError(_UNFIT, "{code}", {"code": code, "values": values})
+
+
 def _invalid(error: Mapping[str, Any], field: str) -> ProblemError:
-    reason = _reason(error)
-    detail = f"The field '{field}' {reason}" if field else f"The body {reason}"
-    return ProblemError(422, "Invalid field", detail, field or None)
+    what = Message("server.the_field", field=field) if field else Message("server.the_body")
+    return ProblemError(422, _INVALID_FIELD, _detail(error, what), field or None)
 
 
 def _field(place: Sequence[int | str]) -> str:
@@ -290,39 +334,37 @@ def _field(place: Sequence[int | str]) -> str:
     return field
 
 
-def _reason(error: Mapping[str, Any]) -> str:
+def _detail(error: Mapping[str, Any], what: Message) -> Message:
+    """Return what Pydantic found, or one of our own checks, about a field or the body."""
     kind, found = error["type"], error.get("input")
-    if kind == "missing":
-        return "is missing."
-    if kind == "extra_forbidden":
-        return "is not known here. Further fields of a document go into 'extra'."
-    if kind == "too_short" and isinstance(found, list):
-        return "must have at least one item."
-    message = _SHOULD.sub("must", str(error["msg"]).removeprefix("Value error, "))
-    message = message.replace("a valid dictionary", "an object")
-    message = message.partition(" after validation")[0].removesuffix(".")
-    return f"{message}. Got {_shown(found)} instead." if _tells(kind, found) else f"{message}."
+    context = error.get("ctx", {})
+    if kind == _UNFIT:
+        return Message(context["code"], what=what, **context["values"])
+    values = {"what": what, "got": _got(found)}
+    if kind not in _FAULTS:
+        return Message("server.invalid", said=error["msg"], **values)
+    code, names = _FAULTS[kind]
+    return Message(code, **values, **{name: context[key] for key, name in names.items()})
 
 
-def _tells(kind: str, found: object) -> bool:
-    """Return whether the value helps: texts are too long, and our own checks show it."""
-    return kind != "value_error" and not isinstance(found, str) and found is not None
-
-
-def _shown(value: object) -> str:
-    """Return a number as it is, of other values the kind."""
-    if isinstance(value, (bool, int, float)):
-        return repr(value)[:30]
-    if isinstance(value, dict):
-        return "an object"
-    return "a list" if isinstance(value, list) else "something else"
+def _got(found: object) -> Message | str:
+    """Return a number as it is, of other values the kind; nothing of texts, which are too long."""
+    if found is None or isinstance(found, str):
+        return ""
+    if isinstance(found, (bool, int, float)):
+        return Message("server.got", found=repr(found)[:30])
+    if isinstance(found, dict):
+        kind = "server.an_object"
+    else:
+        kind = "server.a_list" if isinstance(found, list) else "server.something_else"
+    return Message("server.got_kind", found=Message(kind))
 
 
 async def _of_input(_: Request, error: Exception) -> Response:
-    detail = str(error)
-    named = _NAMED.match(detail)
-    field = None if named is None else named[1] or named[2]
-    return response(ProblemError(422, "Invalid field", detail, field))
+    assert isinstance(error, NeardupError)
+    detail = error.message
+    field = error.values.get("parameter", error.values.get("field"))
+    return response(ProblemError(422, _INVALID_FIELD, detail, field))
 
 
 async def _of_index(_: Request, error: Exception) -> Response:
@@ -331,9 +373,8 @@ async def _of_index(_: Request, error: Exception) -> Response:
     return response(
         ProblemError(
             503,
-            "Index unavailable",
-            "The index cannot be read or written now. Send the request again: a document that"
-            " was stored meanwhile is known by its id and is not added twice.",
+            Message("server.title_index_unavailable"),
+            Message("server.index_away"),
             headers={"Retry-After": str(RETRY_SECONDS)},
         )
     )
@@ -345,7 +386,7 @@ async def _of_bug(request: Request, error: Exception) -> Response:
 
 
 def _bug() -> ProblemError:
-    return ProblemError(500, "Internal error", "The service failed. The log has more.")
+    return ProblemError(500, Message("server.title_internal_error"), Message("server.failed"))
 
 
 def _log(scope: Scope, error: BaseException) -> None:
@@ -377,7 +418,7 @@ class _Caught:
             return
         begun = False
 
-        async def noted(message: Message) -> None:
+        async def noted(message: AsgiMessage) -> None:
             nonlocal begun
             begun = True
             await send(message)

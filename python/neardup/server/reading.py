@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import orjson
 
-from neardup.readers.batch import Problem
+from neardup._engine.messages import Message
 from neardup.readers.files import FileText, Heading
 from neardup.server.apart import run_apart
 from neardup.server.job_folder import Trouble
@@ -27,8 +27,6 @@ __all__ = ["CheckFailed", "read_apart"]
 
 #: What reading may add to the memory of an idle interpreter, in bytes.
 MEMORY = 1 << 30
-
-_ANEW = "Open it in its own program and save it anew."
 
 #: The process's own limits of time: SIGALRM and SIGXCPU.
 _TIME = (14, 24)
@@ -86,12 +84,10 @@ def read_apart(
     ended = run_apart("reading_process.py", arguments, file, seconds=seconds, look=look)
     found = _answer(ended.output)
     if found is None and (ended.code is None or -ended.code in _TIME):
-        within = f"must be readable within {seconds:g} seconds"
-        raise _refused(label, within, None, "Save it in another format, or split it.")
+        raise _refused(Message("readers.slow", file=label, seconds=seconds))
     if found is None:
         _log.warning("The reader of a paper ended with %s. %s", ended.code, ended.where)
-        reason = "must be a sound file, and readable with moderate memory"
-        raise _refused(label, reason, "a file on which its reader broke off", _ANEW)
+        raise _refused(Message("readers.broke", file=label))
     return _text(found, label)
 
 
@@ -103,18 +99,18 @@ def _answer(output: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _refused(label: str, reason: str, found: str | None, remedy: str) -> CheckFailed:
-    detail = str(Problem(label, None, None, reason, found, remedy))
-    return CheckFailed(Trouble(422, "The paper cannot be read", detail, "file"))
+def _refused(detail: Message, status: int = 422) -> CheckFailed:
+    return CheckFailed(Trouble(status, Message("server.title_unreadable_paper"), detail, "file"))
 
 
 def _text(found: dict[str, Any], label: str) -> FileText:
     if "refused" in found:
-        raise _refused(label, *found["refused"])
+        said = Message.from_dict(found["refused"])
+        # The process knows the file by another name.
+        raise _refused(Message(said.code, **(said.values | {"file": label})))
     if "missing" in found:
         _log.error("%s", found["missing"])
-        detail = "This service lacks what reads files of this format."
-        raise CheckFailed(Trouble(500, "The paper cannot be read", detail, "file"))
+        raise _refused(Message("server.reader_missing"), 500)
     return FileText(
         text=found["text"],
         format=found["format"],
@@ -123,5 +119,5 @@ def _text(found: dict[str, Any], label: str) -> FileText:
         headings=tuple(Heading(*one) for one in found["headings"]),
         quoted=tuple((begin, end) for begin, end in found["quoted"]),
         pages=tuple(found["pages"]),
-        notes=tuple(found["notes"]),
+        notes=tuple(map(Message.from_dict, found["notes"])),
     )

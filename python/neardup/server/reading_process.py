@@ -2,9 +2,9 @@
 
 Run as a script, so that nothing of the service is loaded: it has no keys, no connection
 to a database and no open socket. A file of a stranger comes on standard input, and one
-JSON object goes to standard output: ``{"text": ...}``, ``{"refused": [reason, found,
-remedy]}`` or ``{"missing": ...}``. Limits of memory and time are set before the first
-byte of the file is looked at.
+JSON object goes to standard output: ``{"text": ...}``, ``{"refused": ...}`` or
+``{"missing": ...}``. Messages are code and values, for the service to say them. Limits of
+memory and time are set before the first byte of the file is looked at.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ import signal
 import sys
 from typing import Any
 
+from neardup._engine.messages import Message
 from neardup.exceptions import MissingDependencyError
 from neardup.readers.files import FileText, Limits, UnreadableFileError, read_bytes
 
 #: Members of a Word document unpack to this at most, a quarter of it as XML.
 _UNPACKED = 256 << 20
-
-_SMALLER = "Save it without pictures, or split it."
 
 
 def main() -> None:
@@ -42,20 +41,18 @@ def _found(data: bytes, name: str, limits: Limits, max_characters: int) -> dict[
     try:
         paper = read_bytes(data, name, limits=limits)
     except UnreadableFileError as error:
-        problem = error.problem
-        # The limits are the service's, and whoever sends a paper cannot raise them.
-        remedy = _SMALLER if problem.remedy.startswith("Raise max_") else problem.remedy
-        return {"refused": [problem.reason, problem.found, remedy]}
+        return {"refused": _refusal(error.args[0]).to_dict()}
     except MissingDependencyError as error:
         return {"missing": str(error)}
     except MemoryError:
-        return {"refused": ["must be readable with moderate memory", "more", _SMALLER]}
+        # There may be no memory for the sentence either.
+        return {"refused": {"code": "readers.memory", "values": {"file": name}}}
     length = len(paper.text)
     if length > max_characters:
-        most = f"must have at most {max_characters:,} characters of text"
-        return {"refused": [most, f"{length:,}", _SMALLER]}
+        counts = {"most": max_characters, "count": length}
+        return {"refused": Message("readers.text_long", file=name, **counts).to_dict()}
     if not paper.text.strip():
-        return {"refused": ["must have text", "none", ""]}
+        return {"refused": Message("readers.no_text", file=name).to_dict()}
     return _values(paper)
 
 
@@ -68,8 +65,20 @@ def _values(paper: FileText) -> dict[str, Any]:
         "headings": [[one.begin, one.end, one.level] for one in paper.headings],
         "quoted": paper.quoted,
         "pages": paper.pages,
-        "notes": paper.notes,
+        "notes": [note.to_dict() for note in paper.notes],
     }
+
+
+def _refusal(said: Message) -> Message:
+    """Return why a file is refused, with another way out where it is beyond a limit.
+
+    The limits are the service's, and whoever sends a paper cannot raise them.
+    """
+    way_out = said.values.get("way_out")
+    if not way_out or "limit" not in way_out.values["remedy"].values:
+        return said
+    remedy = Message("readers.remedy", remedy=Message("readers.save_smaller"))
+    return Message(said.code, **(said.values | {"way_out": remedy}))
 
 
 def _limit(seconds: float, memory: int) -> None:

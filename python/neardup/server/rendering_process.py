@@ -13,6 +13,7 @@ import pickle
 import sys
 from pathlib import Path
 
+from neardup._engine.messages import LANGUAGES
 from neardup.papers.html import html_report
 from neardup.papers.results import Report
 
@@ -25,8 +26,8 @@ def main() -> None:
         report: Report = pickle.load(file)
     folder = Path(sys.argv[1])
     today = datetime.datetime.now().astimezone().date()
-    # Both languages now, as the report itself is not kept.
-    for language in ("zh", "en"):
+    # All languages now, as the report itself is not kept.
+    for language in LANGUAGES:
         page = html_report(report, language=language, date=today)
         (folder / f"{language}.html").write_bytes(page.encode())
     (folder / "report.json").write_bytes(report.to_json().encode())

@@ -27,8 +27,9 @@ import uvicorn
 from prometheus_client.multiprocess import mark_process_dead
 from uvicorn.supervisors import Multiprocess
 
+from neardup._engine.messages import Message, system_words
+from neardup._engine.validation import check_whole
 from neardup.exceptions import OutputError, ParameterError
-from neardup.parameters import check_whole
 from neardup.server.app import create_app
 from neardup.server.connections import Addresses, Connection, raise_file_limit
 from neardup.server.keys import read_keys
@@ -249,16 +250,9 @@ def _check_keys(settings: Settings, host: str) -> None:
     if settings.keys is None:
         if is_loopback(host):
             return
-        raise ParameterError(
-            f"A service at {host} can be asked from other machines, so it needs API keys. Make "
-            "one with `neardup serve key create NAME --keys FILE`, and serve with --keys FILE; "
-            "or leave --host out."
-        )
+        raise ParameterError(Message("server.host_needs_keys", host=host))
     if not read_keys(settings.keys):
-        raise ParameterError(
-            f"{settings.keys}: has no key, so nobody could ask. Make one with: "
-            f"neardup serve key create NAME --keys {settings.keys}"
-        )
+        raise ParameterError(Message("server.no_keys", file=str(settings.keys)))
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -268,7 +262,8 @@ def _listen(host: str, port: int) -> socket.socket:
         )[0]
         listener = socket.socket(family, kind, protocol)
     except OSError as error:
-        raise OutputError(f"{host}: is no address of this machine: {error.strerror}.") from error
+        said = Message("server.no_such_address", host=host, reason=system_words(error))
+        raise OutputError(said) from error
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
@@ -278,10 +273,8 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.set_inheritable(True)
     except OSError as error:
         listener.close()
-        raise OutputError(
-            f"{host}:{port}: cannot be listened on: {error.strerror}. Stop what listens there, "
-            "or take another --port."
-        ) from error
+        said = Message("server.cannot_listen", host=host, port=port, reason=system_words(error))
+        raise OutputError(said) from error
     return listener
 
 

@@ -19,6 +19,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
 
+from neardup._engine.messages import Message
 from neardup.readers.batch import show
 from neardup.server.problems import ProblemError
 
@@ -95,20 +96,26 @@ async def read_form(request: Request) -> FormData:
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "multipart/form-data":
-        detail = f"The body must be multipart/form-data. Got {show(kind or 'no type')} instead."
-        raise ProblemError(415, "Wrong media type", detail)
+        detail = Message("server.must_be_form_none")
+        if kind:
+            detail = Message("server.must_be_form", found=show(kind))
+        raise ProblemError(415, Message("server.title_wrong_media_type"), detail)
     try:
         return await request.form(max_files=1, max_fields=_FIELDS, max_part_size=_FIELD_BYTES)
     except (ValueError, LookupError, MultiPartException):
         # A charset that is none, and bytes that are not of it.
-        raise ProblemError(400, "Damaged form", "The form cannot be decoded.") from None
+        raise _damaged("server.form_damaged") from None
     except ClientDisconnect:
-        raise ProblemError(400, "Damaged form", "The body was cut off.") from None
+        raise _damaged("server.body_cut_off") from None
+
+
+def _damaged(code: str) -> ProblemError:
+    return ProblemError(400, Message("server.title_damaged_form"), Message(code))
 
 
 def _too_large(most: int) -> ProblemError:
-    detail = f"A paper must have at most {most:,} bytes."
-    return ProblemError(413, "Paper too large", detail, "file")
+    detail = Message("server.paper_too_large", most=most)
+    return ProblemError(413, Message("server.title_paper_too_large"), detail, "file")
 
 
 async def take(
@@ -138,29 +145,34 @@ async def take(
     for name, value in form.multi_items():
         if isinstance(value, UploadFile):
             if name != field:
-                raise _bad(name, "no file belongs in this field", field)
+                raise _bad(name, "server.file_in_other_field", field)
             found = value
         elif name == field:
-            raise _bad(name, "must be a file: give the part a file name", field)
+            raise _bad(name, "server.file_without_name", field)
         elif name not in allowed or name in fields:
-            raise _bad(name, "is unknown" if name not in allowed else "must come once", field)
+            twice = name in allowed
+            code = "server.form_field_twice" if twice else "server.unknown_form_field"
+            raise _bad(name, code, field)
         else:
             fields[name] = value
     if found is None:
-        raise ProblemError(422, "No paper", f"The field '{field}' must have a file.", field)
+        detail = Message("server.no_paper", field=field)
+        raise ProblemError(422, Message("server.title_no_paper"), detail, field)
     size = found.size or 0
     if size > max_bytes:
         raise _too_large(max_bytes)
     if size == 0:
-        raise ProblemError(422, "Empty paper", "The file must not be empty.", field)
+        title, detail = Message("server.title_empty_paper"), Message("server.empty_paper")
+        raise ProblemError(422, title, detail, field)
     file = await asyncio.to_thread(_kept, found)
     return Upload(file, label_of(found.filename), size), fields
 
 
-def _bad(name: str, what: str, field: str) -> ProblemError:
+def _bad(name: str, code: str, field: str) -> ProblemError:
     # A name comes from anybody, and an answer names a field that there is.
     shown = label_of(name)[:40]
-    return ProblemError(422, "Wrong form", f"The field '{shown}' {what}.", shown or field)
+    detail = Message(code, field=shown)
+    return ProblemError(422, Message("server.title_wrong_form"), detail, shown or field)
 
 
 def _kept(found: UploadFile) -> IO[bytes]:

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from neardup._engine.messages import Message
 from neardup.exceptions import IndexUnavailableError
 from neardup.index import Decision, NewDocument
 
@@ -68,7 +69,7 @@ class Writer:
         except TimeoutError:
             self._task.cancel()
             for _, answer in self._queue:
-                _settle(answer, IndexUnavailableError("The service stops. Nothing was stored."))
+                _settle(answer, IndexUnavailableError(Message("server.stops_too_late")))
             self._queue.clear()
 
     async def add(self, documents: Sequence[NewDocument]) -> list[Decision]:
@@ -81,12 +82,9 @@ class Writer:
             Nothing was stored, or the first 1,024 of a larger request.
         """
         if self._stopped:
-            raise IndexUnavailableError("The service stops. Nothing was stored. Try again.")
+            raise IndexUnavailableError(Message("server.stops_unstored"))
         if self.waiting and self.waiting + len(documents) > MOST_WAITING:
-            raise IndexUnavailableError(
-                f"{self.waiting:,} documents wait to be stored. Nothing of this was stored. Try"
-                " again later."
-            )
+            raise IndexUnavailableError(Message("server.documents_wait", count=self.waiting))
         answer: asyncio.Future[list[Decision]] = asyncio.get_running_loop().create_future()
         request = (list(documents), answer)
         self._queue.append(request)

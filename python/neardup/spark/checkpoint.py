@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from neardup._engine.messages import Message
 from neardup.exceptions import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -35,10 +36,7 @@ class Folders:
     def __init__(self, spark: SparkSession) -> None:
         self._jvm: Any = getattr(spark, "_jvm", None)
         if self._jvm is None:
-            raise ParameterError(
-                "The 'spark' session must be a classic one, with a driver of its own. Got one of "
-                "Spark Connect instead. Start the program with spark-submit, or name a --master."
-            )
+            raise ParameterError(Message("spark.no_classic_session", parameter="spark"))
         self._settings = spark._jsc.hadoopConfiguration()
 
     def _open(self, path: str) -> tuple[Any, Any]:
@@ -59,7 +57,7 @@ class Folders:
         """Give a folder another name."""
         system, place = self._open(path)
         if not system.rename(place, self._open(to)[1]):
-            raise InputError(f"{to}: must be a new name for {path}. Got a failure instead.")
+            raise InputError(Message("spark.cannot_be_renamed", file=to, before=path))
 
     def size(self, path: str) -> int:
         """Return the bytes of a file, or of all that are in a folder."""
@@ -118,7 +116,7 @@ class Folders:
         for root in roots:
             found.extend(self._below(system, root))
         if not found:
-            raise InputError(f"{path}: no such file, or a folder without files.")
+            raise InputError(Message("spark.no_such_file", file=path))
         return found
 
     def _below(self, system: Any, status: Any) -> list[str]:
@@ -153,15 +151,11 @@ class Checkpoint:
         try:
             found = dict(json.loads(self._folders.read(place)))
         except (ValueError, TypeError):
-            raise InputError(
-                f"{place}: must be what a job wrote about itself. Got something else instead. "
-                "Name another folder, or remove this one."
-            ) from None
+            raise InputError(Message("spark.unreadable_checkpoint", file=place)) from None
         if found != json.loads(text):
             other = sorted(k for k in {*found, *settings} if found.get(k) != settings.get(k))
             raise InputError(
-                f"{self.path}: must be the checkpoint of this job. Got one with another "
-                f"{', '.join(other)} instead. Name another folder, or remove this one."
+                Message("spark.checkpoint_of_other_job", folder=self.path, names=", ".join(other))
             )
 
     def has(self, name: str) -> bool:

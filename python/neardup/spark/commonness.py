@@ -98,7 +98,7 @@ class Counting:
 
     def add(self, records: pa.RecordBatch, places: NDArray[np.int64]) -> None:
         """Count the texts of the records at some places."""
-        from neardup.collect import readable
+        from neardup._engine.ingest import readable
 
         read = batch_of(piece(records.take(places), self._settings))
         texts, units, _ = readable(read, self._settings.recipe, self._recipe)

@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.collect import Progress
+from neardup._engine.ingest import Progress
+from neardup._engine.messages import Message
+from neardup._engine.validation import check_field
 from neardup.exceptions import OutputError, ParameterError
-from neardup.parameters import check_field
 from neardup.readers.fields import Fields
 from neardup.recipe import Recipe, load_recipe
 from neardup.spark.checkpoint import Folders
@@ -106,8 +107,7 @@ def dedup(
 
     if not isinstance(df, DataFrame):
         raise ParameterError(
-            f"The 'df' parameter must be a DataFrame of Spark. Got {type(df).__name__} instead. "
-            "For other tables there is neardup.dedup."
+            Message("spark.no_data_frame", parameter="df", value=type(df).__name__)
         )
     names = [order_by] if isinstance(order_by, str) else list(order_by)
     fields = Fields(text=check_field(text, "text"), id=check_field(id, "id"))
@@ -190,10 +190,7 @@ def dedup_files(
     out_removed = None if removed is None else os.fspath(removed)
     for path in filter(None, (out, out_removed)):
         if folders.exists(path) and not force:
-            raise OutputError(
-                f"{path}: exists already. Name another folder, or replace it with force=True "
-                "(--force)."
-            )
+            raise OutputError(Message("spark.exists", file=path))
     fields = Fields(text=check_field(text, "text"), id=check_field(id, "id"))
     names = [os.fspath(path) for path in inputs]
     source = open_files(spark, names, format, fields)

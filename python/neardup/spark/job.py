@@ -11,9 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.collect import ON_ERROR, REMEMBERED, Progress, stopped
+from neardup._engine.ingest import ON_ERROR, REMEMBERED, Progress, stopped
+from neardup._engine.messages import Message
+from neardup._engine.summary import Clock, Summary, crowd_notes
+from neardup._engine.validation import check_choice, check_whole
 from neardup.exceptions import ParameterError
-from neardup.parameters import check_choice, check_whole
 from neardup.readers.fields import Fields
 from neardup.recipe import Recipe
 from neardup.spark import results
@@ -26,7 +28,6 @@ from neardup.spark.settings import Settings, described, settings_of
 from neardup.spark.sketching import SCHEMA, sketch
 from neardup.spark.sources import Source
 from neardup.spark.steps import UNIT_DOCUMENTS
-from neardup.summary import Clock, Summary, crowd_notes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -336,7 +337,4 @@ def _new_checkpoint(spark: SparkSession) -> str:
         return f"{folder}/{name}"
     if (context.master or "").startswith("local"):
         return Path(tempfile.mkdtemp(prefix="neardup-spark-")).as_uri()
-    raise ParameterError(
-        "The 'checkpoint' parameter must name a folder that all machines reach. Got none instead, "
-        "and the session has no checkpoint directory. Name one, such as s3a://bucket/job."
-    )
+    raise ParameterError(Message("spark.no_checkpoint", parameter="checkpoint"))

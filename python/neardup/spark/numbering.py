@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neardup._engine.messages import Message
 from neardup.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -131,16 +132,12 @@ class Numberer:
         self._counts[path, begin] = count + 1
         if not self._files:
             if count >> _COUNT_BITS:
-                raise InputError(
-                    f"input: a partition must have at most {1 << _COUNT_BITS} batches. "
-                    "Got more instead. Repartition the table."
-                )
+                raise InputError(Message("spark.partition_too_large", most=1 << _COUNT_BITS))
             return -1, self._partition << _COUNT_BITS | count
         file = self._files[path]
         if begin + count >= max(file.size, 1):
             raise InputError(
-                f"{file.name}: must not have more batches of documents than compressed bytes. "
-                f"Got {count + 1} instead. Compress it with gzip, or not at all."
+                Message("spark.more_batches_than_bytes", file=file.name, found=count + 1)
             )
         return file.rank, file.begin + begin + count
 
@@ -179,8 +176,5 @@ def ranked(sizes: list[tuple[Any, str, int]]) -> dict[Any, File]:
         files[key] = File(name, rank, begin, size)
         begin += max(size, 1)
     if begin >> BATCH_BITS:
-        raise InputError(
-            f"input: files must be at most {1 << BATCH_BITS} bytes together. Got {begin} instead. "
-            "De-duplicate them in several runs."
-        )
+        raise InputError(Message("spark.files_too_large", most=1 << BATCH_BITS, found=begin))
     return files

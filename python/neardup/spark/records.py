@@ -103,7 +103,7 @@ def ids_to_bytes(ids: Sequence[str]) -> bytes:
 
 def problems_to_bytes(problems: list[Problem]) -> bytes:
     """Return problems as bytes, without their source."""
-    return orjson.dumps([{**dataclasses.asdict(problem), "source": ""} for problem in problems])
+    return orjson.dumps([{**problem.to_dict(), "source": ""} for problem in problems])
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Named:
                 source="input" if self.source is None else self.source,
                 record=None if problem.record is None else problem.record + self.before,
             )
-            for problem in (Problem(**fields) for fields in orjson.loads(blob))
+            for problem in (Problem.from_dict(parts) for parts in orjson.loads(blob))
         ]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from neardup._engine.messages import Message
 from neardup.exceptions import ClusterError, MissingDependencyError, NeardupError
 
 if TYPE_CHECKING:
@@ -23,9 +24,7 @@ def require_spark() -> None:
     try:
         import pyspark  # noqa: F401
     except ImportError:
-        raise MissingDependencyError(
-            "running on Spark needs pyspark. Install it with: pip install 'neardup[spark]'"
-        ) from None
+        raise MissingDependencyError(Message("spark.needs_pyspark")) from None
 
 
 @contextmanager
@@ -96,7 +95,7 @@ def start(master: str | None, name: str = "neardup dedup") -> SparkSession:
 
 def _local_heap() -> int:
     """Return bytes for Java on one machine: a third of what there is, 4 GiB at most."""
-    from neardup.memory import check_memory
+    from neardup._engine.memory import check_memory
 
     return min(2 * check_memory(None) // 3, 4 << 30)
 
@@ -120,12 +119,7 @@ def told() -> Iterator[None]:
     except NeardupError:
         raise
     except (PySparkException, Py4JError, ConnectionError, EOFError) as error:
-        raise ClusterError(
-            f"Spark gave the job up: {_cause(str(error))}. Its log says more, such as that no "
-            "master is there. If it was memory, give it more: spark.executor.memory and "
-            "spark.executor.memoryOverhead, or on one machine spark.driver.memory. The same "
-            "command with the same checkpoint goes on after the last whole stage."
-        ) from error
+        raise ClusterError(Message("spark.given_up", reason=_cause(str(error)))) from error
 
 
 def _cause(said: str) -> str:
@@ -134,7 +128,7 @@ def _cause(said: str) -> str:
     # What Java threw stands behind a colon, below what Python called.
     thrown = [line for line in lines if line.startswith((": ", "Caused by:"))]
     line = thrown[-1].removeprefix("Caused by").lstrip(": ") if thrown else "".join(lines[:1])
-    return line[:300].rstrip(".") or "without a word"
+    return line[:300].rstrip(".") or Message("spark.without_a_word")
 
 
 def shuffled_bytes(spark: SparkSession) -> int:

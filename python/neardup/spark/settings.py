@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from neardup._engine.messages import Message
 from neardup.exceptions import ParameterError
 from neardup.plan import Rule, rule
 from neardup.readers.fields import Fields
@@ -17,8 +18,6 @@ from neardup.recipe import CORPUS, Recipe
 
 if TYPE_CHECKING:
     from neardup import _core
-
-_ADVICE = "Or leave the engine out, to run on one machine."
 
 
 @dataclass(frozen=True)
@@ -64,27 +63,13 @@ def settings_of(
     """
     wanted = rule(recipe, threshold=threshold, max_distance=max_distance)
     if recipe.weigh.idf == CORPUS:
-        raise _refused(
-            recipe,
-            "weigh each text by itself",
-            "idf = 'corpus'",
-            "Count the collection once with 'neardup idf', and name that file as the recipe's idf.",
-        )
+        raise _refused(recipe, "spark.recipe_counts_corpus")
     if recipe.weigh.scheme == "improved":
-        raise _refused(
-            recipe,
-            "sketch equal texts equally",
-            "weights that depend on titles",
-            "Choose a recipe with another scheme of weights, such as 'tf-idf'.",
-        )
+        raise _refused(recipe, "spark.recipe_weighs_titles")
     settings = Settings(recipe, wanted, fields, lines)
     if wanted.scheme == "near" and not _has_keys(settings):
-        raise _refused(
-            recipe,
-            f"find fingerprints of {recipe.sketch.bits} bits by keys",
-            f"a distance of {wanted.max_distance}",
-            "Give a smaller max_distance (--max-distance), or choose a recipe such as 'general'.",
-        )
+        bounds = {"bits": recipe.sketch.bits, "distance": wanted.max_distance}
+        raise _refused(recipe, "spark.distance_without_keys", **bounds)
     return settings
 
 
@@ -97,16 +82,13 @@ def _has_keys(settings: Settings) -> bool:
     return True
 
 
-def _refused(recipe: Recipe, expected: str, found: str, way_out: str) -> ParameterError:
-    return ParameterError(
-        f"The 'recipe' parameter must, on Spark, name one that would {expected}. "
-        f"Got '{recipe.name}' with {found} instead. {way_out} {_ADVICE}"
-    )
+def _refused(recipe: Recipe, code: str, **values: Any) -> ParameterError:
+    return ParameterError(Message(code, parameter="recipe", value=recipe.name, **values))
 
 
 def core_recipe(settings: Settings) -> _core.Recipe:
     """Return the core's recipe; it is made once in each process."""
-    from neardup.resources import compiled
+    from neardup._engine.recipe_assets import compiled
 
     # Each task has a core to itself; a pool of threads would take its neighbours'.
     os.environ.setdefault("RAYON_NUM_THREADS", "1")
@@ -130,7 +112,7 @@ def exchange(settings: Settings, documents: int, buckets: int) -> _core.Exchange
 def described(settings: Settings, **others: Any) -> dict[str, Any]:
     """Return what decides the result, for a checkpoint to be told from another's."""
     from neardup import _core
-    from neardup.resources import digest
+    from neardup._engine.recipe_assets import digest
 
     decide = settings.rule
     return {

@@ -106,7 +106,7 @@ class _Group:
 
     def sketched(self, records: pa.RecordBatch, batch: int, source: int) -> pa.RecordBatch:
         """Return the row of a batch."""
-        from neardup.collect import readable
+        from neardup._engine.ingest import readable
 
         read_piece = piece(records, self._settings)
         read = batch_of(read_piece)

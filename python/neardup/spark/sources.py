@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from neardup._engine.messages import Message
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers.fields import SAMPLED_RECORDS, Fields, check_text_field
 from neardup.readers.jsonl import parse
@@ -61,8 +62,12 @@ def open_table(frame: DataFrame, fields: Fields, order_by: Sequence[str]) -> Sou
     for name in order_by:
         if name not in frame.columns:
             raise ParameterError(
-                f"The 'order_by' parameter must name columns of the table. Got {name!r} instead, "
-                f"beside {', '.join(frame.columns)}."
+                Message(
+                    "spark.no_such_column",
+                    parameter="order_by",
+                    value=repr(name),
+                    choices=", ".join(frame.columns),
+                )
             )
     _check_columns(frame.schema, fields)
     ordered = frame.sort(*order_by) if order_by else frame
@@ -94,13 +99,16 @@ def open_files(
             names[found_there[0]] = name
     twice = [path for path, count in Counter(paths).items() if count > 1]
     if twice:
-        raise InputError(f"{twice[0]}: must be named once. Got it twice instead.")
+        raise InputError(Message("spark.named_twice", file=twice[0]))
     found = format or _format_of(paths)
     if found not in FORMATS:
         raise ParameterError(
-            f"The 'format' parameter must be one of {', '.join(FORMATS)} on Spark. "
-            f"Got {found!r} instead. Convert the input first: neardup dedup runs on one machine "
-            "for all formats."
+            Message(
+                "spark.no_such_format",
+                parameter="format",
+                value=repr(found),
+                choices=", ".join(FORMATS),
+            )
         )
     escaped = [_escaped(path) for path in paths]
     listed = (
@@ -136,14 +144,11 @@ def _format_of(paths: Sequence[str]) -> str:
         is_known = name.endswith((*_LINES, ".parquet"))
         if not is_known:
             raise ParameterError(
-                f"{path}: must end in {', '.join(_LINES)} or .parquet. Got another name instead. "
-                "Name the format with format= (--format)."
+                Message("spark.unknown_ending", file=path, choices=", ".join(_LINES))
             )
         formats.add("parquet" if name.endswith(".parquet") else "jsonl")
     if len(formats) > 1:
-        raise InputError(
-            "input: files must be of one format on Spark. Got JSON lines and Parquet instead."
-        )
+        raise InputError(Message("spark.two_formats"))
     return formats.pop()
 
 
@@ -162,9 +167,7 @@ def _check_columns(schema: StructType, fields: Fields) -> None:
     arrow: Any = to_arrow_schema(schema)
     for name in (PATH, BEGIN):
         if name in arrow.names:
-            raise InputError(
-                f"input: must have no column '{name}' on Spark. Got one instead. Rename it."
-            )
+            raise InputError(Message("spark.reserved_column", field=name))
     columns_of(arrow, fields)
 
 

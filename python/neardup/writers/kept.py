@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup._engine.messages import Message
 from neardup.exceptions import InputError, ParameterError
-from neardup.readers.batch import Problem, show
+from neardup.readers.batch import Problem, refusal, show
 from neardup.readers.delimited import Delimited
 from neardup.readers.fields import listing
 from neardup.readers.jsonl import JsonLines
@@ -47,21 +48,21 @@ class KeptReport:
         have been copied.
     problems : list of Problem
         The first 10,000 of them: that each is left out, of what, and why.
-    notes : list of str
+    notes : list of Message
         Columns that had to become text.
     """
 
     written: int = 0
     unwritable: int = 0
     problems: list[Problem] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Message] = field(default_factory=list)
 
     def miss(self, problem: Problem, output: str) -> None:
         """Count a record that cannot be written."""
         self.unwritable += 1
         if len(self.problems) < _SHOWN:
-            output = "standard output" if output == "-" else output
-            reason = f"left out of {output}: {problem.reason}"
+            output = Message("writers.standard_output") if output == "-" else output
+            reason = Message("writers.left_out", output=output, reason=problem.reason)
             self.problems.append(replace(problem, reason=reason))
 
 
@@ -98,14 +99,15 @@ def write_kept(sources: Sources, keep: npt.ArrayLike, output: Output) -> KeptRep
     mask = np.asarray(keep, dtype=bool)
     counts = sources.counts
     if counts is None:
-        raise ParameterError(
-            "The 'sources' parameter must be read to its end first."
-            " Got sources whose number of records is not known instead."
-        )
+        raise ParameterError(Message("writers.sources_unread", parameter="sources"))
     if mask.shape != (sum(counts),):
         raise ParameterError(
-            f"The 'keep' parameter must hold {sum(counts)} flags, one per record."
-            f" Got shape {mask.shape} instead."
+            Message(
+                "writers.flags_per_record",
+                parameter="keep",
+                count=sum(counts),
+                value=str(mask.shape),
+            )
         )
     for source in sources.sources:
         source.check_unchanged()
@@ -195,7 +197,7 @@ class _Tables:
             self._shapes = _shapes(sources)
             self._schema = pa.schema([(name, s.arrow()) for name, s in self._shapes.items()])
             report.notes += [
-                f"column '{show(name)}' holds {shape.reason()} and is written as text."
+                Message("writers.written_as_text", column=show(name), holds=shape.reason())
                 for name, shape in self._shapes.items()
                 if shape.mixed()
             ]
@@ -303,7 +305,5 @@ def _shapes(sources: list[Source]) -> dict[str, Shape]:
 def _check_names(source: Source) -> None:
     names = _fixed_names(source) or []
     if len(set(names)) < len(names):
-        raise InputError(
-            f"{source.name}: must have distinct column names to be converted."
-            f" Got {listing(names)} instead."
-        )
+        reason = Message("writers.must_have_distinct_names")
+        raise InputError(refusal(source.name, reason, listing(names)))

@@ -16,6 +16,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad
 from neardup.exceptions import ParameterError
 from neardup.readers.formats import by_name
 from neardup.readers.streams import printable
@@ -25,7 +27,6 @@ from neardup.writers.sink import FileSink, StandardOutput, compressed
 __all__ = ["Output", "OutputSet", "open_output"]
 
 _FORMATS = {"jsonl": ".jsonl", "parquet": ".parquet", "csv": ".csv", "tsv": ".tsv"}
-_KNOWN = ".jsonl, .csv, .tsv (each also with .gz or .zst) or .parquet"
 # A Parquet row group is filled until either is reached.
 _GROUP_ROWS = 128 * 1024
 _GROUP_BYTES = 64 << 20
@@ -153,10 +154,8 @@ class OutputSet:
         """Open one more output; see `open_output`."""
         key = "-" if path is None or os.fspath(path) == "-" else os.path.realpath(path)
         if key in self._outputs:
-            raise ParameterError(
-                f"{printable(os.fspath(path or '-'))}: must be one output only."
-                " Got it for two of them instead."
-            )
+            file = printable(os.fspath(path or "-"))
+            raise ParameterError(Message("writers.one_output_only", file=file))
         output = open_output(path, force=force, format=format, workers=workers)
         self._outputs[key] = output
         return output
@@ -251,9 +250,7 @@ def open_output(
         or the system refuses.
     """
     if format is not None and format not in _FORMATS:
-        raise ParameterError(
-            f"The 'format' parameter must be one of {', '.join(_FORMATS)}. Got {format!r} instead."
-        )
+        raise bad("format", "expected.choice", format, choices=", ".join(_FORMATS))
     if path is None or os.fspath(path) == "-":
         return Output(StandardOutput(), format or "jsonl", None, workers)
     name = os.fspath(path)
@@ -262,9 +259,11 @@ def open_output(
     if chosen not in _FORMATS or (chosen == "parquet" and found.compression):
         base = os.path.basename(name)
         dot = base.find(".", 1)
-        got = f"'{base[dot:]}'" if dot > 0 else "none"
+        extension = Message("readers.none")
+        if dot > 0:
+            extension = Message("readers.extension", extension=base[dot:])
         raise ParameterError(
-            f"{printable(name)}: must have the extension {_KNOWN}. Got {got} instead."
+            Message("writers.unknown_extension", file=printable(name), found=extension)
         )
     return Output(FileSink(name, force), chosen, found.compression, workers)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from neardup._engine.messages import Message
 from neardup.writers.cells import plain_text
 
 __all__ = ["Shape"]
@@ -120,11 +121,11 @@ class Shape:
         )
         return any(other) and self.arrow() == pa.string()
 
-    def reason(self) -> str:
+    def reason(self) -> Message:
         """Say what a field that is `mixed` holds."""
         if self._number_alone() and not self._float:
-            return "whole numbers that no type of 64 bits holds"
-        return "values of several types"
+            return Message("writers.large_numbers")
+        return Message("writers.several_types")
 
     def _number_alone(self) -> bool:
         number = self._low <= self._high or self._float

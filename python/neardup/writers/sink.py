@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, Protocol
 
 import zstandard
 
+from neardup._engine.messages import Message, system_words
 from neardup.exceptions import OutputError
 from neardup.readers.streams import printable
 
@@ -82,10 +83,10 @@ class FileSink:
         folder = os.path.dirname(self._path)
         if not os.path.isdir(folder):
             raise OutputError(
-                f"{self.name}: must be in a folder that exists. Create {printable(folder)} first."
+                Message("writers.no_such_folder", file=self.name, folder=printable(folder))
             )
         if os.path.isdir(self._path):
-            raise OutputError(f"{self.name}: must be a file. Got a folder instead.")
+            raise OutputError(Message("writers.is_a_folder", file=self.name))
         with _told(self.name):
             if os.path.exists(self._path) and not stat.S_ISREG(os.stat(self._path).st_mode):
                 self._file: BinaryIO = open(self._path, "wb", buffering=0)  # noqa: SIM115
@@ -112,10 +113,7 @@ class FileSink:
         return None if self._temporary is None else (self._path, self._temporary)
 
     def _refuse(self) -> None:
-        raise OutputError(
-            f"{self.name}: exists already. Choose another name, or replace it with"
-            " force=True (--force)."
-        )
+        raise OutputError(Message("writers.exists", file=self.name))
 
     def write(self, data: bytes) -> int:
         """Take some bytes."""
@@ -221,9 +219,8 @@ def _told(name: str) -> Iterator[None]:
     except (OutputError, BrokenPipeError):
         raise
     except OSError as error:
-        raise OutputError(
-            f"{name}: cannot be written: {error.strerror or error}. No output was changed."
-        ) from error
+        said = system_words(error)
+        raise OutputError(Message("writers.cannot_be_written", file=name, said=said)) from error
 
 
 def _sync_folder(folder: str) -> None:

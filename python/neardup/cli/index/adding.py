@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from neardup._engine.interrupt import Interrupted
+from neardup._engine.messages import Message
 from neardup.cli import options as o
 from neardup.cli.index import options as io
-from neardup.interrupt import Interrupted
+from neardup.cli.terminal import Row, tell_rows
 
 if TYPE_CHECKING:
     from neardup.index import Added, Index
@@ -102,14 +104,14 @@ def add(
     before. Documents that are there already are passed over, so the same command
     goes on after it was interrupted.
     """
-    from neardup.extras import require
+    from neardup._engine.extras import require
 
-    require("An index", "index", "sqlalchemy")
+    require("readers.an_index", "index", "sqlalchemy")
+    from neardup._engine.summary import Clock
     from neardup.cli.watch import Watch
     from neardup.exceptions import IndexUnavailableError
     from neardup.index.coming import Fields
     from neardup.index.values import check_span
-    from neardup.summary import Clock
     from neardup.writers import REMOVED, OutputSet, write_rows
 
     clock = Clock()
@@ -155,7 +157,8 @@ def add(
             except KeyboardInterrupt:
                 raise Interrupted(_so_far(watch.done)) from None
             except IndexUnavailableError as error:
-                raise IndexUnavailableError(f"{error} {_so_far(watch.done)}") from error
+                said = Message("cli.error_so_far", error=error.message, so_far=_so_far(watch.done))
+                raise IndexUnavailableError(said) from error
         if file is not None:
             write_rows(file, added.removed, REMOVED)
         if report_file is not None:
@@ -175,7 +178,7 @@ def add(
                 "workers": workers,
             }
             text = _report(index, added, watch.lines, settings, clock.seconds())
-            report_file.write(text.encode() + b"\n")
+            report_file.write(text.encode(errors="backslashreplace") + b"\n")
         if not quiet:
             _summary(index, added)
     if added.problem_count:
@@ -197,10 +200,8 @@ def _check_inputs(inputs: list[str], format: str | None, fields: Fields) -> None
         open_sources(again, format=format, **fields.read())
 
 
-def _so_far(done: int) -> str:
-    if not done:
-        return "Nothing of the input was stored."
-    return f"The first {done:,} records are stored; the same command continues from there."
+def _so_far(done: int) -> Message:
+    return Message("cli.stored_so_far" if done else "cli.nothing_stored", done=done)
 
 
 def _counts(added: Added) -> dict[str, int]:
@@ -220,7 +221,7 @@ def _counts(added: Added) -> dict[str, int]:
 def _report(
     index: Index, added: Added, problems: list[str], settings: dict[str, Any], seconds: float
 ) -> str:
-    from neardup.summary import peak_memory, versions
+    from neardup._engine.summary import peak_memory, versions
 
     costs = {"seconds": seconds, "peak_memory": peak_memory()}
     return json.dumps(
@@ -248,14 +249,13 @@ def _summary(index: Index, added: Added) -> None:
     rule = show.rule_words(stats.measure, stats.threshold, stats.max_distance)
     counts = _counts(added)
     # Already there and new are together as many as kept and dropped.
-    rows = [
+    rows: list[Row] = [
         ("read", counts["read"], ""),
         ("refused", counts["refused"], ""),
-        ("already there", counts["already"], ""),
+        ("already_there", counts["already"], ""),
         ("new", counts["new"], ""),
-        ("kept", counts["kept"], "already there or new"),
+        ("kept", counts["kept"], Message("cli.already_or_new")),
         ("dropped", counts["dropped"], rule),
-        ("in the index", stats.documents, f"{stats.kept:,} of them kept"),
+        ("in_the_index", stats.documents, Message("cli.of_them_kept", kept=stats.kept)),
     ]
-    for name, count, note in rows:
-        typer.echo(f"{name:>18}  {count:>12,}  {note}".rstrip(), err=True)
+    tell_rows(rows)

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from neardup._engine.messages import Message
 from neardup.cli import options as o
 from neardup.cli.index import options as io
+from neardup.cli.terminal import tell
 
 if TYPE_CHECKING:
     from neardup.index import Explanation, Index
@@ -79,15 +81,12 @@ def query(
     from neardup.index.values import check_time
 
     if at is not None and within is None:
-        raise ParameterError("The option --at says where --within ends. Give both, or neither.")
+        raise ParameterError(Message("cli.at_without_within"))
     if (text is None) == (file is None):
-        raise ParameterError("Give one text: TEXT, - for standard input, or --file FILE.")
+        raise ParameterError(Message("cli.one_text"))
     if text is not None and text != "-" and os.path.isfile(text):
         name = show.plain(text)
-        raise ParameterError(
-            f"'{name}' is the name of a file. To ask with the text in it: --file {name}. To ask"
-            " with these characters: write them to standard input, and - for TEXT."
-        )
+        raise ParameterError(Message("cli.text_is_a_file", file=name))
     asked = text
     if file is not None or text == "-":
         asked = read_text(file or "-", encoding)
@@ -105,10 +104,11 @@ def query(
             line = f"{how:<10}  {show.plain(match.id)}  {show.beginning(index.get(match.id))}"
             typer.echo(line.rstrip())
         if not matches and not json:
-            window = ""
-            if within is not None:
-                window = f" in the {show.plain(within)} before {show.time_words(end)}"
-            typer.echo(f"neardup: nothing that is kept{window} is similar enough.", err=True)
+            if within is None:
+                tell(Message("cli.nothing_similar"))
+            else:
+                span, until = show.plain(within), show.time_words(end)
+                tell(Message("cli.nothing_similar_within", span=span, until=until))
 
 
 def explain(
@@ -125,7 +125,7 @@ def explain(
     with io.opened(location) as index:
         found = index.explain(id)
         if found is None:
-            raise InputError(f"{index.stats().location}: nothing is known of a document '{id}'.")
+            raise InputError(Message("cli.unknown_document", index=index.stats().location, id=id))
         if json:
             show.as_json(_explained(found))
             return

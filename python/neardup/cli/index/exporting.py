@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from neardup._engine.messages import Message
 from neardup.cli import options as o
 from neardup.cli.index import options as io
 
@@ -55,12 +56,12 @@ def export(
     from neardup.exceptions import ParameterError
 
     if whole and decisions is not None:
-        raise ParameterError("The option --whole writes the decisions too. Leave --decisions out.")
+        raise ParameterError(Message("cli.whole_with_decisions"))
     with io.opened(location, quiet=quiet) as index, Watch(quiet=quiet) as watch:
         target = output or Path("-")
         if whole:
             index.dump(target, force=force, progress=watch)
         else:
             if index.stats().store == "sketch":
-                watch.note("the index keeps no texts; the field text is null.")
+                watch.note(Message("cli.no_texts_kept"))
             index.export(target, decisions=decisions, force=force, progress=watch)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from neardup._engine.messages import Message
 from neardup.cli import options as o
 from neardup.cli.index import options as io
 
@@ -84,9 +85,7 @@ def create(
 
     settings = (recipe, threshold, max_distance, store, expected, background, text_field, format)
     if source is not None and (strip_markup or any(value is not None for value in settings)):
-        raise ParameterError(
-            "The option --from brings all settings with it. Leave the other options out."
-        )
+        raise ParameterError(Message("cli.from_with_settings"))
     with Watch(quiet=quiet) as watch:
         if source is not None:
             index = Index.load(location, source, workers=workers, progress=watch)

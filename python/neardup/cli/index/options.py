@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from neardup.interrupt import Interrupted
+from neardup._engine.interrupt import Interrupted
+from neardup._engine.messages import Message
+from neardup.cli.terminal import tell_note
 
 if TYPE_CHECKING:
     from neardup.index import Index
@@ -66,23 +68,18 @@ def opened(
     if not quiet:
         database = index._handle.database
         if index._handle.is_new:
-            typer.echo(
-                f"neardup: note: made a new index, {database.location}, with the recipe"
-                f" {index._handle.settings.recipe.name}. `neardup index create` makes one with"
-                " other settings.",
-                err=True,
-            )
+            recipe = index._handle.settings.recipe.name
+            tell_note(Message("cli.made_index", index=database.location, recipe=recipe))
 
         def say_once() -> None:
             database.on_wait = None
-            typer.echo("neardup: note: waiting for another writer.", err=True)
+            tell_note(Message("cli.waiting_for_writer"))
 
         database.on_wait = say_once
         if database.upgraded_from is not None:
-            typer.echo(
-                f"neardup: note: {database.location} had schema {database.upgraded_from}, and has"
-                f" that of this version now, {SCHEMA}.",
-                err=True,
+            before = database.upgraded_from
+            tell_note(
+                Message("cli.upgraded", index=database.location, before=before, schema=SCHEMA)
             )
     return index
 
@@ -93,9 +90,9 @@ def check_outputs(index: Index, *paths: Path | None) -> None:
 
 
 @contextmanager
-def stopped_with(line: str) -> Iterator[None]:
-    """Say `line` where an interrupt comes between transactions that stay."""
+def stopped_with(said: Message) -> Iterator[None]:
+    """Say `said` where an interrupt comes between transactions that stay."""
     try:
         yield
     except KeyboardInterrupt:
-        raise Interrupted(line) from None
+        raise Interrupted(said) from None

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from neardup._engine.messages import Message
 from neardup.cli.index import options as io
+from neardup.cli.terminal import say, tell, tell_note
 
 if TYPE_CHECKING:
     from neardup.index import Index, Match, Removed
@@ -33,12 +35,12 @@ def remove(
     freed: list[str] = []
     with io.opened(location) as index:
         removed = 0
-        with io.stopped_with("What was removed so far stays removed."):
+        with io.stopped_with(Message("cli.removed_so_far")):
             for id in ids:
                 try:
                     found = index.remove(id)
                 except InputError as error:
-                    typer.echo(f"neardup: {error}", err=True)
+                    tell(error)
                     missing = True
                     continue
                 removed += found.removed
@@ -64,12 +66,12 @@ def keep(
     from neardup.exceptions import InputError
 
     failed = False
-    with io.opened(location) as index, io.stopped_with("What was kept so far stays kept."):
+    with io.opened(location) as index, io.stopped_with(Message("cli.kept_so_far")):
         for id in ids:
             try:
                 index.keep(id)
             except InputError as error:
-                typer.echo(f"neardup: {error}", err=True)
+                tell(error)
                 failed = True
     if failed:
         raise typer.Exit(2)
@@ -104,8 +106,8 @@ def expire(
     from neardup.exceptions import ParameterError
 
     if (before is None) == (older_than is None):
-        raise ParameterError("Give one of --before and --older-than.")
-    again = "What has expired so far is gone; the same command goes on."
+        raise ParameterError(Message("cli.before_or_older"))
+    again = Message("cli.expired_so_far")
     with io.opened(location) as index:
         with io.stopped_with(again):
             found: Removed = index.expire(before=before, older_than=older_than)
@@ -139,9 +141,9 @@ def reconsider(
         for id, document in known.items():
             if document is None:
                 where = index.stats().location
-                typer.echo(f"neardup: {where}: there is no document '{shown(id)}'.", err=True)
+                tell(Message("cli.no_document", index=where, id=shown(id)))
             elif document.state == "kept":
-                typer.echo(f"neardup: note: '{shown(id)}' is kept; passed over.", err=True)
+                tell_note(Message("cli.is_kept", id=shown(id)))
         again = [id for id, found in known.items() if found and found.state != "kept"]
         if again:
             _decide_again(index, again)
@@ -152,7 +154,7 @@ def reconsider(
 def _say(index: Index, removed: int, freed: list[str], count: int, *, reconsider: bool) -> None:
     from neardup.cli.index import show
 
-    typer.echo(f"{removed:,} removed, {count:,} freed", err=True)
+    typer.echo(say(Message("cli.removed_and_freed", removed=removed, freed=count)), err=True)
     if reconsider:
         if count:
             # Those that were freed before are left as they are.
@@ -161,19 +163,20 @@ def _say(index: Index, removed: int, freed: list[str], count: int, *, reconsider
     for id in freed[:_LISTED]:
         typer.echo(f"{show.plain(id)} freed")
     if count > _LISTED:
-        typer.echo(f"neardup: note: and {count - _LISTED:,} more are freed.", err=True)
+        tell_note(Message("cli.more_freed", more=count - _LISTED))
     if count:
-        typer.echo("neardup: note: `neardup index reconsider` decides them again.", err=True)
+        tell_note(Message("cli.reconsider_decides"))
 
 
 def _decide_again(index: Index, ids: list[str] | None) -> None:
     from neardup.cli.index import show
 
-    with io.stopped_with("What was decided so far stays; `neardup index reconsider` goes on."):
+    with io.stopped_with(Message("cli.decided_so_far")):
         decided: list[tuple[str, Match | None]] = index.reconsider(ids or None)
     for id, match in decided:
         words = "kept" if match is None else show.match_words(match)
         typer.echo(f"{show.plain(id)} {words}")
     kept = sum(match is None for _, match in decided)
     again = len(decided) - kept
-    typer.echo(f"{len(decided):,} decided again: {kept:,} kept, {again:,} dropped", err=True)
+    said = Message("cli.decided_again", decided=len(decided), kept=kept, dropped=again)
+    typer.echo(say(said), err=True)

@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
+from neardup._engine.messages import Message
 from neardup.cli import options as o
 from neardup.cli.index import options as io
+from neardup.cli.terminal import say, tell
 
 
 def recount(location: io.Location, workers: o.Workers = 0) -> None:
@@ -19,10 +21,9 @@ def recount(location: io.Location, workers: o.Workers = 0) -> None:
         counted = index.recount()
         background = index.stats().background
     if background == "own":
-        typer.echo(f"{counted:,} texts counted", err=True)
+        typer.echo(say(Message("cli.texts_counted", texts=counted)), err=True)
     else:
-        why = {"given": "it was given when the index was made", "none": "the rule does not look"}
-        typer.echo(f"nothing counted: {why[background]}", err=True)
+        typer.echo(say(Message(f"cli.nothing_counted_{background}")), err=True)
 
 
 def compact(location: io.Location) -> None:
@@ -31,7 +32,8 @@ def compact(location: io.Location) -> None:
         before = index.stats().bytes
         index.compact()
         after = index.stats().bytes
-    typer.echo(f"{before / 1e6:,.1f} MB before, {after / 1e6:,.1f} MB now", err=True)
+    said = Message("cli.compacted", before=before / 1e6, after=after / 1e6)
+    typer.echo(say(said), err=True)
 
 
 def check(
@@ -67,15 +69,11 @@ def check(
         done = index.repair(progress=watch) if repair else []
         found = index.check(full=full or repair, progress=watch)
     for line in done:
-        typer.echo(f"repaired: {show.plain(line)}")
+        typer.echo(show.plain(say(Message("cli.repaired", line=line))))
     for line in found:
-        typer.echo(show.plain(line))
+        typer.echo(show.plain(say(line)))
     if found:
         if not repair:
-            typer.echo(
-                f"neardup: {len(found):,} lines of damage. Restore a backup; or copy the index,"
-                f" then: neardup index check {show.plain(location)} --repair",
-                err=True,
-            )
+            tell(Message("cli.damage_found", lines=len(found), index=show.plain(location)))
         raise typer.Exit(2)
-    typer.echo("no damage found" if not done else "no damage is left", err=True)
+    typer.echo(say(Message("cli.no_damage_left" if done else "cli.no_damage")), err=True)

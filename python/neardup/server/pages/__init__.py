@@ -3,7 +3,6 @@
 ====================  ==========================================================
 ``page``              what every page does: let in, read a form, show errors
 ``rendering``         a page from its template; ``words``, ``assets``
-``told``              messages of the service in the language of a page
 ``given``             what a form has: fields, texts, files
 ``sides``             two texts beside each other
 ``comparing``         ``/``: compare two texts

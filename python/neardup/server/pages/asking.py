@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
 
+from neardup._engine.messages import in_language
 from neardup.index import Match, NewDocument
 from neardup.server.models import check_id
 from neardup.server.pages.given import Refused, field, given_text, words_of
 from neardup.server.pages.page import page, see
 from neardup.server.pages.rendering import document_link, render
 from neardup.server.pages.sides import Sides, beside
-from neardup.server.pages.told import told
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -71,9 +71,8 @@ async def add(request: Request) -> Response:
     except Refused as refused:
         return _answer(request, given, 422, problem=str(refused))
     except ProblemError as error:
-        return await _found(
-            request, given, error.status_code, problem=told(error.detail, words_of(request, form))
-        )
+        problem = in_language(error.detail, words_of(request, form).language)
+        return await _found(request, given, error.status_code, problem=problem)
     state = request.app.state
     made = await state.writer.add([NewDocument(given["id"], given["text"], given["title"] or None)])
     state.metrics.decided(made)

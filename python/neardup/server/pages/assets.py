@@ -8,6 +8,7 @@ from importlib import resources
 
 from fastapi import Request, Response
 
+from neardup._engine.messages import Message
 from neardup.server.problems import ProblemError
 
 __all__ = ["asset", "serve"]
@@ -52,4 +53,4 @@ async def serve(request: Request) -> Response:
                 headers={"Cache-Control": "public, max-age=31536000, immutable"},
                 media_type=_TYPES[name.rpartition(".")[2]],
             )
-    raise ProblemError(404, "No such file", "There is no such file.")
+    raise ProblemError(404, Message("server.title_no_such_file"), Message("server.no_such_file"))

@@ -7,13 +7,13 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from neardup._engine.messages import in_language
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
 from neardup.server.clients import client_of
 from neardup.server.pages.given import Refused, field, words_of
 from neardup.server.pages.page import page, see
 from neardup.server.pages.rendering import render
-from neardup.server.pages.told import told
-from neardup.server.pages.words import language_of_request, page_words
+from neardup.server.pages.words import language_of_request
 from neardup.server.problems import ProblemError
 from neardup.server.routes.checking import state_of
 from neardup.server.uploads import take
@@ -57,7 +57,7 @@ async def check(request: Request) -> Response:
     except Refused as refused:
         return _answer(request, 422, problem=str(refused), **given)
     except ProblemError as error:
-        detail = told(error.detail, words)
+        detail = in_language(error.detail, words.language)
         # Of the form: no file was chosen, or it is empty.
         if error.field == "file" and error.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
             detail = words("refused_file")
@@ -73,13 +73,13 @@ async def show_job(request: Request) -> Response:
     """Show how far a check is, and where its report is."""
     settings = request.app.state.settings
     job = await request.app.state.store.run(state_of, request, request.path_params["job"])
-    words = page_words(language_of_request(request))
+    language = language_of_request(request)
     return render(
         request,
         "job.html",
         here="check",
         job=job,
-        trouble="" if job.problem is None else told(job.problem.detail, words),
+        trouble="" if job.problem is None else in_language(job.problem.detail, language),
         kept_minutes=max(round(settings.job_seconds / 60), 1),
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request, Response
 
+from neardup._engine.messages import Message
 from neardup.exceptions import InputError
 from neardup.papers.words import Words
 from neardup.server.answering import MOST_DROPPED
@@ -74,7 +75,8 @@ async def _show(request: Request, id: str) -> Response:
     found: Explanation | None
     found, keeper, sides = await store.run(lambda: _read(store.index, id))
     if found is None or found.document is None:
-        raise ProblemError(404, "No such document", f"No document has the id '{id}'.")
+        detail = Message("server.no_such_document", id=id)
+        raise ProblemError(404, Message("server.title_no_such_document"), detail)
     said = request.query_params.get("said", "")
     words = page_words(language_of_request(request))
     # To write a page of two long texts takes long, too.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 
+from neardup._engine.messages import in_language
 from neardup.papers.words import Words
-from neardup.server.pages.told import told
 from neardup.server.pages.words import language_of_request, page_words
 from neardup.server.reading import CheckFailed, read_apart
 from neardup.server.settings import Settings
@@ -60,7 +60,7 @@ async def given_text(request: Request, form: FormData, name: str) -> str:
         try:
             text = await request.app.state.store.run(_read, upload, settings)
         except CheckFailed as error:
-            raise Refused(told(error.trouble.detail, words)) from None
+            raise Refused(in_language(error.trouble.detail, words.language)) from None
     if not text.strip():
         raise Refused(words("refused_empty"))
     if len(text) > settings.max_text_characters:

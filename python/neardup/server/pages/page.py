@@ -14,11 +14,11 @@ from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from neardup._engine.messages import Message, in_language
 from neardup.exceptions import IndexUnavailableError, ParameterError
 from neardup.server import auth, csrf
 from neardup.server.pages.rendering import render
-from neardup.server.pages.told import told
-from neardup.server.pages.words import language_of_request, page_words
+from neardup.server.pages.words import language_of_request
 from neardup.server.problems import RETRY_SECONDS, ProblemError
 
 __all__ = ["error_page", "page", "see"]
@@ -66,7 +66,7 @@ def page(scope: auth.Scope | None) -> Callable[[Handler], Handler]:
                 _LOG.warning("the index is away: %s", error)
                 return error_page(request, 503, headers={"Retry-After": str(RETRY_SECONDS)})
             except ParameterError as error:
-                return error_page(request, 422, str(error))
+                return error_page(request, 422, error)
             except Exception as error:
                 # Where, and not what: a message may have the text of a document.
                 where = "".join(traceback.format_tb(error.__traceback__))
@@ -88,12 +88,12 @@ def see(path: str) -> Response:
     return RedirectResponse(path, HTTPStatus.SEE_OTHER)
 
 
-def error_page(request: Request, status: int, detail: str = "", headers: Any = None) -> Response:
+def error_page(request: Request, status: int, detail: object = "", headers: Any = None) -> Response:
     """Return the page for an error, in the look of the others."""
     kind = status if status in _WORDED else 500 if status >= 500 else 422
     # What clients of the API need to be told of a missing key is nothing for a reader.
-    words = page_words(language_of_request(request))
-    shown = "" if kind in (401, 404, 500, 503) else told(detail, words)
+    is_shown = kind not in (401, 404, 500, 503)
+    shown = in_language(detail, language_of_request(request)) if is_shown else ""
     answer = render(request, "error.html", status, title=f"error_{kind}", code=status, detail=shown)
     answer.headers.update(headers or {})
     return answer
@@ -105,7 +105,11 @@ async def _read_form(request: Request) -> None:
     try:
         await request.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=most)
     except ClientDisconnect:
-        raise ProblemError(400, "Damaged form", "The form was cut off.") from None
+        raise _damaged("server.form_cut_off") from None
     except (ValueError, LookupError):
         # A charset that is none, and bytes that are not of it.
-        raise ProblemError(400, "Damaged form", "The form cannot be decoded.") from None
+        raise _damaged("server.form_damaged") from None
+
+
+def _damaged(code: str) -> ProblemError:
+    return ProblemError(400, Message("server.title_damaged_form"), Message(code))

@@ -149,7 +149,7 @@ def _field(value: str) -> Markup:
 
 @lru_cache
 def _environment() -> Environment:
-    made = environment("neardup.server.pages", needed_by="Pages", extra="server")
+    made = environment("neardup.server.pages", missing="server.jinja2_missing")
     made.filters |= {"field": _field, "json": _json}
     made.globals |= {
         "asset": asset,

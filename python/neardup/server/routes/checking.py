@@ -9,6 +9,7 @@ import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, Field
 
+from neardup._engine.messages import Message
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
 from neardup.server.auth import require
 from neardup.server.clients import client_of
@@ -46,6 +47,7 @@ class JobProblem(BaseModel):
     title: str
     status: int
     detail: str
+    code: str | None = None
     field: str | None = None
 
 
@@ -143,11 +145,12 @@ async def _accepted(request: Request) -> tuple[JobState, str | None]:
         try:
             library = fields.get("library")
             if not library:
-                raise _invalid("library", "is missing. GET /v1/libraries lists the names.")
+                raise _invalid("library", Message("server.library_missing"))
             least = _least(fields.get("least"))
             language = fields.get("language") or None
             if language is not None and language not in LANGUAGES:
-                raise _invalid("language", f"must be one of {', '.join(LANGUAGES)}.")
+                choices = ", ".join(LANGUAGES)
+                raise _invalid("language", Message("server.language_unknown", choices=choices))
         except ProblemError:
             upload.close()
             raise
@@ -289,20 +292,19 @@ def _least(given: str | None) -> int:
     if not given:
         return LEAST
     # Only such digits as JSON has, and few of them.
-    if not (given.isascii() and given.isdecimal() and len(given) <= 6):
-        raise _invalid("least", f"must be a whole number from {SHORTEST} to {LONGEST}.")
-    least = int(given)
-    if not SHORTEST <= least <= LONGEST:
-        raise _invalid("least", f"must be a whole number from {SHORTEST} to {LONGEST}.")
-    return least
+    is_number = given.isascii() and given.isdecimal() and len(given) <= 6
+    if not is_number or not SHORTEST <= int(given) <= LONGEST:
+        detail = Message("server.least_out_of_bounds", least=SHORTEST, most=LONGEST)
+        raise _invalid("least", detail)
+    return int(given)
 
 
-def _invalid(field: str, what: str) -> ProblemError:
-    return ProblemError(422, "Invalid field", f"The field '{field}' {what}", field)
+def _invalid(field: str, detail: Message) -> ProblemError:
+    return ProblemError(422, Message("server.title_invalid_field"), detail, field)
 
 
 def _gone() -> ProblemError:
-    return ProblemError(404, "No such check", "No check has this id, or its time is over.")
+    return ProblemError(404, Message("server.title_no_such_check"), Message("server.no_such_check"))
 
 
 def _check_done(state: JobState) -> None:
@@ -310,10 +312,10 @@ def _check_done(state: JobState) -> None:
     if state.state == "done":
         return
     if state.problem is not None:
-        detail = f"The check failed: {state.problem.detail}"
+        detail = Message("server.check_failed_by", reason=state.problem.detail)
     else:
-        detail = "The check is not done yet. Ask for its state, and come again."
-    raise ProblemError(409, "No report", detail)
+        detail = Message("server.check_not_done")
+    raise ProblemError(409, Message("server.title_no_report"), detail)
 
 
 def _error(trouble: Trouble) -> ProblemError:

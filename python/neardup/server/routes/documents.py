@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Depends, Query, Request, Response
 from starlette.convertors import Convertor, register_url_convertor
 
+from neardup._engine.messages import Message
 from neardup.exceptions import InputError
 from neardup.index import Decision as Made
 from neardup.index import Document, NewDocument
@@ -73,7 +74,9 @@ _REFUSED = {
         "type": "urn:neardup:another-text",
         "title": "Another text",
         "status": 409,
-        "detail": "The index has another text under the id 'a3'.",
+        "detail": "The index has another text under the id 'a3'. Remove that document first, or"
+        " choose another id.",
+        "code": "server.another_text",
         "field": "documents[1].id",
     },
 }
@@ -183,9 +186,8 @@ def _refused(made: Made, field: str) -> ProblemError:
     # Fields were checked before, so it is the id that the index has already.
     return ProblemError(
         409,
-        "Another text",
-        f"The index has another text under the id '{made.id}'. Remove that document first, or"
-        " choose another id.",
+        Message("server.title_another_text"),
+        Message("server.another_text", id=made.id),
         field,
     )
 
@@ -272,9 +274,8 @@ async def keep(request: Request, id: str) -> Response:
     except InputError:
         # It is not there, which is said by the next line, or it is not dropped.
         await _document(request, id)
-        raise ProblemError(
-            409, "Not dropped", f"The document '{id}' is kept already.", "id"
-        ) from None
+        detail = Message("server.not_dropped", id=id)
+        raise ProblemError(409, Message("server.title_not_dropped"), detail, "id") from None
     return json_response(await _document(request, id))
 
 
@@ -334,4 +335,5 @@ def _check_whole(request: Request) -> None:
 
 
 def _missing(id: str) -> ProblemError:
-    return ProblemError(404, "No such document", f"No document has the id '{id}'.", "id")
+    detail = Message("server.no_such_document", id=id)
+    return ProblemError(404, Message("server.title_no_such_document"), detail, "id")

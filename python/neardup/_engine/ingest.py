@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from neardup.ahead import ahead
+from neardup._engine.id_spool import Ids
+from neardup._engine.messages import Message
+from neardup._engine.prefetch import ahead
+from neardup._engine.recipe_assets import compiled
+from neardup._engine.validation import bad, check_string, check_workers
 from neardup.exceptions import InputError
-from neardup.ids import Ids
-from neardup.parameters import bad, check_string, check_workers
 from neardup.recipe import Recipe
-from neardup.resources import compiled
 from neardup.segmenters import encoded_units, load_segmenter
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def collect(
 
 def stopped(problem: Problem) -> InputError:
     """Return the error that ends a run at its first problem."""
-    return InputError(f"{problem} Stopped, as on_error='stop' (--on-error stop) asks.")
+    return InputError(Message("readers.stopped", problem=problem.message))
 
 
 def readable(
@@ -189,8 +190,8 @@ def _without_too_long(batch: Batch) -> tuple[pa.LargeStringArray, list[Problem]]
         Problem(
             *place_of(batch.runs, at),
             None,
-            f"must have a text of at most {MAX_TEXT_BYTES >> 20} MiB",
-            f"{sizes[at].as_py() / 2**20:,.0f} MiB",
+            Message("readers.too_long", most=MAX_TEXT_BYTES >> 20),
+            Message("readers.mebibytes", size=sizes[at].as_py() / 2**20),
         )
         for at in pc.indices_nonzero(over).to_pylist()
     ]
@@ -215,9 +216,9 @@ def _segmented(
             try:
                 encoded = encoded_units(segmenter, core.normalize(text))
             except InputError as error:
-                reason = "must be a text that the segmenter takes"
-                cause = error.__cause__
-                found = show(f"{type(cause).__name__}: {cause}")
+                reason = Message("readers.segmenter_must_take")
+                said = error.values["reason"]
+                found = said if isinstance(said, Message) else show(said)
                 problems.append(Problem(*place_of(batch.runs, at), None, reason, found))
         units.append(encoded)
     return pa.array(units, pa.large_string()), problems
@@ -258,7 +259,7 @@ def priority_field(priority: str) -> str | None:
     kind, _, name = priority.partition(":")
     name = name.removesuffix(":desc")
     if kind != "field" or not name:
-        raise bad("priority", "first, last, longest or field:NAME[:desc]", priority)
+        raise bad("priority", "readers.priority", priority)
     return name
 
 
@@ -291,10 +292,7 @@ def priority_order(
     keys = _sort_keys([values[at] for at in documents.tolist()], str(name))
     known = [at for at, key in enumerate(keys) if key is not None]
     if keys and not known:
-        raise InputError(
-            f"No record has a value in the field '{name}' that the priority names. "
-            "Name a field that the records have."
-        )
+        raise InputError(Message("readers.no_priority_value", field=name))
     unknown = [at for at, key in enumerate(keys) if key is None]
     # A reversed sort keeps the order of ties.
     known.sort(key=keys.__getitem__, reverse=priority.endswith(":desc"))
@@ -321,10 +319,7 @@ def _sort_keys(values: list[Any], name: str) -> list[Any]:
         sorted(present)
     except (TypeError, RecursionError):
         kinds = ", ".join(sorted({type(v).__name__ for v in present}))
-        raise InputError(
-            f"The field '{name}' cannot order the documents: it holds values of kinds that do not "
-            f"compare ({kinds}). Choose another field for the priority."
-        ) from None
+        raise InputError(Message("readers.cannot_order", field=name, kinds=kinds)) from None
     return values
 
 

@@ -15,6 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup._engine.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.recipe import BUNDLED, CORPUS, EXTENDED, FILES, NONE, Recipe
 
@@ -65,8 +66,13 @@ def _states(recipe: Recipe) -> _States:
             except OSError as error:
                 # A misspelt name of a list is taken for a file.
                 names = ", ".join(word for word in words if word)
-                takes = f" '{stage}.{setting}' takes {names} or a file." if names else ""
-                raise InputError(f"{value}: cannot be read: {error.strerror}.{takes}") from error
+                said = {"file": value, "reason": system_words(error)}
+                if names:
+                    named = {"setting": f"{stage}.{setting}", "choices": names}
+                    message = Message("recipes.neither_word_nor_file", **said, **named)
+                else:
+                    message = Message("recipes.cannot_be_read", **said)
+                raise InputError(message) from error
             states.append((status.st_mtime_ns, status.st_size, status.st_ino))
     return tuple(states)
 
@@ -126,9 +132,13 @@ def _compiled(recipe: Recipe, _: _States) -> _core.Recipe:
         idf = load_idf(weigh["idf"])
         if idf.units != units_name(recipe):
             raise InputError(
-                f"{weigh['idf']}: counts units of the kind '{idf.units}', and the recipe "
-                f"'{recipe.name}' makes '{units_name(recipe)}'. Count again with: "
-                f"neardup idf --recipe {recipe.name}"
+                Message(
+                    "recipes.frequencies_of_other_units",
+                    file=weigh["idf"],
+                    found=idf.units,
+                    recipe=recipe.name,
+                    expected=units_name(recipe),
+                )
             )
         weigh["idf"] = "table"
     if markers in (BUNDLED, EXTENDED):
@@ -155,14 +165,16 @@ def _read(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
+        raise InputError(
+            Message("recipes.cannot_be_read", file=path, reason=system_words(error))
+        ) from error
 
 
 def _text(path: str) -> str:
     try:
         return _read(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}.") from error
+        raise InputError(Message("recipes.not_utf8", file=path, byte=error.start)) from error
 
 
 def _lines(path: str) -> list[str]:

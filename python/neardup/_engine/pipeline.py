@@ -6,21 +6,22 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup._engine.memory import check_memory, memory_of
+from neardup._engine.messages import Message, system_words
+from neardup._engine.summary import Clock, Summary, crowd_notes, peak_memory
+from neardup._engine.validation import check_choice, check_flag, check_workers
 from neardup.dedup import DedupResult
 from neardup.exceptions import OutputError
-from neardup.memory import check_memory, memory_of
-from neardup.parameters import check_choice, check_flag, check_workers
 from neardup.plan import Rule, plan_of, rule
 from neardup.recipe import Recipe
-from neardup.summary import Clock, Summary, crowd_notes, peak_memory
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from neardup import _core
-    from neardup.collect import Collected, Progress
-    from neardup.work import Work
+    from neardup._engine.checkpoint import Work
+    from neardup._engine.ingest import Collected, Progress
 
 #: Documents decided between two looks at Ctrl-C; a keeper decides so many together.
 _STEP = 1024
@@ -45,7 +46,7 @@ class Run:
         memory: int | str | None = None,
         progress: Progress | None = None,
     ) -> None:
-        from neardup.collect import ON_ERROR, Progress
+        from neardup._engine.ingest import ON_ERROR, Progress
 
         check_choice(on_error, "on_error", ON_ERROR)
         check_flag(title_from_first_line, "title_from_first_line")
@@ -102,8 +103,8 @@ class Run:
     ) -> tuple[Collected, NDArray[np.uint32]]:
         import numpy as np
 
-        from neardup.collect import collect, priority_field, priority_order
-        from neardup.ids import Ids
+        from neardup._engine.id_spool import Ids
+        from neardup._engine.ingest import collect, priority_field, priority_order
 
         path = None
         if work is not None:
@@ -132,7 +133,7 @@ class Run:
             collected.corpus.save()
             np.save(work.folder / "order.npy", order)
             said = {
-                "problems": [dataclasses.astuple(problem) for problem in collected.problems],
+                "problems": [problem.to_dict() for problem in collected.problems],
                 "problem_count": collected.problem_count,
                 "bytes_read": collected.bytes_read,
                 "source": source.found(),
@@ -147,10 +148,10 @@ class Run:
         import numpy as np
 
         from neardup import _core
-        from neardup.collect import Collected, stopped
-        from neardup.ids import Ids
+        from neardup._engine.id_spool import Ids
+        from neardup._engine.ingest import Collected, stopped
+        from neardup._engine.recipe_assets import compiled
         from neardup.readers import Problem
-        from neardup.resources import compiled
 
         said = work.said(READ)
         core = compiled(self.recipe)
@@ -160,7 +161,7 @@ class Run:
             self.recipe,
             corpus,
             ids=Ids.stored(work.folder / "ids.arrow"),
-            problems=[Problem(*fields) for fields in said["problems"]],
+            problems=[Problem.from_dict(one) for one in said["problems"]],
             problem_count=said["problem_count"],
             bytes_read=said["bytes_read"],
         )
@@ -168,10 +169,7 @@ class Run:
             # The run before was told to go on.
             raise stopped(collected.problems[0])
         source.recall(said["source"])
-        self.progress.note(
-            f"goes on after what is complete in {work.folder}: {len(corpus):,} records are read "
-            "and sketched."
-        )
+        self.progress.note(Message("runs.goes_on", folder=str(work.folder), count=len(corpus)))
         for problem in collected.problems:
             self.progress.problem(problem)
         return collected, np.load(work.folder / "order.npy")
@@ -184,7 +182,7 @@ class Run:
         path = None if work is None else work.folder / "decisions.npz"
         if work is not None and path is not None and work.has(DECIDED):
             work.said(DECIDED)
-            self.progress.note("all of them are decided; what is left is to write.")
+            self.progress.note(Message("runs.all_decided"))
             return Decided.load(path)
         corpus, compiled = collected.corpus, self.rule.compiled(len(collected.corpus))
         keeper = self._keeper(corpus, compiled, order, work)
@@ -220,7 +218,7 @@ class Run:
         if not corpus.is_outside():
             return _core.Keeper(corpus, rule)
         if work is not None and work.has(JOINED):
-            self.progress.note("the keys of all are joined.")
+            self.progress.note(Message("runs.keys_joined"))
             work.said(JOINED)
             with work.recalling():
                 join = _core.Join.open(rule, work.folder)
@@ -251,10 +249,7 @@ class Run:
         ids = collected.id_column()
         distinct = _core.count_distinct(ids.chunks) if len(dropped) else len(ids)
         if distinct < len(ids):
-            self.progress.note(
-                f"{len(ids) - distinct:,} records have an id that another one has too; the removed "
-                "file cannot tell these apart. Name a field of unique ids with id= (--id-field)."
-            )
+            self.progress.note(Message("runs.same_ids", count=len(ids) - distinct))
         kept_for, distance = decided.kept_for[dropped], decided.distance[dropped]
         removed = removed_table(
             ids.take(dropped),
@@ -295,17 +290,12 @@ class Run:
 def _no_room(error: OSError, work: Work | None) -> OutputError:
     """What the system refused to keep, and where there may be room for it."""
     if isinstance(error, OutputError):
-        fact = str(error)
+        fact = error.args[0]
     else:
-        fact = f"While keeping in files what was read: {error.strerror or error}."
+        fact = Message("runs.cannot_keep", reason=system_words(error))
     if work is None:
-        return OutputError(
-            f"{fact} Set TMPDIR to a folder with more room, or name one with work= (--work)."
-        )
-    return OutputError(
-        f"{fact} What is complete stays in {work.folder}: make room there, and run the same "
-        "command again."
-    )
+        return OutputError(Message("runs.room_elsewhere", fact=fact))
+    return OutputError(Message("runs.room_in_work", fact=fact, folder=str(work.folder)))
 
 
 @dataclasses.dataclass
@@ -322,7 +312,7 @@ class Decided:
     identical : ndarray of bool
         Whether the texts are equal.
     candidates, closed_lists, largest_form : int
-        See :class:`neardup.summary.Summary`.
+        See :class:`neardup._engine.summary.Summary`.
     """
 
     kept_for: NDArray[np.int64]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 
+from neardup._engine.messages import Message
 from neardup.exceptions import MissingDependencyError
 
 __all__ = ["require"]
@@ -15,7 +16,7 @@ def require(what: str, extra: str, *modules: str) -> None:
     Parameters
     ----------
     what : str
-        What needs them, as the beginning of a sentence: ``An index``.
+        Code of what needs them, as the beginning of a sentence: ``readers.an_index``.
     extra : str
         The extra of neardup that has them.
     *modules : str
@@ -27,10 +28,10 @@ def require(what: str, extra: str, *modules: str) -> None:
 
     Examples
     --------
-    >>> require("An example", "index", "no_such_module")
+    >>> require("readers.an_index", "index", "no_such_module")
     Traceback (most recent call last):
       ...
-    neardup.exceptions.MissingDependencyError: An example needs no_such_module. Install it with:
+    neardup.exceptions.MissingDependencyError: An index needs no_such_module. Install it with:
     pip install 'neardup[index]'
     """
     for module in modules:
@@ -38,5 +39,5 @@ def require(what: str, extra: str, *modules: str) -> None:
             importlib.import_module(module)
         except ImportError as error:
             raise MissingDependencyError(
-                f"{what} needs {module}. Install it with: pip install 'neardup[{extra}]'"
+                Message("readers.needs", what=Message(what), module=module, extra=extra)
             ) from error

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.parameters import bad
+from neardup._engine.validation import bad
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -47,13 +47,15 @@ def check_memory(value: Any, name: str = "memory") -> int:
         found = _SIZE.fullmatch(value.strip())
         unit = None if found is None else _UNITS.get(found[2].lower())
         if found is not None and unit is not None:
-            size = int(float(found[1]) * unit)
+            # Endless for more digits than a float holds.
+            with contextlib.suppress(OverflowError):
+                size = int(float(found[1]) * unit)
     elif not isinstance(value, bool):
         with contextlib.suppress(TypeError):
             # NumPy's integers are numbers too.
             size = operator.index(value)
     if size is None or size < LEAST:
-        raise bad(name, f"a size of at least {LEAST >> 20}MiB, such as '4GB' or '1.5 GiB'", value)
+        raise bad(name, "runs.memory", value, least=LEAST >> 20)
     return size
 
 

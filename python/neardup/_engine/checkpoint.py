@@ -16,10 +16,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from neardup._engine.messages import Message, system_words
 from neardup.exceptions import InputError, OutputError, ParameterError
 
 #: Changes whenever what a run leaves does.
-_FORMAT = 2
+_FORMAT = 3
 
 #: All that runs leave, beside their marks.
 _LEFT = (
@@ -70,7 +71,9 @@ class Work:
         except OSError as error:
             self._release()
             raise OutputError(
-                f"{self.folder}: cannot be used as a work folder: {error.strerror}."
+                Message(
+                    "runs.work_cannot_be_used", folder=str(self.folder), reason=system_words(error)
+                )
             ) from error
         except BaseException:
             self._release()
@@ -100,8 +103,7 @@ class Work:
         others = [name for name in names if name not in ours]
         if others and _MANIFEST not in names:
             raise InputError(
-                f"{self.folder}: must be empty or the work folder of an earlier run. Got a folder "
-                f"with {others[0]} in it instead. Name another one with work= (--work)."
+                Message("runs.work_of_nobody", folder=str(self.folder), found=others[0])
             )
 
     def _take_lock(self) -> None:
@@ -116,10 +118,7 @@ class Work:
             try:
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise InputError(
-                    f"{self.folder}: another run is using this work folder. Wait for it, or name "
-                    "another folder with work= (--work)."
-                ) from None
+                raise InputError(Message("runs.work_in_use", folder=str(self.folder))) from None
             # A run that ended meanwhile has removed the file that it had locked.
             with contextlib.suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(self._lock), path.stat()):
@@ -145,9 +144,7 @@ class Work:
         changed = [name for name in wanted if found.get(name) != wanted[name]]
         if changed:
             raise InputError(
-                f"{self.folder}: is the work folder of a run with another {_listed(changed)}. "
-                "Repeat that run as it was, name another folder with work= (--work), or delete "
-                "this one."
+                Message("runs.work_of_other_run", folder=str(self.folder), names=_listed(changed))
             )
 
     def _mark(self, stage: str) -> Path:
@@ -177,7 +174,7 @@ class Work:
         for name, digest in mark["files"].items():
             path = self.folder / name
             if not path.exists() or _digest(path) != digest:
-                raise self._damaged(f"{path}: is not what a run left there.")
+                raise self._damaged(Message("runs.work_changed", file=str(path)))
         said: dict[str, Any] = mark["said"]
         return said
 
@@ -192,13 +189,10 @@ class Work:
         try:
             yield
         except (InputError, OutputError, ParameterError) as error:
-            raise self._damaged(str(error)) from error
+            raise self._damaged(error.args[0]) from error
 
     def _damaged(self, fact: str) -> InputError:
-        return InputError(
-            f"{fact} The work folder cannot be gone on with: delete {self.folder}, and run the "
-            "same command from the beginning."
-        )
+        return InputError(Message("runs.work_damaged", fact=fact, folder=str(self.folder)))
 
     def _read(self, path: Path) -> dict[str, Any]:
         """Return what `_write` wrote."""
@@ -211,7 +205,7 @@ class Work:
         except (OSError, ValueError, KeyError, TypeError):
             is_whole = False
         if not is_whole:
-            raise self._damaged(f"{path}: is not what a run left there.")
+            raise self._damaged(Message("runs.work_changed", file=str(path)))
         return content
 
     def began(self, outputs: Iterable[tuple[str, str]]) -> None:
@@ -250,8 +244,7 @@ def refuse_outputs(folder: Path, outputs: Iterable[str | Path | None]) -> None:
     for path in outputs:
         if path is not None and os.path.realpath(path).startswith(inside):
             raise ParameterError(
-                f"The 'work' parameter must be a folder without outputs. Got {folder}, which is to "
-                f"have {path} in it, instead. Name another folder with work= (--work)."
+                Message("runs.output_in_work", parameter="work", folder=str(folder), file=str(path))
             )
 
 
@@ -271,16 +264,15 @@ def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, 
         try:
             several = names_several(name)
             if name == "-" or not (several or path.is_file() or not path.exists()):
-                raise InputError(
-                    f"{name}: a run with a work folder reads its inputs again, and this cannot be. "
-                    "Write it to a file first."
-                )
+                raise InputError(Message("runs.read_only_once", file=name))
             if not several:
                 status = path.stat()
                 states.append((name, status.st_size, status.st_mtime_ns))
                 continue
         except OSError as error:
-            raise InputError(f"{name}: cannot be read: {error.strerror}.") from error
+            raise InputError(
+                Message("runs.cannot_be_read", file=name, reason=system_words(error))
+            ) from error
         for file in (Path(one.path) for one in select_files(name, format).files):
             try:
                 status = file.stat()
@@ -322,4 +314,6 @@ def _identity(path: str) -> list[int] | None:
 
 
 def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    if len(names) == 1:
+        return names[0]
+    return Message("runs.names_and", names=", ".join(names[:-1]), last=names[-1])

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import numbers
 import operator
 import os
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from neardup._engine.messages import Message
 from neardup.exceptions import ParameterError
 
 _SHOWN = 60
@@ -20,38 +22,50 @@ _SHOWN = 60
 MAX_WORKERS = 1024
 
 
-def bad(name: str, expected: str, value: Any) -> ParameterError:
-    """Return the error that a value is out of bounds."""
-    got = repr(value)
+def bad(name: str, expected: str, value: Any, **bounds: Any) -> ParameterError:
+    """Return the error that a value is out of bounds.
+
+    `expected` is the code of what it must be, such as ``"expected.flag"``.
+    """
+    try:
+        got = repr(value)
+    except Exception:  # a class of the caller's; or an integer of more digits than Python shows
+        got = f"a value of the type {type(value).__name__}"
     got = got if len(got) <= _SHOWN else got[:_SHOWN] + "..."
-    return ParameterError(f"The '{name}' parameter must be {expected}. Got {got} instead.")
+    must = Message(expected, **bounds)
+    return ParameterError(Message("options.must_be", parameter=name, expected=must, value=got))
 
 
 def check_threshold(value: Any, name: str = "threshold") -> float:
     """A similarity, above 0 and at most 1."""
     number = None
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        number = float(value)
+        # Not all numbers have a float.
+        with contextlib.suppress(OverflowError):
+            number = float(value)
     if number is None or not 0 < number <= 1:
-        raise bad(name, "a number above 0 and at most 1", value)
+        raise bad(name, "expected.threshold", value)
     return number
 
 
-def check_whole(value: Any, name: str, least: int, most: int | None = None, what: str = "") -> int:
+def check_whole(
+    value: Any, name: str, least: int, most: int | None = None, what: str = "expected.whole_between"
+) -> int:
     """A whole number, bounds inclusive; NumPy's integers are numbers too."""
     try:
         whole = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
         whole = None
     if whole is None or whole < least or (most is not None and whole > most):
-        bounds = f"of at least {least}" if most is None else f"from {least} to {most}{what}"
-        raise bad(name, f"a whole number {bounds}", value)
+        if most is None:
+            raise bad(name, "expected.whole_from", value, least=least)
+        raise bad(name, what, value, least=least, most=most)
     return whole
 
 
 def check_max_distance(value: Any, bits: int, name: str = "max_distance") -> int:
     """A distance in bits, 0 to `bits` inclusive."""
-    return check_whole(value, name, 0, bits, ", the width of a fingerprint")
+    return check_whole(value, name, 0, bits, "expected.distance")
 
 
 def check_workers(value: Any) -> int:
@@ -62,39 +76,39 @@ def check_workers(value: Any) -> int:
 def check_flag(value: Any, name: str) -> bool:
     """True or false, and nothing that merely looks like it."""
     if not isinstance(value, bool):
-        raise bad(name, "True or False", value)
+        raise bad(name, "expected.flag", value)
     return value
 
 
 def check_choice(value: Any, name: str, choices: Sequence[Any]) -> Any:
     """One of a few values."""
     if isinstance(value, bool) or value not in choices:
-        raise bad(name, f"one of {', '.join(map(str, choices))}", value)
+        raise bad(name, "expected.choice", value, choices=", ".join(map(str, choices)))
     return value
 
 
 def check_field(value: Any, name: str) -> str | None:
     """The name of a field, or None for the default."""
     if value is not None and not isinstance(value, str):
-        raise bad(name, "the name of a field or None", value)
+        raise bad(name, "expected.field", value)
     return value
 
 
 def check_string(value: Any, name: str) -> str:
     """Text."""
     if not isinstance(value, str):
-        raise bad(name, "text", value)
+        raise bad(name, "expected.text", value)
     return value
 
 
 def check_path(value: Any, name: str) -> Path:
     """A path, as text or as a Path."""
     if not isinstance(value, (str, os.PathLike)):
-        raise bad(name, "a path", value)
+        raise bad(name, "expected.path", value)
     return Path(value)
 
 
-def paths_of(value: Any, name: str, expected: str = "a path or a list of paths") -> list[str]:
+def paths_of(value: Any, name: str, expected: str = "expected.paths") -> list[str]:
     """One or more paths, as a list."""
     if isinstance(value, (str, os.PathLike)):
         return [os.fspath(value)]
@@ -102,5 +116,5 @@ def paths_of(value: Any, name: str, expected: str = "a path or a list of paths")
         raise bad(name, expected, value)
     paths = list(value)
     if not paths or not all(isinstance(path, (str, os.PathLike)) for path in paths):
-        raise bad(name, f"{expected}, at least one", paths)
+        raise bad(name, f"{expected}_some", paths)
     return [os.fspath(path) for path in paths]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from neardup._engine.messages import Message
+from neardup._engine.recipe_assets import compiled
+from neardup._engine.validation import bad, check_workers
 from neardup.exceptions import InputError
-from neardup.parameters import bad, check_workers
 from neardup.recipe import Recipe
-from neardup.resources import compiled
 from neardup.segmenters import encoded_units, load_segmenter
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def sketched(
     items = _listed(texts, "texts")
     title_list = None if titles is None else _listed(titles, "titles")
     if title_list is not None and len(title_list) != len(items):
-        raise bad("titles", f"one title a text, {len(items)} of them", title_list)
+        raise bad("titles", "readers.one_title_a_text", title_list, count=len(items))
     segmenter = load_segmenter(recipe.callable_name) if recipe.callable_name else None
     for begin in range(0, len(items), _TOGETHER):
         some = items[begin : begin + _TOGETHER]
@@ -69,21 +70,25 @@ def _column(values: list[Any], name: str, first: int, *, missing: bool) -> pa.La
 def _listed(values: Iterable[Any], name: str) -> list[Any]:
     # A str is an iterable of str, and never what is meant.
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise bad(name, "a list of text", values)
+        raise bad(name, "readers.list_of_text", values)
     return list(values)
 
 
 def checked_text(text: str, name: str) -> str:
     """Return `text` if it is a str that UTF-8 can hold."""
     if not isinstance(text, str):
-        raise InputError(f"{name}: expected text, found {type(text).__name__}.")
+        found = type(text).__name__
+        raise InputError(Message("readers.expected_text", parameter=name, value=found))
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise InputError(
-            f"{name}: expected Unicode text, found the lone surrogate "
-            f"U+{ord(text[error.start]):04X} at character {error.start}. "
-            f"Decode the source again, or drop it with text.encode(errors='replace')."
+            Message(
+                "readers.lone_surrogate",
+                parameter=name,
+                surrogate=f"{ord(text[error.start]):04X}",
+                at=error.start,
+            )
         ) from None
     return text
 

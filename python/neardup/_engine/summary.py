@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from neardup._engine.messages import Message
+
 #: What fewer documents share is not worth a note.
 _WORTH_TELLING = 10_000
 
@@ -102,7 +104,7 @@ class Summary:
         )
 
 
-def crowd_notes(summary: Summary) -> list[str]:
+def crowd_notes(summary: Summary) -> list[Message]:
     """Say where very many documents are alike: it is seldom what was meant.
 
     Examples
@@ -112,20 +114,11 @@ def crowd_notes(summary: Summary) -> list[str]:
     """
     notes = []
     if summary.without_features >= _WORTH_TELLING:
-        notes.append(
-            f"{summary.without_features:,} records have a text without anything to compare, "
-            "such as an empty one; they equal only identical texts."
-        )
+        notes.append(Message("runs.nothing_to_compare", count=summary.without_features))
     if summary.largest_cluster >= _WORTH_TELLING:
-        notes.append(
-            f"one kept record stands for {summary.largest_cluster - 1:,} others; look whether "
-            "they are what you take for duplicates."
-        )
+        notes.append(Message("runs.large_cluster", count=summary.largest_cluster - 1))
     if summary.closed_lists and summary.largest_form >= _WORTH_TELLING:
-        notes.append(
-            f"{summary.largest_form:,} records share a form: a phrase that all of them have. "
-            "It is not taken for content, and candidates are searched by what else they have."
-        )
+        notes.append(Message("runs.shared_form", count=summary.largest_form))
     return notes
 
 

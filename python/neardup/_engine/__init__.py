@@ -1,0 +1,1 @@
+"""What the public tasks share, and no user imports."""

@@ -1,0 +1,62 @@
+"""What a command says on standard error, in the language of its user.
+
+Results on standard output are the same in every language: programs read them.
+"""
+
+from __future__ import annotations
+
+from unicodedata import east_asian_width
+
+import typer
+
+from neardup._engine.messages import Message, in_language, language_of_environment
+
+__all__ = ["Row", "choose_language", "say", "tell", "tell_note", "tell_rows"]
+
+#: A line of a summary: its name in the catalogue (``cli.summary_`` and this), a count, a remark.
+Row = tuple[str, int | str, str]
+
+_chosen: str | None = None
+
+
+def choose_language(language: str | None) -> None:
+    """Set the language of all messages; None leaves the choice to the environment."""
+    global _chosen
+    # What is wrong with this one is said in the environment's.
+    _chosen = None
+    if language is not None:
+        # Deferred, since most runs do not name one.
+        from neardup._engine.messages import LANGUAGES
+        from neardup._engine.validation import check_choice
+
+        check_choice(language, "language", LANGUAGES)
+    _chosen = language
+
+
+def say(said: object) -> str:
+    """Return a message, or that of an error, in the user's language."""
+    return in_language(said, _chosen or language_of_environment())
+
+
+def tell(said: object) -> None:
+    """Print a message, or that of an error, after the program's name."""
+    typer.echo(f"neardup: {say(said)}", err=True)
+
+
+def tell_note(said: str) -> None:
+    """Print what is worth knowing, and no error."""
+    tell(Message("cli.note", note=said))
+
+
+def tell_rows(rows: list[Row]) -> None:
+    """Print a summary: names, counts and remarks in columns."""
+    for name, count, remark in rows:
+        said = say(Message(f"cli.summary_{name}"))
+        shown = count if isinstance(count, str) else f"{count:,}"
+        line = f"{' ' * (18 - _width(said))}{said}  {shown:>12}  {say(remark)}"
+        typer.echo(line.rstrip(), err=True)
+
+
+def _width(text: str) -> int:
+    """Return how many columns a terminal needs: two for each Chinese character."""
+    return sum(1 + (east_asian_width(one) in "WF") for one in text)

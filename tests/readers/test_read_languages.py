@@ -1,0 +1,123 @@
+"""What readers say is data, and is said in Chinese as well as in English."""
+
+import json
+import pickle
+
+import pytest
+from tests.readers.making import column, docx, paragraph, pdf, run
+
+from neardup._engine.messages import Message, in_language
+from neardup.readers import Limits, Problem, UnreadableFileError, open_sources, read_bytes
+from neardup.readers.grouped_problems import GroupedProblems
+from neardup.readers.remarks import Remarks
+
+TEXT = "本研究于每周六清晨在城北的三个湖泊边记录水鸟的种类与数量，并与前人的记录作比较。"
+HIDDEN = "<w:rPr><w:vanish/></w:rPr>"
+REFUSED = {
+    "bad_doc": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "a.doc"),
+    "bad_rtf": (b"{\\rtf1 x}", "a.rtf"),
+    "bad_docx_cut": (docx(paragraph(TEXT))[:300], "a.docx"),
+    "zip_damaged": (docx(paragraph(TEXT))[:300], "a"),
+    "bad_pdf": (b"%PDF-1.7 broken", "a.pdf"),
+    "bad_scanned": (pdf([[], []]), "a.pdf"),
+    "bad_picture": (b"\x89PNG\r\n", "a.png"),
+    "picture": (b"GIF89a", "a.gif"),
+    "bad_other": (b"\x7fELF", "a"),
+    "binary": (bytes(100), "a.txt"),
+    "pages": (pdf([column([TEXT])] * 3), "a.pdf"),
+    "file_large": (b"x" * 100_000, "a.txt"),
+    "unpacked": (docx(paragraph(TEXT)), "a.docx"),
+}
+LIMITS = Limits(max_pages=2, max_bytes=90_000, max_unpacked_bytes=200)
+NOTED = {
+    "hidden": (docx(f"<w:p>{run(TEXT)}{run('看不见', HIDDEN)}</w:p>"), "a.docx"),
+    "pages_blank": (pdf([column([TEXT]), []]), "a.pdf"),
+    "nuls": (TEXT.encode() + b"\0", "a.txt"),
+    "read_as": ((TEXT * 9).encode("gb18030"), "a.txt"),
+    "half": ((TEXT * 9).encode("gb18030")[:-1], "a.txt"),
+}
+
+
+def zh(said):
+    return in_language(said, "zh")
+
+
+def is_chinese(text):
+    return any("\u4e00" <= character <= "\u9fff" for character in text)
+
+
+@pytest.mark.parametrize("key", REFUSED)
+def test_refused_files(key):
+    data, name = REFUSED[key]
+    with pytest.raises(UnreadableFileError) as caught:
+        read_bytes(data, name, limits=LIMITS)
+    error = caught.value
+    assert (error.code, error.values["file"]) == (f"readers.{key}", name)
+    # The sentence and its parts are two ways to say one thing.
+    assert str(error) == str(error.problem)
+    assert is_chinese(zh(error))
+    assert is_chinese(zh(error.problem))
+    assert Message.from_dict(json.loads(json.dumps(error.args[0].to_dict()))) == str(error)
+
+
+@pytest.mark.parametrize("key", NOTED)
+def test_notes(key):
+    notes = read_bytes(*NOTED[key]).notes
+    assert f"readers.{key}" in {note.code for note in notes}
+    assert all(is_chinese(zh(note)) for note in notes)
+
+
+def test_notes_on_many_files():
+    remarks = Remarks()
+    note = Message(
+        "readers.read_as", encoding="big5", certainty=Message("readers.certainty_likely")
+    )
+    for name in ("a.txt", "b.txt"):
+        remarks.add(name, [note])
+    for at in range(8):
+        remarks.add("c.txt", [Message("readers.nuls", count=at)])
+    lines = remarks.lines()
+    assert lines[0] == "a.txt and 1 more file: read as big5 (likely)."
+    assert zh(lines[0]) == "a.txt 和另外 1 个文件：按 big5 编码读取（很可能正确）。"
+    assert zh(lines[1]) == "c.txt：有 0 个空字符（NUL），未计入。"
+    assert lines[8].values == {"count": 1}
+
+
+def test_a_problem_keeps_its_parts(make):
+    make("a.jsonl", b'{"text": "x"}\noops\n\xff\n{"text": 7}\n')
+    problems = [p for batch in open_sources(["a.jsonl"]).batches() for p in batch.problems]
+    assert [p.reason.code for p in problems] == [
+        "readers.must_be_json",
+        "readers.must_be_utf8",
+        "readers.must_be_text",
+    ]
+    assert zh(problems[1]) == (
+        "a.jsonl：第 3 条记录：应为有效的 UTF-8（该记录的第 1 个字节无效），实为 \\xff。"
+        "请先转换编码，例如：iconv -f gb18030 -t utf-8。"
+    )
+    assert zh(problems[2]) == "a.jsonl：第 4 条记录的字段“text”：应为文本，实为 7。"
+    for problem in problems:
+        for again in (
+            pickle.loads(pickle.dumps(problem)),
+            Problem.from_dict(json.loads(json.dumps(problem.to_dict()))),
+        ):
+            assert (again, zh(again)) == (problem, zh(problem))
+
+
+def test_problems_of_one_kind(make):
+    make("a.jsonl", b'{"text": "x"}\n' + b'{"url": 1}\n' * 5 + b"oops\n[}\n")
+    for at in range(5):
+        make(f"d/{at}.csv", b"id,label\n1,2\n")
+    make("d/a.jsonl", b'{"text": "x"}\n')
+    grouped = GroupedProblems()
+    for batch in open_sources(["a.jsonl", "d"]).batches():
+        for problem in batch.problems:
+            grouped.add(problem)
+    lines = [line for line, _ in grouped.lines()]
+    assert sorted(map(zh, lines)) == [
+        "5 个文件：未读取：应有文本列 'text', 'content' 或 'body'（d/0.csv、d/1.csv、d/2.csv 等）。"
+        "d/0.csv：实为 'id', 'label'。请用 text=（--text-field）指定字段。",
+        "a.jsonl：2 条记录应为有效的 JSON（第 7, 8 条）。第 7 条实为 oops。",
+        "a.jsonl：5 条记录没有文本字段 'text', 'content' 或 'body'（第 2, 3, 4 条等）。"
+        "第 2 条有 'url'。",
+    ]
