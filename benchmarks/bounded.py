@@ -25,7 +25,7 @@ import pyarrow as pa
 import machine
 from neardup import _core
 from neardup._engine.recipe_assets import compiled
-from neardup.plan import rule
+from neardup._engine.rule import rule
 from neardup.readers import open_sources
 from neardup.recipe import load_recipe
 

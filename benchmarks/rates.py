@@ -73,7 +73,7 @@ def exchanged(texts):
     """Return what the exchange of keys and the verification cost, a document."""
     from neardup import _core, load_recipe
     from neardup._engine import recipe_assets as resources
-    from neardup.plan import rule as rule_of
+    from neardup._engine.rule import rule as rule_of
 
     recipe = load_recipe("minhash")
     rule = rule_of(recipe, threshold=THRESHOLD)

@@ -108,7 +108,7 @@ def _options(
 
 
 def _in_order_of_the_stages(panels: dict[str, list[typing.Any]]) -> list[str]:
-    known = ["Service", "Input", "Library", "Normalize to sketch", "Candidates to cluster"]
+    known = ["Service", "Input", "Library", "Text", "Matching"]
     known += ["Alignment", "Output", "Limits", "Run"]
     return [p for p in known if p in panels] + [p for p in panels if p not in known]
 

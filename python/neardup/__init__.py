@@ -15,6 +15,7 @@ The first four are a recipe.
 """
 
 # An interrupt during the imports below must end the command like any other interrupt.
+from neardup._engine import __version__
 from neardup._engine import interrupt as _interrupt
 
 if _interrupt.is_command():
@@ -52,8 +53,6 @@ from neardup.sketch import (
     fingerprint_many,
     signature_many,
 )
-
-__version__ = "0.1.0"
 
 __all__ = [
     "CandidatePairs",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from neardup._engine.messages import Message
 from neardup._engine.recipe_assets import compiled
+from neardup._engine.rule import measure_name, rule
 from neardup._engine.text_inputs import checked_text, prepared
 from neardup._engine.validation import check_flag
-from neardup.plan import measure_name, rule
 from neardup.recipe import Recipe, load_recipe
 
 if TYPE_CHECKING:

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from neardup._engine.summary import Clock, Summary, peak_memory
-from neardup._engine.validation import check_choice, check_field, check_flag
-from neardup.plan import Plan, Rule, plan_of, rule
-from neardup.recipe import Recipe, load_recipe
+from neardup._engine.options import (
+    DedupOptions,
+    PairsFilesParameters,
+    PairsParameters,
+    completed,
+    takes_options,
+)
+from neardup._engine.summary import Summary
+from neardup.plan import Plan, plan_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup import _core
-    from neardup._engine.ingest import Progress
+    from neardup._engine.ingest import Collected
+    from neardup._engine.pipeline import Pipeline
     from neardup.readers import Problem
 
 
@@ -43,25 +48,15 @@ class PairsResult:
     problems: list[Problem]
 
 
-def pairs(
-    data: Any,
-    *,
-    text: str | None = None,
-    id: str | None = None,
-    title: str | None = None,
-    threshold: float | None = None,
-    max_distance: int | None = None,
-    recipe: str | Path | Recipe = "general",
-    title_from_first_line: bool = False,
-    workers: int = 0,
-) -> PairsResult:
+@takes_options
+def pairs(data: Any, **options: Unpack[PairsParameters]) -> PairsResult:
     """Return every pair of documents that are verified similar.
 
     Parameters
     ----------
-    data, text, id, title, threshold, max_distance, recipe, \
-title_from_first_line, workers
-        As in :func:`neardup.dedup`.
+    data : Arrow table, pandas or polars DataFrame, list of str, list of dict
+        As for :func:`neardup.dedup`.
+    {options}
 
     Returns
     -------
@@ -94,54 +89,29 @@ title_from_first_line, workers
     >>> found.table.select(["id_a", "id_b"]).to_pylist()
     [{'id_a': '0', 'id_b': '2'}]
     """
+    from neardup._engine.pipeline import Pipeline
     from neardup.readers import open_table
 
-    check_flag(title_from_first_line, "title_from_first_line")
-    source = open_table(
-        data,
-        text_field=check_field(text, "text"),
-        id_field=check_field(id, "id"),
-        title_field=check_field(title, "title"),
-    )
-    return _find(
-        source,
-        load_recipe(recipe),
-        threshold=threshold,
-        max_distance=max_distance,
-        title_from_first_line=title_from_first_line,
-        workers=workers,
-    )
+    chosen = DedupOptions.of(completed(pairs, options))
+    result, _ = _found(Pipeline(chosen), open_table(data, **chosen.fields))
+    return result
 
 
+@takes_options
 def pairs_files(
     inputs: Sequence[str | Path],
     output: str | Path,
-    *,
-    report: str | Path | None = None,
-    format: str | None = None,
-    text: str | None = None,
-    id: str | None = None,
-    title: str | None = None,
-    threshold: float | None = None,
-    max_distance: int | None = None,
-    recipe: str | Path | Recipe = "general",
-    on_error: str = "keep",
-    title_from_first_line: bool = False,
-    workers: int = 0,
-    force: bool = False,
-    progress: Progress | None = None,
+    **options: Unpack[PairsFilesParameters],
 ) -> PairsResult:
     """Write every verified pair of files.
 
     Parameters
     ----------
+    inputs : sequence of str or Path
+        As for :func:`neardup.dedup_files`.
     output : str or Path
         Where the pairs go; format by extension, ``-`` for standard output.
-    on_error : {"keep", "stop"}, default="keep"
-        Whether to go on after a record that cannot be read; it is in no pair.
-    inputs, report, format, text, id, title, threshold, max_distance, recipe, \
-title_from_first_line, workers, force, progress
-        As in :func:`neardup.dedup_files`.
+    {options}
 
     Returns
     -------
@@ -152,125 +122,40 @@ title_from_first_line, workers, force, progress
     ParameterError, InputError, OutputError
         As :func:`neardup.dedup_files` does.
     """
-    from neardup._engine.ingest import Progress
-    from neardup.readers import open_sources
-    from neardup.writers import PAIRS, OutputSet, write_rows
+    from neardup._engine.file_run import FileRun
+    from neardup.writers import PAIRS, write_rows
 
-    check_choice(on_error, "on_error", ("keep", "stop"))
-    check_flag(title_from_first_line, "title_from_first_line")
-    chosen = load_recipe(recipe)
-    watched = progress or Progress()
-    with OutputSet() as outputs:
-        pairs_file = outputs.open(output, force=force)
-        report_file = None if report is None else outputs.open_text(report, force=force)
-        sources = open_sources(
-            inputs,
-            format=format,
-            text_field=check_field(text, "text"),
-            id_field=check_field(id, "id"),
-            title_field=check_field(title, "title"),
-            output_paths=[path for path in (output, report) if path is not None],
-        )
-        result = _find(
-            sources,
-            chosen,
-            threshold=threshold,
-            max_distance=max_distance,
-            title_from_first_line=title_from_first_line,
-            stop_on_error=on_error == "stop",
-            workers=workers,
-            progress=watched,
-        )
-        result.summary.problems += sources.report_to(watched)
-        write_rows(pairs_file, result.table, PAIRS)
-        if report_file is not None:
-            settings = {"inputs": [str(path) for path in inputs], "output": str(output)}
-            text_of_report = result.summary.report(
-                recipe=chosen,
-                recipe_id=chosen.id,
-                plan=result.plan,
-                problems=[*result.problems, *sources.notes],
-                notes=[*sources.remarks],
-                **settings,
-            )
-            report_file.write(text_of_report.encode(errors="backslashreplace") + b"\n")
+    given = completed(pairs_files, options)
+    chosen = DedupOptions.of(given)
+    with FileRun("pairs", chosen, inputs, {"output": output}, given) as run:
+        result, collected = _found(run.pipeline, run.sources)
+        result.summary.problems += run.sources.report_to(run.pipeline.progress)
+        write_rows(run.outputs["output"], result.table, PAIRS)
+        run.pipeline.clock.lap("write")
+        run.report(result.summary, collected, result.plan)
     return result
 
 
-def _find(
-    source: Any,
-    recipe: Recipe,
-    *,
-    threshold: float | None = None,
-    max_distance: int | None = None,
-    title_from_first_line: bool = False,
-    stop_on_error: bool = False,
-    workers: int = 0,
-    progress: Progress | None = None,
-) -> PairsResult:
+def _found(pipeline: Pipeline, source: Any) -> tuple[PairsResult, Collected]:
+    """Read all documents and verify all candidate pairs."""
     import pyarrow as pa
 
-    from neardup._engine.ingest import collect
-
-    clock = Clock()
-    wanted = rule(recipe, threshold=threshold, max_distance=max_distance)
-    collected = collect(
-        source.batches(titles=recipe.weigh.scheme == "improved"),
-        recipe,
-        keeps_texts=wanted.keeps_texts,
-        counted_shingle=wanted.counted_shingle,
-        workers=workers,
-        title_from_first_line=title_from_first_line,
-        stop_on_error=stop_on_error,
-        progress=progress,
-    )
-    clock.lap("read and sketch")
-    if progress is not None:
-        progress.stage("candidates, verify", None)
-    a, b, similarity, distance, candidates = _verified(collected.corpus, wanted)
+    options = pipeline.options
+    with pipeline.out_of_room():
+        collected = pipeline.read(source)
+        (a, b, similarity, distance), candidates = pipeline.pairs(collected)
     ids = collected.id_column()
     table = pa.table(
         {
             "id_a": ids.take(a),
             "id_b": ids.take(b),
             "similarity": pa.array(similarity),
-            "measure": pa.repeat(pa.scalar(wanted.measure), len(a)),
+            "measure": pa.repeat(pa.scalar(pipeline.rule.measure), len(a)),
             "distance": pa.array(distance, mask=distance < 0),
         }
     )
-    clock.lap("candidates, verify")
-    readable = collected.features() >= 0
-    summary = Summary(
-        task="pairs",
-        read=len(readable),
-        unreadable=int((~readable).sum()),
-        pairs=len(a),
-        kept=len(readable),
-        problems=collected.problem_count,
-        candidates=candidates,
-        bytes_read=collected.bytes_read,
-        seconds=clock.seconds(),
-        peak_memory=peak_memory(),
-        stages=clock.stages,
-    )
-    search = plan_of(recipe, wanted, len(readable), look_ups=False)
-    return PairsResult(table, summary, search, collected.problems)
-
-
-def _verified(corpus: _core.Corpus, wanted: Rule) -> tuple[Any, Any, Any, Any, int]:
-    """Return all verified pairs as columns, and the number of candidates."""
-    import numpy as np
-
-    from neardup import _core
-
-    search = _core.PairSearch(corpus, wanted.compiled(len(corpus)))
-    # In pieces, so that Ctrl-C is heard between them.
-    pieces = list(iter(lambda: search.next_piece(corpus), None))
-    kinds = (np.uint32, np.uint32, np.float64, np.int32)
-    columns = [
-        np.concatenate([piece[at] for piece in pieces]) if pieces else np.zeros(0, kind)
-        for at, kind in enumerate(kinds)
-    ]
-    order = np.lexsort((columns[1], columns[0]))
-    a, b, similarity, distance = (column[order] for column in columns)
-    return a, b, similarity, distance, search.candidates()
+    pipeline.clock.lap("candidates, verify")
+    count = len(ids)
+    summary = pipeline.summary("pairs", collected, pairs=len(a), kept=count, candidates=candidates)
+    plan = plan_of(options.recipe, pipeline.rule, count, look_ups=False)
+    return PairsResult(table, summary, plan, collected.problems), collected

@@ -4,28 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import check_flag, check_max_distance, check_threshold, check_whole
-from neardup.exceptions import ParameterError
-from neardup.recipe import CORPUS, NONE, Recipe, Sketch, load_recipe
-
-if TYPE_CHECKING:
-    from neardup import _core
+from neardup._engine.options import MatchParameters, completed, takes_options
+from neardup._engine.rule import Rule, rule
+from neardup._engine.validation import check_flag, check_whole
+from neardup.recipe import NONE, Recipe, load_recipe
 
 #: Seconds to verify a pair of unrelated news texts whose shingles are at hand,
 #: measured on the machine of the search's cost model.
 _VERIFY = 3e-7
-
-#: Wanted share of the pairs exactly at the threshold that a search of
-#: fingerprints finds. A bit more of distance doubles the pairs to verify; pairs
-#: above the threshold are found more surely.
-RECALL = 0.98
-
-#: The same for a search of signatures, where another band costs little.
-BANDS_RECALL = 0.99
 
 #: Bytes for each band of a document: its number, its entry in a list, and its
 #: part of the list's head.
@@ -42,145 +30,6 @@ _RARE_KEYS, _OTHER_KEYS = 16, 6
 
 #: Points of the printed curve of a banding.
 _POINTS = 21
-
-
-@dataclass(frozen=True)
-class Rule:
-    """When two documents are duplicates.
-
-    Parameters
-    ----------
-    scheme : {"near", "bands", "postings", "prefix"}
-        How candidates are found; follows from the kind of sketch.
-    max_distance : int or None
-        For fingerprints: largest number of differing bits of a candidate pair,
-        inclusive.
-    threshold : float or None
-        Smallest similarity, inclusive; None if the distance alone decides.
-    measured : {"content", "resemblance", "sketch"}
-        What the threshold is for.
-    common : bool
-        Whether it is counted which shingles the collection has in common.
-    shingle : int
-        Characters in a shingle of what is measured.
-    min_features : int
-        A text with fewer features equals only an identical text.
-    sketch : Sketch
-        The settings of the sketches.
-    """
-
-    scheme: str
-    max_distance: int | None
-    threshold: float | None
-    measured: str
-    common: bool
-    shingle: int
-    min_features: int
-    sketch: Sketch
-
-    @property
-    def measure(self) -> str:
-        """Name of the similarity that every output states."""
-        return measure_name(self.measured, self.shingle, self.sketch.kind)
-
-    @property
-    def keeps_texts(self) -> bool:
-        """Whether texts decide, and so have to be kept till then."""
-        return self.measured != "sketch"
-
-    @property
-    def counted_shingle(self) -> int | None:
-        """Length of the shingles to count over the collection, or None."""
-        return self.shingle if self.common else None
-
-    def banding(self, documents: int) -> tuple[int, int, float]:
-        """Return bands, rows and the share found at the threshold; 0, 0, 1 without bands."""
-        from neardup import _core
-
-        if self.scheme != "bands" or self.threshold is None:
-            return 0, 0, 1.0
-        return _core.banding(self.threshold, BANDS_RECALL, self.sketch.num_perm, documents)
-
-    def compiled(self, documents: int) -> _core.Rule:
-        """Return the core's form, for a collection of so many documents."""
-        from neardup import _core
-
-        bands, rows, _ = self.banding(documents)
-        return _core.Rule(
-            scheme=self.scheme,
-            max_distance=self.max_distance or 0,
-            bands=bands,
-            rows=rows,
-            threshold=self.threshold or 0.0,
-            measure=self.measured,
-            shingle=self.shingle,
-            min_features=self.min_features,
-        )
-
-
-def measure_name(measured: str, shingle: int, kind: str) -> str:
-    """Return the name of a similarity: what is measured, and over which shingles."""
-    if measured != "sketch":
-        return f"{measured}({shingle})"
-    return {"simhash": "equal_bits", "minhash": "equal_values", "sample": "sampled_resemblance"}[
-        kind
-    ]
-
-
-def rule(
-    recipe: Recipe,
-    *,
-    threshold: float | None = None,
-    max_distance: int | None = None,
-    recall: float = RECALL,
-) -> Rule:
-    """Return what counts as a duplicate, from the call or else from the recipe.
-
-    A threshold means that texts decide, unless the recipe says otherwise. For
-    fingerprints the distance is derived from it unless it is given too, and a
-    distance alone decides by itself.
-    """
-    from neardup import _core
-
-    decide, sketch = recipe.decide, recipe.sketch
-    if sketch.kind != "simhash" and max_distance is not None:
-        value = check_whole(max_distance, "max_distance", 0)
-        raise ParameterError(
-            Message(
-                "runs.distance_without_fingerprints",
-                parameter="max_distance",
-                recipe=recipe.name,
-                kind=sketch.kind,
-                value=value,
-            )
-        )
-    if threshold is None and max_distance is None:
-        threshold, max_distance = decide.threshold, decide.max_distance
-    if threshold is None and max_distance is None:
-        raise ParameterError(Message("runs.no_bound", recipe=recipe.name))
-    measured = "sketch" if threshold is None else decide.measure
-    scheme = "near"
-    if threshold is not None:
-        threshold = check_threshold(threshold)
-    if sketch.kind == "minhash":
-        scheme = "bands"
-    elif sketch.kind == "sample":
-        scheme = "postings" if sketch.size else "prefix"
-    else:
-        if max_distance is None:
-            assert threshold is not None
-            max_distance = _core.radius(threshold, sketch.bits, recall)
-        max_distance = check_max_distance(max_distance, sketch.bits)
-    return Rule(
-        scheme=scheme,
-        max_distance=max_distance,
-        threshold=threshold,
-        measured=measured,
-        common=measured == "content" and decide.common == CORPUS,
-        shingle=decide.shingle,
-        min_features=decide.min_features,
-        sketch=sketch,
-    )
 
 
 @dataclass(frozen=True)
@@ -264,13 +113,9 @@ class Plan:
     keys: int = 0
 
 
+@takes_options
 def plan(
-    documents: int = 1_000_000,
-    *,
-    recipe: str | Path | Recipe = "general",
-    threshold: float | None = None,
-    max_distance: int | None = None,
-    look_ups: bool = False,
+    documents: int = 1_000_000, *, look_ups: bool = False, **options: Unpack[MatchParameters]
 ) -> Plan:
     """Return the search plan for a number of documents.
 
@@ -278,16 +123,10 @@ def plan(
     ----------
     documents : int, default=1_000_000
         At least 0, below 2**32.
-    recipe : str, Path or Recipe, default="general"
-        See :func:`neardup.load_recipe`.
-    threshold : float or None, default=None
-        Smallest similarity, inclusive, in (0, 1].
-    max_distance : int or None, default=None
-        For fingerprints: largest number of differing bits, inclusive. Without
-        either the recipe's own are taken.
     look_ups : bool, default=False
         Plan for one look-up after the other, as de-duplication does, and not
         for all pairs at once.
+    {options}
 
     Returns
     -------
@@ -320,9 +159,9 @@ def plan(
     """
     documents = check_whole(documents, "documents", 0, 2**32 - 1)
     check_flag(look_ups, "look_ups")
-    chosen = load_recipe(recipe)
-    wanted = rule(chosen, threshold=threshold, max_distance=max_distance)
-    return plan_of(chosen, wanted, documents, look_ups=look_ups)
+    given = completed(plan, options)
+    chosen = load_recipe(given.pop("recipe"))
+    return plan_of(chosen, rule(chosen, **given), documents, look_ups=look_ups)
 
 
 def plan_of(recipe: Recipe, wanted: Rule, documents: int, *, look_ups: bool) -> Plan:

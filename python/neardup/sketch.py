@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from neardup._engine.messages import Message
+from neardup._engine.options import (
+    DedupOptions,
+    FingerprintFilesParameters,
+    completed,
+    takes_options,
+)
 from neardup._engine.recipe_assets import compiled
 from neardup._engine.text_inputs import checked_text, prepared, sketched
-from neardup._engine.validation import bad, check_field, check_flag, check_whole
+from neardup._engine.validation import bad, check_whole
 from neardup.exceptions import ParameterError, SketchMismatchError
 from neardup.recipe import Recipe, load_recipe
 
@@ -19,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup._engine.ingest import Progress
+    from neardup._engine.ingest import Collected
 
 
 @dataclass(frozen=True)
@@ -287,32 +293,27 @@ def signature_many(
     return sketched(texts, None, chosen, workers).signatures()
 
 
+@takes_options
 def fingerprint_files(
     inputs: Sequence[str | Path],
     output: str | Path,
     *,
     recipe: str | Path | Recipe = "characters",
-    text: str | None = None,
-    id: str | None = None,
-    title: str | None = None,
-    title_from_first_line: bool = False,
-    format: str | None = None,
-    force: bool = False,
-    workers: int = 0,
-    progress: Progress | None = None,
+    **options: Unpack[FingerprintFilesParameters],
 ) -> int:
     """Write the fingerprint of each document of files.
 
     Parameters
     ----------
-    inputs, format, text, id, title, title_from_first_line, force, workers, progress
-        As in :func:`neardup.dedup_files`.
+    inputs : sequence of str or Path
+        As for :func:`neardup.dedup_files`.
     output : str or Path
         Gets one record a document, in input order: ``id``, ``fingerprint``
         (hexadecimal; null without features), ``features`` (their number; null
         where the record could not be read) and ``recipe``.
     recipe : str, Path or Recipe, default="characters"
         Document frequencies of the corpus are those of the inputs.
+    {options}
 
     Returns
     -------
@@ -324,53 +325,38 @@ def fingerprint_files(
     ParameterError, InputError, OutputError
         As :func:`neardup.dedup_files` does.
     """
-    from neardup._engine.ingest import Progress, collect
-    from neardup.readers import open_sources
-    from neardup.writers import OutputSet, write_rows
+    from neardup._engine.file_run import FileRun
+    from neardup.writers import write_rows
 
-    chosen = fingerprinting(recipe)
-    check_flag(title_from_first_line, "title_from_first_line")
-    with OutputSet() as outputs:
-        file = outputs.open(output, force=force)
-        sources = open_sources(
-            inputs,
-            format=format,
-            text_field=check_field(text, "text"),
-            id_field=check_field(id, "id"),
-            title_field=check_field(title, "title"),
-            output_paths=[output],
-        )
-        collected = collect(
-            sources.batches(titles=chosen.weigh.scheme == "improved"),
-            chosen,
-            keeps_texts=False,
-            workers=workers,
-            title_from_first_line=title_from_first_line,
-            progress=progress,
-        )
-        bits = chosen.sketch.bits
-        features = collected.features()
-        recipe_id = collected.recipe_id()
-        rows = zip(
-            collected.id_column().to_pylist(),
-            collected.corpus.fingerprints().tolist(),
-            features.tolist(),
-            strict=True,
-        )
-        write_rows(
-            file,
-            (
-                {
-                    "id": name,
-                    "fingerprint": _hexadecimal(_number(words), bits) if count > 0 else None,
-                    "features": count if count >= 0 else None,
-                    "recipe": recipe_id,
-                }
-                for name, words, count in rows
-            ),
-            _schema(),
-        )
-        return collected.problem_count + sources.report_to(progress or Progress())
+    given = completed(fingerprint_files, options)
+    chosen = DedupOptions.of({**given, "recipe": fingerprinting(recipe)}, compares=False)
+    with FileRun("fingerprint", chosen, inputs, {"output": output}, given) as run:
+        with run.pipeline.out_of_room():
+            collected = run.pipeline.read(run.sources)
+        write_rows(run.outputs["output"], _rows(collected, chosen), _schema())
+        return collected.problem_count + run.sources.report_to(run.pipeline.progress)
+
+
+def _rows(collected: Collected, options: DedupOptions) -> Iterator[dict[str, Any]]:
+    """Yield the record of each document."""
+    recipe_id = collected.recipe_id()
+    rows = zip(
+        collected.id_column().to_pylist(),
+        collected.corpus.fingerprints().tolist(),
+        collected.features().tolist(),
+        strict=True,
+    )
+    for name, words, count in rows:
+        if count < 0 and options.on_error == "drop":
+            continue
+        yield {
+            "id": name,
+            "fingerprint": _hexadecimal(_number(words), options.recipe.sketch.bits)
+            if count > 0
+            else None,
+            "features": count if count >= 0 else None,
+            "recipe": recipe_id,
+        }
 
 
 def _schema() -> pa.Schema:

@@ -118,4 +118,4 @@ def test_options_say_in_which_stage_they_work():
         for parameter in GROUP.commands["dedup"].params
         if parameter.param_type_name == "option" and parameter.name != "help"
     }
-    assert panels == {"Input", "Normalize to sketch", "Candidates to cluster", "Output", "Run"}
+    assert panels == {"Input", "Text", "Matching", "Output", "Run"}

@@ -70,7 +70,10 @@ _FILES = {
     "title": _FIELD,
     "recipe": _RECIPE,
     "title_from_first_line": _FLAG,
+    "on_error": ("ignore", "", None),
     "workers": _WORKERS,
+    "memory": _MEMORY,
+    "work": (7, b"folder"),
     "force": (),
     "progress": (),
 }
@@ -124,16 +127,12 @@ BAD = {
         "threshold": _THRESHOLD,
         "max_distance": _DISTANCE,
         "priority": ("best", 7),
-        "on_error": ("ignore", None),
-        "memory": _MEMORY,
-        "work": (7, b"folder"),
     },
     "pairs_files": _FILES
     | {
         "report": (),
         "threshold": _THRESHOLD,
         "max_distance": _DISTANCE,
-        "on_error": ("drop", None),
     },
     "fingerprint_files": _FILES,
     "fingerprint": {"text": _TEXT, "title": _TITLE, "recipe": _RECIPE},
@@ -165,7 +164,9 @@ BAD = {
         "max_distance": _DISTANCE,
         "recipe": _RECIPE,
         "title_from_first_line": _FLAG,
+        "on_error": ("ignore", "", None),
         "workers": _WORKERS,
+        "memory": _MEMORY,
     },
     "plan": {
         "documents": (-1, 2**32, 1.5, "7", None, True),

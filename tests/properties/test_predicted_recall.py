@@ -8,7 +8,7 @@ import pytest
 
 from neardup import _core, load_recipe, pairs, plan
 from neardup._engine.ingest import collect
-from neardup.plan import rule
+from neardup._engine.rule import rule
 from neardup.readers import open_table
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tasks import hard_texts
 
-from neardup import ParameterError, _core, dedup
+from neardup import ParameterError, _core, dedup, pairs
 from neardup._engine.id_spool import Ids
 from neardup._engine.memory import LEAST, check_memory
 from neardup.dedup import dedup_files
@@ -25,13 +25,12 @@ COLLECTIONS = {
 RECIPES = ("general", "minhash", "shingle", "characters", "classic", "improved", "shingle-sample")
 
 
-def memory_of_nothing(size, rule, folder):
+def memory_of_nothing(size, folder, *, sketches):
     """All that may leave memory leaves it at once, and keys are joined in small buckets."""
     del size
-    can_leave = rule.scheme in ("postings", "bands") and rule.keeps_texts
     return _core.Memory(
         texts=100,
-        sketches=0 if can_leave else None,
+        sketches=0 if sketches else None,
         compared=1 << 16,
         keys=1 << 12,
         folder=folder,
@@ -179,6 +178,17 @@ def test_any_texts_of_a_tiny_alphabet(forms, ends, threshold, recipe):
     assert result.kept == expected.kept
     assert result.removed.equals(expected.removed)
     assert counts(result) == counts(expected)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_same_pairs(without_memory, recipe):
+    texts = COLLECTIONS["mixed"]()
+    expected = pairs(texts, recipe=recipe)
+    without_memory()
+    found = pairs(texts, recipe=recipe)
+    assert len(expected.table) > 0
+    assert found.table.equals(expected.table)
+    assert counts(found) == counts(expected)
 
 
 class TestIds:

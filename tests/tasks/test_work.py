@@ -13,8 +13,10 @@ from tests.tasks import hard_texts
 
 from neardup import InputError, OutputError, ParameterError
 from neardup._engine.checkpoint import Work
-from neardup._engine.ingest import Progress
+from neardup._engine.summary import Progress
 from neardup.dedup import dedup_files
+from neardup.pairs import pairs_files
+from neardup.sketch import fingerprint_files
 
 #: What a run tells of itself, each with the number of times after which it may end.
 MOMENTS = [
@@ -30,8 +32,10 @@ MOMENTS = [
 
 PROGRAM = """
 import os, signal
-from neardup._engine.ingest import Progress
+from neardup._engine.summary import Progress
 from neardup.dedup import dedup_files
+from neardup.pairs import pairs_files
+from neardup.sketch import fingerprint_files
 
 class Killing(Progress):
     left = {count}
@@ -182,6 +186,8 @@ def watch(event, _):
             threading.Timer({delay}, os.kill, (os.getpid(), signal.SIGKILL)).start()
 
 from neardup.dedup import dedup_files
+from neardup.pairs import pairs_files
+from neardup.sketch import fingerprint_files
 sys.addaudithook(watch)
 dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
 print(done)
@@ -221,6 +227,8 @@ def test_goes_on_after_kill_at_any_time(folder, run_python):
 _KILLED_AFTER_ONE = """
 import os, signal
 from neardup.dedup import dedup_files
+from neardup.pairs import pairs_files
+from neardup.sketch import fingerprint_files
 from neardup.writers.sink import FileSink
 
 commit = FileSink.commit
@@ -332,8 +340,8 @@ class TestRefusals:
             ({"threshold": 0.9}, "threshold"),
             ({"priority": "last"}, "priority"),
             ({"title_from_first_line": True}, "title_from_first_line"),
-            ({"text": "title"}, "text_field"),
-            ({"id": "title"}, "id_field"),
+            ({"text": "title"}, "text"),
+            ({"id": "title"}, "id"),
             ({"format": "jsonl"}, "format"),
         ],
         ids=str,
@@ -356,8 +364,8 @@ class TestRefusals:
     @pytest.mark.usefixtures("folder")
     def test_another_version(self, monkeypatch):
         ended("stage join keys")
-        monkeypatch.setattr("neardup.__version__", "99")
-        with pytest.raises(InputError, match="a run with another version"):
+        monkeypatch.setattr("neardup._engine.checkpoint.__version__", "99")
+        with pytest.raises(InputError, match=r"of another version of neardup\. Delete it"):
             run()
 
     def test_two_runs_at_a_time(self, folder):
@@ -478,3 +486,48 @@ main()
     assert "File too large" in said
     assert "make room there, and run the same command again" in said
     assert run() == expected
+
+
+class TestPairsAndFingerprints:
+    """The other tasks leave and find their stages by the same means."""
+
+    TASKS = ((pairs_files, "stage candidates, verify"), (fingerprint_files, None))
+
+    @pytest.mark.parametrize(("task", "moment"), TASKS)
+    def test_a_run_is_resumed(self, folder, task, moment):
+        task(["in.jsonl"], "expected.jsonl")
+        watch = Interrupting(moment or "advance read and sketch")
+        with pytest.raises(KeyboardInterrupt):
+            task(["in.jsonl"], "out.jsonl", work="work", progress=watch)
+        assert not Path("out.jsonl").exists()
+        again = Interrupting("never")
+        task(["in.jsonl"], "out.jsonl", work="work", progress=again)
+        assert Path("out.jsonl").read_bytes() == Path("expected.jsonl").read_bytes()
+        assert any("goes on after" in note for note in again.notes) == (moment is not None)
+        assert left_in(folder / "work") == []
+
+    @pytest.mark.usefixtures("folder")
+    def test_stages_of_another_task_are_refused(self):
+        watch = Interrupting("stage candidates, verify")
+        with pytest.raises(KeyboardInterrupt):
+            pairs_files(["in.jsonl"], "out.jsonl", work="work", progress=watch)
+        with pytest.raises(InputError, match="work folder of a run with another task"):
+            dedup_files(["in.jsonl"], "kept.jsonl", work="work")
+
+    @pytest.mark.usefixtures("folder")
+    @pytest.mark.parametrize("on_error", ["keep", "drop"])
+    def test_unreadable_records_are_in_no_pair(self, on_error):
+        Path("bad.jsonl").write_text('{"text": 7}\n{"text": "one text"}\n{"text": "one text"}\n')
+        found = pairs_files(["bad.jsonl"], "out.jsonl", on_error=on_error, format="jsonl")
+        assert [(row["id_a"], row["id_b"]) for row in found.table.to_pylist()] == [
+            ("bad.jsonl:2", "bad.jsonl:3")
+        ]
+        assert found.summary.unreadable == 1
+
+    @pytest.mark.usefixtures("folder")
+    @pytest.mark.parametrize("task", [pairs_files, fingerprint_files])
+    def test_stop_ends_at_the_first_one(self, task):
+        Path("bad.jsonl").write_text('{"text": 7}\n{"text": "one text"}\n')
+        with pytest.raises(InputError, match=r"bad\.jsonl"):
+            task(["bad.jsonl"], "out.jsonl", on_error="stop")
+        assert not Path("out.jsonl").exists()

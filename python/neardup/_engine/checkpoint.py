@@ -16,11 +16,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from neardup._engine import __version__
 from neardup._engine.messages import Message, system_words
 from neardup.exceptions import InputError, OutputError, ParameterError
 
 #: Changes whenever what a run leaves does.
-_FORMAT = 3
+_LAYOUT = 4
 
 #: All that runs leave, beside their marks.
 _LEFT = (
@@ -57,7 +58,8 @@ class Work:
 
     def __init__(self, folder: Path, run: dict[str, Any]) -> None:
         self.folder = folder
-        self._run = {"format": _FORMAT, **run}
+        self._run = run
+        self._made_by = {"layout": _LAYOUT, "version": __version__}
         self._lock: int | None = None
         #: Whether nothing that is here is needed any more, if no error comes.
         self.is_over = False
@@ -137,10 +139,13 @@ class Work:
     def _check_manifest(self) -> None:
         path = self.folder / _MANIFEST
         if not path.exists():
-            _write(path, self._run)
+            _write(path, {"made_by": self._made_by, "run": self._run})
             return
+        manifest = self._read(path)
+        if manifest.get("made_by") != self._made_by:
+            raise InputError(Message("runs.work_of_other_version", folder=str(self.folder)))
         wanted = json.loads(json.dumps(self._run))
-        found = self._read(path)
+        found = manifest["run"]
         changed = [name for name in wanted if found.get(name) != wanted[name]]
         if changed:
             raise InputError(

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from neardup._engine.id_spool import Ids
 from neardup._engine.messages import Message
+from neardup._engine.options import ON_ERROR as ON_ERROR
+from neardup._engine.options import priority_field
 from neardup._engine.prefetch import ahead
 from neardup._engine.recipe_assets import compiled
-from neardup._engine.validation import bad, check_string, check_workers
+from neardup._engine.summary import Progress as Progress
+from neardup._engine.validation import check_workers
 from neardup.exceptions import InputError
 from neardup.recipe import Recipe
 from neardup.segmenters import encoded_units, load_segmenter
@@ -29,25 +32,6 @@ if TYPE_CHECKING:
 #: Problems remembered with their texts; all are counted.
 REMEMBERED = 10_000
 
-#: What may become of a record that cannot be read.
-ON_ERROR = ("keep", "drop", "stop")
-
-
-class Progress:
-    """What a run tells whoever watches; this one tells nobody."""
-
-    def stage(self, name: str, documents: int | None) -> None:
-        """Begin a stage over so many documents, None if that is not known."""
-
-    def advance(self, documents: int, size: int = 0) -> None:
-        """Say that so many more documents, of `size` bytes, are through."""
-
-    def note(self, line: str) -> None:
-        """Say what is worth knowing and no problem."""
-
-    def problem(self, problem: Problem | str) -> None:
-        """Say that something in the input is not as it should be."""
-
 
 @dataclass
 class Collected:
@@ -58,6 +42,8 @@ class Collected:
     ids: Ids = field(default_factory=Ids)
     lengths: list[NDArray[np.int64]] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
+    #: Readable documents, the one to keep first first.
+    order: Any = None
     problems: list[Problem] = field(default_factory=list)
     problem_count: int = 0
     bytes_read: int = 0
@@ -243,24 +229,6 @@ def first_line(text: str | None) -> str | None:
     if text is None:
         return None
     return next((line.strip() for line in text.splitlines() if line.strip()), None)
-
-
-def priority_field(priority: str) -> str | None:
-    """Return the field that a priority of ``field:NAME[:desc]`` names.
-
-    Raises
-    ------
-    ParameterError
-        If `priority` is none of the known ones.
-    """
-    check_string(priority, "priority")
-    if priority in ("first", "last", "longest"):
-        return None
-    kind, _, name = priority.partition(":")
-    name = name.removesuffix(":desc")
-    if kind != "field" or not name:
-        raise bad("priority", "readers.priority", priority)
-    return name
 
 
 def priority_order(

@@ -13,7 +13,6 @@ from neardup._engine.validation import bad
 
 if TYPE_CHECKING:
     from neardup import _core
-    from neardup.plan import Rule
 
 #: The smallest limit: the interpreter and its libraries, and batches that are being read.
 LEAST = 512 << 20
@@ -59,21 +58,20 @@ def check_memory(value: Any, name: str = "memory") -> int:
     return size
 
 
-def memory_of(size: int, rule: Rule, folder: Path | None) -> _core.Memory:
+def memory_of(size: int, folder: Path | None, *, sketches: bool) -> _core.Memory:
     """Deal out so many bytes to what a run holds in memory.
 
-    A sixteenth each for texts, for the sketches, and for what is compared, of which
-    there is twice as much for a moment; an eighth for the keys of documents while it is
-    found out who shares them. The rest is for what grows with every document.
+    A sixteenth each for texts, for the sketches if they may leave memory, and for what is
+    compared, of which there is twice as much for a moment; an eighth for the keys of
+    documents while it is found out who shares them. The rest is for what grows with every
+    document.
     """
     from neardup import _core
 
     share = size // 16
-    # Other searches need their sketches in memory, or sketches that decide.
-    can_leave = rule.scheme in ("postings", "bands") and rule.keeps_texts
     return _core.Memory(
         texts=min(share, 128 << 20),
-        sketches=share if can_leave else None,
+        sketches=share if sketches else None,
         compared=min(share, 192 << 20),
         keys=min(2 * share, 1 << 30),
         folder=folder,

@@ -1,19 +1,22 @@
-"""One run of the rule over some input: read, decide, say what was done."""
+"""The stages of a run, from reading to decisions: what every task is put together from."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine.memory import check_memory, memory_of
+from neardup._engine.id_spool import Ids
+from neardup._engine.ingest import Collected, collect, priority_order, stopped
+from neardup._engine.memory import memory_of
 from neardup._engine.messages import Message, system_words
-from neardup._engine.summary import Clock, Summary, crowd_notes, peak_memory
-from neardup._engine.validation import check_choice, check_flag, check_workers
-from neardup.dedup import DedupResult
+from neardup._engine.options import DedupOptions, priority_field
+from neardup._engine.recipe_assets import compiled
+from neardup._engine.rule import Rule
+from neardup._engine.summary import Clock, Progress, Summary, peak_memory
 from neardup.exceptions import OutputError
-from neardup.plan import Rule, plan_of, rule
-from neardup.recipe import Recipe
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +24,6 @@ if TYPE_CHECKING:
 
     from neardup import _core
     from neardup._engine.checkpoint import Work
-    from neardup._engine.ingest import Collected, Progress
 
 #: Documents decided between two looks at Ctrl-C; a keeper decides so many together.
 _STEP = 1024
@@ -30,162 +32,146 @@ READ, JOINED, DECIDED = "read", "joined", "decided"
 """Stages that a work folder knows."""
 
 
-class Run:
-    """One run of the rule over some input, in memory or in files."""
+class Pipeline:
+    """The stages of one run, in memory or in a work folder.
+
+    Parameters
+    ----------
+    options : DedupOptions
+    progress : Progress or None, default=None
+    work : Work or None, default=None
+        Where each stage leaves what it has done, and finds what it did before.
+    """
 
     def __init__(
-        self,
-        *,
-        recipe: Recipe,
-        threshold: float | None,
-        max_distance: int | None,
-        priority: str,
-        on_error: str,
-        title_from_first_line: bool,
-        workers: int,
-        memory: int | str | None = None,
-        progress: Progress | None = None,
+        self, options: DedupOptions, progress: Progress | None = None, work: Work | None = None
     ) -> None:
-        from neardup._engine.ingest import ON_ERROR, Progress
-
-        check_choice(on_error, "on_error", ON_ERROR)
-        check_flag(title_from_first_line, "title_from_first_line")
-        self.recipe = recipe
-        self.rule: Rule = rule(recipe, threshold=threshold, max_distance=max_distance)
-        self.priority = priority
-        self.on_error = on_error
-        self.title_from_first_line = title_from_first_line
-        self.workers = check_workers(workers)
-        self.memory = check_memory(memory)
+        self.options = options
         self.progress = progress or Progress()
+        self.work = work
         self.clock = Clock()
-        self.recipe_id = recipe.id
 
-    def settings(self) -> dict[str, Any]:
-        """What the decisions depend on beside the input."""
-        from neardup import __version__
+    @property
+    def rule(self) -> Rule:
+        """What a duplicate is."""
+        assert self.options.rule is not None, "this task compares"
+        return self.options.rule
 
-        rule = dataclasses.asdict(self.rule)
-        return {
-            "version": __version__,
-            "recipe": self.recipe.id,
-            "threshold": rule.pop("threshold"),
-            "max_distance": rule.pop("max_distance"),
-            "rule": rule,
-            "priority": self.priority,
-            "title_from_first_line": self.title_from_first_line,
-        }
-
-    def decide(self, source: Any, work: Work | None = None) -> DedupResult:
-        """Read `source` and decide every document, going on where `work` ended."""
-        memory = memory_of(self.memory, self.rule, None if work is None else work.folder)
+    @contextlib.contextmanager
+    def out_of_room(self) -> Iterator[None]:
+        """Turn errors of the system's files into one that says where there may be room."""
         try:
-            if work is not None and work.has(READ):
-                collected, order = self._recalled(source, work, memory)
-            else:
-                collected, order = self._read(source, work, memory)
-            self.clock.lap("read and sketch")
-            self.recipe_id = collected.recipe_id()
-            decided = self._decided(collected, order, work)
+            yield
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise _no_room(error, work) from error
-        result = self._result(collected, decided)
-        self.clock.lap("candidates, verify, cluster")
-        result.summary.seconds = self.clock.seconds()
-        result.summary.peak_memory = peak_memory()
-        result.summary.stages = self.clock.stages
-        return result
+            raise _no_room(error, self.work) from error
 
-    def _read(
-        self, source: Any, work: Work | None, memory: _core.Memory
-    ) -> tuple[Collected, NDArray[np.uint32]]:
+    def read(self, source: Any, *, looks_up: bool = False) -> Collected:
+        """Read, normalize, segment, weigh and sketch all documents, or recall what a run has read.
+
+        Parameters
+        ----------
+        source : Sources or TableSource
+        looks_up : bool, default=False
+            Whether documents are only looked up in priority order, so that sketches may
+            be in files.
+        """
+        options, work, rule = self.options, self.work, self.options.rule
+        memory = memory_of(
+            options.memory,
+            None if work is None else work.folder,
+            sketches=looks_up and rule is not None and rule.leaves_memory,
+        )
+        if work is not None and work.has(READ):
+            collected = self._recalled(source, work, memory)
+        else:
+            path = None
+            if work is not None:
+                work.forget((JOINED, DECIDED))
+                path = work.folder / "ids.arrow"
+            collected = collect(
+                source.batches(titles=options.reads_titles),
+                options.recipe,
+                keeps_texts=rule is not None and rule.keeps_texts,
+                counted_shingle=None if rule is None else rule.counted_shingle,
+                workers=options.workers,
+                value_field=priority_field(options.priority),
+                lengths=options.priority == "longest",
+                title_from_first_line=options.title_from_first_line,
+                stop_on_error=options.on_error == "stop",
+                memory=memory,
+                ids=Ids(options.memory // 32, path),
+                progress=self.progress,
+            )
+            readable = collected.features() >= 0
+            collected.order = priority_order(
+                options.priority, readable, collected.lengths, collected.values
+            )
+            # What was collected for the order alone is not needed any more.
+            collected.lengths, collected.values = [], []
+            if work is not None:
+                self._leave(source, collected, work)
+        self.clock.lap("read and sketch")
+        return collected
+
+    def _leave(self, source: Any, collected: Collected, work: Work) -> None:
+        """Leave what was read to another run."""
         import numpy as np
 
-        from neardup._engine.id_spool import Ids
-        from neardup._engine.ingest import collect, priority_field, priority_order
+        collected.id_column()
+        collected.corpus.save()
+        np.save(work.folder / "order.npy", collected.order)
+        said = {
+            "problems": [problem.to_dict() for problem in collected.problems],
+            "problem_count": collected.problem_count,
+            "bytes_read": collected.bytes_read,
+            "source": source.found(),
+        }
+        work.complete(READ, said, ("ids.arrow", "order.npy"))
 
-        path = None
-        if work is not None:
-            work.forget((JOINED, DECIDED))
-            path = work.folder / "ids.arrow"
-        collected = collect(
-            source.batches(titles=self.recipe.weigh.scheme == "improved"),
-            self.recipe,
-            keeps_texts=self.rule.keeps_texts,
-            counted_shingle=self.rule.counted_shingle,
-            workers=self.workers,
-            value_field=priority_field(self.priority),
-            lengths=self.priority == "longest",
-            title_from_first_line=self.title_from_first_line,
-            stop_on_error=self.on_error == "stop",
-            memory=memory,
-            ids=Ids(self.memory // 32, path),
-            progress=self.progress,
-        )
-        readable = collected.features() >= 0
-        order = priority_order(self.priority, readable, collected.lengths, collected.values)
-        # What was collected for the order alone is not needed any more.
-        collected.lengths, collected.values = [], []
-        if work is not None:
-            collected.id_column()
-            collected.corpus.save()
-            np.save(work.folder / "order.npy", order)
-            said = {
-                "problems": [problem.to_dict() for problem in collected.problems],
-                "problem_count": collected.problem_count,
-                "bytes_read": collected.bytes_read,
-                "source": source.found(),
-            }
-            work.complete(READ, said, ("ids.arrow", "order.npy"))
-        return collected, order
-
-    def _recalled(
-        self, source: Any, work: Work, memory: _core.Memory
-    ) -> tuple[Collected, NDArray[np.uint32]]:
+    def _recalled(self, source: Any, work: Work, memory: _core.Memory) -> Collected:
         """What an earlier run has read."""
         import numpy as np
 
         from neardup import _core
-        from neardup._engine.id_spool import Ids
-        from neardup._engine.ingest import Collected, stopped
-        from neardup._engine.recipe_assets import compiled
         from neardup.readers import Problem
 
+        options = self.options
         said = work.said(READ)
-        core = compiled(self.recipe)
+        core = compiled(options.recipe)
         with work.recalling():
-            corpus = _core.Corpus.open(core, workers=self.workers, memory=memory)
+            corpus = _core.Corpus.open(core, workers=options.workers, memory=memory)
         collected = Collected(
-            self.recipe,
+            options.recipe,
             corpus,
             ids=Ids.stored(work.folder / "ids.arrow"),
+            order=np.load(work.folder / "order.npy"),
             problems=[Problem.from_dict(one) for one in said["problems"]],
             problem_count=said["problem_count"],
             bytes_read=said["bytes_read"],
         )
-        if self.on_error == "stop" and collected.problems:
+        if options.on_error == "stop" and collected.problems:
             # The run before was told to go on.
             raise stopped(collected.problems[0])
         source.recall(said["source"])
         self.progress.note(Message("runs.goes_on", folder=str(work.folder), count=len(corpus)))
         for problem in collected.problems:
             self.progress.problem(problem)
-        return collected, np.load(work.folder / "order.npy")
+        return collected
 
-    def _decided(
-        self, collected: Collected, order: NDArray[np.uint32], work: Work | None
-    ) -> Decided:
+    def decide(self, collected: Collected) -> Decided:
+        """Apply the rule to all documents, in priority order."""
         import numpy as np
 
+        work, order = self.work, collected.order
         path = None if work is None else work.folder / "decisions.npz"
         if work is not None and path is not None and work.has(DECIDED):
             work.said(DECIDED)
             self.progress.note(Message("runs.all_decided"))
             return Decided.load(path)
-        corpus, compiled = collected.corpus, self.rule.compiled(len(collected.corpus))
-        keeper = self._keeper(corpus, compiled, order, work)
+        corpus = collected.corpus
+        keeper = self._keeper(corpus, self.rule.compiled(len(corpus)), order)
         count = len(corpus)
         decided = Decided(
             kept_for=np.full(count, -1, np.int64),
@@ -211,10 +197,11 @@ class Run:
         return decided
 
     def _keeper(
-        self, corpus: _core.Corpus, rule: _core.Rule, order: NDArray[np.uint32], work: Work | None
+        self, corpus: _core.Corpus, rule: _core.Rule, order: NDArray[np.uint32]
     ) -> _core.Keeper:
         from neardup import _core
 
+        work = self.work
         if not corpus.is_outside():
             return _core.Keeper(corpus, rule)
         if work is not None and work.has(JOINED):
@@ -233,58 +220,48 @@ class Run:
         self.clock.lap("join keys")
         return _core.Keeper.joined(corpus, rule, join, order)
 
-    def _result(self, collected: Collected, decided: Decided) -> DedupResult:
+    def pairs(self, collected: Collected) -> tuple[tuple[NDArray[Any], ...], int]:
+        """Return all verified pairs and the number of candidates.
+
+        The pairs are columns: the earlier document, the later one, similarity, and distance
+        in bits, -1 where a text has no fingerprint; sorted by both documents.
+        """
         import numpy as np
-        import pyarrow as pa
 
         from neardup import _core
-        from neardup.writers.rows import removed_table
 
+        self.progress.stage("candidates, verify", None)
+        corpus = collected.corpus
+        search = _core.PairSearch(corpus, self.rule.compiled(len(corpus)))
+        # In pieces, so that Ctrl-C is heard between them.
+        pieces = list(iter(lambda: search.next_piece(corpus), None))
+        kinds = (np.uint32, np.uint32, np.float64, np.int32)
+        columns = [
+            np.concatenate([piece[at] for piece in pieces]) if pieces else np.zeros(0, kind)
+            for at, kind in enumerate(kinds)
+        ]
+        order = np.lexsort((columns[1], columns[0]))
+        return tuple(column[order] for column in columns), search.candidates()
+
+    def summary(self, task: str, collected: Collected, **counts: Any) -> Summary:
+        """Return what was done so far, with the counts of the task."""
         features = collected.features()
-        readable = features >= 0
-        dropped = np.flatnonzero(decided.kept_for >= 0)
-        keep = decided.kept_for < 0
-        if self.on_error == "drop":
-            keep &= readable
-        ids = collected.id_column()
-        distinct = _core.count_distinct(ids.chunks) if len(dropped) else len(ids)
-        if distinct < len(ids):
-            self.progress.note(Message("runs.same_ids", count=len(ids) - distinct))
-        kept_for, distance = decided.kept_for[dropped], decided.distance[dropped]
-        removed = removed_table(
-            ids.take(dropped),
-            ids.take(kept_for),
-            decided.similarity[dropped],
-            pa.array(distance, mask=distance < 0),
-            self.rule.measure,
-        )
-        exact = int(decided.identical[dropped].sum())
-        stood_for = np.unique(kept_for, return_counts=True)[1]
         summary = Summary(
-            task="dedup",
+            task=task,
             read=len(features),
-            unreadable=int((~readable).sum()),
-            exact_duplicates=exact,
-            near_duplicates=len(dropped) - exact,
-            kept=int(keep.sum()),
+            unreadable=int((features < 0).sum()),
             problems=collected.problem_count,
-            candidates=decided.candidates,
             without_features=int((features == 0).sum()),
-            largest_cluster=1 + int(stood_for.max()) if len(stood_for) else min(1, len(features)),
-            closed_lists=decided.closed_lists,
-            largest_form=decided.largest_form,
             bytes_read=collected.bytes_read,
+            **counts,
         )
-        for note in crowd_notes(summary):
-            self.progress.note(note)
-        return DedupResult(
-            kept=None,
-            removed=removed,
-            keep=keep,
-            summary=summary,
-            plan=plan_of(self.recipe, self.rule, len(features), look_ups=True),
-            problems=collected.problems,
-        )
+        self.measure(summary)
+        return summary
+
+    def measure(self, summary: Summary) -> None:
+        """Put the time and the memory that were needed so far into a summary."""
+        summary.seconds, summary.peak_memory = self.clock.seconds(), peak_memory()
+        summary.stages = self.clock.stages
 
 
 def _no_room(error: OSError, work: Work | None) -> OutputError:

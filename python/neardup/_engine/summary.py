@@ -1,4 +1,4 @@
-"""What a run did: the numbers of the closing summary and of the report."""
+"""What a run reports: its progress, and the numbers of the closing summary."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from neardup._engine import __version__
 from neardup._engine.messages import Message
+
+if TYPE_CHECKING:
+    from neardup.readers import Problem
 
 #: What fewer documents share is not worth a note.
 _WORTH_TELLING = 10_000
@@ -127,15 +131,29 @@ def versions() -> dict[str, str]:
     import numpy
     import pyarrow
 
-    import neardup
-
     return {
-        "neardup": neardup.__version__,
+        "neardup": __version__,
         "python": platform.python_version(),
         "numpy": numpy.__version__,
         "pyarrow": pyarrow.__version__,
         "platform": platform.platform(),
     }
+
+
+class Progress:
+    """Callbacks of a run that is going on; the defaults ignore them."""
+
+    def stage(self, name: str, documents: int | None) -> None:
+        """Begin a stage over this many documents; None if the number is not known."""
+
+    def advance(self, documents: int, size: int = 0) -> None:
+        """Report that this many more documents, of `size` bytes, are done."""
+
+    def note(self, line: str) -> None:
+        """Report what is worth knowing and no problem."""
+
+    def problem(self, problem: Problem | str) -> None:
+        """Report that something in the input is wrong."""
 
 
 class Clock:

@@ -47,7 +47,7 @@ for _group in (index, serve, evaluate):
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from neardup import __version__
+        from neardup._engine import __version__
 
         typer.echo(f"neardup {__version__}")
         raise typer.Exit

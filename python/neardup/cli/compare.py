@@ -40,7 +40,7 @@ def run(
             "-r",
             help="How a text becomes a sketch, and what a duplicate is: a name from "
             "`neardup recipes`, or a .toml file. By default general.",
-            rich_help_panel="Normalize to sketch",
+            rich_help_panel="Text",
             show_default=False,
         ),
     ] = None,
@@ -53,7 +53,7 @@ def run(
             "-d",
             help="Largest distance of the two fingerprints, inclusive, in bits. Alone it decides; "
             "with --threshold both bounds must hold.",
-            rich_help_panel="Candidates to cluster",
+            rich_help_panel="Matching",
             show_default=False,
         ),
     ] = None,

@@ -59,7 +59,7 @@ def pairs(
             metavar="NAME,...",
             help="Recipes to compare: names from `neardup recipes` or .toml files, with commas "
             "between them. By default all that read plain text.",
-            rich_help_panel="Normalize to sketch",
+            rich_help_panel="Text",
             show_default=False,
         ),
     ] = None,
@@ -133,7 +133,7 @@ def published(
             metavar="NAME,...",
             help="Methods to compare at their best cut-offs, with commas between them. By default "
             "all. The paper's own methods are measured in any case.",
-            rich_help_panel="Normalize to sketch",
+            rich_help_panel="Text",
             show_default=False,
         ),
     ] = None,

@@ -7,15 +7,18 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from neardup._engine.messages import Message
+from neardup._engine.options import DedupFilesParameters, declared
 from neardup._engine.validation import check_choice
 from neardup.cli.terminal import tell_rows
 from neardup.exceptions import ParameterError
 
 if TYPE_CHECKING:
-    from neardup.recipe import Recipe
     from neardup.spark import SparkSummary
 
 _ENGINES = ("single", "spark")
+
+#: Options that a cluster takes, too.
+_TAKEN = ("format", "text", "id", "threshold", "max_distance", "recipe", "on_error", "force")
 
 
 def check_engine(engine: str, of_cluster: Mapping[str, Any]) -> bool:
@@ -37,30 +40,27 @@ def dedup_on_spark(
     inputs: Sequence[str],
     output: str,
     *,
+    removed: str | None,
     master: str | None,
     checkpoint: str | None,
-    removed: str | None,
-    format: str | None,
-    text: str | None,
-    id: str | None,
-    threshold: float | None,
-    max_distance: int | None,
-    recipe: Recipe,
-    on_error: str,
-    force: bool,
     quiet: bool,
-    others: Mapping[str, Any],
+    options: DedupFilesParameters,
 ) -> SparkSummary:
     """De-duplicate on a cluster, and print what was done.
 
     Raises
     ------
     ParameterError
-        If one of the `others`, options for one machine, is given.
+        If an option is given that is for one machine.
     """
-    for name, value in others.items():
-        if value:
-            raise ParameterError(Message("cli.not_on_spark", parameter=name, value=repr(value)))
+    taken: dict[str, Any] = {}
+    for name, (_, option) in declared(DedupFilesParameters).items():
+        value = options.get(name, option.default)
+        if name in _TAKEN:
+            taken[name] = value
+        elif value != option.default:
+            flag = option.flags[0].removeprefix("--")
+            raise ParameterError(Message("cli.not_on_spark", parameter=flag, value=repr(value)))
     from neardup.cli.watch import Watch, print_summary
     from neardup.spark import dedup_files
     from neardup.spark.session import start, told
@@ -75,16 +75,9 @@ def dedup_on_spark(
                     output,
                     spark=spark,
                     removed=removed,
-                    format=format,
-                    text=text,
-                    id=id,
-                    threshold=threshold,
-                    max_distance=max_distance,
-                    recipe=recipe,
-                    on_error=on_error,
                     checkpoint=checkpoint,
-                    force=force,
                     progress=watch,
+                    **taken,
                 )
         finally:
             # A Java that has ended cannot be asked to stop.

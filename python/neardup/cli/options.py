@@ -1,17 +1,63 @@
-"""Options that several commands share, defined once and grouped by stage."""
+"""Options of commands: those of functions with their flags, and those that only commands have."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
+from neardup._engine.options import (
+    INPUT,
+    MATCHING,
+    OUTPUT,
+    RUN,
+    TEXT,
+    FirstLine,
+    Force,
+    Format,
+    IdField,
+    MaxDistance,
+    Option,
+    RecipeName,
+    Report,
+    TextField,
+    Threshold,
+    TitleField,
+    Workers,
+    taken_options,
+)
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from neardup.recipe import Recipe
 
-_INPUT, _SKETCH, _DECIDE = "Input", "Normalize to sketch", "Candidates to cluster"
-_OUTPUT, _RUN = "Output", "Run"
+__all__ = [
+    "INPUT",
+    "MATCHING",
+    "OUTPUT",
+    "RUN",
+    "TEXT",
+    "FailOnDuplicates",
+    "FirstLine",
+    "Force",
+    "Format",
+    "IdField",
+    "Inputs",
+    "MaxDistance",
+    "Quiet",
+    "RecipeName",
+    "Report",
+    "StripMarkup",
+    "TextField",
+    "Threshold",
+    "TitleField",
+    "Workers",
+    "recipe_of",
+    "signature_of",
+]
 
 Inputs = Annotated[
     list[str],
@@ -23,103 +69,12 @@ Inputs = Annotated[
         show_default=False,
     ),
 ]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        help="Format of the inputs: jsonl, parquet, csv, tsv or text. By default told from "
-        "each name and content. Of a folder, only files of this format are read.",
-        rich_help_panel=_INPUT,
-        show_default=False,
-    ),
-]
-TextField = Annotated[
-    str | None,
-    typer.Option(
-        "--text-field",
-        help="Field of the text. By default text, else content, else body.",
-        rich_help_panel=_INPUT,
-        show_default=False,
-    ),
-]
-IdField = Annotated[
-    str | None,
-    typer.Option(
-        "--id-field",
-        help="Field of the id. By default id, else FILE:RECORD.",
-        rich_help_panel=_INPUT,
-        show_default=False,
-    ),
-]
-TitleField = Annotated[
-    str | None,
-    typer.Option(
-        "--title-field",
-        help="Field of the title, for recipes that weigh its words. By default title.",
-        rich_help_panel=_INPUT,
-        show_default=False,
-    ),
-]
-FirstLine = Annotated[
-    bool,
-    typer.Option(
-        "--title-from-first-line",
-        help="Where there is no title field, take the first line of the text.",
-        rich_help_panel=_INPUT,
-    ),
-]
-RecipeName = Annotated[
-    str,
-    typer.Option(
-        "--recipe",
-        "-r",
-        help="How a text becomes a sketch, and what a duplicate is: a name from "
-        "`neardup recipes`, or a .toml file.",
-        rich_help_panel=_SKETCH,
-    ),
-]
 StripMarkup = Annotated[
     bool,
     typer.Option(
         "--strip-markup",
         help="Drop HTML tags and decode entities before anything is compared.",
-        rich_help_panel=_SKETCH,
-    ),
-]
-Threshold = Annotated[
-    float | None,
-    typer.Option(
-        "--threshold",
-        "-t",
-        help="Smallest similarity of a duplicate, inclusive, above 0 and at most 1, by the "
-        "recipe's measure. By default the recipe's own.",
-        rich_help_panel=_DECIDE,
-        show_default=False,
-    ),
-]
-MaxDistance = Annotated[
-    int | None,
-    typer.Option(
-        "--max-distance",
-        "-d",
-        help="Largest distance of two fingerprints, inclusive, in bits. Alone it decides, "
-        "unverified; with --threshold it bounds the candidates.",
-        rich_help_panel=_DECIDE,
-        show_default=False,
-    ),
-]
-Force = Annotated[
-    bool,
-    typer.Option("--force", "-f", help="Replace outputs that exist.", rich_help_panel=_OUTPUT),
-]
-Report = Annotated[
-    Path | None,
-    typer.Option(
-        "--report",
-        metavar="FILE",
-        help="Write counts, settings, recipe, plan, problems and versions as JSON.",
-        rich_help_panel=_OUTPUT,
-        show_default=False,
+        rich_help_panel=TEXT,
     ),
 ]
 FailOnDuplicates = Annotated[
@@ -127,29 +82,67 @@ FailOnDuplicates = Annotated[
     typer.Option(
         "--fail-on-duplicates",
         help="Exit with 1 if duplicates were found.",
-        rich_help_panel=_RUN,
-    ),
-]
-Workers = Annotated[
-    int,
-    typer.Option(
-        "--workers",
-        "-j",
-        help="Threads; 0 means one for each processor. Changes no result.",
-        rich_help_panel=_RUN,
+        rich_help_panel=RUN,
     ),
 ]
 Quiet = Annotated[
     bool,
     typer.Option(
-        "--quiet", "-q", help="No progress and no summary; errors only.", rich_help_panel=_RUN
+        "--quiet", "-q", help="No progress and no summary; errors only.", rich_help_panel=RUN
     ),
 ]
 
 
-def recipe_of(name: str, strip_markup: bool = False) -> Recipe:
+_PANELS = (INPUT, TEXT, MATCHING, OUTPUT, RUN)
+
+
+def signature_of(run: Callable[..., None]) -> inspect.Signature:
+    """Return the signature of a command as Typer reads it: an option's flags with its type."""
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(run, eval_str=True).parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            parameters += [
+                inspect.Parameter(
+                    name,
+                    parameter.KEYWORD_ONLY,
+                    default=option.default,
+                    annotation=_with_flags(kind, option),
+                )
+                for name, (kind, option) in taken_options(run).items()
+                if option.flags
+            ]
+            continue
+        if get_origin(parameter.annotation) is Annotated:
+            kind, known = get_args(parameter.annotation)
+            if isinstance(known, Option):
+                parameter = parameter.replace(annotation=_with_flags(kind, known))
+        parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
+    # Panels are shown in the order of their first options.
+    parameters.sort(key=lambda parameter: _panel(parameter.annotation))
+    return inspect.Signature(parameters)
+
+
+def _panel(annotation: Any) -> int:
+    """Return the place of an option's panel; arguments come first."""
+    known = get_args(annotation)[-1] if get_origin(annotation) is Annotated else None
+    panel = getattr(known, "rich_help_panel", None)
+    return _PANELS.index(panel) if panel in _PANELS else -1
+
+
+def _with_flags(kind: Any, option: Option) -> Any:
+    shown = typer.Option(
+        *option.flags,
+        help=option.help,
+        rich_help_panel=option.panel,
+        metavar=option.metavar,
+        show_default=option.default is not None,
+    )
+    return Annotated[option.command_type or kind, shown]
+
+
+def recipe_of(recipe: str | Path | Recipe, strip_markup: bool = False) -> Recipe:
     """Return the recipe that the options name."""
     from neardup.recipe import load_recipe
 
-    recipe = load_recipe(name)
-    return recipe.replace(normalize={"strip_markup": True}) if strip_markup else recipe
+    chosen = load_recipe(recipe)
+    return chosen.replace(normalize={"strip_markup": True}) if strip_markup else chosen

@@ -6,11 +6,13 @@ import functools
 import os
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import typer
 
 from neardup._engine import interrupt
 from neardup._engine.messages import Message, system_words
+from neardup.cli.options import signature_of
 from neardup.cli.terminal import tell
 
 
@@ -35,6 +37,8 @@ def reported(run: Callable[..., None]) -> Callable[..., None]:
         finally:
             interrupt.restore()
 
+    as_command: Any = wrapped
+    as_command.__signature__ = signature_of(run)
     return wrapped
 
 

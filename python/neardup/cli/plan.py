@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
-from neardup.cli import options as o
+from neardup._engine.options import MatchParameters
 
 if TYPE_CHECKING:
     from neardup.plan import Plan
@@ -20,23 +20,14 @@ def run(
     documents: Annotated[
         int, typer.Argument(metavar="[DOCUMENTS]", help="Number of documents.")
     ] = 1_000_000,
-    threshold: o.Threshold = None,
-    max_distance: o.MaxDistance = None,
-    recipe: o.RecipeName = "general",
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    **options: Unpack[MatchParameters],
 ) -> None:
     """Print the search plan for a number of documents: for `dedup` and for `pairs`."""
     from neardup import plan
 
     plans = {
-        task: plan(
-            documents,
-            recipe=o.recipe_of(recipe),
-            threshold=threshold,
-            max_distance=max_distance,
-            look_ups=task == "dedup",
-        )
-        for task in ("dedup", "pairs")
+        task: plan(documents, look_ups=task == "dedup", **options) for task in ("dedup", "pairs")
     }
     if json:
         import dataclasses

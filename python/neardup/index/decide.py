@@ -24,9 +24,9 @@ from neardup.index.store import EVER, restore, signed
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
+    from neardup._engine.rule import Rule
     from neardup.index.settings import Settings
     from neardup.index.store import Entries, Session
-    from neardup.plan import Rule
 
 __all__ = ["Among", "Decided", "Decider", "NewEntries", "empty_corpus"]
 

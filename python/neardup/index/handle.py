@@ -211,7 +211,7 @@ def make(database: Database, settings: Settings, *, background: bytes | None) ->
     now = datetime.now(UTC)
 
     def fill(connection: Connection) -> None:
-        from neardup import __version__
+        from neardup._engine import __version__
 
         session = Session(connection, database.location)
         session.set_meta({**settings.to_rows(), "created": now.isoformat(), "neardup": __version__})

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from neardup._engine.messages import Message
+from neardup._engine.rule import Rule, rule
 from neardup._engine.validation import check_choice, check_whole
 from neardup.exceptions import IndexMismatchError, InputError, ParameterError
-from neardup.plan import Rule, rule
 from neardup.recipe import FILES, Recipe, load_recipe, recipe_from_table
 
 #: Documents that an index is laid out for unless told otherwise.

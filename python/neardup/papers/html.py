@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from neardup import __version__
+from neardup._engine import __version__
 from neardup._engine.messages import in_language
 from neardup._engine.validation import bad
 from neardup.papers.evidence import gather

@@ -25,7 +25,7 @@ import hashlib
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from neardup import __version__
+from neardup._engine import __version__
 from neardup.papers.results import Report
 
 __all__ = ["VERSION", "as_dict", "sha256_of"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
-from neardup import __version__
+from neardup._engine import __version__
 from neardup.server import auth, headers, limits, problems
 from neardup.server.clock import Clock
 from neardup.server.failed_keys import FailedKeys

@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from neardup._engine.messages import Message
+from neardup._engine.rule import Rule, rule
 from neardup.exceptions import ParameterError
-from neardup.plan import Rule, rule
 from neardup.readers.fields import Fields
 from neardup.recipe import CORPUS, Recipe
 

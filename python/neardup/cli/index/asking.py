@@ -65,7 +65,7 @@ def query(
             metavar="TIME",
             help="The moment that --within ends at, such as 2024-03-09T08:00:00+08:00; now by "
             "default.",
-            rich_help_panel="Candidates to cluster",
+            rich_help_panel="Matching",
             show_default=False,
         ),
     ] = None,

@@ -23,7 +23,7 @@ def create(
             "-r",
             help="How a text becomes a sketch, and what a duplicate is: a name from "
             "`neardup recipes`, or a .toml file. By default general. It holds for good.",
-            rich_help_panel="Normalize to sketch",
+            rich_help_panel="Text",
             show_default=False,
         ),
     ] = None,
@@ -36,7 +36,7 @@ def create(
             "--store",
             help="What is kept of a document: text, by default, or sketch. Sketches take less "
             "room, and estimate where texts are compared.",
-            rich_help_panel="Normalize to sketch",
+            rich_help_panel="Text",
             show_default=False,
         ),
     ] = None,
@@ -45,7 +45,7 @@ def create(
         typer.Option(
             "--expected",
             help="Documents that a search by bands is laid out for. By default 1,000,000.",
-            rich_help_panel="Candidates to cluster",
+            rich_help_panel="Matching",
             show_default=False,
         ),
     ] = None,

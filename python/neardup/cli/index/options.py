@@ -31,7 +31,7 @@ Within = Annotated[
         "--within",
         metavar="SPAN",
         help="Look only at documents that arrived in this span before, such as 36h, 14d or 2w.",
-        rich_help_panel="Candidates to cluster",
+        rich_help_panel="Matching",
         show_default=False,
     ),
 ]

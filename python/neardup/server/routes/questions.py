@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Query, Request, Response
 
-from neardup import __version__
+from neardup._engine import __version__
 from neardup.papers.align import align
 from neardup.server import answering
 from neardup.server.answering import json_response

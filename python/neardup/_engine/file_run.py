@@ -1,0 +1,166 @@
+"""A run over files: inputs, outputs that appear whole or not at all, and a folder to resume in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from neardup._engine.checkpoint import Work, refuse_outputs, states_of
+from neardup._engine.options import DedupOptions
+from neardup._engine.pipeline import Pipeline
+from neardup._engine.validation import check_path
+
+if TYPE_CHECKING:
+    from neardup._engine.ingest import Collected
+    from neardup._engine.summary import Summary
+    from neardup.plan import Plan
+    from neardup.readers import Sources
+    from neardup.writers import Output, OutputSet
+
+
+class FileRun:
+    """Opens what a task reads and writes before it begins, and closes it in the right order.
+
+    Parameters
+    ----------
+    task : str
+        What is done; a work folder of another task is refused.
+    options : DedupOptions
+    inputs : sequence of str or Path
+    outputs : mapping of str to (str, Path or None)
+        Where each output goes; None where it is not wanted.
+    files : mapping
+        The values of `ReportParameters` or `FileParameters`.
+
+    Attributes
+    ----------
+    pipeline : Pipeline
+    sources : Sources
+    outputs : dict of str to Output
+        Those that are wanted.
+    """
+
+    pipeline: Pipeline
+    sources: Sources
+    outputs: dict[str, Output]
+
+    def __init__(
+        self,
+        task: str,
+        options: DedupOptions,
+        inputs: Sequence[str | Path],
+        outputs: Mapping[str, str | Path | None],
+        files: Mapping[str, Any],
+    ) -> None:
+        self._task = task
+        self._options = options
+        self._inputs = inputs
+        self._report_path = files.get("report")
+        self._outputs = outputs
+        self._files = files
+        self._stack = ExitStack()
+        self._work: Work | None = None
+
+    def __enter__(self) -> FileRun:
+        with self._stack:
+            self._open()
+            # It stays open: nothing went wrong.
+            self._stack = self._stack.pop_all()
+        return self
+
+    def _open(self) -> None:
+        from neardup.readers import open_sources
+        from neardup.writers import OutputSet
+
+        format, force = self._files["format"], self._files["force"]
+        wanted = {name: path for name, path in self._outputs.items() if path is not None}
+        places = [*wanted.values(), *([] if self._report_path is None else [self._report_path])]
+        if self._files["work"] is not None:
+            folder = check_path(self._files["work"], "work")
+            refuse_outputs(folder, places)
+            self._work = self._stack.enter_context(Work(folder, self._state()))
+        own = set() if self._work is None else self._work.take_back()
+        output_set: OutputSet = self._stack.enter_context(OutputSet())
+
+        def may_replace(path: str | Path) -> bool:
+            """Whether asked for, or a killed run of this kind wrote what is there."""
+            return force or os.path.realpath(path) in own
+
+        self.outputs = {
+            name: output_set.open(path, force=may_replace(path)) for name, path in wanted.items()
+        }
+        self._report = None
+        if self._report_path is not None:
+            self._report = output_set.open_text(
+                self._report_path, force=may_replace(self._report_path)
+            )
+        if self._work is not None:
+            self._work.began(output_set.parts())
+        self.sources = open_sources(
+            self._inputs,
+            format=format,
+            **self._options.fields,
+            output_paths=places,
+        )
+        self.pipeline = Pipeline(self._options, self._files["progress"], self._work)
+
+    def _state(self) -> dict[str, Any]:
+        """What the stages in a work folder depend on."""
+        format = self._files["format"]
+        return {
+            "task": self._task,
+            **self._options.described(),
+            "inputs": states_of([str(path) for path in self._inputs], format),
+            "format": format,
+        }
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._work is not None and error is None:
+            # Emptied when all outputs have their names.
+            self._work.is_over = True
+        self._stack.__exit__(kind, error, traceback)
+
+    def report(
+        self,
+        summary: Summary,
+        collected: Collected,
+        plan: Plan,
+        *,
+        problems: Sequence[Any] = (),
+        notes: Sequence[Any] = (),
+    ) -> None:
+        """Write the report, if one is wanted: the last thing before the outputs appear.
+
+        Parameters
+        ----------
+        problems, notes : sequence
+            Those of writing; the ones of reading are known.
+        """
+        self.pipeline.measure(summary)
+        if self._report is None:
+            return
+        options = self._options
+        text = summary.report(
+            recipe=options.recipe,
+            recipe_id=collected.recipe_id(),
+            plan=plan,
+            problems=[*collected.problems, *problems, *self.sources.notes],
+            notes=[*self.sources.remarks, *notes],
+            inputs=[str(path) for path in self._inputs],
+            **{name: None if path is None else str(path) for name, path in self._outputs.items()},
+            work=None if self._work is None else str(self._work.folder),
+            priority=options.priority,
+            on_error=options.on_error,
+            workers=options.workers,
+            memory=options.memory,
+        )
+        self._report.write(text.encode(errors="backslashreplace") + b"\n")

@@ -1,0 +1,450 @@
+"""The options of a run: each one declared, documented and validated here, once.
+
+A public function takes a group of them as ``**options: Unpack[DedupParameters]`` and is
+decorated with `takes_options`, which gives it the signature and the documentation.
+A command does the same, and `neardup.cli.options` gives it the flags. `DedupOptions` is
+what a run works with: all values are validated.
+"""
+
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Self, TypedDict, TypeVar, get_args
+
+from neardup._engine.memory import check_memory
+from neardup._engine.rule import Rule, rule
+from neardup._engine.summary import Progress
+from neardup._engine.validation import (
+    bad,
+    check_choice,
+    check_field,
+    check_flag,
+    check_string,
+    check_workers,
+)
+from neardup.recipe import Recipe, load_recipe
+
+#: What may become of a record that cannot be read.
+ON_ERROR = ("keep", "drop", "stop")
+
+# Panels of a command's help, in the order in which they are shown.
+INPUT, TEXT, MATCHING, OUTPUT, RUN = "Input", "Text", "Matching", "Output", "Run"
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is known of an option beside its name and its type.
+
+    Parameters
+    ----------
+    help : str
+        What it means: for the docstrings of functions and the help of commands.
+    flags : tuple of str
+        How commands call it; empty for what only functions take.
+    panel : str
+        The group in a command's help.
+    default : Any
+    command_type : type or None
+        What a command reads, where a function takes more types.
+    metavar : str or None
+        What a command's help calls the value.
+    """
+
+    help: str
+    flags: tuple[str, ...] = ()
+    panel: str = RUN
+    default: Any = None
+    command_type: Any = None
+    metavar: str | None = None
+
+
+TextField = Annotated[
+    str | None,
+    Option(
+        "Field of the text. By default text, else content, else body.", ("--text-field",), INPUT
+    ),
+]
+IdField = Annotated[
+    str | None,
+    Option(
+        "Field of the id. By default id, else the position of the record: FILE:RECORD for "
+        "files, the row number for tables.",
+        ("--id-field",),
+        INPUT,
+    ),
+]
+TitleField = Annotated[
+    str | None,
+    Option(
+        "Field of the title, for recipes that weigh its words. By default title.",
+        ("--title-field",),
+        INPUT,
+    ),
+]
+FirstLine = Annotated[
+    bool,
+    Option(
+        "Take the first line of the text as the title where there is no title field.",
+        ("--title-from-first-line",),
+        INPUT,
+        default=False,
+    ),
+]
+OnError = Annotated[
+    str,
+    Option(
+        "What to do with records that have no readable text: keep them in the output, drop "
+        "them, or stop at the first one. Such a record is never called a duplicate.",
+        ("--on-error",),
+        INPUT,
+        default="keep",
+    ),
+]
+Workers = Annotated[
+    int,
+    Option(
+        "Threads; 0 means one for each processor. Changes no result.",
+        ("--workers", "-j"),
+        default=0,
+    ),
+]
+Memory = Annotated[
+    int | str | None,
+    Option(
+        "Memory limit, at least 512MiB: for example 4GB or 1.5GiB. Data beyond it is written "
+        "to temporary files. By default half of what the machine has. Changes no result.",
+        ("--memory",),
+        command_type=str | None,
+        metavar="SIZE",
+    ),
+]
+RecipeName = Annotated[
+    str | Path | Recipe,
+    Option(
+        "How a text becomes a sketch, and what a duplicate is: a name from "
+        "`neardup recipes`, or a .toml file.",
+        ("--recipe", "-r"),
+        TEXT,
+        default="general",
+        command_type=str,
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    Option(
+        "Smallest similarity of a duplicate, inclusive, above 0 and at most 1, by the recipe's "
+        "measure; verified on the texts. By default the recipe's own.",
+        ("--threshold", "-t"),
+        MATCHING,
+    ),
+]
+MaxDistance = Annotated[
+    int | None,
+    Option(
+        "For recipes that make fingerprints: their largest distance, inclusive, in bits. Alone "
+        "it decides, unverified; with a threshold it bounds the candidates.",
+        ("--max-distance", "-d"),
+        MATCHING,
+    ),
+]
+Priority = Annotated[
+    str,
+    Option(
+        "Which of two duplicates stays: first, last, longest, or the smallest value of a "
+        "field, field:NAME, or the largest, field:NAME:desc.",
+        ("--priority",),
+        MATCHING,
+        default="first",
+    ),
+]
+Format = Annotated[
+    str | None,
+    Option(
+        "Format of the inputs: jsonl, parquet, csv, tsv or text. By default told from each "
+        "name and content. Of a folder, only files of this format are read.",
+        ("--format",),
+        INPUT,
+    ),
+]
+Force = Annotated[
+    bool, Option("Replace outputs that exist.", ("--force", "-f"), OUTPUT, default=False)
+]
+WorkFolder = Annotated[
+    str | Path | None,
+    Option(
+        "Folder for the stages of the run. A run that ends early is resumed after its last "
+        "complete stage by the same call with the same folder. Emptied at the end.",
+        ("--work",),
+        command_type=Path | None,
+        metavar="DIR",
+    ),
+]
+ProgressCallbacks = Annotated[
+    Progress | None,
+    Option("Its methods stage, advance, note and problem are called while the run goes on."),
+]
+Report = Annotated[
+    str | Path | None,
+    Option(
+        "Where to write counts, settings, recipe, plan, problems and versions as JSON.",
+        ("--report",),
+        OUTPUT,
+        command_type=Path | None,
+        metavar="FILE",
+    ),
+]
+
+
+class TextParameters(TypedDict, total=False):
+    """Where the texts of records are, and their ids and titles."""
+
+    text: TextField
+    id: IdField
+    title: TitleField
+    title_from_first_line: FirstLine
+    on_error: OnError
+
+
+class RunParameters(TypedDict, total=False):
+    """What a run may use. Changes no result."""
+
+    workers: Workers
+    memory: Memory
+
+
+class MatchParameters(TypedDict, total=False):
+    """What a duplicate is."""
+
+    recipe: RecipeName
+    threshold: Threshold
+    max_distance: MaxDistance
+
+
+class PairsParameters(MatchParameters, TextParameters, RunParameters, total=False):
+    """What `pairs` takes."""
+
+
+class DedupParameters(PairsParameters, total=False):
+    """What `dedup` takes."""
+
+    priority: Priority
+
+
+class FileParameters(TypedDict, total=False):
+    """What a run over files takes beside its inputs and outputs."""
+
+    format: Format
+    force: Force
+    work: WorkFolder
+    progress: ProgressCallbacks
+
+
+class ReportParameters(FileParameters, total=False):
+    """What a run over files takes that can report what it did."""
+
+    report: Report
+
+
+class PairsFilesParameters(PairsParameters, ReportParameters, total=False):
+    """What `pairs_files` takes."""
+
+
+class DedupFilesParameters(DedupParameters, ReportParameters, total=False):
+    """What `dedup_files` takes."""
+
+
+class FingerprintFilesParameters(TextParameters, RunParameters, FileParameters, total=False):
+    """What `fingerprint_files` takes."""
+
+
+@dataclass(frozen=True)
+class DedupOptions:
+    """The validated options of a run.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    rule : Rule or None
+        What a duplicate is; None where nothing is compared.
+    text, id, title : str or None
+        Fields that the user named.
+    title_from_first_line : bool
+    on_error : {"keep", "drop", "stop"}
+    priority : str
+        See `DedupParameters`.
+    workers : int
+        Threads; 0 means one for each processor.
+    memory : int
+        In bytes.
+    """
+
+    recipe: Recipe
+    rule: Rule | None
+    text: str | None
+    id: str | None
+    title: str | None
+    title_from_first_line: bool
+    on_error: str
+    priority: str
+    workers: int
+    memory: int
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any], *, compares: bool = True) -> Self:
+        """Validate what a function was called with.
+
+        Parameters
+        ----------
+        options : mapping
+            As `completed` returns it.
+        compares : bool, default=True
+            Whether documents are compared, so that a bound is needed.
+
+        Raises
+        ------
+        ParameterError
+            If one is out of bounds; names it.
+        """
+        recipe = load_recipe(options["recipe"])
+        bounds: dict[str, Any] = {n: options.get(n) for n in ("threshold", "max_distance")}
+        priority = options.get("priority", "first")
+        priority_field(priority)
+        return cls(
+            recipe=recipe,
+            rule=rule(recipe, **bounds) if compares else None,
+            text=check_field(options["text"], "text"),
+            id=check_field(options["id"], "id"),
+            title=check_field(options["title"], "title"),
+            title_from_first_line=check_flag(
+                options["title_from_first_line"], "title_from_first_line"
+            ),
+            on_error=check_choice(options["on_error"], "on_error", ON_ERROR),
+            priority=priority,
+            workers=check_workers(options["workers"]),
+            memory=check_memory(options["memory"]),
+        )
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Which fields the readers take, by their names for them."""
+        value_field = priority_field(self.priority)
+        return {
+            "text_field": self.text,
+            "id_field": self.id,
+            "title_field": self.title,
+            "extra_fields": () if value_field is None else (value_field,),
+        }
+
+    def described(self) -> dict[str, Any]:
+        """Return what decisions depend on beside the input, as plain data."""
+        rule = {} if self.rule is None else asdict(self.rule)
+        return {
+            "recipe": self.recipe.id,
+            "threshold": rule.pop("threshold", None),
+            "max_distance": rule.pop("max_distance", None),
+            "rule": rule,
+            "priority": self.priority,
+            "text": self.text,
+            "id": self.id,
+            "title": self.title,
+            "title_from_first_line": self.title_from_first_line,
+        }
+
+    @property
+    def reads_titles(self) -> bool:
+        """Whether titles have a say."""
+        return self.recipe.weigh.scheme == "improved"
+
+
+def priority_field(priority: str) -> str | None:
+    """Return the field that a priority of ``field:NAME[:desc]`` names.
+
+    Raises
+    ------
+    ParameterError
+        If `priority` is none of the known ones.
+    """
+    check_string(priority, "priority")
+    if priority in ("first", "last", "longest"):
+        return None
+    kind, _, name = priority.partition(":")
+    name = name.removesuffix(":desc")
+    if kind != "field" or not name:
+        raise bad("priority", "readers.priority", priority)
+    return name
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@cache
+def declared(parameters: Any) -> dict[str, tuple[Any, Option]]:
+    """Return the type and the option of each parameter of a group.
+
+    Examples
+    --------
+    >>> kind, option = declared(MatchParameters)["threshold"]
+    >>> kind, option.flags
+    (float | None, ('--threshold', '-t'))
+    """
+    # A type that is annotated with its option.
+    return {name: get_args(hint) for name, hint in parameters.__annotations__.items()}
+
+
+def completed(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a call, with the defaults of those left out.
+
+    Raises
+    ------
+    TypeError
+        If the function does not take one of them.
+    """
+    known = taken_options(function)
+    for name in options:
+        if name not in known:
+            hint = "".join(f" Did you mean {near!r}?" for near in get_close_matches(name, known, 1))
+            said = f"{function.__name__}() got an unexpected keyword argument {name!r}.{hint}"
+            raise TypeError(said)
+    return {name: options.get(name, option.default) for name, (_, option) in known.items()}
+
+
+@cache
+def taken_options(function: Callable[..., Any]) -> dict[str, tuple[Any, Option]]:
+    """Return the options that a function takes as ``**options: Unpack[...]``."""
+    unpacked = eval(function.__annotations__["options"], function.__globals__)
+    return declared(get_args(unpacked)[0])
+
+
+def takes_options(function: _Function) -> _Function:
+    """Give a function the signature and the documentation of the options that it takes.
+
+    Its last parameter is ``**options: Unpack[SomeParameters]``, and its docstring has the
+    line ``{options}`` among its parameters.
+    """
+    signature = inspect.signature(function)
+    *own, last = signature.parameters.values()
+    options = taken_options(function)
+    of_options = [
+        inspect.Parameter(name, last.KEYWORD_ONLY, default=option.default, annotation=kind)
+        for name, (kind, option) in options.items()
+    ]
+    shown: Any = function
+    shown.__signature__ = signature.replace(parameters=[*own, *of_options])
+    if function.__doc__ is not None:  # None where Python leaves docstrings out
+        documented = (_documented(name, *known) for name, known in options.items())
+        function.__doc__ = function.__doc__.replace("    {options}", "".join(documented).rstrip())
+    return function
+
+
+@cache
+def _documented(name: str, kind: Any, option: Option) -> str:
+    """Return the lines of a docstring about an option."""
+    # Of a class its name alone.
+    shown = re.sub(r"\b\w+\.", "", inspect.formatannotation(kind)).replace(" | ", " or ")
+    help = textwrap.fill(option.help, 88, initial_indent=" " * 8, subsequent_indent=" " * 8)
+    return f"    {name} : {shown}, default={option.default!r}\n{help}\n"
