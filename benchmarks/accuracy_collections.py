@@ -14,7 +14,7 @@ import zstandard
 
 import neardup
 from neardup import _core
-from neardup._engine.recipe_assets import compiled
+from neardup.recipe.assets import compiled
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 NEEDS = "needs the corpora in ../shared/corpora beside the repository"

@@ -12,7 +12,7 @@ import neardup
 from accuracy_collections import WORKERS, collection
 from accuracy_table import table
 from neardup import _core
-from neardup._engine.recipe_assets import compiled
+from neardup.recipe.assets import compiled
 
 _RUNS = 5
 #: Pairs of the estimate in all, and at most in each tenth of resemblance.

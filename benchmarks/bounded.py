@@ -24,10 +24,10 @@ import pyarrow as pa
 
 import machine
 from neardup import _core
-from neardup._engine.recipe_assets import compiled
 from neardup._engine.rule import rule
 from neardup.readers import open_sources
 from neardup.recipe import load_recipe
+from neardup.recipe.assets import compiled
 
 RESULTS = Path(__file__).resolve().parent / "results" / "bounded.json"
 SAMPLE = 20_000

@@ -38,7 +38,7 @@ from neardup.exceptions import (
     ParameterError,
     SketchMismatchError,
 )
-from neardup.idf import DocumentFrequencies, count_idf, load_idf
+from neardup.idf import count_idf
 from neardup.index import Index
 from neardup.near import CandidatePairs, FingerprintIndex, near_pairs
 from neardup.pairs import PairsResult, pairs, pairs_files
@@ -46,6 +46,7 @@ from neardup.papers.check import check
 from neardup.papers.results import Report
 from neardup.plan import Plan, plan
 from neardup.recipe import Recipe, load_recipe
+from neardup.recipe.frequencies import DocumentFrequencies, load_idf
 from neardup.sketch import (
     Fingerprint,
     fingerprint,

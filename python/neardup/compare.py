@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup._engine.messages import Message
-from neardup._engine.recipe_assets import compiled
 from neardup._engine.rule import measure_name, rule
 from neardup._engine.text_inputs import checked_text, prepared
 from neardup._engine.validation import check_flag
 from neardup.recipe import Recipe, load_recipe
+from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
     from neardup import _core

@@ -14,11 +14,11 @@ from neardup._engine.options import (
     completed,
     takes_options,
 )
-from neardup._engine.recipe_assets import compiled
 from neardup._engine.text_inputs import checked_text, prepared, sketched
 from neardup._engine.validation import bad, check_whole
 from neardup.exceptions import ParameterError, SketchMismatchError
 from neardup.recipe import Recipe, load_recipe
+from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
     import numpy as np

@@ -19,9 +19,9 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _core
-from neardup._engine.recipe_assets import compiled
 from neardup.exceptions import NeardupError
 from neardup.recipe import load_recipe
+from neardup.recipe.assets import compiled
 from tests.faults.fuzz import Target
 from tests.hostile_texts import LONG_BASES, TEXTS
 
@@ -322,7 +322,7 @@ def _settings() -> list[str]:
     """Return the settings of recipes as the core takes them."""
     if not _SETTINGS:
         real = _core.Recipe
-        import neardup._engine.recipe_assets as resources
+        import neardup.recipe.assets as resources
 
         class Noting:
             def __new__(cls, settings: str, **named: Any) -> Any:

@@ -19,10 +19,10 @@ import pyarrow.parquet as pq
 import zstandard
 
 from neardup.exceptions import NeardupError
-from neardup.idf import load_idf
 from neardup.lab.truth import read_truth
 from neardup.readers import Limits, UnreadableFileError, open_sources, read_file
 from neardup.recipe import NAMES, load_recipe
+from neardup.recipe.frequencies import load_idf
 from tests.faults.fuzz import Target
 from tests.hostile_texts import LONG_BASES, TEXTS
 from tests.readers.making import column, docx, paragraph, pdf

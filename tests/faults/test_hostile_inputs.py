@@ -9,8 +9,8 @@ import pytest
 
 import neardup
 from neardup import InputError, ParameterError, _core
-from neardup._engine.recipe_assets import compiled
 from neardup.recipe import load_recipe
+from neardup.recipe.assets import compiled
 from tests import needs
 from tests.faults import core_calls
 from tests.faults.fuzz import fuzz, targets

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.reference import normalize, recipes, segment, weigh
 
 HERE = Path(__file__).parent
-MARKERS = HERE.parents[1] / "python" / "neardup" / "recipes" / "markers_zh.txt"
+MARKERS = HERE.parents[1] / "python" / "neardup" / "recipe" / "presets" / "markers_zh.txt"
 WIDTHS = (32, 64, 128, 256)
 #: The recipes that make samples, and how many features they want.
 SIZES = {"general": 32, "shingle-sample": 64, "shingle": 0}

@@ -11,7 +11,7 @@ import pytest
 from tests.reference import sketch
 
 from neardup import compare, fingerprint, load_recipe
-from neardup._engine.recipe_assets import compiled
+from neardup.recipe.assets import compiled
 
 TOKENS = "tests.golden.segmenters:tokens"
 

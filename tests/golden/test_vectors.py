@@ -7,8 +7,8 @@ from tests.golden import regenerate
 from tests.reference import recipes, segment, sketch
 
 from neardup import fingerprint, fingerprint_many, load_recipe
-from neardup._engine.recipe_assets import compiled
 from neardup.recipe import NAMES
+from neardup.recipe.assets import compiled
 
 TEXTS = regenerate.texts()
 VECTORS = json.loads((regenerate.HERE / "vectors.json").read_text("utf-8"))

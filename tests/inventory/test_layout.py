@@ -8,7 +8,7 @@ import neardup
 ROOT = Path(neardup.__file__).parent
 
 #: What users call; all else is in a folder.
-PUBLIC = {"compare", "dedup", "exceptions", "idf", "near", "pairs", "plan", "recipe", "sketch"}
+PUBLIC = {"compare", "dedup", "exceptions", "idf", "near", "pairs", "plan", "sketch"}
 
 
 def modules():
@@ -42,8 +42,7 @@ def imported(path, known):
 
 def test_only_what_users_call_is_at_the_top():
     files = {path.stem for path in ROOT.glob("*.py") if not path.stem.startswith("__")}
-    # Called by name in a recipe: see `Segment.units`.
-    assert files == PUBLIC | {"segmenters"}
+    assert files == PUBLIC
 
 
 def test_no_module_imports_itself_through_others():

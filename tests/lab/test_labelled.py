@@ -10,7 +10,6 @@ from tests.conftest import ROOT
 
 import neardup
 from neardup import InputError, MissingDependencyError, OutputError, ParameterError, _core
-from neardup._engine.recipe_assets import compiled
 from neardup.lab import evaluate_pairs
 from neardup.lab.consequences import implied_clusters
 from neardup.lab.differences import differences
@@ -18,6 +17,7 @@ from neardup.lab.measures import Pairs
 from neardup.lab.pairs_report import FILES, command, markdown, terminal
 from neardup.lab.rare_shingles import RareShingles, shingle_hashes
 from neardup.lab.split import Documents
+from neardup.recipe.assets import compiled
 
 EXAMPLES = ROOT / "examples" / "evaluate"
 DOCS, PAIRS = EXAMPLES / "documents.jsonl", EXAMPLES / "pairs.tsv"

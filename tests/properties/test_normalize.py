@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.hostile import TEXTS, texts
 from tests.reference import normalize as twin
 
-from neardup._engine.recipe_assets import compiled
 from neardup.recipe import load_recipe
+from neardup.recipe.assets import compiled
 
 SETTINGS = [
     {"nfkc": nfkc, "lowercase": lower, "whitespace": white, "drop_invisible": drop}

@@ -9,7 +9,7 @@ from tests.reference import dedup as twin
 from tests.reference import verify
 
 from neardup import dedup, fingerprint, load_recipe, near_pairs, pairs
-from neardup._engine.recipe_assets import compiled
+from neardup.recipe.assets import compiled
 
 GENERAL = load_recipe("characters").replace(decide={"shingle": 3, "min_features": 5})
 #: By distance alone, and of few bits, so that something is within it.

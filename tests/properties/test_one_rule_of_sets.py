@@ -14,7 +14,7 @@ from tests.reference import dedup as twin
 from tests.reference.sketch import xxh3
 
 from neardup import compare, dedup, load_recipe, pairs
-from neardup._engine.recipe_assets import compiled
+from neardup.recipe.assets import compiled
 
 pytestmark = pytest.mark.slow
 

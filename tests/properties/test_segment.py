@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from tests.hostile import TEXTS, texts
 from tests.reference import segment as twin
 
-from neardup._engine.recipe_assets import compiled
 from neardup.recipe import load_recipe
+from neardup.recipe.assets import compiled
 
 PLAIN = {"nfkc": False, "lowercase": False, "whitespace": "keep", "drop_invisible": False}
 

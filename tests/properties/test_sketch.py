@@ -18,7 +18,7 @@ from neardup import (
     fingerprint_many,
     load_recipe,
 )
-from neardup._engine.recipe_assets import compiled
+from neardup.recipe.assets import compiled
 
 WIDTHS = (32, 64, 128, 256)
 HASHES = {"xxh3": sketch.xxh3, "news": sketch.news, "bkdr": sketch.bkdr}

@@ -12,7 +12,7 @@ from tests.reference import minhash, recipes, sample
 from tests.reference.content import letters
 
 from neardup import ParameterError, compare, load_recipe, signature_many
-from neardup._engine.recipe_assets import compiled
+from neardup.recipe.assets import compiled
 
 NUM_PERMS = (16, 17, 64, 128, 200, 1024)
 SIZES = (0, 1, 2, 7, 32)

@@ -8,7 +8,7 @@ from tests.reference import segment as shingled
 from tests.reference import verify as twin
 
 from neardup import _core, compare, load_recipe
-from neardup._engine.recipe_assets import compiled
+from neardup.recipe.assets import compiled
 
 
 @given(texts(), texts(), st.sampled_from((1, 2, 5, 9)))

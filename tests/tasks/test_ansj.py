@@ -10,8 +10,8 @@ from tests import needs
 from tests.conftest import ROOT
 
 from neardup import fingerprint, load_recipe
-from neardup._engine.recipe_assets import compiled
-from neardup.segmenters import encoded_units
+from neardup.recipe.assets import compiled
+from neardup.recipe.segmenters import encoded_units
 
 pytestmark = pytest.mark.slow
 

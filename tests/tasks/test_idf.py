@@ -103,7 +103,7 @@ def test_a_table_of_the_corpus_gives_what_the_corpus_gives(tmp_path):
 
 
 def test_the_table_decides_the_weights(tmp_path):
-    from neardup._engine.recipe_assets import compiled
+    from neardup.recipe.assets import compiled
 
     path = tmp_path / "t.idf"
     DocumentFrequencies(1000, {"渡轮": 10, "书店": 1000}, "words").save(path)

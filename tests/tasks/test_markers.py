@@ -7,7 +7,7 @@ from tests.golden.regenerate import markers
 from tests.reference import weigh
 
 from neardup import InputError, ParameterError, fingerprint, load_recipe
-from neardup._engine.recipe_assets import compiled
+from neardup.recipe.assets import compiled
 
 IMPROVED = load_recipe("improved").replace(weigh={"idf": "bundled"})
 EXTENDED = IMPROVED.replace(weigh={"markers": "extended"})

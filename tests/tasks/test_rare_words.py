@@ -4,7 +4,7 @@ import pytest
 from tests.reference import sketch, weigh
 
 from neardup import count_idf, dedup, fingerprint, fingerprint_many, load_recipe
-from neardup._engine.recipe_assets import compiled
+from neardup.recipe.assets import compiled
 
 TEXTS = [
     "渡轮 码头 票价 船长",

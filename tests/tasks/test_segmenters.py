@@ -13,7 +13,7 @@ from neardup import (
     fingerprint_many,
     load_recipe,
 )
-from neardup._engine.recipe_assets import compiled
+from neardup.recipe.assets import compiled
 
 MODULE = "tests.golden.segmenters"
 

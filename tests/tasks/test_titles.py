@@ -3,7 +3,7 @@
 import pytest
 
 from neardup import ParameterError, compare, dedup, fingerprint, fingerprint_many, load_recipe
-from neardup._engine.recipe_assets import compiled
+from neardup.recipe.assets import compiled
 
 TEXT = "渡口的新渡轮下周试航，船长说票价两元，旧渡轮送进博物馆。"
 TITLE = "渡轮进博物馆"

@@ -14,12 +14,12 @@ from neardup._engine.messages import Message
 from neardup._engine.options import ON_ERROR as ON_ERROR
 from neardup._engine.options import priority_field
 from neardup._engine.prefetch import ahead
-from neardup._engine.recipe_assets import compiled
 from neardup._engine.summary import Progress as Progress
 from neardup._engine.validation import check_workers
 from neardup.exceptions import InputError
 from neardup.recipe import Recipe
-from neardup.segmenters import encoded_units, load_segmenter
+from neardup.recipe.assets import compiled
+from neardup.recipe.segmenters import encoded_units, load_segmenter
 
 if TYPE_CHECKING:
     import numpy as np

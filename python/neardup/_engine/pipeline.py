@@ -13,10 +13,10 @@ from neardup._engine.ingest import Collected, collect, priority_order, stopped
 from neardup._engine.memory import memory_of
 from neardup._engine.messages import Message, system_words
 from neardup._engine.options import DedupOptions, priority_field
-from neardup._engine.recipe_assets import compiled
 from neardup._engine.rule import Rule
 from neardup._engine.summary import Clock, Progress, Summary, peak_memory
 from neardup.exceptions import OutputError
+from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
     import numpy as np

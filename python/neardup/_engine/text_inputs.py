@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from neardup._engine.messages import Message
-from neardup._engine.recipe_assets import compiled
 from neardup._engine.validation import bad, check_workers
 from neardup.exceptions import InputError
 from neardup.recipe import Recipe
-from neardup.segmenters import encoded_units, load_segmenter
+from neardup.recipe.assets import compiled
+from neardup.recipe.segmenters import encoded_units, load_segmenter
 
 if TYPE_CHECKING:
     import pyarrow as pa

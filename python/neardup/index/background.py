@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from neardup._engine.ingest import Progress, collect, readable
-from neardup._engine.recipe_assets import compiled
 from neardup.index.store import restore
 from neardup.readers import Batch
+from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

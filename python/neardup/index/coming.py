@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 
 from neardup._engine.ingest import readable, with_first_lines
 from neardup._engine.messages import Message
-from neardup._engine.recipe_assets import compiled
 from neardup._engine.text_inputs import checked_text
 from neardup._engine.validation import bad, check_field, check_string
 from neardup.exceptions import InputError
@@ -31,6 +30,7 @@ from neardup.index.values import (
 from neardup.readers import Batch, Problem
 from neardup.readers.batch import Run, place_of, show
 from neardup.readers.fields import DEFAULT_ID, as_id
+from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
     from neardup.index.handle import Handle

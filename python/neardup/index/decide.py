@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _core
-from neardup._engine.recipe_assets import compiled
 from neardup.index.store import EVER, restore, signed
+from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping

@@ -21,7 +21,6 @@ from sqlalchemy import func, inspect, select
 from neardup import _core
 from neardup._engine.ingest import Progress, readable
 from neardup._engine.messages import Message
-from neardup._engine.recipe_assets import compiled
 from neardup.exceptions import IndexFormatError, InputError, NeardupError
 from neardup.index.adding import Incoming, sketched
 from neardup.index.bulk import values_of, values_table
@@ -45,6 +44,7 @@ from neardup.index.schema import (
 )
 from neardup.index.store import FILED, IDENTITY, RECENT, Session, restore, signed
 from neardup.readers import Batch
+from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -14,13 +14,13 @@ import pyarrow as pa
 
 from neardup._engine.ingest import readable
 from neardup._engine.messages import Message
-from neardup._engine.recipe_assets import compiled
 from neardup.exceptions import InputError, ParameterError
 from neardup.index.adding import Adding, Incoming, Outcome
 from neardup.index.coming import Columns
 from neardup.index.results import Decision, NewDocument
 from neardup.readers import Batch
 from neardup.readers.batch import show
+from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
     from neardup.index.handle import Handle

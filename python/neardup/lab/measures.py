@@ -26,11 +26,11 @@ import numpy.typing as npt
 
 import neardup
 from neardup._engine.messages import Message
-from neardup._engine.recipe_assets import compiled
 from neardup._engine.text_inputs import prepared
 from neardup.exceptions import MissingDependencyError
 from neardup.lab.rare_shingles import RareShingles
 from neardup.recipe import Recipe, load_recipe
+from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
     from neardup.lab.split import Documents

@@ -88,7 +88,7 @@ def _refused(recipe: Recipe, code: str, **values: Any) -> ParameterError:
 
 def core_recipe(settings: Settings) -> _core.Recipe:
     """Return the core's recipe; it is made once in each process."""
-    from neardup._engine.recipe_assets import compiled
+    from neardup.recipe.assets import compiled
 
     # Each task has a core to itself; a pool of threads would take its neighbours'.
     os.environ.setdefault("RAYON_NUM_THREADS", "1")
@@ -112,7 +112,7 @@ def exchange(settings: Settings, documents: int, buckets: int) -> _core.Exchange
 def described(settings: Settings, **others: Any) -> dict[str, Any]:
     """Return what decides the result, for a checkpoint to be told from another's."""
     from neardup import _core
-    from neardup._engine.recipe_assets import digest
+    from neardup.recipe.assets import digest
 
     decide = settings.rule
     return {

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING
 
 from neardup._engine.messages import Message, system_words
 from neardup.exceptions import InputError
-from neardup.recipe import BUNDLED, CORPUS, EXTENDED, FILES, NONE, Recipe
+from neardup.recipe.frequencies import load_idf
+from neardup.recipe.stages import BUNDLED, CORPUS, EXTENDED, FILES, NONE
 
 if TYPE_CHECKING:
     from neardup import _core
+    from neardup.recipe.recipe import Recipe
 
 #: Raised whenever a recipe gives other bits than before; see :func:`_last_change`.
 FORMAT = 3
@@ -116,7 +118,6 @@ def _last_change(recipe: Recipe) -> int:
 @lru_cache(maxsize=8)
 def _compiled(recipe: Recipe, _: _States) -> _core.Recipe:
     from neardup import _core
-    from neardup.idf import load_idf
 
     table = dataclasses.asdict(recipe)
     settings = {stage: dict(table[stage]) for stage in ("normalize", "segment", "weigh", "sketch")}
@@ -155,7 +156,9 @@ def _compiled(recipe: Recipe, _: _States) -> _core.Recipe:
 
 
 def _bundled_markers(name: str) -> list[str]:
-    text = resources.files("neardup.recipes").joinpath("markers_zh.txt").read_text("utf-8")
+    text = (
+        resources.files("neardup.recipe").joinpath("presets", "markers_zh.txt").read_text("utf-8")
+    )
     groups = dict(line.split("\t") for line in text.splitlines())
     chosen = _MARKER_GROUPS if name == BUNDLED else tuple(groups)
     return [word for group in chosen for word in groups[group].split()]

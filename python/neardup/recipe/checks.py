@@ -1,0 +1,121 @@
+"""What the settings of a recipe may be."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from neardup._engine.validation import (
+    bad,
+    check_choice,
+    check_flag,
+    check_max_distance,
+    check_string,
+    check_threshold,
+    check_whole,
+)
+from neardup.exceptions import ParameterError
+from neardup.recipe.stages import BUNDLED, CORPUS, NONE, OF_KIND, STAGES, Sketch
+
+if TYPE_CHECKING:
+    from neardup.recipe.recipe import Recipe
+
+_CHOICES = {
+    ("normalize", "whitespace"): ("keep", "collapse", "by-script"),
+    ("weigh", "scheme"): ("once", "tf", "share", "tf-idf", "improved"),
+    ("sketch", "kind"): tuple(OF_KIND),
+    ("sketch", "hash"): ("xxh3", "news", "bkdr"),
+    ("sketch", "tie"): (0, 1),
+    ("decide", "measure"): ("content", "resemblance", "sketch"),
+    ("decide", "common"): (CORPUS, NONE),
+}
+#: Longest shingle in characters, and most of anything that is counted.
+_MAX_SHINGLE, _MAX_COUNT = 64, 2**31 - 1
+#: Widths of fingerprints by XXH3, and the widest by the other hashes.
+_WIDTHS, _WIDEST = (32, 64, 128, 256), 64
+_UNITS = ("words", "unicode-words", "shingles", "by-script", "tagged")
+
+
+def check_recipe(recipe: Recipe) -> None:
+    """Raise ParameterError if a setting is outside what its stage documents."""
+    check_string(recipe.name, "name")
+    check_string(recipe.description, "description")
+    for stage, kind in STAGES.items():
+        settings = getattr(recipe, stage)
+        if not isinstance(settings, kind):
+            raise bad(stage, "recipes.stage", settings, type=kind.__name__)
+        for item in dataclasses.fields(kind):
+            value = getattr(settings, item.name)
+            choices = _CHOICES.get((stage, item.name))
+            if choices is not None:
+                # 64.0 is equal to 64, and is no number of bits.
+                if isinstance(value, float):
+                    raise bad(f"{stage}.{item.name}", "recipes.whole_number", value)
+                check_choice(value, f"{stage}.{item.name}", choices)
+            elif isinstance(item.default, bool):
+                check_flag(value, f"{stage}.{item.name}")
+            elif isinstance(item.default, str):
+                check_string(value, f"{stage}.{item.name}")
+    segment, weigh, sketch, decide = recipe.segment, recipe.weigh, recipe.sketch, recipe.decide
+    if segment.units not in _UNITS and ":" not in segment.units:
+        listed = ", ".join(_UNITS)
+        raise bad("segment.units", "recipes.units", segment.units, choices=listed)
+    check_whole(segment.k, "segment.k", 1, _MAX_SHINGLE)
+    tags = segment.drop_tags
+    if not isinstance(tags, tuple) or not all(isinstance(tag, str) for tag in tags):
+        raise bad("segment.drop_tags", "recipes.list_of_text", tags)
+    if weigh.top is not None:
+        check_whole(weigh.top, "weigh.top", 1, _MAX_COUNT)
+    check_whole(weigh.min_document_frequency, "weigh.min_document_frequency", 1, _MAX_COUNT)
+    check_whole(sketch.num_perm, "sketch.num_perm", 16, 1024)
+    check_whole(sketch.size, "sketch.size", 0, _MAX_COUNT)
+    _validate_kind(recipe)
+    if weigh.scheme in ("tf-idf", "improved") and weigh.idf == NONE:
+        raise bad("weigh.idf", "recipes.idf_source", weigh.idf, scheme=weigh.scheme)
+    if weigh.min_document_frequency > 1 and weigh.idf in (NONE, BUNDLED):
+        raise bad(
+            "weigh.min_document_frequency",
+            "recipes.one_with_idf",
+            weigh.min_document_frequency,
+            idf=weigh.idf,
+        )
+    if decide.threshold is not None:
+        check_threshold(decide.threshold, "decide.threshold")
+    check_whole(decide.shingle, "decide.shingle", 1, _MAX_SHINGLE)
+    check_whole(decide.min_features, "decide.min_features", 1, _MAX_COUNT)
+
+
+def _validate_kind(recipe: Recipe) -> None:
+    """Refuse settings that the kind of sketch does not go with."""
+    weigh, sketch, decide = recipe.weigh, recipe.sketch, recipe.decide
+    kind = sketch.kind
+    for name in sorted(set().union(*OF_KIND.values()) - set(OF_KIND[kind])):
+        value = getattr(sketch, name)
+        if value != getattr(Sketch, name):
+            raise bad(f"sketch.{name}", "recipes.left_out_for_kind", value, kind=kind)
+    if kind == "simhash":
+        if sketch.hash == "xxh3":
+            whole = check_whole(sketch.bits, "sketch.bits", 1)
+            check_choice(whole, "sketch.bits", _WIDTHS)
+        else:
+            try:
+                check_whole(sketch.bits, "sketch.bits", 1, _WIDEST)
+            except ParameterError:
+                bounds = {"least": 1, "most": _WIDEST, "hash": sketch.hash}
+                raise bad("sketch.bits", "recipes.width_with_hash", sketch.bits, **bounds) from None
+        if decide.measure == "sketch":
+            raise bad(
+                "decide.measure",
+                "recipes.measure_of_fingerprints",
+                decide.measure,
+            )
+        if decide.max_distance is not None:
+            check_max_distance(decide.max_distance, sketch.bits, "decide.max_distance")
+        return
+    if weigh.scheme != "once" or weigh.top is not None:
+        scheme = weigh.scheme if weigh.top is None else f"{weigh.scheme}, top {weigh.top}"
+        raise bad("weigh.scheme", "recipes.once_without_top", scheme, kind=kind)
+    if decide.max_distance is not None:
+        raise bad(
+            "decide.max_distance", "recipes.left_out_for_kind", decide.max_distance, kind=kind
+        )

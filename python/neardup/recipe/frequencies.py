@@ -1,0 +1,142 @@
+"""Tables of document frequencies: saved, and read back.
+
+The file is text. The first lines name the format, the kind of units that were
+counted and the number of documents; then one word and its count a line,
+separated by a tab, sorted by word. ``.gz`` and ``.zst`` are compressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from neardup._engine.messages import Message
+from neardup._engine.validation import check_path
+from neardup.exceptions import InputError
+
+_MAGIC = "#neardup-idf"
+_VERSION = "1"
+_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+
+
+@dataclass(frozen=True)
+class DocumentFrequencies:
+    """In how many documents of a corpus each word stands.
+
+    Parameters
+    ----------
+    documents : int
+        Number of documents counted.
+    counts : mapping of str to int
+        Documents that contain the word; 1 <= count <= documents. In the order
+        of the words' code points.
+    units : str
+        The kind of units: words of one segmenter say nothing about another's.
+    """
+
+    documents: int
+    counts: Mapping[str, int]
+    units: str
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the table, complete or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            ``.gz`` or ``.zst`` at the end compresses.
+        force : bool, default=False
+            Replace a file that exists.
+
+        Raises
+        ------
+        OutputError
+            If the file exists or cannot be written.
+        """
+        from neardup.writers import OutputSet
+
+        with OutputSet() as outputs:
+            outputs.open_text(check_path(path, "path"), force=force).write(self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """Return the table as the file has it, in UTF-8."""
+        lines = [f"{_MAGIC}\t{_VERSION}", f"#units\t{self.units}", f"#documents\t{self.documents}"]
+        lines += [f"{_escape(word)}\t{count}" for word, count in self.counts.items()]
+        return ("\n".join(lines) + "\n").encode()
+
+
+def load_idf(path: str | Path) -> DocumentFrequencies:
+    """Read a table that :meth:`DocumentFrequencies.save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    DocumentFrequencies
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is not such a table; names the line.
+    """
+    from neardup.readers.streams import read_whole
+
+    path = check_path(path, "path")
+    try:
+        lines = read_whole(path).decode().split("\n")
+    except UnicodeDecodeError as error:
+        raise InputError(Message("recipes.not_utf8", file=str(path), byte=error.start)) from error
+    header = [line.partition("\t") for line in lines[:3]]
+    names = [part[0] for part in header]
+    if names != [_MAGIC, "#units", "#documents"] or not _is_number(header[2][2]):
+        raise InputError(Message("recipes.no_frequencies", file=str(path)))
+    if header[0][2] != _VERSION:
+        raise InputError(
+            Message(
+                "recipes.frequencies_of_other_format",
+                file=str(path),
+                found=header[0][2],
+                expected=_VERSION,
+            )
+        )
+    documents = int(header[2][2])
+    counts: dict[str, int] = {}
+    for number, line in enumerate(lines[3:], start=4):
+        if not line:
+            continue
+        word, tab, count = line.rpartition("\t")
+        word = _unescape(word)
+        right = tab and _is_number(count) and 1 <= int(count) <= documents
+        if not right or word in counts:
+            raise InputError(
+                Message(
+                    "recipes.no_word_and_count",
+                    file=str(path),
+                    line=number,
+                    documents=documents,
+                    found=repr(line[:60]),
+                )
+            )
+        counts[word] = int(count)
+    return DocumentFrequencies(documents, counts, header[1][2])
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
+def _escape(word: str) -> str:
+    return "".join(_ESCAPES.get(c, c) for c in word)
+
+
+def _unescape(word: str) -> str:
+    if "\\" not in word:
+        return word
+    back = {escaped[1]: raw for raw, escaped in _ESCAPES.items()}
+    out, characters = [], iter(word)
+    for c in characters:
+        out.append(back.get(next(characters, ""), "") if c == "\\" else c)
+    return "".join(out)

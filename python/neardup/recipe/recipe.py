@@ -1,0 +1,255 @@
+"""How a text becomes a sketch: recipes, the first four stages with their settings.
+
+A recipe is an immutable value. It prints and saves as TOML, and its id changes
+whenever its results would, so sketches made by different recipes are never
+compared by mistake.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tomllib
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from neardup._engine.messages import Message, system_words
+from neardup._engine.validation import bad
+from neardup.exceptions import InputError, ParameterError
+from neardup.recipe.assets import digest
+from neardup.recipe.checks import check_recipe
+from neardup.recipe.stages import (
+    BUNDLED,
+    CORPUS,
+    FILES,
+    STAGES,
+    Decide,
+    Normalize,
+    Segment,
+    Sketch,
+    Weigh,
+)
+
+#: The built-in recipes, the default first.
+NAMES = (
+    "general",
+    "characters",
+    "classic",
+    "keywords",
+    "improved",
+    "shingle",
+    "shingle-sample",
+    "minhash",
+    "news",
+    "bkdr",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """The stages that turn a text into a sketch, and what counts as a duplicate.
+
+    Parameters
+    ----------
+    name : str
+        What people call it.
+    description : str, default=""
+        One line.
+    normalize, segment, weigh, sketch, decide
+        The settings of each stage.
+
+    Raises
+    ------
+    ParameterError
+        If a setting is outside what its stage documents.
+
+    See Also
+    --------
+    load_recipe : a recipe by name or from a TOML file.
+
+    Examples
+    --------
+    >>> from neardup import load_recipe
+    >>> recipe = load_recipe("classic")
+    >>> recipe.sketch.bits, recipe.weigh.scheme
+    (64, 'tf')
+    >>> recipe.replace(sketch={"bits": 128}).id == recipe.id
+    False
+    """
+
+    name: str
+    description: str = ""
+    normalize: Normalize = field(default_factory=Normalize)
+    segment: Segment = field(default_factory=Segment)
+    weigh: Weigh = field(default_factory=Weigh)
+    sketch: Sketch = field(default_factory=Sketch)
+    decide: Decide = field(default_factory=Decide)
+
+    def __post_init__(self) -> None:
+        check_recipe(self)
+
+    @property
+    def id(self) -> str:
+        """The name and a digest of all that decides the bits of a sketch."""
+        return f"{self.name}-{digest(self)}"
+
+    @property
+    def callable_name(self) -> str | None:
+        """The ``module:function`` that segments, or None."""
+        return self.segment.units if ":" in self.segment.units else None
+
+    def replace(self, **stages: Any) -> Recipe:
+        """Return a copy with some settings changed.
+
+        Parameters
+        ----------
+        **stages
+            ``name`` or ``description`` as str; a stage as a dict of the
+            settings to change.
+
+        Returns
+        -------
+        Recipe
+
+        Raises
+        ------
+        ParameterError
+            If a setting is unknown or out of bounds.
+        """
+        changes: dict[str, Any] = {}
+        for key, value in stages.items():
+            if key in STAGES and isinstance(value, dict):
+                known = {f.name for f in dataclasses.fields(STAGES[key])}
+                for setting in value:
+                    if setting not in known:
+                        raise _unknown(f"{key}.{setting}", known)
+                changes[key] = dataclasses.replace(getattr(self, key), **value)
+            elif key in ("name", "description"):
+                changes[key] = value
+            else:
+                raise _unknown(key, {"name", "description", *STAGES})
+        return dataclasses.replace(self, **changes)
+
+    def for_single_texts(self) -> Recipe:
+        """Return the recipe with the bundled frequencies where it wants a corpus'.
+
+        Returns
+        -------
+        Recipe
+
+        Notes
+        -----
+        One text, or a stream that has only begun, has no corpus to count, so no
+        word is left out as rare either. The id says which table was used.
+        """
+        if self.weigh.idf == CORPUS:
+            # The bundled table has no number of documents for a word.
+            return self.replace(weigh={"idf": BUNDLED, "min_document_frequency": 1})
+        return self
+
+    def to_toml(self) -> str:
+        """Return the recipe as TOML that :func:`load_recipe` reads back."""
+        import tomli_w
+
+        table = dataclasses.asdict(self)
+        table["sketch"] = self.sketch.settings()
+        for stage in STAGES:
+            table[stage] = {k: v for k, v in table[stage].items() if v is not None}
+        return tomli_w.dumps(table)
+
+
+def load_recipe(recipe: str | Path | Recipe = NAMES[0]) -> Recipe:
+    """Return a recipe by name, from a TOML file, or as it is.
+
+    Parameters
+    ----------
+    recipe : str, Path or Recipe, default="general"
+        A built-in name (see :data:`neardup.recipe.NAMES`), or a path that ends
+        in ``.toml``. Paths inside the file are relative to the file.
+
+    Returns
+    -------
+    Recipe
+
+    Raises
+    ------
+    ParameterError
+        If there is no such recipe, or a setting is out of bounds.
+    InputError
+        If the file cannot be read or is not TOML.
+
+    Examples
+    --------
+    >>> load_recipe("news").sketch.hash
+    'news'
+    """
+    if isinstance(recipe, Recipe):
+        return recipe
+    if not isinstance(recipe, (str, os.PathLike)):
+        raise bad("recipe", "recipes.name_path_or_recipe", recipe)
+    if isinstance(recipe, str) and recipe in NAMES:
+        return _built_in(recipe)
+    path = Path(recipe)
+    if path.suffix != ".toml":
+        expected = Message("recipes.name_or_toml", choices=", ".join(NAMES))
+        got = repr(str(recipe)[:60])
+        raise ParameterError(
+            Message("options.must_be", parameter="recipe", expected=expected, value=got)
+        )
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            Message("recipes.cannot_be_read", file=str(path), reason=system_words(error))
+        ) from error
+    except (ValueError, RecursionError) as error:  # of TOML, of UTF-8, of a number's length
+        raise InputError(Message("recipes.not_toml", file=str(path), reason=str(error))) from error
+    return _from_table(table, default_name=path.stem, folder=path.parent)
+
+
+def recipe_from_table(table: dict[str, Any]) -> Recipe:
+    """Return the recipe that :meth:`Recipe.to_toml` wrote, parsed.
+
+    Parameters
+    ----------
+    table : dict
+        Paths in it are taken as they are.
+    """
+    return _from_table(table, default_name="recipe", folder=None)
+
+
+@lru_cache(maxsize=len(NAMES))
+def _built_in(name: str) -> Recipe:
+    text = resources.files("neardup.recipe").joinpath("presets", f"{name}.toml").read_text("utf-8")
+    return _from_table(tomllib.loads(text), default_name=name, folder=None)
+
+
+def _from_table(table: dict[str, Any], *, default_name: str, folder: Path | None) -> Recipe:
+    stages: dict[str, Any] = {}
+    for key, value in table.items():
+        if key in STAGES:
+            if not isinstance(value, dict):
+                raise bad(key, "recipes.table", value)
+            stages[key] = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
+        elif key in ("name", "description"):
+            stages[key] = value
+        else:
+            raise _unknown(key, {"name", "description", *STAGES})
+    if folder is not None:
+        _resolve_paths(stages, folder)
+    return Recipe(name=default_name).replace(**stages)
+
+
+def _resolve_paths(stages: dict[str, Any], folder: Path) -> None:
+    for stage, setting, words in FILES:
+        value = stages.get(stage, {}).get(setting)
+        if isinstance(value, str) and value not in words:
+            stages[stage][setting] = str(folder / value)
+
+
+def _unknown(name: str, known: set[str]) -> ParameterError:
+    choices = ", ".join(sorted(known))
+    return ParameterError(Message("recipes.no_such_setting", setting=name, choices=choices))

@@ -1,0 +1,226 @@
+"""The settings of the stages that a recipe has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+BUNDLED = "bundled"
+EXTENDED = "extended"
+NONE = "none"
+CORPUS = "corpus"
+
+#: Settings that name a file, unless they are one of these words.
+FILES = (
+    ("segment", "user_dictionary", ("",)),
+    ("weigh", "idf", (NONE, BUNDLED, CORPUS)),
+    ("weigh", "stop_words", (NONE, BUNDLED)),
+    ("weigh", "markers", (NONE, BUNDLED, EXTENDED)),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Normalize:
+    """Stage normalize: what is evened out before anything is compared.
+
+    Parameters
+    ----------
+    nfkc : bool, default=True
+        Unicode compatibility form, so that full-width and half-width forms meet.
+    lowercase : bool, default=True
+        Lower case, character by character.
+    whitespace : {"keep", "collapse", "by-script"}, default="collapse"
+        ``collapse`` makes every run of white space one space and trims the
+        text; ``by-script`` also removes a run that touches a Chinese or
+        Japanese character, where line wraps mean nothing.
+    drop_invisible : bool, default=True
+        Drop control characters and invisible format characters.
+    strip_markup : bool, default=False
+        Drop HTML tags, comments, scripts and styles, and decode entities.
+    """
+
+    nfkc: bool = True
+    lowercase: bool = True
+    whitespace: str = "collapse"
+    drop_invisible: bool = True
+    strip_markup: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Segment:
+    """Stage segment: what counts as a unit of text.
+
+    Parameters
+    ----------
+    units : str, default="by-script"
+        ``words`` (jieba, with part of speech), ``unicode-words``, ``shingles``
+        (runs of `k` characters), ``by-script`` (runs of `k` characters in
+        scripts without spaces, words elsewhere), ``tagged`` (the text is
+        already ``word/tag word/tag``), or ``module:function``, a callable
+        ``text -> [(word, tag), ...]``.
+    k : int, default=2
+        Characters in a shingle; 1 to 64.
+    drop_tags : tuple of str, default=()
+        For ``tagged``: tokens that contain one of these are dropped.
+    user_dictionary : str, default=""
+        For ``words``: a file of extra words in jieba's format.
+    """
+
+    units: str = "by-script"
+    k: int = 2
+    drop_tags: tuple[str, ...] = ()
+    user_dictionary: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weigh:
+    """Stage weigh: which units count, and for how much.
+
+    Parameters
+    ----------
+    scheme : {"once", "tf", "share", "tf-idf", "improved"}, default="tf"
+        The weight of a feature; see ``docs/methods.md``.
+    idf : str, default="none"
+        Where document frequencies come from: ``none``, ``corpus`` (counted in
+        a first pass), ``bundled`` (a general table), or a file saved by
+        ``neardup idf``.
+    min_document_frequency : int, default=1
+        Leave out words that fewer documents contain (scikit-learn's ``min_df``);
+        at least 1, which leaves out none. Above 1, `idf` must be ``corpus`` or a
+        file: elsewhere no documents are counted. A word that the file does not
+        have counts as in one document.
+    top : int or None, default=None
+        Keep only so many features of highest weight; at least 1.
+    stop_words : str, default="none"
+        ``none``, ``bundled`` (Chinese and English), or a file of one word a line.
+    markers : str, default="none"
+        For ``improved``: ``none``, ``bundled`` (Chinese words of summary and
+        contrast), ``extended`` (these and seven more groups), or a file of one
+        marker a line. A marker of one or two characters marks only the word
+        that it is, a longer one every word that contains it.
+    drop_punctuation : bool, default=False
+        Drop units without a letter or digit.
+    lowercase_units : bool, default=False
+        Lower-case each unit after segmenting.
+    """
+
+    scheme: str = "tf"
+    idf: str = NONE
+    min_document_frequency: int = 1
+    top: int | None = None
+    stop_words: str = NONE
+    markers: str = NONE
+    drop_punctuation: bool = False
+    lowercase_units: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sketch:
+    """Stage sketch: features to a short summary.
+
+    Parameters
+    ----------
+    kind : {"simhash", "minhash", "sample"}, default="simhash"
+        ``simhash`` makes a fingerprint and weighs features; ``minhash`` makes a
+        signature of the set of features, ``sample`` keeps a share of the
+        features themselves. The latter two want the scheme ``once``.
+    bits : int, default=128
+        For ``simhash``: width of the fingerprint; 32, 64, 128 or 256 with the
+        hash ``xxh3``, 1 to 64 with ``news`` and ``bkdr``.
+    hash : {"xxh3", "news", "bkdr"}, default="xxh3"
+        For ``simhash``: hash of a feature.
+    tie : {0, 1}, default=0
+        For ``simhash``: the bit where the weighted votes are equal.
+    num_perm : int, default=128
+        For ``minhash``: values of a signature; 16 to 1024.
+    size : int, default=32
+        For ``sample``: features kept of a long text, at least so many and about
+        twice as many at most; 0 keeps all.
+
+    Examples
+    --------
+    Five letters of weight 1 to 5, whose last five bits are their places in the
+    alphabet: 00101, 11001, 00110, 10101 and 01011. The sums of the bits are -3,
+    -1, 1, 1 and 9, so the fingerprint is 00111.
+
+    >>> from neardup import fingerprint, load_recipe
+    >>> five_bits = load_recipe("bkdr").replace(
+    ...     weigh={"scheme": "tf"}, sketch={"bits": 5}, decide={"max_distance": 2})
+    >>> text = "E/n Y/n Y/n F/n F/n F/n U/n U/n U/n U/n K/n K/n K/n K/n K/n"
+    >>> f"{fingerprint(text, recipe=five_bits).value:05b}"
+    '00111'
+
+    By the recipe ``bkdr`` itself, eight bits. The word that occurs twice
+    outweighs the two others, so the fingerprint is its hash.
+
+    >>> eight_bits = load_recipe("bkdr").replace(sketch={"bits": 8}, decide={"max_distance": 3})
+    >>> for word in ("渡轮", "码头"):
+    ...     print(f"{fingerprint(word + '/n', recipe=eight_bits).value:08b}")
+    01101101
+    01010011
+    >>> found = fingerprint("渡轮/n 停靠/v 码头/n 渡轮/n", recipe=eight_bits)
+    >>> f"{found.value:08b}", str(found), found.blocks(2)
+    ('01101101', '6d', (5, 5, 1))
+    """
+
+    kind: str = "simhash"
+    bits: int = 128
+    hash: str = "xxh3"
+    tie: int = 0
+    num_perm: int = 128
+    size: int = 32
+
+    def settings(self) -> dict[str, Any]:
+        """Return what the kind of sketch looks at."""
+        return {name: getattr(self, name) for name in ("kind", *OF_KIND[self.kind])}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decide:
+    """What counts as a duplicate unless the caller says otherwise.
+
+    Parameters
+    ----------
+    threshold : float or None, default=None
+        Smallest similarity, inclusive, in (0, 1].
+    max_distance : int or None, default=None
+        For fingerprints: largest number of differing bits, inclusive. With
+        `threshold` it bounds the candidates; without, it decides.
+    measure : {"content", "resemblance", "sketch"}, default="content"
+        The similarity that a threshold is for. ``resemblance`` counts shingles;
+        ``content`` besides tells content from template: shingles that many
+        documents have count little, and texts whose numbers disagree are not
+        similar. ``sketch`` is the similarity of the sketches, unverified.
+    common : {"corpus", "none"}, default="corpus"
+        For ``content``: where it is counted which shingles are common. ``none``
+        takes all for rare.
+    shingle : int, default=5
+        Characters in the shingles that are compared; 1 to 64.
+    min_features : int, default=5
+        A text with fewer distinct features has no useful sketch: it equals
+        only an identical text.
+    """
+
+    threshold: float | None = None
+    max_distance: int | None = None
+    measure: str = "content"
+    common: str = CORPUS
+    shingle: int = 5
+    min_features: int = 5
+
+
+#: The settings that each kind of sketch looks at.
+OF_KIND = {
+    "simhash": ("bits", "hash", "tie"),
+    "minhash": ("num_perm",),
+    "sample": ("size",),
+}
+
+#: The settings of each stage.
+STAGES = {
+    "normalize": Normalize,
+    "segment": Segment,
+    "weigh": Weigh,
+    "sketch": Sketch,
+    "decide": Decide,
+}
