@@ -43,7 +43,7 @@ from neardup.index import Index
 from neardup.near import CandidatePairs, FingerprintIndex, near_pairs
 from neardup.pairs import PairsResult, pairs, pairs_files
 from neardup.papers.check import check
-from neardup.papers.results import Report
+from neardup.papers.report.report import Report
 from neardup.plan import Plan, plan
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.frequencies import DocumentFrequencies, load_idf

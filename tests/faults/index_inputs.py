@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from neardup import Index
-from neardup._engine.ingest import Progress
+from neardup._engine.summary import Progress
 from neardup.exceptions import NeardupError
 from neardup.index.dump import dumped
 from tests.faults.file_inputs import mutated

@@ -2,8 +2,9 @@
 
 import random
 
-from neardup.papers.marking import mark
-from neardup.papers.results import Aside, Passage, Piece, Rates, Report, Section, Source
+from neardup.papers.report.marking import mark
+from neardup.papers.report.report import Report
+from neardup.papers.report.results import Aside, Passage, Piece, Rates, Section, Source
 
 #: All that breaks pages, in one line.
 HOSTILE = (

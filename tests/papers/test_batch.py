@@ -10,10 +10,10 @@ from tests.index.written import letters
 from tests.papers.test_rates import check_sound
 
 from neardup import InputError, OutputError, ParameterError, check
-from neardup._engine.ingest import Progress
+from neardup._engine.summary import Progress
 from neardup.papers import check_files
-from neardup.papers.given import papers_in, passed_over
-from neardup.papers.report_files import ReportFolder
+from neardup.papers.paper_inputs import papers_in, passed_over
+from neardup.papers.report.files import ReportFolder
 
 RNG = random.Random(11)
 PARTS = [letters(RNG, 60) for _ in range(4)]

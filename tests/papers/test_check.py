@@ -14,7 +14,7 @@ from tests.papers.test_rates import FILLERS, check_sound
 
 from neardup import InputError, OutputError, ParameterError, check
 from neardup.papers import Passage, Piece, open_library
-from neardup.papers.html import html_report
+from neardup.papers.report.html import html_report
 from neardup.readers.files import FileText, Heading, read_bytes
 
 OWN = "本文讨论小镇渡口客流的变化，资料来自作者在两个集日里的观察与记录。"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.hostile import texts
 
 from neardup.papers.edits import edited, folding
-from neardup.papers.excerpts import around
+from neardup.papers.report.excerpts import around
 
 PASSAGE = "渡口的新渡轮下周一试航"
 LONG = "潮水退去以后，沙洲上留下了许多贝壳，孩子们提着篮子去捡。"

@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 from tests.index.written import letters
 
 from neardup import InputError, ParameterError, check
-from neardup._engine.ingest import Progress
+from neardup._engine.summary import Progress
 from neardup.papers import open_library
 from neardup.papers.align import aligner
 from neardup.papers.library import is_index, joined

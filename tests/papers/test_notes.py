@@ -10,9 +10,9 @@ from tests.readers.making import column, docx, paragraph, pdf, run
 from neardup import check
 from neardup._engine.messages import Message, in_language
 from neardup.papers import open_library
-from neardup.papers.given import passed_over
-from neardup.papers.notes import apart, shown_notes, why_unread
-from neardup.papers.words import load_words
+from neardup.papers.paper_inputs import passed_over
+from neardup.papers.report.notes import apart, shown_notes, why_unread
+from neardup.papers.report.words import load_words
 from neardup.readers import UnreadableFileError, read_bytes
 
 TEXT = "本研究于每周六清晨在城北的三个湖泊边记录水鸟的种类与数量，并与前人的记录作比较。"

@@ -12,7 +12,7 @@ from neardup import check
 from neardup.papers import Aside, open_library
 from neardup.papers.check import Checking
 from neardup.papers.rates import Marks, marked
-from neardup.papers.report_limits import ReportLimits
+from neardup.papers.report.limits import ReportLimits
 from neardup.readers.files import FileText, Heading
 
 spans_within = st.lists(

@@ -7,7 +7,7 @@ import pytest
 from tests.browser import Tabs, running
 from tests.papers import reports
 
-from neardup.papers.html import html_report, summary_page
+from neardup.papers.report.html import html_report, summary_page
 
 # One worker, so that one browser is started.
 pytestmark = pytest.mark.slow

@@ -18,15 +18,16 @@ from tests import hostile
 from tests.papers import reports
 
 from neardup import MissingDependencyError, ParameterError, __version__
-from neardup.papers import html
-from neardup.papers.evidence import gather
-from neardup.papers.html import html_report, summary_page
-from neardup.papers.json_report import VERSION, as_dict, sha256_of
-from neardup.papers.report_limits import ReportLimits
-from neardup.papers.results import Aside, Passage, Piece, Rates, Report, Section, Source
-from neardup.papers.shown import plain, shown
-from neardup.papers.templating import COLOURS, STROKES
-from neardup.papers.words import LANGUAGES, load_words
+from neardup.papers.report import html
+from neardup.papers.report.escaping import plain, shown
+from neardup.papers.report.evidence import gather
+from neardup.papers.report.html import html_report, summary_page
+from neardup.papers.report.json_report import VERSION, as_dict, sha256_of
+from neardup.papers.report.limits import ReportLimits
+from neardup.papers.report.report import Report
+from neardup.papers.report.results import Aside, Passage, Piece, Rates, Section, Source
+from neardup.papers.report.templating import COLOURS, STROKES
+from neardup.papers.report.words import LANGUAGES, load_words
 
 REPORTS = {
     "zh": reports.small_zh(),
@@ -366,7 +367,7 @@ def test_both_languages_have_the_same_words():
 
 
 def test_every_word_is_used_and_every_used_word_is_there():
-    folder = resources.files("neardup.papers")
+    folder = resources.files("neardup.papers.report")
     texts = [folder.joinpath("html.py").read_text("utf-8")]
     for name in ("report.html", "summary.html", "marks.html"):
         texts.append(folder.joinpath("templates", name).read_text("utf-8"))
@@ -397,7 +398,11 @@ def contrast(one, other):
 
 
 def test_colours_can_be_read():
-    style = resources.files("neardup.papers").joinpath("templates", "report.css").read_text("utf-8")
+    style = (
+        resources.files("neardup.papers.report")
+        .joinpath("templates", "report.css")
+        .read_text("utf-8")
+    )
     looks = re.findall(r"\.c\d \{ --deep: (#\w{6}); --tint: (#\w{6}); \}", style)
     assert len(looks) == COLOURS
     assert len(re.findall(r"\.u\d\b", style)) == STROKES

@@ -8,10 +8,10 @@ from tests.papers.test_report_html import REPORTS, Page
 
 from neardup import __version__
 from neardup._engine.messages import Message, in_language
-from neardup.papers.evidence import gather
-from neardup.papers.html import html_report, summary_page
-from neardup.papers.json_report import sha256_of
-from neardup.papers.words import LANGUAGES, load_words
+from neardup.papers.report.evidence import gather
+from neardup.papers.report.html import html_report, summary_page
+from neardup.papers.report.json_report import sha256_of
+from neardup.papers.report.words import LANGUAGES, load_words
 
 
 def test_papers_that_could_not_be_checked_are_named():

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import ParameterError
-from neardup.papers import contents, headings, quotations, references
-from neardup.papers.sections import MOST_PARTS
+from neardup.papers.structure import contents, headings, quotations, references
 from neardup.papers.structure import asides, sections
+from neardup.papers.structure.sections import MOST_PARTS
 
 CONTENTS = (
     "目    录\n摘要...................I\n第一章 绪论............1\n1.1 研究背景\t1\n"

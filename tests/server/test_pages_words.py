@@ -7,7 +7,7 @@ from importlib import resources
 
 import pytest
 
-from neardup.papers.words import LANGUAGES
+from neardup.papers.report.words import LANGUAGES
 
 from . import forms
 

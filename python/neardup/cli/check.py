@@ -14,7 +14,7 @@ from neardup.cli import options as o
 from neardup.cli.terminal import say
 
 if TYPE_CHECKING:
-    from neardup.papers.results import Report
+    from neardup.papers.report.report import Report
 
 NAME = "check"
 NEEDS_ARGUMENTS = True
@@ -155,10 +155,10 @@ def run(
     from neardup.cli.watch import Watch
     from neardup.exceptions import ParameterError
     from neardup.papers.batch import check_files
-    from neardup.papers.given import papers_in, passed_over
-    from neardup.papers.report_files import ReportFolder, refuse_existing, write_report
-    from neardup.papers.report_limits import ReportLimits
-    from neardup.papers.words import load_words
+    from neardup.papers.paper_inputs import papers_in, passed_over
+    from neardup.papers.report.files import ReportFolder, refuse_existing, write_report
+    from neardup.papers.report.limits import ReportLimits
+    from neardup.papers.report.words import load_words
 
     load_words(language)
     limits = ReportLimits(max_passages, max_source_passages, max_source_text)
@@ -299,7 +299,7 @@ def _print_report(report: Report) -> None:
 
 def _print_notes(reports: list[Report]) -> None:
     """Print what is worth knowing, what goes for all papers once."""
-    from neardup.papers.notes import apart, shown_notes
+    from neardup.papers.report.notes import apart, shown_notes
     from neardup.readers.batch import show
 
     common, own = apart([shown_notes(report.notes) for report in reports])

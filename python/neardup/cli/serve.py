@@ -161,7 +161,7 @@ def run(
         raise ParameterError(Message("cli.index_missing"))
     serve_keys.require_server()
     from neardup._engine.validation import check_threshold, check_whole
-    from neardup.papers.words import load_words
+    from neardup.papers.report.words import load_words
     from neardup.server import Settings
     from neardup.server.running import serve
 

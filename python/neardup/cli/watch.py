@@ -6,8 +6,9 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine.ingest import REMEMBERED, Progress
+from neardup._engine.ingest import REMEMBERED
 from neardup._engine.messages import Message
+from neardup._engine.summary import Progress
 from neardup.cli.terminal import Row, say, tell, tell_rows
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from neardup._engine.validation import bad, check_path
 from neardup.index.values import check_span, check_zone
 
 if TYPE_CHECKING:
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
     from neardup.index.handle import Handle
     from neardup.index.results import Added, Decision, Match, NewDocument
 
@@ -241,7 +241,7 @@ class Additions:
         """
         import dataclasses
 
-        from neardup._engine.ingest import Progress
+        from neardup._engine.summary import Progress
         from neardup.index.coming import Fields
         from neardup.index.loading import add_batches
         from neardup.readers import open_sources

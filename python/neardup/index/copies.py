@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
     from neardup.index.handle import Handle
 
 __all__ = ["Copies"]
@@ -56,7 +56,7 @@ class Copies:
         -----
         Both show the index at one moment. Memory does not grow with the index.
         """
-        from neardup._engine.ingest import Progress
+        from neardup._engine.summary import Progress
         from neardup.index.export import exported
         from neardup.writers import OutputSet
 
@@ -92,7 +92,7 @@ class Copies:
         """
         from contextlib import closing
 
-        from neardup._engine.ingest import Progress
+        from neardup._engine.summary import Progress
         from neardup.index.dump import dumped
         from neardup.writers import OutputSet
 

@@ -27,7 +27,7 @@ from neardup.index.store import IDENTITY, Session
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
     from neardup.index.database import Database
 
 __all__ = ["FORMAT", "KEY_COLUMNS", "KIND", "dumped", "fetched", "stored_columns"]

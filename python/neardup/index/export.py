@@ -20,7 +20,7 @@ from neardup.writers.rows import REMOVED, write_rows
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
     from neardup.index.handle import Handle
     from neardup.writers.output import Output
 

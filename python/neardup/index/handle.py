@@ -31,7 +31,7 @@ from neardup.index.store import Session
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
     from neardup.recipe import Recipe
 
 __all__ = ["COUNTERS", "Handle", "make", "open_index"]

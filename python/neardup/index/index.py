@@ -15,7 +15,7 @@ from neardup.index.questions import Questions
 from neardup.index.removals import Removals
 
 if TYPE_CHECKING:
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
     from neardup.index.handle import Handle
     from neardup.recipe import Recipe
 
@@ -191,7 +191,7 @@ class Index(Additions, Questions, Removals, Copies):
         >>> folder.cleanup()
         """
         require("readers.an_index", "index", "sqlalchemy")
-        from neardup._engine.ingest import Progress
+        from neardup._engine.summary import Progress
         from neardup.index.restoring import load
 
         load(location, source, progress or Progress())
@@ -259,7 +259,7 @@ class Index(Additions, Questions, Removals, Copies):
         []
         >>> folder.cleanup()
         """
-        from neardup._engine.ingest import Progress
+        from neardup._engine.summary import Progress
         from neardup._engine.validation import check_flag
         from neardup.index.integrity import check
 
@@ -294,7 +294,7 @@ class Index(Additions, Questions, Removals, Copies):
         Documents are repaired some at a time, each time in a transaction. If the repair is
         interrupted, call it again.
         """
-        from neardup._engine.ingest import Progress
+        from neardup._engine.summary import Progress
         from neardup.index.repairing import repair
 
         return repair(self._handle, progress=progress or Progress())

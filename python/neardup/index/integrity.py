@@ -19,8 +19,9 @@ import zstandard
 from sqlalchemy import func, inspect, select
 
 from neardup import _core
-from neardup._engine.ingest import Progress, readable
+from neardup._engine.ingest import readable
 from neardup._engine.messages import Message
+from neardup._engine.summary import Progress
 from neardup.exceptions import IndexFormatError, InputError, NeardupError
 from neardup.index.adding import Incoming, sketched
 from neardup.index.bulk import values_of, values_table

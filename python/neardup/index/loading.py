@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup._engine.ingest import REMEMBERED, Progress
+from neardup._engine.ingest import REMEMBERED
 from neardup._engine.prefetch import ahead
+from neardup._engine.summary import Progress
 from neardup._engine.validation import check_flag
 from neardup.index.adding import Adding, Outcome
 from neardup.index.coming import Fields, Reading, Source

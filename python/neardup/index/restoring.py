@@ -47,7 +47,7 @@ from neardup.readers.streams import Blob, StreamDamaged, line_blocks
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
 
 __all__ = ["load"]
 

@@ -32,7 +32,7 @@ from neardup.lab.truth import Truth, read_truth
 from neardup.recipe import NAMES, Recipe, load_recipe
 
 if TYPE_CHECKING:
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
 
 __all__ = ["MeasureResult", "PairsEvaluation", "evaluate_pairs"]
 

@@ -26,7 +26,7 @@ from neardup.lab.reposts import RepostModel
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
 
 __all__ = [
     "COPIES",
@@ -323,7 +323,7 @@ def read_documents(
     InputError
         If an input cannot be read.
     """
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
     from neardup.readers import open_sources
 
     sources = open_sources(inputs, format=format, text_field=text, id_field=id, title_field=title)

@@ -44,7 +44,7 @@ from neardup.recipe import load_recipe
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
 
 __all__ = ["published"]
 

@@ -6,21 +6,15 @@ against another. Inside:
 ==============  ======================================================
 ``check``       one paper: candidates, passages, rates
 ``batch``       many papers, and papers against each other
-``given``       papers, folders of papers, and texts to be excluded
+``paper_inputs``
+                papers, folders of papers, and texts to be excluded
 ``library``     the documents that papers are held against
-``align``       the passages of two texts
+``align``       the passages of two texts; ``edits``: the words of one that
+                the other does not have
 ``variants``    traditional and simplified characters
 ``rates``       which characters count, and which are copied
-``structure``   sections, quotations, references, contents; its docstring
-                has a table of the files behind it
-``results``     the report and what is in it; how many passages it shows:
-                ``report_limits``
-``notes``       which notes a report tells, and why a paper was not checked
-``excerpts``    what is shown around a passage; which words of it were
-                edited: ``edits``
-``html``        the report as a page, from ``marking`` and ``evidence``;
-                ``templating``: what it has in common with other pages;
-                ``json_report`` as JSON; both as files: ``report_files``
+``structure``   sections, quotations, references, contents
+``report``      the report, as values, JSON and a page
 ==============  ======================================================
 """
 
@@ -28,8 +22,9 @@ from neardup.papers.align import SharedPassage, align
 from neardup.papers.batch import Checked, check_files
 from neardup.papers.check import check
 from neardup.papers.library import Library, LibraryDocument, open_library
-from neardup.papers.report_limits import ReportLimits
-from neardup.papers.results import Aside, Passage, Piece, Rates, Report, Section, Source
+from neardup.papers.report.limits import ReportLimits
+from neardup.papers.report.report import Report
+from neardup.papers.report.results import Aside, Passage, Piece, Rates, Section, Source
 
 __all__ = [
     "Aside",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup._engine.text_inputs import checked_text
 from neardup._engine.validation import check_whole
-from neardup.papers.results import Piece
+from neardup.papers.report.results import Piece
 
 if TYPE_CHECKING:
     from neardup import _core

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup._engine.ingest import Progress
 from neardup._engine.messages import Message
+from neardup._engine.summary import Progress
 from neardup._engine.validation import bad, check_flag, check_workers
 from neardup.exceptions import InputError
 from neardup.papers.align import LEAST, check_least
 from neardup.papers.check import Checking, check_limits, opened
-from neardup.papers.given import is_writing, papers_in, passed_over, read_paper, texts_of
 from neardup.papers.library import joined, open_library
-from neardup.papers.report_limits import ReportLimits
-from neardup.papers.results import Report
+from neardup.papers.paper_inputs import is_writing, papers_in, passed_over, read_paper, texts_of
+from neardup.papers.report.limits import ReportLimits
+from neardup.papers.report.report import Report
 
 if TYPE_CHECKING:
     from neardup.index import Index

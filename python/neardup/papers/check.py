@@ -9,14 +9,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup._engine.ingest import Progress
 from neardup._engine.messages import Message
+from neardup._engine.summary import Progress
 from neardup._engine.validation import bad, check_workers
 from neardup.papers.align import LEAST, aligner, check_least
-from neardup.papers.excerpts import around
-from neardup.papers.given import read_paper, texts_of
-from neardup.papers.report_limits import ReportLimits, shown_passages
-from neardup.papers.results import Aside, Passage, Piece, Rates, Report, Section, Source
+from neardup.papers.paper_inputs import read_paper, texts_of
+from neardup.papers.report.excerpts import around
+from neardup.papers.report.limits import ReportLimits, shown_passages
+from neardup.papers.report.report import Report
+from neardup.papers.report.results import Aside, Passage, Piece, Rates, Section, Source
 
 if TYPE_CHECKING:
     from neardup import _core

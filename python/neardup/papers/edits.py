@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 
-from neardup.papers.quotations import HAN
+from neardup.papers.structure.quotations import HAN
 
 __all__ = ["Span", "edited", "folding"]
 

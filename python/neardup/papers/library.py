@@ -15,12 +15,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from neardup._engine.ingest import Progress
 from neardup._engine.messages import Message
+from neardup._engine.summary import Progress
 from neardup._engine.validation import check_workers, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.papers.align import aligner
-from neardup.papers.notes import unreadable_documents
+from neardup.papers.report.notes import unreadable_documents
 from neardup.papers.variants import variants
 
 if TYPE_CHECKING:

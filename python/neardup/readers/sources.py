@@ -32,7 +32,7 @@ from neardup.readers.streams import Blob, printable
 from neardup.readers.text_files import TextFiles
 
 if TYPE_CHECKING:
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
 
 __all__ = ["Sources", "open_sources"]
 

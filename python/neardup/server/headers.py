@@ -124,7 +124,7 @@ def report_policy(html: str) -> str:
     Parameters
     ----------
     html : str
-        Made by :func:`neardup.papers.html.html_report`.
+        Made by :func:`neardup.papers.report.html.html_report`.
 
     Raises
     ------

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup._engine.messages import LANGUAGES, Message
-from neardup.papers.results import Report
+from neardup.papers.report.report import Report
 from neardup.server.apart import run_apart
 from neardup.server.check_metrics import CheckMetrics
 from neardup.server.checks import check_paper

@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine.ingest import Progress
 from neardup._engine.messages import Message
+from neardup._engine.summary import Progress
 from neardup.exceptions import IndexUnavailableError, NeardupError
 from neardup.index import Index
 from neardup.papers.library import Library, is_index, open_library

@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 
 from neardup._engine.messages import LANGUAGES
-from neardup.papers.html import html_report
-from neardup.papers.results import Report
+from neardup.papers.report.html import html_report
+from neardup.papers.report.report import Report
 
 
 def main() -> None:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup._engine.ingest import Progress
 from neardup._engine.messages import Message
+from neardup._engine.summary import Progress
 from neardup._engine.validation import check_field
 from neardup.exceptions import OutputError, ParameterError
 from neardup.readers.fields import Fields

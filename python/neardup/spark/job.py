@@ -11,9 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine.ingest import ON_ERROR, REMEMBERED, Progress, stopped
+from neardup._engine.ingest import REMEMBERED, stopped
 from neardup._engine.messages import Message
-from neardup._engine.summary import Clock, Summary, crowd_notes
+from neardup._engine.options import ON_ERROR
+from neardup._engine.summary import Clock, Progress, Summary, crowd_notes
 from neardup._engine.validation import check_choice, check_whole
 from neardup.exceptions import ParameterError
 from neardup.readers.fields import Fields

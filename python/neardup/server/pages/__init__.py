@@ -17,7 +17,7 @@
 
 Pages call what the routes of the API call, not the API itself. All works without
 JavaScript but to drop a file and to see progress as it goes. A text is data: templates
-escape, and show what acts without being seen by its number (`neardup.papers.shown`).
+escape, and show what acts without being seen by its number (`neardup.papers.report.escaping`).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ __all__ = ["asset", "serve"]
 
 #: Where each file is; pages have the look of the report, and something of their own.
 _FILES = {
-    "report.css": ("neardup.papers", "templates"),
+    "report.css": ("neardup.papers.report", "templates"),
     "pages.css": ("neardup.server.pages", "static"),
     "pages.js": ("neardup.server.pages", "static"),
 }

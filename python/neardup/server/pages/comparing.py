@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 import neardup
 from neardup.compare import Comparison
-from neardup.papers.words import Words
+from neardup.papers.report.words import Words
 from neardup.recipe import NAMES, load_recipe
 from neardup.server.pages.given import Refused, field, given_text, words_of
 from neardup.server.pages.page import page

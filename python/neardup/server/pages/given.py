@@ -6,7 +6,7 @@ from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 
 from neardup._engine.messages import in_language
-from neardup.papers.words import Words
+from neardup.papers.report.words import Words
 from neardup.server.pages.words import language_of_request, page_words
 from neardup.server.reading import CheckFailed, read_apart
 from neardup.server.settings import Settings

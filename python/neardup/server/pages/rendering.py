@@ -12,7 +12,7 @@ import orjson
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
-from neardup.papers.templating import environment
+from neardup.papers.report.templating import environment
 from neardup.server import auth, csrf
 from neardup.server.headers import set_cookie
 from neardup.server.pages.assets import asset

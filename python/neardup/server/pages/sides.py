@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from neardup.papers.align import LEAST, SHORTEST, align, aligner
 from neardup.papers.edits import Span, edited, folding
-from neardup.papers.marking import Marks, Run, mark
-from neardup.papers.results import Piece
-from neardup.papers.shown import language_of
+from neardup.papers.report.escaping import language_of
+from neardup.papers.report.marking import Marks, Run, mark
+from neardup.papers.report.results import Piece
 
 __all__ = ["Part", "Side", "Sides", "beside"]
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 
 from neardup._engine import __version__
 from neardup.exceptions import NeardupError
-from neardup.papers.words import Words
+from neardup.papers.report.words import Words
 from neardup.server.pages.page import page
 from neardup.server.pages.rendering import moment, render
 from neardup.server.pages.words import language_of_request, page_words

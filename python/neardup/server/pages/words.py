@@ -8,7 +8,7 @@ from importlib import resources
 
 from fastapi import Request
 
-from neardup.papers.words import LANGUAGES, Words
+from neardup.papers.report.words import LANGUAGES, Words
 
 __all__ = ["COOKIE", "language_of_request", "other", "page_words"]
 

@@ -6,11 +6,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from neardup.papers.edits import Span, edited, folding
-from neardup.papers.excerpts import around
-from neardup.papers.marking import Marks
-from neardup.papers.results import Passage, Report
+from neardup.papers.report.excerpts import around
+from neardup.papers.report.marking import Marks
+from neardup.papers.report.results import Passage
+
+if TYPE_CHECKING:
+    from neardup.papers.report.report import Report
 
 __all__ = ["Evidence", "Stretch", "gather", "moved_pieces"]
 

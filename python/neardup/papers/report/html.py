@@ -1,7 +1,7 @@
 """The report as one HTML file that needs nothing else: no network, no other file.
 
 The page is text from papers and sources, which are anybody's. So all of it is
-escaped (`neardup.papers.shown`), the script copies nodes and never makes markup
+escaped (`neardup.papers.report.escaping`), the script copies nodes and never makes markup
 of data, and a content security policy allows the page's own style and script, by
 their digests, and nothing else. Without JavaScript the page has all the same;
 links lead from each passage to its evidence.
@@ -23,22 +23,24 @@ from urllib.parse import quote
 from neardup._engine import __version__
 from neardup._engine.messages import in_language
 from neardup._engine.validation import bad
-from neardup.papers.evidence import gather
-from neardup.papers.json_report import sha256_of
-from neardup.papers.marking import Marks, Run, mark
-from neardup.papers.notes import apart, shown_notes, why_unread
-from neardup.papers.results import EXCLUDED, Report
-from neardup.papers.shown import language_of, plain
-from neardup.papers.templating import environment, look, template
-from neardup.papers.words import load_words
+from neardup.papers.report.escaping import language_of, plain
+from neardup.papers.report.evidence import gather
+from neardup.papers.report.json_report import sha256_of
+from neardup.papers.report.marking import Marks, Run, mark
+from neardup.papers.report.notes import apart, shown_notes, why_unread
+from neardup.papers.report.results import EXCLUDED
+from neardup.papers.report.templating import environment, look, template
+from neardup.papers.report.words import load_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
+    from neardup.papers.report.report import Report
+
 __all__ = ["html_report", "summary_page"]
 
-_PACKAGE = "neardup.papers"
+_PACKAGE = "neardup.papers.report"
 _STRIP = 1000
 #: A thinner mark on the strip could not be seen.
 _THINNEST = 1.0

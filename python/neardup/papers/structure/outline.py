@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from neardup.papers.headings import Form
-from neardup.papers.lines import Layout, Line, ends_sentence, layout, wide
+from neardup.papers.structure.headings import Form
+from neardup.papers.structure.lines import Layout, Line, ends_sentence, layout, wide
 
 __all__ = ["outline"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from neardup._engine.messages import Message
 from neardup.exceptions import MissingDependencyError
-from neardup.papers.shown import language_of, plain, shown
+from neardup.papers.report.escaping import language_of, plain, shown
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -46,7 +46,7 @@ def environment(package: str, *, missing: str) -> Environment:
 
     Examples
     --------
-    >>> of_reports = environment("neardup.papers", missing="papers.jinja2_missing")
+    >>> of_reports = environment("neardup.papers.report", missing="papers.jinja2_missing")
     >>> of_reports.from_string("{{ look(9) }} {{ text | plain }}").render(text="a<b")
     'c1 u4 a&lt;b'
     """

@@ -1,7 +1,7 @@
 """A report as JSON: all offsets, so that another program can mark the paper.
 
 Keys of version 1, in their order. Offsets are half-open spans of code points,
-as in `neardup.papers.results`, which says what each of them means.
+as in `neardup.papers.report.results`, which says what each of them means.
 
 - ``version``: 1; a larger number if keys change their meaning or go.
 - ``neardup``: the version that made the report; ``sha256``: that of ``text`` in UTF-8.
@@ -23,10 +23,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neardup._engine import __version__
-from neardup.papers.results import Report
+
+if TYPE_CHECKING:
+    from neardup.papers.report.report import Report
 
 __all__ = ["VERSION", "as_dict", "sha256_of"]
 
@@ -54,9 +56,10 @@ def as_dict(report: Report) -> dict[str, Any]:
 
     Examples
     --------
-    >>> import neardup.papers.results as results
-    >>> report = results.Report(
-    ...     "a.txt", "雪", 1, 0, results.Rates(0.0, 0.0, 0.0), None,
+    >>> from neardup.papers.report.report import Report
+    >>> from neardup.papers.report.results import Rates
+    >>> report = Report(
+    ...     "a.txt", "雪", 1, 0, Rates(0.0, 0.0, 0.0), None,
     ...     (), (), (), (), (), "papers", 0, {}, (),
     ... )
     >>> as_dict(report)["rates"]

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from neardup.papers.asides import asides
-from neardup.papers.sections import Part, footnotes_begin, sections
+from neardup.papers.structure.asides import asides
+from neardup.papers.structure.sections import Part, footnotes_begin, sections
 
 __all__ = ["Part", "asides", "footnotes_begin", "sections"]

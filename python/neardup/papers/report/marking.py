@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
-from neardup.papers.results import EXCLUDED, Aside, Piece, Section
+from neardup.papers.report.results import EXCLUDED, Aside, Piece, Section
 
 __all__ = ["Block", "Marks", "Paragraph", "PassageLike", "Run", "mark", "piece_at"]
 
@@ -176,7 +176,7 @@ def mark(
 
     Examples
     --------
-    >>> from neardup.papers.results import Passage
+    >>> from neardup.papers.report.results import Passage
     >>> copied = Passage(2, 6, 0, 0, 4, 1.0, 4, (Piece(2, 6, 0, 4),), "copy", 0)
     >>> [(run.begin, run.end, run.passages) for run in mark("a copy", [copied]).runs()]
     [(0, 2, ()), (2, 6, (0,))]

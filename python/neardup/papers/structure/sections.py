@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from neardup._engine.validation import check_string
-from neardup.papers.asides import lists
-from neardup.papers.contents import contents, is_heading
-from neardup.papers.headings import form
-from neardup.papers.lines import lines
-from neardup.papers.outline import outline
+from neardup.papers.structure.asides import lists
+from neardup.papers.structure.contents import contents, is_heading
+from neardup.papers.structure.headings import form
+from neardup.papers.structure.lines import lines
+from neardup.papers.structure.outline import outline
 
 __all__ = ["MOST_PARTS", "Marked", "Part", "footnotes_begin", "sections"]
 

@@ -69,7 +69,7 @@ class Words:
 
 @lru_cache
 def _load(language: str) -> Words:
-    page = resources.files("neardup.papers").joinpath("templates", f"{language}.toml")
+    page = resources.files("neardup.papers.report").joinpath("templates", f"{language}.toml")
     return Words(language, tomllib.loads(page.read_text("utf-8")))
 
 

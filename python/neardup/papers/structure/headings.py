@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from neardup.papers.lines import wide
+from neardup.papers.structure.lines import wide
 
 __all__ = ["Form", "bare_words", "form", "is_entry"]
 

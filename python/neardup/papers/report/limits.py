@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from neardup.papers.results import Passage
+    from neardup.papers.report.results import Passage
 
 __all__ = ["ReportLimits", "shown_passages"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from neardup._engine.validation import check_string
-from neardup.papers.contents import contents
-from neardup.papers.lines import Line, layout, lines
-from neardup.papers.quotations import quotations
-from neardup.papers.references import references
-from neardup.papers.results import Aside
+from neardup.papers.report.results import Aside
+from neardup.papers.structure.contents import contents
+from neardup.papers.structure.lines import Line, layout, lines
+from neardup.papers.structure.quotations import quotations
+from neardup.papers.structure.references import references
 
 __all__ = ["asides", "lists"]
 

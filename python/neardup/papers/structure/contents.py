@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from neardup.papers.headings import bare_words, form, is_entry
-from neardup.papers.lines import Line
+from neardup.papers.structure.headings import bare_words, form, is_entry
+from neardup.papers.structure.lines import Line
 
 __all__ = ["contents", "is_heading"]
 

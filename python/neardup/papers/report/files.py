@@ -14,7 +14,7 @@ from neardup.exceptions import OutputError
 
 if TYPE_CHECKING:
     from neardup.papers.batch import Checked
-    from neardup.papers.results import Report
+    from neardup.papers.report.report import Report
 
 __all__ = ["ReportFolder", "refuse_existing", "write_report"]
 
@@ -122,7 +122,7 @@ class ReportFolder:
 
     def finish(self, notes: Sequence[str] = ()) -> Path | None:
         """Write the page that links to all reports, with notes on all, and return where it is."""
-        from neardup.papers.html import summary_page
+        from neardup.papers.report.html import summary_page
         from neardup.writers import OutputSet
 
         if self._pages is None:

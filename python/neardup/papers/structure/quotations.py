@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from neardup.papers.lines import Layout, Line
+from neardup.papers.structure.lines import Layout, Line
 
 __all__ = ["HAN", "LONGEST", "quotations"]
 

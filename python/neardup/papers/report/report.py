@@ -1,0 +1,156 @@
+"""The report of a check: everything that was found, as values, JSON or a page."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from neardup.papers.report.results import Aside, Passage, Rates, Section, Source
+
+__all__ = ["Report"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What parts of a paper stand elsewhere.
+
+    Parameters
+    ----------
+    paper : str
+        Name of the paper: its file's, or what the caller said.
+    text : str
+        The paper's text; all offsets count its code points.
+    characters : int
+        Characters that count: letters (a Chinese character is one) and digits, but for
+        what was given to be excluded.
+    copied : int
+        Those of them that stand in a source.
+    rates : Rates
+    similarity : float or None
+        Edit similarity of the paper and the source that it resembles most; None
+        where there is no such source.
+    sources : tuple of Source
+        The sources, those of which the paper repeats most first.
+    sections : tuple of Section
+        In the order of the paper.
+    passages : tuple of Passage
+        In the order of the paper; passages of different sources may overlap. Limited by
+        :class:`neardup.papers.ReportLimits`: each source has the number of all its passages.
+    asides : tuple of Aside
+        What was set aside, in the order of the paper.
+    pages : tuple of int
+        Where the pages of the paper's file begin in its text, in code points;
+        empty where the format has no pages.
+    library : str
+        The library, as it was named.
+    library_documents : int
+        How many documents it has.
+    settings : dict of str to int, float, str or bool
+        What the check was asked for.
+    notes : tuple of str
+        What the reader should know, a sentence in English each; those of a check
+        are messages, with a code and values.
+    """
+
+    paper: str
+    text: str = field(repr=False)
+    characters: int
+    copied: int
+    rates: Rates
+    similarity: float | None
+    sources: tuple[Source, ...] = field(repr=False)
+    sections: tuple[Section, ...] = field(repr=False)
+    passages: tuple[Passage, ...] = field(repr=False)
+    asides: tuple[Aside, ...] = field(repr=False)
+    pages: tuple[int, ...] = field(repr=False)
+    library: str
+    library_documents: int
+    settings: dict[str, int | float | str | bool]
+    notes: tuple[str, ...]
+
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        language: str = "zh",
+        date: datetime.date | None = None,
+        force: bool = False,
+    ) -> str:
+        """Return the report as one HTML page that needs nothing else, and write it.
+
+        Parameters
+        ----------
+        path : str, Path or None, default=None
+            Where to write it; None for nowhere.
+        language : {'zh', 'en'}, default='zh'
+            Language of the interface. The paper and its sources stay as they are.
+        date : date or None, default=None
+            Day of the check, printed on the page. Without it equal reports give equal
+            bytes.
+        force : bool, default=False
+            Whether a file that exists is replaced.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ParameterError
+            If there is no such language, or `date` is none.
+        OutputError
+            If the file exists or cannot be written.
+        MissingDependencyError
+            If jinja2 is not installed.
+        """
+        from neardup.papers.report.html import html_report
+
+        page = html_report(self, language=language, date=date)
+        if path is not None:
+            _write(path, page, force=force)
+        return page
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as values that JSON has.
+
+        The keys are in ``docs/formats.md``.
+        """
+        from neardup.papers.report.json_report import as_dict
+
+        return as_dict(self)
+
+    def to_json(self, path: str | Path | None = None, *, force: bool = False) -> str:
+        """Return the report as JSON, with all offsets, and write it.
+
+        Parameters
+        ----------
+        path : str, Path or None, default=None
+            Where to write it; None for nowhere.
+        force : bool, default=False
+            Whether a file that exists is replaced.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        OutputError
+            If the file exists or cannot be written.
+        """
+        import orjson
+
+        text = orjson.dumps(self.to_dict(), option=orjson.OPT_INDENT_2).decode() + "\n"
+        if path is not None:
+            _write(path, text, force=force)
+        return text
+
+
+def _write(path: str | Path, text: str, *, force: bool) -> None:
+    from neardup._engine.validation import check_path
+    from neardup.writers import OutputSet
+
+    with OutputSet() as outputs:
+        outputs.open_text(check_path(path, "path"), force=force).write(text.encode())
