@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import ParameterError
-from neardup.papers.structure import contents, headings, quotations, references
-from neardup.papers.structure import asides, sections
+from neardup.papers.structure import asides, contents, headings, quotations, references, sections
 from neardup.papers.structure.sections import MOST_PARTS
 
 CONTENTS = (

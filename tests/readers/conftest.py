@@ -29,8 +29,8 @@ def read_all(paths, batch_bytes=1 << 22, batch_records=8192, titles=None, **opti
         out["problems"] += batch.problems
         out["bytes"] += batch.bytes_read
     assert sources.records == len(out["ids"])
+    out["problem_lines"] = sources.problem_lines
     out["notes"] = sources.notes
-    out["remarks"] = sources.remarks
     return out
 
 

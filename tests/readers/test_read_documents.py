@@ -300,9 +300,9 @@ HOSTILE += [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("piece", HOSTILE)
-def test_html_hostile_pages_take_linear_time(piece):
-    data = f"<html><p>{piece * 30_000}{LONG}"
+@pytest.mark.parametrize("chunk", HOSTILE)
+def test_html_hostile_pages_take_linear_time(chunk):
+    data = f"<html><p>{chunk * 30_000}{LONG}"
     assert read_bytes(data.encode(), "a.html").format == "html"
 
 

@@ -42,7 +42,7 @@ def test_all_formats_in_the_order_of_their_paths(read, dump):
     got = read(dump)
     assert got["texts"] == DATA
     assert got["ids"] == [f"dump/{name}:1" for name in DATA]
-    assert (got["problems"], got["notes"], got["remarks"]) == ([], [], [])
+    assert (got["problems"], got["problem_lines"], got["notes"]) == ([], [], [])
     assert read("./dump/")["texts"] == DATA
     assert read([dump, "dump/a.jsonl"])["texts"] == [*DATA, "a.jsonl"]
 
@@ -55,7 +55,7 @@ def test_files_of_text_among_data_files(read, make, dump):
     texts = ["b.txt", "sub/c.html", "sub/c.txt"]
     assert got["texts"] == sorted([*DATA, *texts])
     assert [i for i in got["ids"] if not i.endswith(":1")] == texts
-    assert got["remarks"] == [
+    assert got["notes"] == [
         "dump: read as 7 data files and 3 files of text; a file of text is one document."
     ]
     # Two folders may hold files of one name.
@@ -79,7 +79,7 @@ def test_documentation_beside_data_files_is_passed_over(read, make, dump):
     got = read(dump)
     assert got["texts"] == DATA
     assert got["problems"] == []
-    assert got["remarks"] == [
+    assert got["notes"] == [
         "dump: 6 files of documentation are passed over beside data files: dump/LICENSE-MIT.txt,"
         " dump/README.md, dump/readme_zh.txt, …. To read them, name them as inputs."
     ]
@@ -119,7 +119,7 @@ def test_what_spark_and_desktops_leave_is_passed_over_in_silence(read, make, dum
     for inputs in (dump, "dump/**", "dump/*"):
         got = read(inputs)
         assert got["texts"] == DATA
-        assert (got["problems"], got["remarks"]) == ([], [])
+        assert (got["problems"], got["notes"]) == ([], [])
 
 
 def test_other_files_are_counted(read, make, dump):
@@ -127,7 +127,7 @@ def test_other_files_are_counted(read, make, dump):
         make(f"dump/{name}", "x")
     got = read(dump)
     assert got["problems"] == []
-    assert got["remarks"] == [
+    assert got["notes"] == [
         "dump: 5 files of other formats are passed over: 1 .log, 3 .png, 1 no extension."
     ]
 
@@ -157,7 +157,7 @@ def test_data_files_that_are_refused_are_problems(read, make, dump):
     os.symlink("itself.jsonl", "dump/itself.jsonl")
     got = read(dump)
     assert got["texts"] == sorted([*DATA, "b"])
-    assert got["remarks"] == [
+    assert got["notes"] == [
         "dump: read as 7 data files and 1 file of text; a file of text is one document."
     ]
     said = {problem.source: str(problem) for problem in got["problems"]}
@@ -223,7 +223,7 @@ def test_a_format_chooses_the_files_of_a_folder(read, make, dump):
     got = read(dump, format="jsonl")
     assert got["texts"] == ["a.jsonl", "part-00000", "sub/b.ndjson.gz", "sub/deep/c.json.zst"]
     assert got["problems"] == []
-    assert got["remarks"] == [
+    assert got["notes"] == [
         "dump: 6 files of other formats are passed over: 1 .csv, 1 .dat, 2 .parquet, 1 .tsv,"
         " 1 no extension."
     ]
@@ -292,7 +292,7 @@ def test_links_to_folders_are_not_followed_and_named(read, dump):
     for inputs in (dump, "dump/**"):
         got = read(inputs)
         assert got["texts"] == DATA
-        assert got["remarks"] == [
+        assert got["notes"] == [
             f"{inputs}: 2 links to folders are not followed: dump/self, dump/sub/loop."
             " To read them, name them as inputs."
         ]
@@ -320,7 +320,7 @@ def test_only_text_in_folders(read, make, dump):
     make("dump/LICENSE", "no")
     got = read(dump, only_text_in_folders=True)
     assert (got["ids"], got["texts"]) == (["README.md"], ["README.md"])
-    assert got["remarks"] == [
+    assert got["notes"] == [
         "dump: 8 files of other formats are passed over: 1 .csv, 1 .json, 1 .jsonl, 1 .ndjson,"
         " 2 .parquet, 1 .tsv, …."
     ]

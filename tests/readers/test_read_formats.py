@@ -50,7 +50,7 @@ def test_every_format_and_compression(read, make, format, suffix):
     assert got["titles"] == [f"t{i}" for i in range(6)]
     assert [int(n) for n in got["extra"]["n"]] == list(range(6))
     assert got["problems"] == []
-    assert got["notes"] == []
+    assert got["problem_lines"] == []
     assert got["bytes"] > 0
 
 
@@ -265,9 +265,9 @@ def test_empty_file_is_a_note(read, make, name):
     got = read(make(name, b""))
     assert got["ids"] == []
     assert got["problems"] == []
-    assert got["notes"] == [f"{name}: no records."]
+    assert got["problem_lines"] == [f"{name}: no records."]
     Path(name).write_bytes(b"")
-    assert read(name)["notes"] == [f"{name}: no records."]
+    assert read(name)["problem_lines"] == [f"{name}: no records."]
 
 
 def test_csv_line_breaks_and_long_fields(read, make):

@@ -8,8 +8,8 @@ from tests.readers.making import column, docx, paragraph, pdf, run
 
 from neardup._engine.messages import Message, in_language
 from neardup.readers import Limits, Problem, UnreadableFileError, open_sources, read_bytes
+from neardup.readers.grouped_notes import GroupedNotes
 from neardup.readers.grouped_problems import GroupedProblems
-from neardup.readers.remarks import Remarks
 
 TEXT = "本研究于每周六清晨在城北的三个湖泊边记录水鸟的种类与数量，并与前人的记录作比较。"
 HIDDEN = "<w:rPr><w:vanish/></w:rPr>"
@@ -68,15 +68,15 @@ def test_notes(key):
 
 
 def test_notes_on_many_files():
-    remarks = Remarks()
+    notes = GroupedNotes()
     note = Message(
         "readers.read_as", encoding="big5", certainty=Message("readers.certainty_likely")
     )
     for name in ("a.txt", "b.txt"):
-        remarks.add(name, [note])
+        notes.add(name, [note])
     for at in range(8):
-        remarks.add("c.txt", [Message("readers.nuls", count=at)])
-    lines = remarks.lines()
+        notes.add("c.txt", [Message("readers.nuls", count=at)])
+    lines = notes.lines()
     assert lines[0] == "a.txt and 1 more file: read as big5 (likely)."
     assert zh(lines[0]) == "a.txt 和另外 1 个文件：按 big5 编码读取（很可能正确）。"
     assert zh(lines[1]) == "c.txt：有 0 个空字符（NUL），未计入。"

@@ -295,8 +295,8 @@ def test_text_file_in_another_encoding(read, make):
     got = read("t")
     assert got["texts"] == [text] * 4
     assert got["problems"] == []
-    assert got["notes"] == []
-    assert got["remarks"] == [
+    assert got["problem_lines"] == []
+    assert got["notes"] == [
         "t/a.txt and 1 more file: read as gb18030 (likely).",
         "t/d.txt: the last 2 bytes were half a character and are left out.",
     ]

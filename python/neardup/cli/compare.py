@@ -197,12 +197,12 @@ def read_text(path: str, encoding: str | None) -> str:
 
 def _detected(path: str, data: bytes) -> str:
     from neardup.readers import read_record
-    from neardup.readers.remarks import Remarks
+    from neardup.readers.grouped_notes import GroupedNotes
 
     # As a record of `dedup` is read, so that both say the same of two texts.
     found = read_record(data, path)
-    remarks = Remarks()
-    remarks.add(path, found.notes)
-    for line in remarks.lines():
+    notes = GroupedNotes()
+    notes.add(path, found.notes)
+    for line in notes.lines():
         tell(line)
     return found.text

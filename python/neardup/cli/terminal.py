@@ -13,7 +13,7 @@ from neardup._engine.messages import Message, in_language, language_of_environme
 
 __all__ = ["Row", "choose_language", "say", "tell", "tell_note", "tell_rows"]
 
-#: A line of a summary: its name in the catalogue (``cli.summary_`` and this), a count, a remark.
+#: A line of a summary: its name in the catalogue (``cli.summary_`` and this), a count, a note.
 Row = tuple[str, int | str, str]
 
 _chosen: str | None = None
@@ -49,11 +49,11 @@ def tell_note(said: str) -> None:
 
 
 def tell_rows(rows: list[Row]) -> None:
-    """Print a summary: names, counts and remarks in columns."""
-    for name, count, remark in rows:
+    """Print a summary: names, counts and notes in columns."""
+    for name, count, note in rows:
         said = say(Message(f"cli.summary_{name}"))
         shown = count if isinstance(count, str) else f"{count:,}"
-        line = f"{' ' * (18 - _width(said))}{said}  {shown:>12}  {say(remark)}"
+        line = f"{' ' * (18 - _width(said))}{said}  {shown:>12}  {say(note)}"
         typer.echo(line.rstrip(), err=True)
 
 

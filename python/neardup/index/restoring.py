@@ -42,7 +42,7 @@ from neardup.index.schema import (
 from neardup.index.settings import Settings
 from neardup.index.store import FILED, Session, packer
 from neardup.readers.formats import Format, by_content, by_name
-from neardup.readers.streams import Blob, StreamDamaged, line_blocks
+from neardup.readers.streams import ReopenableFile, StreamDamaged, line_blocks
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
@@ -354,7 +354,7 @@ def _blocks(name: str) -> Iterator[list[bytes]]:
         rest = iter(lambda: sys.stdin.buffer.read(_CHUNK), b"")
         yield from line_blocks(chain([first], rest))
         return
-    blob = Blob(name)
+    blob = ReopenableFile(name)
     chunks: Iterable[bytes] = blob.chunks(blob.format(by_name(name)).compression, _CHUNK)
     try:
         yield from line_blocks(chunks)

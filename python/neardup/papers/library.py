@@ -181,7 +181,7 @@ class _Files(Library):
                 self._places.append((self._spool.tell(), len(packed)))
                 self._spool.write(packed)
             progress.advance(len(batch), batch.bytes_read)
-        self.notes += [*sources.notes, *sources.remarks]
+        self.notes += [*sources.problem_lines, *sources.notes]
         if self.problems:
             self.notes.append(unreadable_documents(self.problems, unreadable))
         self._core = _core.Library(sketches, workers=self.workers)

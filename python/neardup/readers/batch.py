@@ -17,7 +17,7 @@ __all__ = [
     "BATCH_RECORDS",
     "CONVERT",
     "Batch",
-    "Piece",
+    "Chunk",
     "Problem",
     "Run",
     "parts_of",
@@ -224,11 +224,11 @@ class Batch:
 
 
 @dataclass(slots=True)
-class Piece:
+class Chunk:
     """What one read of one source gave, before it is cut into batches.
 
-    Problems carry the index of their record in the piece, so that they stay
-    with it. A piece without records can hold a problem too: that the rest of
+    Problems carry the index of their record in the chunk, so that they stay
+    with it. A chunk without records can hold a problem too: that the rest of
     its source cannot be read.
     """
 
@@ -240,11 +240,11 @@ class Piece:
     bytes_read: int
     runs: list[Run] = field(default_factory=list)
 
-    def cut(self, begin: int, end: int) -> "Piece":
+    def cut(self, begin: int, end: int) -> "Chunk":
         """Return records ``begin:end``; bytes are shared out by records."""
         total = len(self.ids)
         share = self.bytes_read * end // total - self.bytes_read * begin // total
-        return Piece(
+        return Chunk(
             self.texts.slice(begin, end - begin),
             self.ids[begin:end],
             None if self.titles is None else self.titles.slice(begin, end - begin),
@@ -256,23 +256,23 @@ class Piece:
 
 
 def _cut_runs(runs: list[Run], begin: int, end: int) -> list[Run]:
-    """Return the runs of the rows ``begin:end``, as those of a piece of its own."""
+    """Return the runs of the rows ``begin:end``, as those of a chunk of its own."""
     source, record = place_of(runs, begin)
     first = [] if record is None else [(0, source, record)]
     return first + [(at - begin, name, number) for at, name, number in runs if begin < at < end]
 
 
-def regroup(pieces: Iterable[Piece], max_bytes: int, max_records: int) -> Iterator[Batch]:
-    """Cut and join pieces into batches of about the size asked for.
+def regroup(chunks: Iterable[Chunk], max_bytes: int, max_records: int) -> Iterator[Batch]:
+    """Cut and join chunks into batches of about the size asked for.
 
     The boundaries carry no meaning: concatenating the batches gives the same
     records for any two sizes.
     """
     first = 0
-    waiting: list[Piece] = []
+    waiting: list[Chunk] = []
     records = size = 0
-    for piece in pieces:
-        for part in _cut_large(piece, max_bytes, max_records):
+    for chunk in chunks:
+        for part in _cut_large(chunk, max_bytes, max_records):
             if waiting and records + len(part.ids) > max_records:
                 yield _join(waiting, first)
                 first += records
@@ -288,44 +288,44 @@ def regroup(pieces: Iterable[Piece], max_bytes: int, max_records: int) -> Iterat
         yield _join(waiting, first)
 
 
-def _cut_large(piece: Piece, max_bytes: int, max_records: int) -> Iterator[Piece]:
-    total = len(piece.ids)
+def _cut_large(chunk: Chunk, max_bytes: int, max_records: int) -> Iterator[Chunk]:
+    total = len(chunk.ids)
     step = max_records
-    if piece.bytes_read > 2 * max_bytes:
-        step = min(step, max(1, total * max_bytes // piece.bytes_read))
+    if chunk.bytes_read > 2 * max_bytes:
+        step = min(step, max(1, total * max_bytes // chunk.bytes_read))
     if total <= step:
-        yield piece
+        yield chunk
         return
     for begin in range(0, total, step):
-        yield piece.cut(begin, min(begin + step, total))
+        yield chunk.cut(begin, min(begin + step, total))
 
 
-def _join(pieces: list[Piece], first: int) -> Batch:
+def _join(chunks: list[Chunk], first: int) -> Batch:
     titles = None
-    if any(p.titles is not None and p.titles.null_count < len(p.titles) for p in pieces):
+    if any(p.titles is not None and p.titles.null_count < len(p.titles) for p in chunks):
         titles = pa.concat_arrays(
             [
                 pa.nulls(len(p.ids), pa.large_string()) if p.titles is None else p.titles
-                for p in pieces
+                for p in chunks
             ]
         )
-    names = pieces[0].extra
+    names = chunks[0].extra
     return Batch(
         first=first,
-        texts=pieces[0].texts if len(pieces) == 1 else pa.concat_arrays([p.texts for p in pieces]),
-        ids=pieces[0].ids if len(pieces) == 1 else [i for p in pieces for i in p.ids],
+        texts=chunks[0].texts if len(chunks) == 1 else pa.concat_arrays([p.texts for p in chunks]),
+        ids=chunks[0].ids if len(chunks) == 1 else [i for p in chunks for i in p.ids],
         titles=titles,
-        extra={name: [v for p in pieces for v in p.extra[name]] for name in names},
-        problems=[problem for p in pieces for _, problem in p.problems],
-        bytes_read=sum(p.bytes_read for p in pieces),
-        runs=_joined_runs(pieces),
+        extra={name: [v for p in chunks for v in p.extra[name]] for name in names},
+        problems=[problem for p in chunks for _, problem in p.problems],
+        bytes_read=sum(p.bytes_read for p in chunks),
+        runs=_joined_runs(chunks),
     )
 
 
-def _joined_runs(pieces: list[Piece]) -> list[Run]:
+def _joined_runs(chunks: list[Chunk]) -> list[Run]:
     runs: list[Run] = []
     done = 0
-    for piece in pieces:
-        runs += [(done + at, source, record) for at, source, record in piece.runs]
-        done += len(piece.ids)
+    for chunk in chunks:
+        runs += [(done + at, source, record) for at, source, record in chunk.runs]
+        done += len(chunk.ids)
     return runs

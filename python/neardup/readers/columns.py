@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Piece, Problem, refusal, show
+from neardup.readers.batch import Chunk, Problem, refusal, show
 from neardup.readers.fields import Columns, Fields, as_id
 from neardup.readers.source import texts_array
 
-__all__ = ["check_types", "is_text", "no_surrogates", "piece_of", "text_column"]
+__all__ = ["check_types", "chunk_of", "is_text", "no_surrogates", "text_column"]
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -139,7 +139,7 @@ def _decoded_one_by_one(
     return texts_array(values), wrong
 
 
-def piece_of(
+def chunk_of(
     column: Callable[[str], pa.Array[Any] | list[Any]],
     columns: Columns,
     fields: Fields,
@@ -148,7 +148,7 @@ def piece_of(
     done: int,
     unnamed: Callable[[int], str],
     size: int,
-) -> Piece:
+) -> Chunk:
     """Read texts, ids and the rest from equally long columns.
 
     Parameters
@@ -160,7 +160,7 @@ def piece_of(
     titles : bool
         Whether titles are wanted.
     source, done : str, int
-        Where the problems are; records before this piece.
+        Where the problems are; records before this chunk.
     unnamed : callable
         Gives the id of a record without one, by its number from 1.
     size : int
@@ -188,7 +188,7 @@ def piece_of(
         ids.append(key)
     problems.sort(key=lambda found: found[0])
     extra = {name: _values(column(name), False) for name in columns.extra}
-    return Piece(texts, ids, title, extra, problems, size, [(0, source, done + 1)])
+    return Chunk(texts, ids, title, extra, problems, size, [(0, source, done + 1)])
 
 
 def _values(column: pa.Array[Any] | list[Any], valid: bool) -> list[Any]:

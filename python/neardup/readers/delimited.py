@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import CONVERT, Piece, Problem, refusal, show
+from neardup.readers.batch import CONVERT, Chunk, Problem, refusal, show
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.source import Keep, Row, texts_array, unreadable_rest
-from neardup.readers.streams import Blob, StreamDamaged, line_blocks, printable
+from neardup.readers.streams import ReopenableFile, StreamDamaged, line_blocks, printable
 
 __all__ = ["Delimited"]
 
@@ -40,10 +40,10 @@ class Delimited:
     empty file has neither.
     """
 
-    def __init__(self, blob: Blob, compression: str | None, format: str) -> None:
-        self.name = blob.name
+    def __init__(self, source_file: ReopenableFile, compression: str | None, format: str) -> None:
+        self.name = source_file.name
         self.format = format
-        self.blob = blob
+        self.source_file = source_file
         self._compression = compression
         self._delimiter = _DELIMITER[format]
         # The module's limit of 128 KiB is meant to catch unclosed quotes, but
@@ -66,7 +66,7 @@ class Delimited:
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file is not that of the first pass."""
-        self.blob.check_unchanged()
+        self.source_file.check_unchanged()
 
     def _rows(self, size: int) -> Iterator[_Row]:
         """Yield all rows, the header row first; blank lines are none."""
@@ -75,7 +75,7 @@ class Delimited:
 
         def lines() -> Iterator[str]:
             nonlocal invalid
-            blocks = line_blocks(self.blob.chunks(self._compression, size))
+            blocks = line_blocks(self.source_file.chunks(self._compression, size))
             for line in chain.from_iterable(blocks):
                 line += b"\n"
                 taken.append(line)
@@ -114,8 +114,8 @@ class Delimited:
                 row = row._replace(reason=Message("readers.must_have_fields", count=width))
             yield row
 
-    def pieces(self, fields: Fields, titles: bool, size: int) -> Iterator[Piece]:
-        """Read the texts, in pieces of about `size` bytes."""
+    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:
+        """Read the texts, in chunks of about `size` bytes."""
         if not self.header:
             return
         columns = Columns.choose(self.header, fields, self.name)
@@ -137,7 +137,7 @@ class Delimited:
         if rows:
             yield self._piece(rows, columns, titles, done)
 
-    def _piece(self, rows: list[_Row], columns: Columns, titles: bool, done: int) -> Piece:
+    def _piece(self, rows: list[_Row], columns: Columns, titles: bool, done: int) -> Chunk:
         def column(name: str | None) -> list[Any]:
             if name is None:
                 return [None] * len(rows)
@@ -145,7 +145,7 @@ class Delimited:
             return [row.values[at] if row.reason is None else None for row in rows]
 
         ids = column(columns.id)
-        return Piece(
+        return Chunk(
             texts_array(column(columns.text)),
             [f"{self.name}:{done + i}" if key is None else key for i, key in enumerate(ids, 1)],
             texts_array(column(columns.title)) if titles and columns.title is not None else None,

@@ -20,7 +20,7 @@ from typing import Literal
 
 from neardup import _core
 from neardup._engine.messages import Message
-from neardup.readers.plausible import common_share, looks_like
+from neardup.readers.character_frequencies import common_share, looks_like
 
 __all__ = ["Certainty", "Decoded", "decode"]
 
@@ -178,8 +178,8 @@ def _hz(data: bytes) -> Decoded | None:
     """Read HZ: Chinese between ``~{`` and ``~}``, in bytes that are all ASCII."""
     if not data.isascii():
         return None
-    pieces = _HZ.findall(data[: 1 << 20])
-    inside = b"".join(pieces).translate(bytes(b | 0x80 for b in range(256)))
+    chunks = _HZ.findall(data[: 1 << 20])
+    inside = b"".join(chunks).translate(bytes(b | 0x80 for b in range(256)))
     try:
         chinese = inside.decode("gb2312")
     except UnicodeDecodeError:
@@ -206,7 +206,7 @@ def _eight_bits(data: bytes, declared: str | None) -> Decoded:
         encoding = _as_declared(data, declared) or encoding
     whole = _whole(data, encoding)
     if whole is None:
-        text, lost = _pieces(data, encoding)
+        text, lost = _chunks(data, encoding)
         return Decoded(text, encoding, "guessed", _lost(lost))
     text, notes = whole
     if encoding in _EAST_ASIAN and common_share(text[:_SAMPLE]) < 0.1:
@@ -232,8 +232,8 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _damaged(data: bytes, other: str | None) -> Decoded:
-    """Read UTF-8 with errors, or with pieces in another encoding."""
-    text, lost = _pieces(data, other)
+    """Read UTF-8 with errors, or with chunks in another encoding."""
+    text, lost = _chunks(data, other)
     notes = _lost(lost)
     if other is not None:
         notes = (Message("readers.mixed", other=other), *notes)
@@ -290,7 +290,7 @@ def _as_declared(data: bytes, declared: str) -> str | None:
     return None if name.startswith(("utf", "hz", "iso2022", "punycode", "idna")) else name
 
 
-def _pieces(data: bytes, other: str | None) -> tuple[str, int]:
+def _chunks(data: bytes, other: str | None) -> tuple[str, int]:
     """Decode line by line, and bad lines by runs; count what is lost."""
     out = []
     lost = 0

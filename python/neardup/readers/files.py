@@ -28,7 +28,7 @@ from neardup.readers.extracted import (
     refuse,
 )
 from neardup.readers.formats import by_name
-from neardup.readers.streams import Blob, StreamDamaged
+from neardup.readers.streams import ReopenableFile, StreamDamaged
 
 __all__ = [
     "FileText",
@@ -104,26 +104,26 @@ def read_file(path: str | Path, *, limits: Limits | None = None) -> FileText:
     >>> [found.text[h.begin : h.end] for h in found.headings]  # doctest: +SKIP
     ['Introduction', 'Methods', 'Results']
     """
-    blob = Blob(os.fspath(path))
-    compression = blob.format(by_name(blob.name)).compression
-    data = contents(blob, compression, limits or Limits())
-    return _written_plainly(read_record(data, blob.name, limits=limits))
+    source_file = ReopenableFile(os.fspath(path))
+    compression = source_file.format(by_name(source_file.name)).compression
+    data = contents(source_file, compression, limits or Limits())
+    return _written_plainly(read_record(data, source_file.name, limits=limits))
 
 
-def contents(blob: Blob, compression: str | None, limits: Limits) -> bytes:
+def contents(source_file: ReopenableFile, compression: str | None, limits: Limits) -> bytes:
     """Return the unpacked bytes of a file, refusing what is beyond the limits."""
     most = limits.max_bytes if compression is None else limits.max_unpacked_bytes
     chunks = []
     held = 0
     try:
-        for chunk in blob.chunks(compression, _CHUNK):
+        for chunk in source_file.chunks(compression, _CHUNK):
             held += len(chunk)
             if held > most:
                 found = Message("readers.more")
-                _refuse_size(blob.name, held, most, found, packed=compression is not None)
+                _refuse_size(source_file.name, held, most, found, packed=compression is not None)
             chunks.append(chunk)
     except StreamDamaged as error:
-        refuse(blob.name, error.args[0], Message("readers.damaged_file"))
+        refuse(source_file.name, error.args[0], Message("readers.damaged_file"))
     return b"".join(chunks)
 
 

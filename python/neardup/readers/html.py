@@ -142,7 +142,7 @@ class _Page:
         self.parts: list[_Part] = []
         self.deepest = 0
         self._text = text
-        self._pieces: list[str] = []
+        self._chunks: list[str] = []
         self._level = self._aside = self._depth = 0
         #: What is known not to come any more.
         self._absent: set[str] = set()
@@ -153,9 +153,9 @@ class _Page:
         text = self._text
         at = 0
         while (less := text.find("<", at)) >= 0:
-            self._pieces.append(_unescaped(text[at:less]))
+            self._chunks.append(_unescaped(text[at:less]))
             at = self._markup(less)
-        self._pieces.append(_unescaped(text[at:]))
+        self._chunks.append(_unescaped(text[at:]))
         self._end()
 
     def _markup(self, at: int) -> int:
@@ -169,7 +169,7 @@ class _Page:
             return at + 2 if end < 0 else end + 1
         tag = _TAG.match(text, at)
         if tag is None:
-            self._pieces.append("<")
+            self._chunks.append("<")
             return at + 1
         end = self._tag_end(tag.end())
         if end < 0:
@@ -219,7 +219,7 @@ class _Page:
             if _HEADING.match(tag):
                 self._level = int(tag[1])
         elif tag in ("td", "th"):
-            self._pieces.append("\t")
+            self._chunks.append("\t")
 
     def _close(self, tag: str) -> None:
         if tag not in _UNCLOSED:
@@ -229,11 +229,11 @@ class _Page:
             self._aside = max(0, self._aside - (tag in _ASIDE))
 
     def _end(self) -> None:
-        cells = (_line(cell) for cell in "".join(self._pieces).split("\t"))
+        cells = (_line(cell) for cell in "".join(self._chunks).split("\t"))
         text = "\t".join(cell for cell in cells if cell)
         if text:
             self.parts.append(_Part(text, self._level, self._aside > 0))
-        self._pieces = []
+        self._chunks = []
         self._level = 0
 
 

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import CONVERT, Piece, Problem, refusal, show
+from neardup.readers.batch import CONVERT, Chunk, Problem, refusal, show
 from neardup.readers.columns import no_surrogates
 from neardup.readers.fields import (
     DEFAULT_ID,
@@ -35,7 +35,7 @@ from neardup.readers.fields import (
 )
 from neardup.readers.formats import extension_of
 from neardup.readers.source import Keep, Row, texts_array, unreadable_rest
-from neardup.readers.streams import Blob, StreamDamaged, line_blocks
+from neardup.readers.streams import ReopenableFile, StreamDamaged, line_blocks
 
 __all__ = ["JsonLines"]
 
@@ -61,17 +61,17 @@ class JsonLines:
 
     format = "jsonl"
 
-    def __init__(self, blob: Blob, compression: str | None) -> None:
-        self.name = blob.name
-        self.blob = blob
+    def __init__(self, source_file: ReopenableFile, compression: str | None) -> None:
+        self.name = source_file.name
+        self.source_file = source_file
         self._compression = compression
-        if extension_of(blob.name) == ".json":
+        if extension_of(source_file.name) == ".json":
             self._check_lines()
 
     def _check_lines(self) -> None:
         """Refuse JSON that is not one object per line."""
         try:
-            head = next(self.blob.chunks(self._compression, _HEAD), b"").lstrip()
+            head = next(self.source_file.chunks(self._compression, _HEAD), b"").lstrip()
         except StreamDamaged:
             return
         if head.startswith(b"["):
@@ -86,12 +86,12 @@ class JsonLines:
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file is not that of the first pass."""
-        self.blob.check_unchanged()
+        self.source_file.check_unchanged()
 
     def check_fields(self, fields: Fields) -> None:
         """Raise InputError if none of the first records has the text field.
 
-        If none of them is a JSON object, that is a matter of `pieces`.
+        If none of them is a JSON object, that is a matter of `chunks`.
         """
         check_text_field(self._first_records(), fields, self.name)
 
@@ -103,13 +103,13 @@ class JsonLines:
             return
 
     def _blocks(self, size: int) -> Iterator[list[bytes]]:
-        for lines in line_blocks(self.blob.chunks(self._compression, size)):
+        for lines in line_blocks(self.source_file.chunks(self._compression, size)):
             records = [line for line in lines if line and not line.isspace()]
             if records:
                 yield records
 
-    def pieces(self, fields: Fields, titles: bool, size: int) -> Iterator[Piece]:
-        """Read the texts, in pieces of about `size` bytes."""
+    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:
+        """Read the texts, in chunks of about `size` bytes."""
         reading = LineReading(self.name, fields, titles)
         try:
             for lines in self._blocks(size):
@@ -119,7 +119,7 @@ class JsonLines:
         if reading.title_missing:
             problem = fields.no_title(self.name, reading.objects)
             extra: dict[str, list[Any]] = {name: [] for name in fields.extra}
-            yield Piece(texts_array([]), [], None, extra, [(0, problem)], 0)
+            yield Chunk(texts_array([]), [], None, extra, [(0, problem)], 0)
 
     def rows(self) -> Iterator[list[Row]]:
         """Read whole records."""
@@ -170,7 +170,7 @@ class LineReading:
         """Whether records were read and none has the title field that was named."""
         return self.fields.title is not None and not self._title_seen and self.objects > 0
 
-    def clean(self, lines: list[bytes]) -> Piece | None:
+    def clean(self, lines: list[bytes]) -> Chunk | None:
         """Read a block without bad lines; None if there may be one."""
         text = self.fields.text
         try:
@@ -190,7 +190,7 @@ class LineReading:
             return None
         return self._piece(lines, records, len(records), texts, [])
 
-    def careful(self, lines: list[bytes]) -> Piece:
+    def careful(self, lines: list[bytes]) -> Chunk:
         """Read a block line by line."""
         records: list[dict[str, Any]] = []
         texts: list[str | None] = []
@@ -222,7 +222,7 @@ class LineReading:
         objects: int,
         texts: pa.LargeStringArray,
         problems: list[tuple[int, Problem]],
-    ) -> Piece:
+    ) -> Chunk:
         ids = self._ids(lines, records, texts, problems)
         self.objects += objects
         if self.fields.title is not None and not self._title_seen:
@@ -232,7 +232,7 @@ class LineReading:
             values = [record.get(self.title) for record in records]
             titles = texts_array([v if v.__class__ is str else None for v in values])
         self.done += len(records)
-        return Piece(
+        return Chunk(
             texts,
             ids,
             titles,

@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Piece, Problem, refusal, show
-from neardup.readers.columns import check_types, piece_of
+from neardup.readers.batch import Chunk, Problem, refusal, show
+from neardup.readers.columns import check_types, chunk_of
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.source import Row, unreadable_rest
-from neardup.readers.streams import Blob
+from neardup.readers.streams import ReopenableFile
 
 __all__ = ["Parquet"]
 
@@ -31,9 +31,9 @@ class Parquet:
 
     format = "parquet"
 
-    def __init__(self, blob: Blob, compression: str | None) -> None:
-        self.name = blob.name
-        self.blob = blob
+    def __init__(self, source_file: ReopenableFile, compression: str | None) -> None:
+        self.name = source_file.name
+        self.source_file = source_file
         self._compression = compression
         with self._open() as file:
             self.schema: pa.Schema = file.schema_arrow
@@ -43,7 +43,7 @@ class Parquet:
     @contextlib.contextmanager
     def _open(self) -> Iterator[pq.ParquetFile]:
         # Arrow leaves a Python file open that it did not open itself.
-        with self.blob.unpacked(self._compression) as handle:
+        with self.source_file.unpacked(self._compression) as handle:
             try:
                 file = pq.ParquetFile(pa.PythonFile(cast(io.IOBase, handle), mode="r"))
             except _DAMAGE as error:
@@ -54,7 +54,7 @@ class Parquet:
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file is not that of the first pass."""
-        self.blob.check_unchanged()
+        self.source_file.check_unchanged()
 
     def columns(self, fields: Fields) -> Columns:
         """Choose the columns to read.
@@ -67,7 +67,7 @@ class Parquet:
         columns = Columns.choose(self.schema.names, fields, self.name)
         return check_types(self.schema, columns, fields, self.name)
 
-    def pieces(self, fields: Fields, titles: bool, size: int) -> Iterator[Piece]:
+    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:
         """Read the texts, a fixed number of rows at a time, whatever the `size`."""
         del size
         columns = self.columns(fields)
@@ -81,7 +81,7 @@ class Parquet:
             if isinstance(batch, Problem):
                 yield unreadable_rest(self.name, done, batch.reason, fields.extra)
                 return
-            yield piece_of(
+            yield chunk_of(
                 batch.column,
                 columns,
                 fields,

@@ -1,6 +1,6 @@
 """What every kind of source offers to the run: one page, one protocol.
 
-A source is read several times. The first pass asks for `pieces`. The pass
+A source is read several times. The first pass asks for `chunks`. The pass
 that writes the kept records asks for `kept_bytes`, the records as they stand
 in the file, where the formats agree, and else for `rows`, the records as
 Python dicts.
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Piece, Problem
+from neardup.readers.batch import Chunk, Problem
 from neardup.readers.fields import Fields
 
 __all__ = ["Keep", "Row", "Source", "texts_array", "unreadable_rest"]
@@ -63,12 +63,12 @@ class Source(Protocol):
     name: str
     format: str
 
-    def pieces(self, fields: Fields, titles: bool, size: int) -> Iterator[Piece]:
-        """Read the texts, in pieces of about `size` bytes."""
+    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:
+        """Read the texts, in chunks of about `size` bytes."""
         ...
 
     def rows(self) -> Iterator[list[Row]]:
-        """Read whole records, in the order and number of `pieces`."""
+        """Read whole records, in the order and number of `chunks`."""
         ...
 
     def check_unchanged(self) -> None:
@@ -81,11 +81,11 @@ def texts_array(values: list[Any]) -> pa.LargeStringArray:
     return pa.array(values, pa.large_string())
 
 
-def unreadable_rest(source: str, done: int, reason: str, extra: tuple[str, ...]) -> Piece:
+def unreadable_rest(source: str, done: int, reason: str, extra: tuple[str, ...]) -> Chunk:
     """Report that nothing can be read after `done` records.
 
     A problem without a record: nobody knows how many records are lost.
     """
     found = Message("readers.records_and_damage", count=done)
     problem = Problem(source, done + 1, None, reason, found)
-    return Piece(texts_array([]), [], None, {name: [] for name in extra}, [(0, problem)], 0)
+    return Chunk(texts_array([]), [], None, {name: [] for name in extra}, [(0, problem)], 0)

@@ -15,7 +15,7 @@ from neardup.readers.batch import (
     BATCH_BYTES,
     BATCH_RECORDS,
     Batch,
-    Piece,
+    Chunk,
     Problem,
     parts_of,
     regroup,
@@ -23,12 +23,12 @@ from neardup.readers.batch import (
 from neardup.readers.delimited import Delimited
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.formats import Format, by_name, check_format, known
+from neardup.readers.grouped_notes import GroupedNotes
 from neardup.readers.input_files import InputFile, Selection, names_several, select_files
 from neardup.readers.jsonl import JsonLines
 from neardup.readers.parquet import Parquet
-from neardup.readers.remarks import Remarks
 from neardup.readers.source import Source, texts_array
-from neardup.readers.streams import Blob, printable
+from neardup.readers.streams import ReopenableFile, printable
 from neardup.readers.text_files import TextFiles
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ class Sources:
         Records per source, known once `batches` was read to its end.
     problems : list of Problem
         Files without records; complete once `batches` was read to its end.
-    notes : list of Message
+    problem_lines : list of Message
         The problems as lines.
-    remarks : list of Message
+    notes : list of Message
         How files of text were read where that is worth telling, such as in
         another encoding than UTF-8, in at most nine lines; they are no
         problems. Complete once `batches` was read to its end.
@@ -69,34 +69,34 @@ class Sources:
         self.fields = fields
         self.counts: list[int] | None = None
         self.problems: list[Problem] = []
-        self.remarks: list[Message] = []
+        self.notes: list[Message] = []
 
     @property
-    def notes(self) -> list[Message]:
+    def problem_lines(self) -> list[Message]:
         """The problems as lines."""
         return [Message("readers.no_records", file=problem.source) for problem in self.problems]
 
     def found(self) -> dict[str, Any]:
         """Return what was found by reading, for a run that need not read again."""
         empty = [problem.source for problem in self.problems]
-        remarks = [remark.to_dict() for remark in self.remarks]
-        return {"counts": self.counts, "empty": empty, "remarks": remarks}
+        notes = [note.to_dict() for note in self.notes]
+        return {"counts": self.counts, "empty": empty, "notes": notes}
 
     def recall(self, found: dict[str, Any]) -> None:
         """Take what another run has `found` in the same inputs."""
         self.counts = found["counts"]
-        self.remarks = list(map(Message.from_dict, found["remarks"]))
+        self.notes = list(map(Message.from_dict, found["notes"]))
         self.problems = list(map(_no_records, found["empty"]))
 
     def report_to(self, progress: Progress) -> int:
-        """Report the problems and remarks, and return the number of problems.
+        """Report the problems and notes, and return the number of problems.
 
         Those of single records are in the batches.
         """
         for problem in self.problems:
             progress.problem(problem)
-        for remark in self.remarks:
-            progress.note(remark)
+        for note in self.notes:
+            progress.note(note)
         return len(self.problems)
 
     @property
@@ -138,36 +138,36 @@ class Sources:
             if value < 1:
                 raise bad(name, "readers.at_least", value, least=1)
         wanted = self.fields.title is not None if titles is None else titles
-        return regroup(self._pieces(wanted, batch_bytes), batch_bytes, batch_records)
+        return regroup(self._chunks(wanted, batch_bytes), batch_bytes, batch_records)
 
-    def _pieces(self, titles: bool, size: int) -> Iterator[Piece]:
+    def _chunks(self, titles: bool, size: int) -> Iterator[Chunk]:
         counts = []
         empty = []
-        remarks = Remarks()
+        notes = GroupedNotes()
         passed_over = []
         for selection in self._selections:
-            remarks.add(selection.name, selection.notes)
+            notes.add(selection.name, selection.notes)
             passed_over += [(0, problem) for problem in selection.problems]
         if passed_over:
             extra: dict[str, list[Any]] = {name: [] for name in self.fields.extra}
-            yield Piece(texts_array([]), [], None, extra, passed_over, 0)
+            yield Chunk(texts_array([]), [], None, extra, passed_over, 0)
         for source in self.sources:
             source.check_unchanged()
             count = 0
             problems = False
-            for piece in source.pieces(self.fields, titles, size):
-                count += len(piece.ids)
-                problems = problems or bool(piece.problems)
-                yield piece
+            for chunk in source.chunks(self.fields, titles, size):
+                count += len(chunk.ids)
+                problems = problems or bool(chunk.problems)
+                yield chunk
             source.check_unchanged()
             counts.append(count)
             if not count and not problems:
                 empty.append(_no_records(source.name))
             if isinstance(source, TextFiles):
-                remarks.join(source.remarks)
+                notes.join(source.notes)
         self.counts = counts
         self.problems = empty
-        self.remarks = remarks.lines()
+        self.notes = notes.lines()
 
 
 def open_sources(
@@ -189,9 +189,9 @@ def open_sources(
         Files, folders, patterns such as ``dump/**/*.jsonl*``, or ``-`` for
         standard input. Of folders all files of known formats are read, in
         the order of their paths; those that cannot be read are problems, and
-        files of other kinds are counted in a remark. Where there are data
+        files of other kinds are counted in a note. Where there are data
         files, files of text that are named as documentation (README.md,
-        LICENSE.txt) are passed over, with a remark. What can be read only
+        LICENSE.txt) are passed over, with a note. What can be read only
         once is copied to an unnamed temporary file first.
     format : {'jsonl', 'parquet', 'csv', 'tsv', 'text'}, optional
         Format of all files, by default told from each file's extension, and
@@ -273,8 +273,8 @@ def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) ->
             texts.append((file.path, printable(key.replace(os.sep, "/"))))
             continue
         try:
-            blob = Blob(file.path)
-            source = _checked(_source(blob, blob.format(file.format)), fields)
+            source_file = ReopenableFile(file.path)
+            source = _checked(_source(source_file, source_file.format(file.format)), fields)
         except InputError as error:
             refused.append((file, error))
             continue
@@ -322,27 +322,29 @@ def _no_records(name: str) -> Problem:
 
 def _open(path: str, format: str | None) -> Source:
     if path == _STDIN:
-        blob = Blob(_STDIN, sys.stdin.buffer)
-        found = blob.format(Format(format, None))
-        return _source(blob, found._replace(format=found.format or "jsonl"))
-    blob = Blob(path)
+        source_file = ReopenableFile(_STDIN, sys.stdin.buffer)
+        found = source_file.format(Format(format, None))
+        return _source(source_file, found._replace(format=found.format or "jsonl"))
+    source_file = ReopenableFile(path)
     named = by_name(path)
-    found = blob.format(named if format is None else named._replace(format=format))
+    found = source_file.format(named if format is None else named._replace(format=format))
     if found.format is None:
-        got = _extension(blob.name)
-        message = Message("readers.unknown_extension", file=blob.name, known=known(), found=got)
+        got = _extension(source_file.name)
+        message = Message(
+            "readers.unknown_extension", file=source_file.name, known=known(), found=got
+        )
         raise ParameterError(message)
-    return _source(blob, found)
+    return _source(source_file, found)
 
 
-def _source(blob: Blob, found: Format) -> Source:
+def _source(source_file: ReopenableFile, found: Format) -> Source:
     if found.format == "parquet":
-        return Parquet(blob, found.compression)
+        return Parquet(source_file, found.compression)
     if found.format in ("csv", "tsv"):
-        return Delimited(blob, found.compression, found.format)
+        return Delimited(source_file, found.compression, found.format)
     if found.format == "text":
-        return TextFiles.single(blob, found.compression)
-    return JsonLines(blob, found.compression)
+        return TextFiles.single(source_file, found.compression)
+    return JsonLines(source_file, found.compression)
 
 
 def _extension(name: str) -> Message:
@@ -366,7 +368,9 @@ def _refuse_outputs(sources: list[Source], outputs: list[str]) -> None:
     for source in sources:
         files = source.files if isinstance(source, TextFiles) else [source]
         for file in files:
-            blob = getattr(file, "blob", None)
-            if blob is not None and blob.identity in identities:
-                output = printable(identities[blob.identity])
-                raise InputError(Message("readers.read_and_written", file=blob.name, output=output))
+            source_file = getattr(file, "source_file", None)
+            if source_file is not None and source_file.identity in identities:
+                output = printable(identities[source_file.identity])
+                raise InputError(
+                    Message("readers.read_and_written", file=source_file.name, output=output)
+                )

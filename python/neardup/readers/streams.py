@@ -1,6 +1,6 @@
 """Bytes of a file, decompressed, as often as they are asked for.
 
-A `Blob` is a file that can be opened again and again: the run reads its input
+A `ReopenableFile` is a file that can be opened again and again: the run reads its input
 more than once. What can be read only once, a pipe or standard input, is first
 copied to a temporary file without a name.
 
@@ -29,10 +29,17 @@ from neardup.exceptions import InputError
 from neardup.readers.batch import refusal
 from neardup.readers.formats import PARQUET, Format, by_content, by_name
 
-__all__ = ["Blob", "StreamDamaged", "line_blocks", "printable", "read_whole", "system_words"]
+__all__ = [
+    "ReopenableFile",
+    "StreamDamaged",
+    "line_blocks",
+    "printable",
+    "read_whole",
+    "system_words",
+]
 
-# Compressed input is taken in small pieces, since the decompressors give all
-# that a piece holds at once: this bounds what a hostile archive can ask for.
+# Compressed input is taken in small chunks, since the decompressors give all
+# that a chunk holds at once: this bounds what a hostile archive can ask for.
 # The size is fixed: where damage is noticed must not depend on the batch size.
 _PIECE = 16 << 10
 _HEAD = 4096
@@ -55,7 +62,7 @@ def printable(path: str) -> str:
     return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], name)
 
 
-class Blob:
+class ReopenableFile:
     """A file whose content can be read several times.
 
     Parameters
@@ -228,12 +235,12 @@ def read_whole(path: str | Path) -> bytes:
     InputError
         If the file cannot be read, or is damaged.
     """
-    blob = Blob(os.fspath(path))
-    compression = blob.format(by_name(blob.name)).compression
+    source_file = ReopenableFile(os.fspath(path))
+    compression = source_file.format(by_name(source_file.name)).compression
     try:
-        return b"".join(blob.chunks(compression, 1 << 20))
+        return b"".join(source_file.chunks(compression, 1 << 20))
     except StreamDamaged as error:
-        raise InputError(refusal(blob.name, error.args[0])) from error
+        raise InputError(refusal(source_file.name, error.args[0])) from error
 
 
 def line_blocks(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
@@ -262,45 +269,45 @@ def line_blocks(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield [last]
 
 
-def _gunzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
     unzip = zlib.decompressobj(wbits=31)
     inside = False
-    for piece in pieces:
-        while piece:
+    for chunk in chunks:
+        while chunk:
             if not inside:
                 # Archives are padded with zeros on tapes, and gzip allows it.
-                piece = piece.lstrip(b"\0")
-                if not piece:
+                chunk = chunk.lstrip(b"\0")
+                if not chunk:
                     break
                 unzip = zlib.decompressobj(wbits=31)
             try:
-                out = unzip.decompress(piece)
+                out = unzip.decompress(chunk)
             except zlib.error as error:
                 raise StreamDamaged(Message("readers.must_be_gzip")) from error
             inside = not unzip.eof
             if out:
                 yield out
-            piece = unzip.unused_data
+            chunk = unzip.unused_data
     if inside:
         raise StreamDamaged(Message("readers.must_be_whole_gzip"))
 
 
-def _unzstd(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _unzstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
     decompressor = zstandard.ZstdDecompressor()
     frame = decompressor.decompressobj()
     inside = False
-    for piece in pieces:
-        while piece:
+    for chunk in chunks:
+        while chunk:
             if not inside:
                 frame = decompressor.decompressobj()
             try:
-                out = frame.decompress(piece)
+                out = frame.decompress(chunk)
             except zstandard.ZstdError as error:
                 raise StreamDamaged(Message("readers.must_be_zstd")) from error
             inside = not frame.eof
             if out:
                 yield out
-            piece = b"" if inside else frame.unused_data
+            chunk = b"" if inside else frame.unused_data
     if inside:
         raise StreamDamaged(Message("readers.must_be_whole_zstd"))
 

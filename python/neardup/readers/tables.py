@@ -20,8 +20,8 @@ import pyarrow as pa
 
 from neardup._engine.messages import Message
 from neardup.exceptions import ParameterError
-from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Piece, Problem, regroup, show
-from neardup.readers.columns import check_types, is_text, piece_of
+from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Chunk, Problem, regroup, show
+from neardup.readers.columns import check_types, chunk_of, is_text
 from neardup.readers.fields import (
     DEFAULT_ID,
     DEFAULT_TITLE,
@@ -45,7 +45,7 @@ class TableSource:
         self._reader = isinstance(data, pa.RecordBatchReader)
         self._data = _rereadable(data)
         self._fields = fields
-        self._pieces = _pieces_of(self._data, fields)
+        self._chunks = _chunks_of(self._data, fields)
         self.records: int = _length(self._data)
 
     def batches(
@@ -57,7 +57,7 @@ class TableSource:
     ) -> Iterator[Batch]:
         """Read the table from its beginning; see `Sources.batches`."""
         wanted = self._fields.title is not None if titles is None else titles
-        return regroup(self._pieces(wanted), batch_bytes, batch_records)
+        return regroup(self._chunks(wanted), batch_bytes, batch_records)
 
     def kept(self, keep: npt.ArrayLike) -> Any:
         """Return the kept rows in a container of the kind that came in."""
@@ -192,15 +192,15 @@ def _way_out(data: Any) -> str:
     return Message("readers.make_a_list") if isinstance(data, Iterable) else ""
 
 
-def _pieces_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Piece]]:
+def _chunks_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Chunk]]:
     """Choose the columns, and return what reads them."""
     if isinstance(data, np.ndarray):
         data = data.tolist()
     if isinstance(data, (list, tuple)):
         if any(isinstance(value, dict) for value in data):
             check_text_field(data, fields, _NAME)
-            return lambda titles: _dict_pieces(data, fields, titles)
-        return lambda titles: _column_pieces({"text": list(data)}, _TEXT, Fields(), titles)
+            return lambda titles: _dict_chunks(data, fields, titles)
+        return lambda titles: _column_chunks({"text": list(data)}, _TEXT, Fields(), titles)
     columns: dict[str, pa.ChunkedArray[Any] | list[Any]]
     if isinstance(data, (pa.Array, pa.ChunkedArray)) or type(data).__name__ == "Series":
         columns, fields = {"text": _loaded(data)}, Fields()
@@ -223,7 +223,7 @@ def _pieces_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Piece]]:
         [(n, pa.string() if isinstance(c, list) else c.type) for n, c in columns.items()]
     )
     chosen = check_types(schema, chosen, fields, _NAME)
-    return lambda titles: _column_pieces(columns, chosen, fields, titles)
+    return lambda titles: _column_chunks(columns, chosen, fields, titles)
 
 
 def _pick(data: Any, names: list[str], name: str) -> Any:
@@ -253,9 +253,9 @@ def _loaded(column: Any) -> pa.ChunkedArray[Any] | list[Any]:
     return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
 
 
-def _column_pieces(
+def _column_chunks(
     columns: dict[str, Any], chosen: Columns, fields: Fields, titles: bool
-) -> Iterator[Piece]:
+) -> Iterator[Chunk]:
     total = len(columns[chosen.text])
     for begin in range(0, total, _ROWS):
         end = min(begin + _ROWS, total)
@@ -271,12 +271,12 @@ def _column_pieces(
             )
             return only
 
-        piece = piece_of(column, chosen, fields, titles, _NAME, begin, _position, 0)
-        piece.bytes_read = piece.texts.nbytes
-        yield piece
+        chunk = chunk_of(column, chosen, fields, titles, _NAME, begin, _position, 0)
+        chunk.bytes_read = chunk.texts.nbytes
+        yield chunk
 
 
-def _dict_pieces(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[Piece]:
+def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[Chunk]:
     chosen = Columns(
         # The text field may be another one in each record; this names them all.
         fields.text or fields.wanting(),
@@ -293,19 +293,19 @@ def _dict_pieces(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[
                 return [record.get(fields.text_of(record)) for record in records]
             return [record.get(name) for record in records]
 
-        piece = piece_of(column, chosen, fields, titles, _NAME, begin, _position, 0)
-        piece.bytes_read = piece.texts.nbytes
-        piece.problems = [
+        chunk = chunk_of(column, chosen, fields, titles, _NAME, begin, _position, 0)
+        chunk.bytes_read = chunk.texts.nbytes
+        chunk.problems = [
             (i, _of_row(problem, rows[i], begin + i + 1, chosen.text, fields))
-            for i, problem in piece.problems
+            for i, problem in chunk.problems
         ]
-        yield piece
+        yield chunk
     if fields.title is not None:
         records = [row for row in data if isinstance(row, dict)]
         if records and not any(fields.title in record for record in records):
             problem = fields.no_title(_NAME, len(records))
             extra: dict[str, list[Any]] = {name: [] for name in fields.extra}
-            yield Piece(texts_array([]), [], None, extra, [(0, problem)], 0)
+            yield Chunk(texts_array([]), [], None, extra, [(0, problem)], 0)
 
 
 def _of_row(problem: Problem, row: Any, number: int, column: str, fields: Fields) -> Problem:

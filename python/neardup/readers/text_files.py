@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Piece, Problem, Run, parts_of
+from neardup.readers.batch import Chunk, Problem, Run, parts_of
 from neardup.readers.fields import Fields
 from neardup.readers.files import Limits, UnreadableFileError, contents, read_record
 from neardup.readers.formats import by_name
-from neardup.readers.remarks import Remarks
+from neardup.readers.grouped_notes import GroupedNotes
 from neardup.readers.source import Row, texts_array
-from neardup.readers.streams import Blob, printable
+from neardup.readers.streams import ReopenableFile, printable
 
 __all__ = ["TextFiles"]
 
@@ -28,7 +28,7 @@ class TextFile:
     """A text file, its id, and the problem if it could not be opened."""
 
     id: str
-    blob: Blob | None
+    source_file: ReopenableFile | None
     compression: str | None
     problem: Problem | None = None
 
@@ -36,7 +36,7 @@ class TextFile:
 class TextFiles:
     """A source whose records are files. A record is one file, so its number is 1.
 
-    `remarks` has what is worth telling about the files, once they were read.
+    `notes` has what is worth telling about the files, once they were read.
     """
 
     format = "text"
@@ -44,12 +44,12 @@ class TextFiles:
     def __init__(self, name: str, files: list[TextFile]) -> None:
         self.name = name
         self.files = files
-        self.remarks = Remarks()
+        self.notes = GroupedNotes()
 
     @classmethod
-    def single(cls, blob: Blob, compression: str | None) -> "TextFiles":
+    def single(cls, source_file: ReopenableFile, compression: str | None) -> "TextFiles":
         """Take one file; its id is its path as given."""
-        return cls(blob.name, [TextFile(blob.name, blob, compression)])
+        return cls(source_file.name, [TextFile(source_file.name, source_file, compression)])
 
     @classmethod
     def several(cls, name: str, paths: Iterable[tuple[str, str]]) -> "TextFiles":
@@ -57,51 +57,53 @@ class TextFiles:
         files = []
         for path, key in paths:
             try:
-                blob = Blob(path)
-                compression = blob.format(by_name(path)).compression
+                source_file = ReopenableFile(path)
+                compression = source_file.format(by_name(path)).compression
             except InputError as error:
                 problem = _unreadable(printable(path), error)
                 files.append(TextFile(key, None, None, problem))
             else:
-                files.append(TextFile(key, blob, compression))
+                files.append(TextFile(key, source_file, compression))
         return cls(name, files)
 
     def check_unchanged(self) -> None:
         """Raise InputError if a file is not that of the first pass."""
         for file in self.files:
-            if file.blob is not None:
-                file.blob.check_unchanged()
+            if file.source_file is not None:
+                file.source_file.check_unchanged()
 
-    def pieces(self, fields: Fields, titles: bool, size: int) -> Iterator[Piece]:
-        """Read the texts, in pieces of about `size` bytes."""
+    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:
+        """Read the texts, in chunks of about `size` bytes."""
         del titles
         texts: list[str | None] = []
         ids: list[str] = []
         problems: list[tuple[int, Problem]] = []
         runs: list[Run] = []
         held = 0
-        self.remarks = Remarks()
+        self.notes = GroupedNotes()
 
-        def piece() -> Piece:
+        def chunk() -> Chunk:
             extra: dict[str, list[object]] = {name: [None] * len(ids) for name in fields.extra}
-            return Piece(texts_array(texts), ids, None, extra, problems, held, runs)
+            return Chunk(texts_array(texts), ids, None, extra, problems, held, runs)
 
         for file in self.files:
             read, count, notes = _read(file)
-            self.remarks.add(file.id if file.blob is None else file.blob.name, notes)
+            self.notes.add(file.id if file.source_file is None else file.source_file.name, notes)
             if isinstance(read, Problem):
                 problems.append((len(ids), read))
                 texts.append(None)
             else:
                 texts.append(read)
-            runs.append((len(ids), file.id if file.blob is None else file.blob.name, 1))
+            runs.append(
+                (len(ids), file.id if file.source_file is None else file.source_file.name, 1)
+            )
             ids.append(file.id)
             held += count
             if held >= size or len(ids) >= _FILES:
-                yield piece()
+                yield chunk()
                 texts, ids, problems, runs, held = [], [], [], [], 0
         if ids:
-            yield piece()
+            yield chunk()
 
     def rows(self) -> Iterator[list[Row]]:
         """Read records with the fields id and text."""
@@ -124,13 +126,13 @@ class TextFiles:
 
 def _read(file: TextFile) -> tuple[str | Problem, int, tuple[Message, ...]]:
     """Return the text or the problem, the bytes it took, and notes."""
-    if file.blob is None:
+    if file.source_file is None:
         assert file.problem is not None
         return file.problem, 0, ()
-    name = file.blob.name
+    name = file.source_file.name
     raw = b""
     try:
-        raw = contents(file.blob, file.compression, Limits())
+        raw = contents(file.source_file, file.compression, Limits())
         found = read_record(raw, name)
     except UnreadableFileError as error:
         return replace(error.problem, record=1), len(raw), ()

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pyarrow as pa
 
-from neardup.readers.batch import Batch, Piece, Problem
-from neardup.readers.columns import check_types, piece_of
+from neardup.readers.batch import Batch, Chunk, Problem
+from neardup.readers.columns import check_types, chunk_of
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.jsonl import LineReading
 from neardup.spark.blobs import batch_from_bytes, batch_to_bytes
@@ -48,14 +48,14 @@ def records_of(rows: pa.RecordBatch, settings: Settings, *, at_beginning: bool) 
     return pa.record_batch({LINE: pa.array(kept, pa.large_binary())})
 
 
-def piece(records: pa.RecordBatch, settings: Settings) -> Piece:
+def piece(records: pa.RecordBatch, settings: Settings) -> Chunk:
     """Read texts, ids and problems of records."""
     if settings.lines:
         lines: list[Any] = records.column(LINE).to_pylist()
         reading = LineReading(NAMELESS, settings.fields, False)
         return reading.clean(lines) or reading.careful(lines)
     columns = columns_of(records.schema, settings.fields)
-    return piece_of(
+    return chunk_of(
         records.column, columns, settings.fields, False, NAMELESS, 0, _unnamed, records.nbytes
     )
 
@@ -75,7 +75,7 @@ def _unnamed(number: int) -> str:
     return f"{NAMELESS}:{number}"
 
 
-def batch_of(piece: Piece) -> Batch:
+def batch_of(piece: Chunk) -> Batch:
     """Return a piece as the batch that sketching takes."""
     return Batch(
         first=0,

@@ -27,7 +27,7 @@ from neardup.readers.source import Keep, Source
 from neardup.readers.sources import Sources
 from neardup.writers.cells import jsonl_bytes, plain_text
 from neardup.writers.output import Output
-from neardup.writers.schema import Shape
+from neardup.writers.schema_inference import InferredType
 
 __all__ = ["KeptReport", "write_kept"]
 
@@ -189,16 +189,16 @@ class _Tables:
     def __init__(self, sources: list[Source], output: Output, report: KeptReport) -> None:
         self._output = output
         self._report = report
-        self._shapes: dict[str, Shape] | None = None
+        self._inferred: dict[str, InferredType] | None = None
         tables = [s for s in sources if isinstance(s, Parquet)]
         if len(tables) == len(sources) and all(t.schema.equals(tables[0].schema) for t in tables):
             self._schema = tables[0].schema
         else:
-            self._shapes = _shapes(sources)
-            self._schema = pa.schema([(name, s.arrow()) for name, s in self._shapes.items()])
+            self._inferred = _inferred(sources)
+            self._schema = pa.schema([(name, s.arrow()) for name, s in self._inferred.items()])
             report.notes += [
                 Message("writers.written_as_text", column=show(name), holds=shape.reason())
-                for name, shape in self._shapes.items()
+                for name, shape in self._inferred.items()
                 if shape.mixed()
             ]
         output.begin(self._schema)
@@ -212,16 +212,16 @@ class _Tables:
                 if flags.any():
                     self._output.write_batch(self._cast(batch.filter(pa.array(flags))))
             return
-        assert self._shapes is not None
+        assert self._inferred is not None
         for rows in _kept_rows(source, keep, self._report, self._output.name):
             columns = [
                 shape.column([row.get(name) for row in rows], self._schema.field(name).type)
-                for name, shape in self._shapes.items()
+                for name, shape in self._inferred.items()
             ]
             self._output.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
 
     def _cast(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        if self._shapes is None:
+        if self._inferred is None:
             return batch
         columns = []
         for wanted in self._schema:
@@ -278,28 +278,28 @@ def _names(source: Source) -> Iterator[str]:
                 yield from row
 
 
-def _shapes(sources: list[Source]) -> dict[str, Shape]:
-    shapes: dict[str, Shape] = {}
+def _inferred(sources: list[Source]) -> dict[str, InferredType]:
+    inferred: dict[str, InferredType] = {}
     for source in sources:
         _check_names(source)
         if isinstance(source, Parquet):
             for column in source.schema:
-                shapes.setdefault(column.name, Shape()).observe_type(column.type)
+                inferred.setdefault(column.name, InferredType()).observe_type(column.type)
             continue
         fixed = _fixed_names(source)
         if fixed is not None:
             for name in fixed:
-                shapes.setdefault(name, Shape()).observe("")
+                inferred.setdefault(name, InferredType()).observe("")
             continue
         for rows in source.rows():
             for row in rows:
                 if not isinstance(row, Problem):
                     for name, value in row.items():
-                        shape = shapes.get(name)
+                        shape = inferred.get(name)
                         if shape is None:
-                            shape = shapes[name] = Shape()
+                            shape = inferred[name] = InferredType()
                         shape.observe(value)
-    return shapes
+    return inferred
 
 
 def _check_names(source: Source) -> None:

@@ -1,6 +1,6 @@
 """One schema for records of several shapes.
 
-JSON has no schema: a field may hold a number here and text there. A `Shape`
+JSON has no schema: a field may hold a number here and text there. A `InferredType`
 watches the values of a field and then names the narrowest Arrow type that
 holds all of them unchanged. Where there is none, the field becomes text: text
 values as they are, everything else as JSON. What was seen decides, not in
@@ -17,7 +17,7 @@ import pyarrow as pa
 from neardup._engine.messages import Message
 from neardup.writers.cells import plain_text
 
-__all__ = ["Shape"]
+__all__ = ["InferredType"]
 
 # Beyond these, a nested value is data with keys of its own rather than a record.
 _DEPTH = 32
@@ -26,7 +26,7 @@ _FIELDS = 1000
 _EXACT = 1 << 53
 
 
-class Shape:
+class InferredType:
     """All that was seen of one field, or of the items or fields inside it."""
 
     __slots__ = (
@@ -47,8 +47,8 @@ class Shape:
         self._text = self._flag = self._float = self._other = False
         # An empty range: no integer seen.
         self._low, self._high = 1, 0
-        self._items: Shape | None = None
-        self._records: dict[str, Shape] | None = None
+        self._items: InferredType | None = None
+        self._records: dict[str, InferredType] | None = None
         self._types: list[pa.DataType] = []
 
     def observe(self, value: Any) -> None:
@@ -71,7 +71,7 @@ class Shape:
             self._float = True
         elif kind is list and self._depth < _DEPTH:
             if self._items is None:
-                self._items = Shape(self._depth + 1)
+                self._items = InferredType(self._depth + 1)
             for item in value:
                 self._items.observe(item)
         elif kind is dict and self._depth < _DEPTH:
@@ -88,7 +88,7 @@ class Shape:
                 if len(self._records) >= _FIELDS:
                     self._other = True
                     return
-                inner = self._records[name] = Shape(self._depth + 1)
+                inner = self._records[name] = InferredType(self._depth + 1)
             inner.observe(value)
 
     def observe_type(self, kind: pa.DataType) -> None:

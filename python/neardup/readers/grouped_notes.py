@@ -6,20 +6,20 @@ from collections.abc import Iterable
 
 from neardup._engine.messages import Message
 
-__all__ = ["Remarks"]
+__all__ = ["GroupedNotes"]
 
 _SHOWN = 8
 
 
-class Remarks:
+class GroupedNotes:
     """Notes on files, grouped: one line for all files of which the same is to be said.
 
     Examples
     --------
-    >>> remarks = Remarks()
+    >>> notes = GroupedNotes()
     >>> for name in ("a.txt", "b.txt", "c.txt"):
-    ...     remarks.add(name, [Message("readers.hidden", count=3)])
-    >>> remarks.lines()
+    ...     notes.add(name, [Message("readers.hidden", count=3)])
+    >>> notes.lines()
     ['a.txt and 2 more files: 3 characters of hidden text are left out.']
     """
 
@@ -33,7 +33,7 @@ class Remarks:
             self._first.setdefault(note, name)
             self._count[note] = self._count.get(note, 0) + 1
 
-    def join(self, other: Remarks) -> None:
+    def join(self, other: GroupedNotes) -> None:
         """Add all of another one's."""
         for note, name in other._first.items():
             self._first.setdefault(note, name)
