@@ -34,8 +34,6 @@ PROGRAM = """
 import os, signal
 from neardup._engine.summary import Progress
 from neardup.dedup import dedup_files
-from neardup.pairs import pairs_files
-from neardup.sketch import fingerprint_files
 
 class Killing(Progress):
     left = {count}
@@ -186,8 +184,6 @@ def watch(event, _):
             threading.Timer({delay}, os.kill, (os.getpid(), signal.SIGKILL)).start()
 
 from neardup.dedup import dedup_files
-from neardup.pairs import pairs_files
-from neardup.sketch import fingerprint_files
 sys.addaudithook(watch)
 dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
 print(done)
@@ -227,12 +223,16 @@ def test_goes_on_after_kill_at_any_time(folder, run_python):
 _KILLED_AFTER_ONE = """
 import os, signal
 from neardup.dedup import dedup_files
-from neardup.pairs import pairs_files
-from neardup.sketch import fingerprint_files
 from neardup.writers.sink import FileSink
 
 commit = FileSink.commit
-FileSink.commit = lambda self: (commit(self), os.kill(os.getpid(), signal.SIGKILL))
+
+def killed(self):
+    commit(self)
+    if self.name == "kept.jsonl":
+        os.kill(os.getpid(), signal.SIGKILL)
+
+FileSink.commit = killed
 dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
 """
 

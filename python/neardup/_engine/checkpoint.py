@@ -19,6 +19,7 @@ from typing import Any
 from neardup._engine import __version__
 from neardup._engine.messages import Message, system_words
 from neardup.exceptions import InputError, OutputError, ParameterError
+from neardup.writers.sink import replace_file
 
 #: Changes whenever what a run leaves does.
 _LAYOUT = 4
@@ -290,12 +291,8 @@ def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
     """Write a file that is there whole or not at all, also after a power cut."""
-    part = path.with_name(path.name + ".part")
-    with open(part, "w", encoding="utf-8") as file:
-        json.dump({"content": content, "digest": _digest_of(content)}, file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(part, path)
+    data = json.dumps({"content": content, "digest": _digest_of(content)}).encode()
+    replace_file(path, data, temporary=f"{path}.part")
 
 
 def _digest_of(content: Any) -> str:

@@ -22,7 +22,8 @@ from neardup.exceptions import ParameterError
 from neardup.readers.formats import by_name
 from neardup.readers.streams import printable
 from neardup.writers.cells import csv_bytes, jsonl_bytes
-from neardup.writers.sink import FileSink, StandardOutput, compressed
+from neardup.writers.compression import compressed
+from neardup.writers.sink import FileSink, StandardOutput
 
 __all__ = ["Output", "OutputSet", "open_output"]
 

@@ -1,12 +1,7 @@
 """Where bytes go: a hidden file beside the final place, then a rename.
 
-A reader of the final path sees the old file or the complete new one, never a
-part. Compressed bytes depend on the content alone:
-
-- both compressors are fed blocks of a fixed size, however the caller cut it;
-- gzip headers carry no time and no name;
-- zstd always runs in its worker mode, which cuts its jobs by size, so that
-  one worker and eight give the same frame (the mode without workers does not).
+A reader of the final path sees the old file or the complete new one, never a part,
+also after a loss of power. All files that neardup replaces are replaced here.
 """
 
 import contextlib
@@ -15,33 +10,15 @@ import secrets
 import shutil
 import stat
 import sys
-import zlib
 from collections.abc import Iterator
-from typing import Any, BinaryIO, Protocol
-
-import zstandard
+from pathlib import Path
+from typing import BinaryIO
 
 from neardup._engine.messages import Message, system_words
 from neardup.exceptions import OutputError
 from neardup.readers.streams import printable
 
-__all__ = ["ByteSink", "FileSink", "StandardOutput", "compressed"]
-
-_BLOCK = 1 << 20
-_ZSTD_LEVEL = 3
-_GZIP_LEVEL = 6
-
-
-class ByteSink(Protocol):
-    """Takes bytes in order."""
-
-    def write(self, data: bytes) -> int:
-        """Take some bytes and return their number."""
-        ...
-
-    def finish(self) -> None:
-        """Write what is held back; nothing may follow."""
-        ...
+__all__ = ["FileSink", "StandardOutput", "replace_file"]
 
 
 class StandardOutput:
@@ -72,9 +49,21 @@ class FileSink:
     """A file that appears under its name on `commit`, or not at all.
 
     Devices and pipes have no name to move to and are written directly.
+
+    Parameters
+    ----------
+    path : str
+    force : bool
+        Whether a file that exists is replaced.
+    temporary : str or None, default=None
+        Name that the file has till then; replaced if it exists. By default a new one.
+    mode : int or None, default=None
+        Permissions of a new file, from its first byte on; by default as the umask says.
     """
 
-    def __init__(self, path: str, force: bool) -> None:
+    def __init__(
+        self, path: str, force: bool, *, temporary: str | None = None, mode: int | None = None
+    ) -> None:
         self.name = printable(path)
         # A link is followed: its target is what the user wants replaced.
         self._path = os.path.realpath(path)
@@ -93,19 +82,22 @@ class FileSink:
                 return
             if os.path.exists(self._path) and not force:
                 self._refuse()
-            self._file = self._create(folder)
+            self._mode = mode
+            self._file = self._create(folder) if temporary is None else self._open(temporary)
 
     def _create(self, folder: str) -> BinaryIO:
         # Names are limited to 255 bytes; the longest suffix below takes 14.
         stem = os.fsdecode(os.fsencode(os.path.basename(self._path))[:200])
         while True:
             temporary = os.path.join(folder, f".{stem}.{secrets.token_hex(4)}.tmp")
-            try:
-                file = open(temporary, "xb", buffering=0)  # noqa: SIM115
-            except FileExistsError:
-                continue
-            self._temporary = temporary
-            return file
+            with contextlib.suppress(FileExistsError):
+                return self._open(temporary, os.O_EXCL)
+
+    def _open(self, temporary: str, flag: int = os.O_TRUNC) -> BinaryIO:
+        mode = 0o666 if self._mode is None else self._mode
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flag, mode)
+        self._temporary = temporary
+        return open(descriptor, "wb", buffering=0)
 
     @property
     def part(self) -> tuple[str, str] | None:
@@ -136,7 +128,7 @@ class FileSink:
             return
         with _told(self.name):
             if self._force:
-                if os.path.exists(self._path):
+                if self._mode is None and os.path.exists(self._path):
                     shutil.copymode(self._path, self._temporary)
                 os.replace(self._temporary, self._path)
             else:
@@ -169,46 +161,31 @@ class FileSink:
             self._temporary = None
 
 
-class _Compressed:
-    def __init__(self, below: ByteSink, compression: str, workers: int) -> None:
-        self._below = below
-        self._held = bytearray()
-        self._packer: Any
-        if compression == "gzip":
-            # wbits=31 writes a header with mtime 0 and no name.
-            self._packer = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, 31)
-        else:
-            compressor = zstandard.ZstdCompressor(
-                level=_ZSTD_LEVEL, threads=max(1, workers), write_checksum=True
-            )
-            self._packer = compressor.compressobj()
+def replace_file(
+    path: str | Path, data: bytes, *, temporary: str | None = None, mode: int | None = None
+) -> None:
+    """Put bytes into a file: all of them or, after an error, none.
 
-    def write(self, data: bytes) -> int:
-        self._held += data
-        if len(self._held) >= _BLOCK:
-            whole = len(self._held) - len(self._held) % _BLOCK
-            with memoryview(self._held) as view:
-                for begin in range(0, whole, _BLOCK):
-                    self._pass(self._packer.compress(view[begin : begin + _BLOCK]))
-            del self._held[:whole]
-        return len(data)
+    Parameters
+    ----------
+    path : str or Path
+    data : bytes
+    temporary, mode
+        As for `FileSink`.
 
-    def finish(self) -> None:
-        self._pass(self._packer.compress(bytes(self._held)))
-        self._pass(self._packer.flush())
-        self._held.clear()
-        self._below.finish()
-
-    def _pass(self, packed: bytes) -> None:
-        if packed:
-            self._below.write(packed)
-
-
-def compressed(below: ByteSink, compression: str | None, workers: int | None = None) -> ByteSink:
-    """Put a compressor in front of a sink; `workers` changes no byte."""
-    if compression is None:
-        return below
-    return _Compressed(below, compression, workers or os.cpu_count() or 1)
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    sink = FileSink(os.fspath(path), force=True, temporary=temporary, mode=mode)
+    try:
+        sink.write(data)
+        sink.finish()
+        sink.commit()
+    except BaseException:
+        sink.abort()
+        raise
 
 
 @contextlib.contextmanager
