@@ -419,7 +419,7 @@ def test_notes_and_errors_of_a_run_that_goes_on_are_data(folder):
     run(progress=watch)
     assert {"runs.goes_on", "runs.all_decided"} <= set(watch.codes)
     ended("stage write")
-    (folder / "work" / "order.npy").write_bytes(b"")
+    (folder / "work" / "order.arrow").write_bytes(b"")
     with pytest.raises(InputError) as caught:
         run()
     assert caught.value.code == "runs.work_damaged"

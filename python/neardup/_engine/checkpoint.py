@@ -14,20 +14,23 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neardup._engine import __version__
 from neardup._engine.messages import Message, system_words
 from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.writers.sink import replace_file
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 #: Changes whenever what a run leaves does.
 _LAYOUT = 4
 
 #: All that runs leave, beside their marks.
 _LEFT = (
-    *("texts", "sketches", "documents", "shingles", "ids.arrow", "order.npy"),
-    *("counts", "counts.ends", "lists", "lists.ends", "long-lists", "decisions.npz"),
+    *("texts", "sketches", "documents", "shingles", "ids.arrow", "order.arrow"),
+    *("counts", "counts.ends", "lists", "lists.ends", "long-lists", "kept.arrow"),
 )
 
 # Readers of folders know a work folder by this name, too.
@@ -183,6 +186,20 @@ class Work:
                 raise self._damaged(Message("runs.work_changed", file=str(path)))
         said: dict[str, Any] = mark["said"]
         return said
+
+    def leave_table(self, name: str, table: pa.Table) -> None:
+        """Write a table as a file of Arrow IPC; `complete` says that it is whole."""
+        import pyarrow as pa
+
+        with pa.ipc.new_file(str(self.folder / name), table.schema) as writer:
+            writer.write_table(table)
+
+    def table(self, name: str) -> pa.Table:
+        """Return a table of a complete stage, mapped into memory."""
+        import pyarrow as pa
+
+        with pa.memory_map(str(self.folder / name)) as file:
+            return pa.ipc.open_file(file).read_all()
 
     def forget(self, stages: Iterable[str]) -> None:
         """Take back that stages are complete."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup._engine.id_spool import Ids
@@ -20,6 +19,7 @@ from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from neardup import _core
@@ -30,6 +30,12 @@ _STEP = 1024
 
 READ, JOINED, DECIDED = "read", "joined", "decided"
 """Stages that a work folder knows."""
+
+# Files of Arrow IPC in a work folder.
+_IDS, _ORDER, _KEPT = "ids.arrow", "order.arrow", "kept.arrow"
+
+#: What is counted beside the decision on each document.
+_COUNTS = ("candidates", "closed_lists", "largest_form")
 
 
 class Pipeline:
@@ -89,7 +95,7 @@ class Pipeline:
             path = None
             if work is not None:
                 work.forget((JOINED, DECIDED))
-                path = work.folder / "ids.arrow"
+                path = work.folder / _IDS
             collected = collect(
                 source.batches(titles=options.reads_titles),
                 options.recipe,
@@ -117,23 +123,21 @@ class Pipeline:
 
     def _leave(self, source: Any, collected: Collected, work: Work) -> None:
         """Leave what was read to another run."""
-        import numpy as np
+        import pyarrow as pa
 
         collected.id_column()
         collected.corpus.save()
-        np.save(work.folder / "order.npy", collected.order)
+        work.leave_table(_ORDER, pa.table({"document": collected.order}))
         said = {
             "problems": [problem.to_dict() for problem in collected.problems],
             "problem_count": collected.problem_count,
             "bytes_read": collected.bytes_read,
             "source": source.found(),
         }
-        work.complete(READ, said, ("ids.arrow", "order.npy"))
+        work.complete(READ, said, (_IDS, _ORDER))
 
     def _recalled(self, source: Any, work: Work, memory: _core.Memory) -> Collected:
         """What an earlier run has read."""
-        import numpy as np
-
         from neardup import _core
         from neardup.readers import Problem
 
@@ -145,8 +149,8 @@ class Pipeline:
         collected = Collected(
             options.recipe,
             corpus,
-            ids=Ids.stored(work.folder / "ids.arrow"),
-            order=np.load(work.folder / "order.npy"),
+            ids=Ids.stored(work.folder / _IDS),
+            order=work.table(_ORDER).column("document").to_numpy(),
             problems=[Problem.from_dict(one) for one in said["problems"]],
             problem_count=said["problem_count"],
             bytes_read=said["bytes_read"],
@@ -165,11 +169,10 @@ class Pipeline:
         import numpy as np
 
         work, order = self.work, collected.order
-        path = None if work is None else work.folder / "decisions.npz"
-        if work is not None and path is not None and work.has(DECIDED):
+        if work is not None and work.has(DECIDED):
             work.said(DECIDED)
             self.progress.note(Message("runs.all_decided"))
-            return Decided.load(path)
+            return Decided.from_table(work.table(_KEPT))
         corpus = collected.corpus
         keeper = self._keeper(corpus, self.rule.compiled(len(corpus)), order)
         count = len(corpus)
@@ -191,9 +194,9 @@ class Pipeline:
             self.progress.advance(len(step))
         decided.candidates = keeper.counts()[0]
         decided.closed_lists, decided.largest_form = keeper.crowd()
-        if work is not None and path is not None:
-            decided.save(path)
-            work.complete(DECIDED, {}, (path.name,))
+        if work is not None:
+            work.leave_table(_KEPT, decided.to_table())
+            work.complete(DECIDED, {}, (_KEPT,))
         return decided
 
     def _keeper(
@@ -300,18 +303,21 @@ class Decided:
     closed_lists: int = 0
     largest_form: int = 0
 
-    def save(self, path: Path) -> None:
-        """Leave all of it in a file."""
-        import numpy as np
+    def to_table(self) -> pa.Table:
+        """Return a row for each document, with the counts beside them."""
+        import pyarrow as pa
 
-        np.savez(path, **vars(self))
+        counts = {name: str(getattr(self, name)) for name in _COUNTS}
+        columns = {name: column for name, column in vars(self).items() if name not in _COUNTS}
+        return pa.table(columns).replace_schema_metadata(counts)
 
     @classmethod
-    def load(cls, path: Path) -> Decided:
-        """Return what was saved."""
-        import numpy as np
-
-        with np.load(path) as stored:
-            columns: dict[str, Any] = {name: stored[name] for name in stored.files}
-        numbers = ("candidates", "closed_lists", "largest_form")
-        return cls(**columns | {name: int(columns[name]) for name in numbers})
+    def from_table(cls, table: pa.Table) -> Decided:
+        """Return what `to_table` returned."""
+        columns: dict[str, Any] = {
+            name: table.column(name).to_numpy() for name in table.column_names
+        }
+        counts: dict[str, Any] = {
+            name: int((table.schema.metadata or {})[name.encode()]) for name in _COUNTS
+        }
+        return cls(**columns, **counts)
