@@ -61,9 +61,11 @@ _MEMORY = (-1, 512, 1.5, "2", "4 apples", "512MB", True, [])
 _TEXT = (None, 7, b"bytes", ["x"], "\ud800")
 _TITLE = (7, b"bytes", "\ud800")
 _PATH = (7, None)
+_OUTPUT = (7, b"out")
+_PROGRESS = (7, "bar", print)
 _FILES = {
     "inputs": ([],),
-    "output": (),
+    "output": (*_OUTPUT, None),
     "format": ("xml", 7),
     "text": _FIELD,
     "id": _FIELD,
@@ -74,8 +76,8 @@ _FILES = {
     "workers": _WORKERS,
     "memory": _MEMORY,
     "work": (7, b"folder"),
-    "force": (),
-    "progress": (),
+    "force": _FLAG,
+    "progress": _PROGRESS,
 }
 
 BAD = {
@@ -87,7 +89,7 @@ BAD = {
         "least": (-1, 4, 10_001, 20.5, "20", None, True),
         "limits": (7, "1000", {}, (1000, 200, 1_000_000)),
         "workers": _WORKERS,
-        "progress": (),
+        "progress": _PROGRESS,
     },
     "compare": {
         "a": _TEXT,
@@ -104,7 +106,7 @@ BAD = {
         "text": _FIELD,
         "recipe": ("nosuch", "general", 7),
         "workers": _WORKERS,
-        "progress": (),
+        "progress": _PROGRESS,
     },
     "dedup": {
         "data": (None, 7, "text", {"text": "x"}),
@@ -122,15 +124,15 @@ BAD = {
     },
     "dedup_files": _FILES
     | {
-        "removed": (),
-        "report": (),
+        "removed": _OUTPUT,
+        "report": _OUTPUT,
         "threshold": _THRESHOLD,
         "max_distance": _DISTANCE,
         "priority": ("best", 7),
     },
     "pairs_files": _FILES
     | {
-        "report": (),
+        "report": _OUTPUT,
         "threshold": _THRESHOLD,
         "max_distance": _DISTANCE,
     },
@@ -189,7 +191,7 @@ BAD = {
     "Fingerprint.distance": {"other": (None, 7, "x")},
     "Fingerprint.similarity": {"other": (None, 7, "x")},
     "Fingerprint.blocks": {"max_distance": (-1, 64, 1.5, "3", None, True)},
-    "DocumentFrequencies.save": {"path": _PATH, "force": ()},
+    "DocumentFrequencies.save": {"path": _PATH, "force": _FLAG},
     "Recipe": {
         "name": (7, None),
         "description": (7, None),
@@ -199,7 +201,7 @@ BAD = {
         "sketch": (7, {}),
         "decide": (7, {}),
     },
-    "Recipe.replace": {"stages": ()},
+    "Recipe.replace": {"stages": ({"bits": 64},)},
 }
 
 
@@ -208,6 +210,7 @@ def test_the_lists_are_complete():
     assert public <= set(CALLABLES)
     for name, (function, _) in CALLABLES.items():
         assert set(inspect.signature(function).parameters) == set(BAD[name]), name
+        assert all(BAD[name].values()), name
 
 
 CASES = [

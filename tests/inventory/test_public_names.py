@@ -216,15 +216,3 @@ def test_the_core_has_a_folder_for_each_stage(stage, root):
     """What is kept is written by the readers and writers of Python."""
     page = root / "crates" / "neardup-core" / "src" / stage / "mod.rs"
     assert page.read_text("utf-8").startswith("/*!")
-
-
-def test_keep_is_where_files_are_written(root):
-    assert (root / "python" / "neardup" / "writers" / "kept.py").exists()
-
-
-@pytest.mark.parametrize("stage", STAGES)
-def test_the_twins_and_the_tests_name_each_stage(stage, root):
-    folders = (root / "tests" / "reference", root / "tests" / "properties")
-    for folder in folders:
-        texts = [path.read_text("utf-8") for path in folder.glob("*.py")]
-        assert any(re.search(rf"\b{stage}\b", text, re.IGNORECASE) for text in texts), folder

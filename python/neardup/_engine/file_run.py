@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from neardup._engine.checkpoint import Work, refuse_outputs, states_of
 from neardup._engine.options import DedupOptions
 from neardup._engine.pipeline import Pipeline
-from neardup._engine.validation import check_path
+from neardup._engine.summary import check_progress
+from neardup._engine.validation import check_flag, check_path
 
 if TYPE_CHECKING:
     from neardup._engine.ingest import Collected
@@ -57,6 +58,11 @@ class FileRun:
         files: Mapping[str, Any],
     ) -> None:
         self._task = task
+        check_flag(files["force"], "force")
+        check_progress(files["progress"])
+        for name, path in {**outputs, "report": files.get("report")}.items():
+            if path is not None or name == "output":
+                check_path(path, name)
         self._options = options
         self._inputs = inputs
         self._report_path = files.get("report")

@@ -15,6 +15,7 @@ from neardup._engine.options import ON_ERROR as ON_ERROR
 from neardup._engine.options import priority_field
 from neardup._engine.prefetch import ahead
 from neardup._engine.summary import Progress as Progress
+from neardup._engine.summary import check_progress
 from neardup._engine.validation import check_workers
 from neardup.exceptions import InputError
 from neardup.recipe import Recipe
@@ -94,7 +95,7 @@ def collect(
 
     from neardup import _core
 
-    progress = progress or Progress()
+    progress = check_progress(progress)
     core = compiled(recipe)
     corpus = _core.Corpus(
         core,

@@ -13,7 +13,7 @@ from neardup._engine.memory import memory_of
 from neardup._engine.messages import Message, system_words
 from neardup._engine.options import DedupOptions, priority_field
 from neardup._engine.rule import Rule
-from neardup._engine.summary import Clock, Progress, Summary, peak_memory
+from neardup._engine.summary import Clock, Progress, Summary, check_progress, peak_memory
 from neardup.exceptions import OutputError
 from neardup.recipe.assets import compiled
 
@@ -53,7 +53,7 @@ class Pipeline:
         self, options: DedupOptions, progress: Progress | None = None, work: Work | None = None
     ) -> None:
         self.options = options
-        self.progress = progress or Progress()
+        self.progress = check_progress(progress)
         self.work = work
         self.clock = Clock()
 

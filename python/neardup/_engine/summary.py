@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup._engine import __version__
 from neardup._engine.messages import Message
+from neardup._engine.validation import bad
 
 if TYPE_CHECKING:
     from neardup.readers import Problem
@@ -140,6 +141,9 @@ def versions() -> dict[str, str]:
     }
 
 
+_CALLBACKS = ("stage", "advance", "note", "problem")
+
+
 class Progress:
     """Callbacks of a run that is going on; the defaults ignore them."""
 
@@ -154,6 +158,22 @@ class Progress:
 
     def problem(self, problem: Problem | str) -> None:
         """Report that something in the input is wrong."""
+
+
+def check_progress(value: Any) -> Progress:
+    """Return callbacks; None stands for those that ignore everything.
+
+    Raises
+    ------
+    ParameterError
+        If a method is missing.
+    """
+    if value is None:
+        return Progress()
+    if not all(callable(getattr(value, name, None)) for name in _CALLBACKS):
+        raise bad("progress", "expected.progress", value)
+    callbacks: Progress = value
+    return callbacks
 
 
 class Clock:

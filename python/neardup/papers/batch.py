@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup._engine.messages import Message
-from neardup._engine.summary import Progress
+from neardup._engine.summary import Progress, check_progress
 from neardup._engine.validation import bad, check_flag, check_workers
 from neardup.exceptions import InputError
 from neardup.papers.align import LEAST, check_least
@@ -101,7 +101,7 @@ def check_files(
     workers = check_workers(workers)
     check_least(least)
     limits = check_limits(limits)
-    progress = progress or Progress()
+    progress = check_progress(progress)
     paths = papers_in(papers)
     if not check_flag(among, "among") and library is None:
         raise bad("library", "papers.library_given", library)

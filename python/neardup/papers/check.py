@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup._engine.messages import Message
-from neardup._engine.summary import Progress
+from neardup._engine.summary import Progress, check_progress
 from neardup._engine.validation import bad, check_workers
 from neardup.papers.align import LEAST, aligner, check_least
 from neardup.papers.paper_inputs import read_paper, texts_of
@@ -136,7 +136,7 @@ def check(
         raise bad("name", "papers.text_or_none", name)
     read, own_name = read_paper(paper, "paper")
     excluded = texts_of(exclude)
-    progress = progress or Progress()
+    progress = check_progress(progress)
     with opened(library, workers, progress) as found:
         skip = found.own_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
         checking = Checking(found, excluded, least, limits, workers)

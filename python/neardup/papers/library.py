@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from neardup._engine.messages import Message
-from neardup._engine.summary import Progress
+from neardup._engine.summary import Progress, check_progress
 from neardup._engine.validation import check_workers, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.papers.align import aligner
@@ -367,7 +367,7 @@ def open_library(
     from neardup.index import Index
 
     workers = check_workers(workers)
-    progress = progress or Progress()
+    progress = check_progress(progress)
     if isinstance(library, Library):
         return library
     if isinstance(library, Index):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from neardup._engine.messages import Message
-from neardup._engine.validation import check_path
+from neardup._engine.validation import check_flag, check_path
 from neardup.exceptions import InputError
 
 _MAGIC = "#neardup-idf"
@@ -56,6 +56,7 @@ class DocumentFrequencies:
         """
         from neardup.writers import OutputSet
 
+        check_flag(force, "force")
         with OutputSet() as outputs:
             outputs.open_text(check_path(path, "path"), force=force).write(self.to_bytes())
 
