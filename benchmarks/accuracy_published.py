@@ -5,10 +5,16 @@ import os
 import machine
 from accuracy_collections import SHARED, WORKERS, MissingError
 from accuracy_table import table
-from neardup.lab.as_published import IMPROVED, PAPER, as_published, contenders, findings
-from neardup.lab.methods import find, find_timed
-from neardup.lab.scoring import Scorer, natural_repeats
-from neardup.lab.split import make_split, read_collection
+from neardup.lab.datasets.split import make_split, read_collection
+from neardup.lab.experiments.zhang_he_2020.as_published import (
+    IMPROVED,
+    PAPER,
+    as_published,
+    contenders,
+    findings,
+)
+from neardup.lab.experiments.zhang_he_2020.methods import find, find_timed
+from neardup.lab.experiments.zhang_he_2020.scoring import Scorer, natural_repeats
 
 #: The first seed is that of the table, of the others the recall is shown.
 SEEDS = (0, 1, 2)

@@ -20,7 +20,7 @@ import zstandard
 
 from neardup.exceptions import NeardupError
 from neardup.idf import load_idf
-from neardup.lab.truth import read_truth
+from neardup.lab.datasets.labels import read_truth
 from neardup.readers import Limits, UnreadableFileError, open_sources, read_file
 from neardup.recipe import NAMES, load_recipe
 from tests.faults.fuzz import Target

@@ -12,12 +12,12 @@ import neardup
 from neardup import InputError, MissingDependencyError, OutputError, ParameterError, _core
 from neardup._engine.recipe_assets import compiled
 from neardup.lab import evaluate_pairs
-from neardup.lab.consequences import implied_clusters
-from neardup.lab.differences import differences
-from neardup.lab.measures import Pairs
-from neardup.lab.pairs_report import FILES, command, markdown, terminal
-from neardup.lab.rare_shingles import RareShingles, shingle_hashes
-from neardup.lab.split import Documents
+from neardup.lab.datasets.split import Documents
+from neardup.lab.experiments.labelled_pairs.consequences import implied_clusters
+from neardup.lab.experiments.labelled_pairs.differences import differences
+from neardup.lab.experiments.labelled_pairs.measures import Pairs
+from neardup.lab.experiments.labelled_pairs.rare_shingles import RareShingles, shingle_hashes
+from neardup.lab.experiments.labelled_pairs.report import FILES, command, markdown, terminal
 
 EXAMPLES = ROOT / "examples" / "evaluate"
 DOCS, PAIRS = EXAMPLES / "documents.jsonl", EXAMPLES / "pairs.tsv"

@@ -14,13 +14,18 @@ import zstandard
 
 from neardup import InputError, MissingDependencyError, OutputError, ParameterError
 from neardup.lab import Method, Scores, published
-from neardup.lab import figures as lab_figures
-from neardup.lab.as_published import AsPublished, as_published, contenders, findings
-from neardup.lab.methods import find
-from neardup.lab.report import markdown, terminal
-from neardup.lab.scoring import Scorer, Tally, natural_repeats
-from neardup.lab.split import make_split, read_collection
-from neardup.lab.tables import csv_files
+from neardup.lab.datasets.split import make_split, read_collection
+from neardup.lab.experiments.zhang_he_2020 import figures as lab_figures
+from neardup.lab.experiments.zhang_he_2020.as_published import (
+    AsPublished,
+    as_published,
+    contenders,
+    findings,
+)
+from neardup.lab.experiments.zhang_he_2020.methods import find
+from neardup.lab.experiments.zhang_he_2020.report import markdown, terminal
+from neardup.lab.experiments.zhang_he_2020.scoring import Scorer, Tally, natural_repeats
+from neardup.lab.experiments.zhang_he_2020.tables import csv_files
 
 pytestmark = pytest.mark.slow
 
@@ -257,7 +262,9 @@ def test_nothing_found_is_not_drawn_as_precise():
 
 def test_the_same_again_but_for_times(result, collection_folder, drawn_again, monkeypatch):
     # Only the numbers are compared: the figures have a test of their own.
-    monkeypatch.setattr("neardup.lab.report.draw", lambda _: drawn_again[0])
+    monkeypatch.setattr(
+        "neardup.lab.experiments.zhang_he_2020.report.draw", lambda _: drawn_again[0]
+    )
     again = published(
         collection_folder,
         result.folder,
@@ -341,7 +348,7 @@ def test_an_experiment_that_fails_leaves_no_file(collection_folder, tmp_path, mo
         assert len(list(output.iterdir())) > len(FILES)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("neardup.lab.zhang_he_2020._measure", stop)
+    monkeypatch.setattr("neardup.lab.experiments.zhang_he_2020._measure", stop)
     with pytest.raises(KeyboardInterrupt):
         published(collection_folder, output)
     assert [path.name for path in output.iterdir()] == ["notes.txt"]

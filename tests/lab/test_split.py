@@ -6,9 +6,15 @@ import pytest
 
 from neardup import InputError, ParameterError
 from neardup.lab import METHODS, Method, Scores
-from neardup.lab.methods import Found, find, select_methods
-from neardup.lab.scoring import ASIDE, RIGHT, WRONG, Scorer, natural_repeats
-from neardup.lab.split import Collection, Documents, make_split, read_collection
+from neardup.lab.datasets.split import Collection, Documents, make_split, read_collection
+from neardup.lab.experiments.zhang_he_2020.methods import Found, find, select_methods
+from neardup.lab.experiments.zhang_he_2020.scoring import (
+    ASIDE,
+    RIGHT,
+    WRONG,
+    Scorer,
+    natural_repeats,
+)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from neardup.lab import Scores
-from neardup.lab.sweep import f1_of_sums, sweep
+from neardup.lab.thresholds import f1_of_sums, sweep
 
 TRUE = np.array([True, True, True, False, False])
 

@@ -3,7 +3,7 @@
 import pytest
 
 from neardup import InputError
-from neardup.lab.truth import read_truth
+from neardup.lab.datasets.labels import read_truth
 
 HEAD = "id_a\tid_b\tlabel\n"
 

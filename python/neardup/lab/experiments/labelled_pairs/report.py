@@ -7,16 +7,16 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import neardup
-from neardup.lab.differences import BEGIN, END, differences
+from neardup.lab.datasets.labels import DUPLICATE_LABELS
+from neardup.lab.experiments.labelled_pairs.differences import BEGIN, END, differences
+from neardup.lab.experiments.labelled_pairs.figures import FIGURES, draw
+from neardup.lab.experiments.labelled_pairs.tables import csv_files
+from neardup.lab.experiments.zhang_he_2020.report import table
+from neardup.lab.experiments.zhang_he_2020.tables import plain_table
 from neardup.lab.metrics import Scores
-from neardup.lab.pairs_figures import FIGURES, draw
-from neardup.lab.pairs_tables import csv_files
-from neardup.lab.report import table
-from neardup.lab.tables import plain_table
-from neardup.lab.truth import DUPLICATE_LABELS
 
 if TYPE_CHECKING:
-    from neardup.lab.labelled import MeasureResult, PairsEvaluation
+    from neardup.lab.experiments.labelled_pairs import MeasureResult, PairsEvaluation
 
 __all__ = ["FILES", "command", "files_of", "markdown", "terminal"]
 

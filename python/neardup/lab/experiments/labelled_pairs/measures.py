@@ -29,11 +29,11 @@ from neardup._engine.messages import Message
 from neardup._engine.recipe_assets import compiled
 from neardup._engine.text_inputs import prepared
 from neardup.exceptions import MissingDependencyError
-from neardup.lab.rare_shingles import RareShingles
+from neardup.lab.experiments.labelled_pairs.rare_shingles import RareShingles
 from neardup.recipe import Recipe, load_recipe
 
 if TYPE_CHECKING:
-    from neardup.lab.split import Documents
+    from neardup.lab.datasets.split import Documents
 
 __all__ = ["SHINGLE", "Decider", "Measured", "Pairs", "measure_all", "require_rapidfuzz"]
 

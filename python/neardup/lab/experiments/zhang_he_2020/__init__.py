@@ -25,11 +25,23 @@ from neardup._engine.validation import (
     check_whole,
     check_workers,
 )
-from neardup.lab.as_published import AsPublished, Contender, as_published, contenders
-from neardup.lab.edit_model import check_rate
-from neardup.lab.folder import open_folder
-from neardup.lab.methods import Method, find, find_timed, select_methods
-from neardup.lab.published_results import (
+from neardup.lab.datasets.edit_model import check_rate
+from neardup.lab.datasets.split import (
+    COPIES,
+    REPOSTS,
+    Collection,
+    Split,
+    make_split,
+    read_collection,
+)
+from neardup.lab.experiments.zhang_he_2020.as_published import (
+    AsPublished,
+    Contender,
+    as_published,
+    contenders,
+)
+from neardup.lab.experiments.zhang_he_2020.methods import Method, find, find_timed, select_methods
+from neardup.lab.experiments.zhang_he_2020.results import (
     BEST,
     DEFAULT,
     PublishedResult,
@@ -37,8 +49,8 @@ from neardup.lab.published_results import (
     SizeTime,
     SweepPoint,
 )
-from neardup.lab.scoring import Scorer, natural_repeats
-from neardup.lab.split import COPIES, REPOSTS, Collection, Split, make_split, read_collection
+from neardup.lab.experiments.zhang_he_2020.scoring import Scorer, natural_repeats
+from neardup.lab.folder import open_folder
 from neardup.recipe import load_recipe
 
 if TYPE_CHECKING:
@@ -140,8 +152,8 @@ def published(
     >>> improved.name, round(improved.precision, 3), round(improved.recall, 3)  # doctest: +SKIP
     ('improved', 0.998, 0.95)
     """
-    from neardup.lab.figures import require_matplotlib
-    from neardup.lab.report import FILES, files_of
+    from neardup.lab.experiments.zhang_he_2020.figures import require_matplotlib
+    from neardup.lab.experiments.zhang_he_2020.report import FILES, files_of
 
     check_choice(copies, "copies", COPIES)
     check_whole(seed, "seed", 0)

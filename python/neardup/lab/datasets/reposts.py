@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from neardup._engine.validation import check_string, check_whole
-from neardup.lab.draws import Draws
-from neardup.lab.passages import is_chinese
+from neardup.lab.datasets.draws import Draws
+from neardup.lab.datasets.sentences import is_chinese
 
 __all__ = ["Repost", "RepostModel"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from neardup.lab.as_published import AsPublished
+from neardup.lab.experiments.zhang_he_2020.as_published import AsPublished
+from neardup.lab.experiments.zhang_he_2020.scoring import Tally
 from neardup.lab.metrics import Scores
-from neardup.lab.scoring import Tally
 
 __all__ = ["BEST", "DEFAULT", "PublishedResult", "Run", "SizeTime", "SweepPoint"]
 

@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.lab.figures import COLOURS, MARKERS, rendered, require_matplotlib
+from neardup.lab.experiments.zhang_he_2020.figures import (
+    COLOURS,
+    MARKERS,
+    rendered,
+    require_matplotlib,
+)
 
 if TYPE_CHECKING:
-    from neardup.lab.labelled import PairsEvaluation
+    from neardup.lab.experiments.labelled_pairs import PairsEvaluation
 
 __all__ = ["FIGURES", "draw"]
 

@@ -21,7 +21,7 @@ from neardup.recipe import load_recipe
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.lab.measures import Decider, Pairs
+    from neardup.lab.experiments.labelled_pairs.measures import Decider, Pairs
 
 __all__ = ["Consequence", "consequence", "implied_clusters"]
 

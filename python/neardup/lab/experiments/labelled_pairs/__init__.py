@@ -22,13 +22,23 @@ from neardup._engine.validation import (
 )
 from neardup.exceptions import InputError
 from neardup.lab.bootstrap import bootstrap_interval
-from neardup.lab.consequences import Consequence, consequence, implied_clusters
+from neardup.lab.datasets.labels import Truth, read_truth
+from neardup.lab.datasets.split import Documents, read_documents
+from neardup.lab.experiments.labelled_pairs.consequences import (
+    Consequence,
+    consequence,
+    implied_clusters,
+)
+from neardup.lab.experiments.labelled_pairs.measures import (
+    Decider,
+    Measured,
+    Pairs,
+    measure_all,
+    require_rapidfuzz,
+)
 from neardup.lab.folder import open_folder
-from neardup.lab.measures import Decider, Measured, Pairs, measure_all, require_rapidfuzz
 from neardup.lab.metrics import Scores
-from neardup.lab.split import Documents, read_documents
-from neardup.lab.sweep import Sweep, f1_of_sums, sweep
-from neardup.lab.truth import Truth, read_truth
+from neardup.lab.thresholds import Sweep, f1_of_sums, sweep
 from neardup.recipe import NAMES, Recipe, load_recipe
 
 if TYPE_CHECKING:
@@ -221,8 +231,8 @@ def evaluate_pairs(
     >>> result.recommended.name, result.recommended.sweep.cut_off  # doctest: +SKIP
     ('resemblance(5)', 0.44)
     """
-    from neardup.lab.figures import require_matplotlib
-    from neardup.lab.pairs_report import FILES, files_of
+    from neardup.lab.experiments.labelled_pairs.report import FILES, files_of
+    from neardup.lab.experiments.zhang_he_2020.figures import require_matplotlib
 
     check_whole(seed, "seed", 0)
     check_workers(workers)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from neardup.lab.passages import Span, is_chinese
+from neardup.lab.datasets.sentences import Span, is_chinese
 
 _HEADS = {
     True: (

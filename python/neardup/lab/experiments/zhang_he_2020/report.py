@@ -9,16 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 import neardup
-from neardup.lab.as_published import IMPROVED, PAPER, findings
 from neardup.lab.bootstrap import bootstrap_interval
-from neardup.lab.edit_model import RATES
-from neardup.lab.figures import FIGURES, draw
-from neardup.lab.split import OVERALL, REPOSTS
-from neardup.lab.tables import csv_files, plain_table
+from neardup.lab.datasets.edit_model import RATES
+from neardup.lab.datasets.split import OVERALL, REPOSTS
+from neardup.lab.experiments.zhang_he_2020.as_published import IMPROVED, PAPER, findings
+from neardup.lab.experiments.zhang_he_2020.figures import FIGURES, draw
+from neardup.lab.experiments.zhang_he_2020.tables import csv_files, plain_table
 
 if TYPE_CHECKING:
+    from neardup.lab.experiments.zhang_he_2020.results import PublishedResult, Run
     from neardup.lab.metrics import Scores
-    from neardup.lab.published_results import PublishedResult, Run
 
 __all__ = ["FILES", "REPORT", "as_published_section", "files_of", "markdown", "table", "terminal"]
 

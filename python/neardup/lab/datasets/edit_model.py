@@ -33,8 +33,9 @@ from typing import Any
 from neardup._engine.messages import Message
 from neardup._engine.validation import bad, check_string, check_whole
 from neardup.exceptions import ParameterError
-from neardup.lab import passages, wire_lines
-from neardup.lab.draws import Draws
+from neardup.lab.datasets import sentences as spans
+from neardup.lab.datasets import wire_lines
+from neardup.lab.datasets.draws import Draws
 
 __all__ = ["EditModel", "EditedCopy"]
 
@@ -121,7 +122,7 @@ class EditModel:
     def __init__(self, pool: Iterable[str], *, seed: int = 0, rate: float | None = None) -> None:
         if isinstance(pool, str):
             raise bad("pool", "lab.list_of_text", pool)
-        self._pool = [text for text in pool if passages.words(text[:200])]
+        self._pool = [text for text in pool if spans.words(text[:200])]
         if not self._pool:
             raise ParameterError(Message("lab.pool_without_word", parameter="pool"))
         self._seed = check_whole(seed, "seed", 0)
@@ -178,8 +179,8 @@ class _Donors:
         if not texts:
             texts = [donor for donor in pool if donor != text][:1] or drawn[:1]
         self._pieces = {
-            "word": [t[b:e] for t in texts for b, e in passages.words(t)],
-            "sentence": [t[b:e] for t in texts for b, e in passages.sentences(t)],
+            "word": [t[b:e] for t in texts for b, e in spans.words(t)],
+            "sentence": [t[b:e] for t in texts for b, e in spans.sentences(t)],
         }
         self._pieces["character"] = [c for word in self._pieces["word"] for c in word.strip()]
         self._draw = draw
@@ -200,9 +201,9 @@ class _Edits:
         self._before = self._after = ""
         self._draw = draw
         self._donors = donors
-        self._spans: dict[str, list[passages.Span]] = {
-            "word": passages.words(text),
-            "sentence": passages.sentences(text),
+        self._spans: dict[str, list[spans.Span]] = {
+            "word": spans.words(text),
+            "sentence": spans.sentences(text),
             # A line break is where lines end, and no character of the text.
             "character": [(at, at + 1) for at, c in enumerate(text) if c != "\n"],
         }
@@ -239,7 +240,7 @@ class _Edits:
             done = self._edit(level, spans, self._draw.below(len(spans)), limit)
             in_vain = 0 if done else in_vain + 1
 
-    def _edit(self, level: str, spans: list[passages.Span], at: int, limit: int) -> bool:
+    def _edit(self, level: str, spans: list[spans.Span], at: int, limit: int) -> bool:
         begin, end = spans[at]
         operation = self._draw.one(_OPERATIONS)
         if operation == "deletion":
@@ -276,7 +277,7 @@ class _Edits:
         self._count(level, operation, cost)
         return True
 
-    def _swap(self, level: str, a: passages.Span, b: passages.Span, limit: int) -> bool:
+    def _swap(self, level: str, a: spans.Span, b: spans.Span, limit: int) -> bool:
         """Swap two neighbours; what stands between them stays."""
         first, second = self._text[slice(*a)], self._text[slice(*b)]
         # Blanks after a word belong to its place, not to the word.
@@ -292,7 +293,7 @@ class _Edits:
         self._count(level, "reordering", cost)
         return True
 
-    def _move(self, begin: int, end: int, spans: list[passages.Span], limit: int) -> bool:
+    def _move(self, begin: int, end: int, spans: list[spans.Span], limit: int) -> bool:
         """Move a sentence to the place before another one."""
         goal = self._draw.one(spans)[0]
         cost = 2 * (end - begin)

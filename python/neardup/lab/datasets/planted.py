@@ -31,8 +31,8 @@ import numpy as np
 from neardup._engine.messages import Message
 from neardup._engine.validation import bad, check_choice, check_string, check_whole
 from neardup.exceptions import ParameterError
-from neardup.lab import passages as spans
-from neardup.lab.edit_model import check_rate
+from neardup.lab.datasets import sentences as spans
+from neardup.lab.datasets.edit_model import check_rate
 from neardup.lab.plagdet import Case
 
 __all__ = ["KINDS", "Planted", "exchange_words", "plant"]

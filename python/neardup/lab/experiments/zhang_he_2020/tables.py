@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from neardup.lab.experiments.zhang_he_2020.results import PublishedResult, SweepPoint
     from neardup.lab.metrics import Scores
-    from neardup.lab.published_results import PublishedResult, SweepPoint
 
 __all__ = ["csv_files", "plain_table", "written"]
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from neardup._engine.messages import Message
 from neardup.exceptions import MissingDependencyError
-from neardup.lab.as_published import PAPER
-from neardup.lab.split import OVERALL
+from neardup.lab.datasets.split import OVERALL
+from neardup.lab.experiments.zhang_he_2020.as_published import PAPER
 
 if TYPE_CHECKING:
+    from neardup.lab.experiments.zhang_he_2020.results import PublishedResult, Run
     from neardup.lab.metrics import Scores
-    from neardup.lab.published_results import PublishedResult, Run
 
 __all__ = ["COLOURS", "FIGURES", "MARKERS", "draw", "line", "rendered", "require_matplotlib"]
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from neardup.lab.tables import written
+from neardup.lab.experiments.zhang_he_2020.tables import written
 
 if TYPE_CHECKING:
-    from neardup.lab.labelled import MeasureResult, PairsEvaluation
+    from neardup.lab.experiments.labelled_pairs import MeasureResult, PairsEvaluation
 
 __all__ = ["csv_files"]
 

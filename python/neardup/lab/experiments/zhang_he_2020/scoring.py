@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from neardup.lab.methods import Found, Method, find
+from neardup.lab.datasets.split import OVERALL
+from neardup.lab.experiments.zhang_he_2020.methods import Found, Method, find
 from neardup.lab.metrics import Scores
-from neardup.lab.split import OVERALL
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.lab.split import Split
+    from neardup.lab.datasets.split import Split
 
 __all__ = ["ASIDE", "RIGHT", "WRONG", "Scorer", "Tally", "natural_repeats"]
 

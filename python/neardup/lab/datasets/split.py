@@ -20,8 +20,8 @@ import numpy.typing as npt
 from neardup._engine.messages import Message
 from neardup._engine.validation import check_choice, check_whole
 from neardup.exceptions import InputError
-from neardup.lab.edit_model import EditModel
-from neardup.lab.reposts import RepostModel
+from neardup.lab.datasets.edit_model import EditModel
+from neardup.lab.datasets.reposts import RepostModel
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,9 +12,9 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from neardup.lab.methods import Found, Method
+from neardup.lab.experiments.zhang_he_2020.methods import Found, Method
+from neardup.lab.experiments.zhang_he_2020.scoring import Places, Scorer, Tally
 from neardup.lab.metrics import Scores
-from neardup.lab.scoring import Places, Scorer, Tally
 from neardup.recipe import load_recipe
 
 __all__ = [
