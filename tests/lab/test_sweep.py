@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from neardup.lab import Scores
-from neardup.lab.thresholds import f1_of_sums, sweep
+from neardup.lab.metrics import f1_of_sums
+from neardup.lab.thresholds import sweep
 
 TRUE = np.array([True, True, True, False, False])
 

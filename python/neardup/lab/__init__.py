@@ -8,7 +8,6 @@ how many of them were found; the metrics serve any result. Figures need the
 extra: ``pip install 'neardup[lab]'``.
 """
 
-from neardup.lab.bootstrap import bootstrap_interval
 from neardup.lab.cluster_metrics import (
     BCubed,
     KeptScores,
@@ -23,7 +22,13 @@ from neardup.lab.experiments.labelled_pairs import PairsEvaluation, evaluate_pai
 from neardup.lab.experiments.zhang_he_2020 import published
 from neardup.lab.experiments.zhang_he_2020.methods import METHODS, Method
 from neardup.lab.experiments.zhang_he_2020.results import PublishedResult
-from neardup.lab.metrics import Scores, average_precision, pair_scores, precision_recall_curve
+from neardup.lab.metrics import (
+    Scores,
+    average_precision,
+    bootstrap_interval,
+    pair_scores,
+    precision_recall_curve,
+)
 from neardup.lab.plagdet import Case, PassageScores, passage_scores
 
 __all__ = [

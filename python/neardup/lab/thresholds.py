@@ -13,13 +13,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from neardup.lab.bootstrap import bootstrap_interval
-from neardup.lab.metrics import Scores, average_precision, precision_recall_curve
+from neardup.lab.metrics import (
+    Flags,
+    Floats,
+    Scores,
+    average_precision,
+    bootstrap_interval,
+    count_scores,
+    f1_of_sums,
+    precision_recall_curve,
+)
 
-__all__ = ["Sweep", "f1_of_sums", "sweep"]
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
+__all__ = ["Sweep", "sweep"]
 
 _RESAMPLES = 1000
 #: Resamples and left-out groups that are worked on together.
@@ -108,20 +113,12 @@ def sweep(values: Floats, is_true: Flags, *, by_distance: bool = False, seed: in
         average_precision=average_precision(likeness, is_true),
         cut_off=abs(cut),
         interval=table.interval(generator),
-        best=_scores(taken, is_true),
+        best=count_scores(taken, is_true),
         best_interval=_f1_interval(taken, is_true, seed),
-        left_out=_scores(judged, is_true),
+        left_out=count_scores(judged, is_true),
         left_out_interval=_f1_interval(judged, is_true, seed),
         judged=judged,
     )
-
-
-def f1_of_sums(sums: Floats) -> Floats:
-    """Return F1 from rows of tp, fp and fn; 1 where all are 0."""
-    tp, fp, fn = sums
-    whole = 2 * tp + fp + fn
-    f1: Floats = np.divide(2 * tp, whole, out=np.ones_like(whole), where=whole > 0)
-    return f1
 
 
 class _Table:
@@ -218,12 +215,6 @@ def _short(middle: float, high: float, low: float = -math.inf) -> float:
         if low < rounded <= high:
             return rounded
     return high
-
-
-def _scores(taken: Flags, is_true: Flags) -> Scores:
-    return Scores(
-        int((taken & is_true).sum()), int((taken & ~is_true).sum()), int((~taken & is_true).sum())
-    )
 
 
 def _f1_interval(taken: Flags, is_true: Flags, seed: int) -> tuple[float, float]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from neardup._engine.extras import require
 from neardup._engine.messages import Message
 from neardup._engine.validation import (
     bad,
@@ -21,7 +22,6 @@ from neardup._engine.validation import (
     check_workers,
 )
 from neardup.exceptions import InputError
-from neardup.lab.bootstrap import bootstrap_interval
 from neardup.lab.datasets.labels import Truth, read_truth
 from neardup.lab.datasets.split import Documents, read_documents
 from neardup.lab.experiments.labelled_pairs.consequences import (
@@ -34,11 +34,10 @@ from neardup.lab.experiments.labelled_pairs.measures import (
     Measured,
     Pairs,
     measure_all,
-    require_rapidfuzz,
 )
 from neardup.lab.folder import open_folder
-from neardup.lab.metrics import Scores
-from neardup.lab.thresholds import Sweep, f1_of_sums, sweep
+from neardup.lab.metrics import Scores, bootstrap_interval, count_scores, f1_of_sums
+from neardup.lab.thresholds import Sweep, sweep
 from neardup.recipe import NAMES, Recipe, load_recipe
 
 if TYPE_CHECKING:
@@ -211,8 +210,8 @@ def evaluate_pairs(
         If results exist and `force` is false, or the folder cannot be written to.
         This is checked before the measurements begin; no file was changed.
     MissingDependencyError
-        If rapidfuzz is not installed, or matplotlib is not and results are to be
-        written.
+        If rapidfuzz or scikit-learn is not installed, or matplotlib is not and results
+        are to be written.
 
     See Also
     --------
@@ -232,7 +231,6 @@ def evaluate_pairs(
     ('resemblance(5)', 0.44)
     """
     from neardup.lab.experiments.labelled_pairs.report import FILES, files_of
-    from neardup.lab.experiments.zhang_he_2020.figures import require_matplotlib
 
     check_whole(seed, "seed", 0)
     check_workers(workers)
@@ -244,8 +242,9 @@ def evaluate_pairs(
     inputs = [check_path(path, "docs") for path in inputs]
     folder = None if output is None else check_path(output, "output")
     if folder is not None:
-        require_matplotlib()
-    require_rapidfuzz()
+        require("lab.figures", "lab", "matplotlib")
+    require("lab.aligned_similarity", "lab", "rapidfuzz")
+    require("lab.metrics", "lab", "sklearn")
     with open_folder(folder, FILES, force=force) as write:
         labelled = read_truth(check_path(truth, "truth"))
 
@@ -350,7 +349,7 @@ def _ranked(
     results = []
     for one, its in swept:
         own = one.own_cut_off
-        default = None if own is None else _scores(one.passes(own), is_true)
+        default = None if own is None else count_scores(one.passes(own), is_true)
         results.append(MeasureResult(one, its, default, _lead(top, its, is_true, seed)))
     return tuple(results)
 
@@ -367,11 +366,6 @@ def _lead(
         ]
     )
     return bootstrap_interval(rows, lambda s: f1_of_sums(s[:3]) - f1_of_sums(s[3:]), seed=seed)
-
-
-def _scores(taken: npt.NDArray[np.bool_], is_true: npt.NDArray[np.bool_]) -> Scores:
-    tp, fp = int((taken & is_true).sum()), int((taken & ~is_true).sum())
-    return Scores(tp, fp, int(is_true.sum()) - tp)
 
 
 def _is_usable(measure: MeasureResult) -> bool:

@@ -10,7 +10,6 @@ from neardup.lab.experiments.zhang_he_2020.figures import (
     COLOURS,
     MARKERS,
     rendered,
-    require_matplotlib,
 )
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ def draw(result: PairsEvaluation) -> dict[str, bytes]:
     -----
     The bytes are the same for the same result and version of matplotlib.
     """
-    require_matplotlib()
     rows = len(result.measures)
     labels = len(result.truth.labels)
     figures: dict[str, tuple[Any, float]] = {

@@ -25,17 +25,15 @@ import numpy as np
 import numpy.typing as npt
 
 import neardup
-from neardup._engine.messages import Message
 from neardup._engine.recipe_assets import compiled
 from neardup._engine.text_inputs import prepared
-from neardup.exceptions import MissingDependencyError
 from neardup.lab.experiments.labelled_pairs.rare_shingles import RareShingles
 from neardup.recipe import Recipe, load_recipe
 
 if TYPE_CHECKING:
     from neardup.lab.datasets.split import Documents
 
-__all__ = ["SHINGLE", "Decider", "Measured", "Pairs", "measure_all", "require_rapidfuzz"]
+__all__ = ["SHINGLE", "Decider", "Measured", "Pairs", "measure_all"]
 
 #: Characters in the shingles of the measures of texts.
 SHINGLE = 5
@@ -122,20 +120,6 @@ class Measured:
     def passes(self, cut_off: float) -> npt.NDArray[np.bool_]:
         """Return which pairs a cut-off calls duplicates."""
         return self.values <= cut_off if self.by_distance else self.values >= cut_off
-
-
-def require_rapidfuzz() -> None:
-    """Raise if rapidfuzz is missing.
-
-    Raises
-    ------
-    MissingDependencyError
-        With the line that installs it.
-    """
-    try:
-        import rapidfuzz  # noqa: F401
-    except ImportError as error:
-        raise MissingDependencyError(Message("lab.aligned_needs_rapidfuzz")) from error
 
 
 def _tell_nobody(_stage: str) -> None:

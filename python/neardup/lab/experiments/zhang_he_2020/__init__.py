@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neardup._engine.extras import require
 from neardup._engine.validation import (
     bad,
     check_choice,
@@ -152,7 +153,6 @@ def published(
     >>> improved.name, round(improved.precision, 3), round(improved.recall, 3)  # doctest: +SKIP
     ('improved', 0.998, 0.95)
     """
-    from neardup.lab.experiments.zhang_he_2020.figures import require_matplotlib
     from neardup.lab.experiments.zhang_he_2020.report import FILES, files_of
 
     check_choice(copies, "copies", COPIES)
@@ -170,7 +170,7 @@ def published(
     folder = None if output is None else check_path(output, "output")
 
     if folder is not None:
-        require_matplotlib()
+        require("lab.figures", "lab", "matplotlib")
     with open_folder(folder, FILES, force=force) as write:
         collection = read_collection(check_path(data, "data"), progress=progress)
         experiment = _Experiment(collection, seed, copies, rate, workers, progress)

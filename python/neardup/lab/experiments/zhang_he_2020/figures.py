@@ -14,8 +14,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine.messages import Message
-from neardup.exceptions import MissingDependencyError
 from neardup.lab.datasets.split import OVERALL
 from neardup.lab.experiments.zhang_he_2020.as_published import PAPER
 
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from neardup.lab.experiments.zhang_he_2020.results import PublishedResult, Run
     from neardup.lab.metrics import Scores
 
-__all__ = ["COLOURS", "FIGURES", "MARKERS", "draw", "line", "rendered", "require_matplotlib"]
+__all__ = ["COLOURS", "FIGURES", "MARKERS", "draw", "line", "rendered"]
 
 #: One look a method, in the order of the methods; they repeat after eight.
 COLOURS = (
@@ -77,20 +75,6 @@ _OWN = "at the recipe's own cut-off"
 _FILLED = 0.82
 
 
-def require_matplotlib() -> None:
-    """Raise if matplotlib is missing.
-
-    Raises
-    ------
-    MissingDependencyError
-        With the line that installs it.
-    """
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise MissingDependencyError(Message("lab.figures_need_matplotlib")) from error
-
-
 def draw(result: PublishedResult) -> dict[str, bytes]:
     """Return the figures of a result, by file name.
 
@@ -112,7 +96,6 @@ def draw(result: PublishedResult) -> dict[str, bytes]:
     -----
     The bytes are the same for the same result and version of matplotlib.
     """
-    require_matplotlib()
     figures: dict[str, Callable[[Any], None]] = {
         "as_published_topics": lambda figure: _paper_topics(figure, result),
         "as_published_sizes": lambda figure: _paper_sizes(figure, result),

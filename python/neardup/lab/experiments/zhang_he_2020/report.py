@@ -6,15 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 import neardup
-from neardup.lab.bootstrap import bootstrap_interval
 from neardup.lab.datasets.edit_model import RATES
 from neardup.lab.datasets.split import OVERALL, REPOSTS
 from neardup.lab.experiments.zhang_he_2020.as_published import IMPROVED, PAPER, findings
 from neardup.lab.experiments.zhang_he_2020.figures import FIGURES, draw
 from neardup.lab.experiments.zhang_he_2020.tables import csv_files, plain_table
+from neardup.lab.metrics import bootstrap_interval, f1_of_sums
 
 if TYPE_CHECKING:
     from neardup.lab.experiments.zhang_he_2020.results import PublishedResult, Run
@@ -332,14 +331,7 @@ def _seconds(seconds: float) -> str:
 
 def _f1_interval(scores: Scores) -> tuple[float, float]:
     counts = (scores.tp, scores.fp, scores.fn)
-    return bootstrap_interval(np.repeat(np.eye(3), counts, axis=0), _f1)
-
-
-def _f1(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    # Each pair is one of the three, so no resample sums up to nothing.
-    tp, fp, fn = sums
-    values: npt.NDArray[np.float64] = 2 * tp / (2 * tp + fp + fn)
-    return values
+    return bootstrap_interval(np.repeat(np.eye(3), counts, axis=0), f1_of_sums)
 
 
 def _both(scores: Scores) -> str:
