@@ -35,3 +35,11 @@ class Draws:
     def one(self, items: Sequence[_T]) -> _T:
         """Return one of the items, each with the same chance."""
         return items[self.below(len(items))]
+
+    def some(self, items: Sequence[_T], count: int) -> list[_T]:
+        """Return `count` of the items, none twice, in the order drawn."""
+        left = list(items)
+        for at in range(count):
+            other = at + self.below(len(left) - at)
+            left[at], left[other] = left[other], left[at]
+        return left[:count]

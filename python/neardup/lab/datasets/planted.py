@@ -20,18 +20,15 @@ host's own, apart from what hosts and sources have in common by nature.
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
-
-import numpy as np
 
 from neardup._engine.messages import Message
 from neardup._engine.validation import bad, check_choice, check_string, check_whole
 from neardup.exceptions import ParameterError
 from neardup.lab.datasets import sentences as spans
+from neardup.lab.datasets.draws import Draws
 from neardup.lab.datasets.edit_model import check_rate
 from neardup.lab.plagdet import Case
 
@@ -194,7 +191,7 @@ def plant(
         )
     planted = []
     for host, text in hosts.items():
-        place = _Draw(f"{seed}\n{host}\nplaces")
+        place = Draws(f"{seed}\n{host}\nplaces")
         gaps = _gaps(text)
         if len(gaps) < passages:
             raise ParameterError(
@@ -211,7 +208,7 @@ def plant(
             _Picked(gap, name, place.one(choices[name]))
             for gap, name in zip(sorted(place.some(gaps, passages)), drawn, strict=True)
         ]
-        change = _Change(kind, rate, _Draw(f"{seed}\n{host}\nchanges"))
+        change = _Change(kind, rate, Draws(f"{seed}\n{host}\nchanges"))
         planted.append(_put(host, text, picked, sources, change))
     return tuple(planted)
 
@@ -247,36 +244,10 @@ class _Picked:
     span: tuple[int, int]
 
 
-_T = TypeVar("_T")
-
-
-class _Draw:
-    """Draws from a generator that a key alone decides."""
-
-    def __init__(self, key: str) -> None:
-        digest = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        generator = np.random.PCG64(int.from_bytes(digest, "little"))
-        self._share: Callable[[], float] = np.random.Generator(generator).random
-
-    def below(self, count: int) -> int:
-        return int(self._share() * count)
-
-    def one(self, items: Sequence[_T]) -> _T:
-        return items[self.below(len(items))]
-
-    def some(self, items: Sequence[_T], count: int) -> list[_T]:
-        """Draw items without putting them back."""
-        left = list(items)
-        for at in range(count):
-            other = at + self.below(len(left) - at)
-            left[at], left[other] = left[other], left[at]
-        return left[:count]
-
-
 class _Change:
     """What is done to passages of one paper."""
 
-    def __init__(self, kind: str, rate: float, draw: _Draw) -> None:
+    def __init__(self, kind: str, rate: float, draw: Draws) -> None:
         self._kind = kind
         self._rate = rate
         self._draw = draw

@@ -73,25 +73,15 @@ def implied_clusters(pairs: Pairs, is_true: npt.NDArray[np.bool_]) -> tuple[Plac
         Pairs labelled as no duplicates whose documents are in one cluster.
     """
     places, compared = pairs.compared()
-    leader = list(range(len(places)))
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    def find(at: int) -> int:
-        while leader[at] != at:
-            leader[at] = leader[leader[at]]
-            at = leader[at]
-        return at
-
-    for (a, b), true in zip(compared, is_true.tolist(), strict=True):
-        if true:
-            first, second = sorted((find(a), find(b)))
-            leader[second] = first
-    clusters = [find(at) for at in range(len(places))]
-    contradictions = sum(
-        clusters[a] == clusters[b]
-        for (a, b), true in zip(compared, is_true.tolist(), strict=True)
-        if not true
-    )
-    return np.array(places, np.int64), np.array(clusters, np.int64), contradictions
+    a, b = np.array(compared, np.int64).reshape(-1, 2).T
+    size = len(places)
+    joined = coo_array((np.ones(int(is_true.sum())), (a[is_true], b[is_true])), (size, size))
+    clusters = connected_components(joined, directed=False)[1].astype(np.int64)
+    contradictions = int((clusters[a] == clusters[b])[~is_true].sum())
+    return np.array(places, np.int64), clusters, contradictions
 
 
 def consequence(

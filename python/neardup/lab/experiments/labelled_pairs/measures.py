@@ -27,7 +27,7 @@ import numpy.typing as npt
 import neardup
 from neardup._engine.recipe_assets import compiled
 from neardup._engine.text_inputs import prepared
-from neardup.lab.experiments.labelled_pairs.rare_shingles import RareShingles
+from neardup.lab.experiments.labelled_pairs.rare_shingles import rare_overlaps
 from neardup.recipe import Recipe, load_recipe
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def _texts(pairs: Pairs, workers: int) -> dict[str, Floats]:
     normalized = [core.normalize(text) for text in pairs.documents.texts]
     places, compared = pairs.compared()
     texts = [normalized[place] for place in places]
-    rare = RareShingles(texts, normalized, SHINGLE)
+    rare = rare_overlaps(texts, compared, normalized, SHINGLE).tolist()
     columns: dict[str, list[float]] = {
         f"resemblance({SHINGLE})": [],
         f"containment({SHINGLE})": [],
@@ -209,9 +209,9 @@ def _texts(pairs: Pairs, workers: int) -> dict[str, Floats]:
         "rare containment": [],
         "aligned": [],
     }
-    for a, b in compared:
+    for (a, b), counts in zip(compared, rare, strict=True):
         plain = _shares(_core.overlap(texts[a], texts[b], shingle=SHINGLE), texts[a] == texts[b])
-        few = _shares(rare.overlap(a, b), texts[a] == texts[b])
+        few = _shares(counts, texts[a] == texts[b])
         aligned = LCSseq.normalized_similarity(texts[a], texts[b])
         for column, value in zip(columns.values(), (*plain, *few, aligned), strict=True):
             column.append(value)
@@ -219,7 +219,7 @@ def _texts(pairs: Pairs, workers: int) -> dict[str, Floats]:
     return {f"content({SHINGLE})": _content(pairs, workers)} | found
 
 
-def _shares(counts: tuple[int, int, int], equal: bool) -> tuple[float, float]:
+def _shares(counts: Sequence[int], equal: bool) -> tuple[float, float]:
     """Resemblance, and the larger containment; of nothing at all 1 for equal texts, else 0."""
     in_a, in_b, common = counts
     union, fewer = in_a + in_b - common, min(in_a, in_b)

@@ -11,97 +11,59 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["RARE", "RareShingles", "shingle_hashes"]
+__all__ = ["RARE", "rare_overlaps", "shingles"]
 
 #: A shingle is rare if at most so many different texts have it.
 RARE = 4
 
-Hashes = npt.NDArray[np.uint64]
 
-#: Odd, so that no power of it is 0 modulo 2^64.
-_BASE = np.uint64(0x9E3779B97F4A7C15)
-_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-
-
-def shingle_hashes(text: str, k: int) -> Hashes:
-    """Return the hashes of the distinct shingles of a text, ascending.
-
-    Parameters
-    ----------
-    text : str
-        Normalized.
-    k : int
-        Characters in a shingle. A shorter text is one shingle, the whole; an
-        empty one has none.
-
-    Returns
-    -------
-    ndarray of shape (n_shingles,), dtype uint64
-
-    Notes
-    -----
-    A polynomial of the code points modulo 2^64, and a mix of its bits: two
-    shingles of one text are mistaken for one with a chance of some 1e-13 for a
-    million of them.
+def shingles(text: str, k: int) -> set[str]:
+    """Return the runs of k characters of a text; a shorter one is one shingle, an empty one none.
 
     Examples
     --------
-    >>> len(shingle_hashes("ababab", 3))
-    2
+    >>> sorted(shingles("ababab", 3))
+    ['aba', 'bab']
     """
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    if not points.size:
-        return np.zeros(0, np.uint64)
-    size = min(k, points.size)
-    # One is added so that a leading NUL counts.
-    wide = points.astype(np.uint64) + np.uint64(1)
-    value = np.zeros(points.size - size + 1, np.uint64)
-    for at in range(size):
-        value = value * _BASE + wide[at : at + value.size]
-    value ^= value >> np.uint64(30)
-    value *= _MIX[0]
-    value ^= value >> np.uint64(27)
-    value *= _MIX[1]
-    return np.unique(value ^ (value >> np.uint64(31)))
+    return {text[at : at + k] for at in range(max(len(text) - k, 0) + 1)} - {""}
 
 
-class RareShingles:
-    """The rare shingles of some texts of a collection.
+def rare_overlaps(
+    texts: Sequence[str], pairs: Sequence[tuple[int, int]], collection: Iterable[str], k: int
+) -> npt.NDArray[np.int64]:
+    """Return how many rare shingles the texts of each pair have, and how many in common.
 
     Parameters
     ----------
     texts : sequence of str
-        Those that will be asked about, normalized.
+        Normalized.
+    pairs : sequence of (int, int)
+        Places in `texts`.
     collection : iterable of str
         All texts of the collection, normalized; a text that occurs several
         times counts once, since a re-post makes no template.
     k : int
         Characters in a shingle.
 
-    Notes
-    -----
-    Counts only shingles of `texts`: memory is theirs, time that of reading the
-    collection.
+    Returns
+    -------
+    ndarray of shape (n_pairs, 3), dtype int64
+        Rare shingles of the first text, of the second, and of both.
 
     Examples
     --------
-    >>> rare = RareShingles(["abcx", "abcy"], ["abcx", "abcy", *"ABCD"], 3)
-    >>> rare.overlap(0, 1)
-    (2, 2, 1)
+    >>> rare_overlaps(["abcx", "abcy"], [(0, 1)], ["abcx", "abcy", *"ABCD"], 3).tolist()
+    [[2, 2, 1]]
     """
+    from sklearn.feature_extraction.text import CountVectorizer
 
-    def __init__(self, texts: Sequence[str], collection: Iterable[str], k: int) -> None:
-        sets = [shingle_hashes(text, k) for text in texts]
-        wanted = np.unique(np.concatenate([np.zeros(0, np.uint64), *sets]))
-        counts = np.zeros(len(wanted), np.int64)
-        for text in dict.fromkeys(collection):
-            found = shingle_hashes(text, k)
-            places = np.minimum(np.searchsorted(wanted, found), max(len(wanted) - 1, 0))
-            if len(wanted):
-                counts[places[wanted[places] == found]] += 1
-        self._sets = [hashes[counts[np.searchsorted(wanted, hashes)] <= RARE] for hashes in sets]
-
-    def overlap(self, a: int, b: int) -> tuple[int, int, int]:
-        """Return how many rare shingles two texts have, and how many in common."""
-        in_a, in_b = self._sets[a], self._sets[b]
-        return len(in_a), len(in_b), len(np.intersect1d(in_a, in_b, assume_unique=True))
+    # Only shingles of `texts` are counted: the collection may be far larger.
+    vocabulary = sorted(set().union(*(shingles(text, k) for text in texts)) or {""})
+    counter = CountVectorizer(
+        analyzer=lambda text: shingles(text, k), vocabulary=vocabulary, dtype=np.int64
+    )
+    documents = counter.transform(dict.fromkeys(collection)).sum(axis=0)
+    rare = counter.transform(texts)[:, np.flatnonzero(documents <= RARE)]
+    a, b = (rare[list(side)] for side in zip(*pairs, strict=True))
+    counts = (np.asarray(some.sum(axis=1)).ravel() for some in (a, b, a.multiply(b)))
+    return np.column_stack(list(counts))
