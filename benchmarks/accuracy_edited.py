@@ -45,7 +45,7 @@ def measure():
             tallies[name, rate] = scorer.tallies(found)[-1]
     return {
         "documents": len(split.base),
-        "copies": scorer.true_pairs[-1],
+        "copies": scorer.true_pairs,
         "natural": len(natural),
         "tallies": tallies,
         "english": {rate: _english(rate) for rate in _ENGLISH_RATES},

@@ -16,16 +16,12 @@ from neardup import InputError, MissingDependencyError, OutputError, ParameterEr
 from neardup.lab import Method, Scores, published
 from neardup.lab.datasets.split import make_split, read_collection
 from neardup.lab.experiments.zhang_he_2020 import figures as lab_figures
-from neardup.lab.experiments.zhang_he_2020.as_published import (
-    AsPublished,
-    as_published,
-    contenders,
-    findings,
-)
-from neardup.lab.experiments.zhang_he_2020.methods import find
-from neardup.lab.experiments.zhang_he_2020.report import markdown, terminal
+from neardup.lab.experiments.zhang_he_2020.findings import findings
+from neardup.lab.experiments.zhang_he_2020.methods import find, paper_methods
+from neardup.lab.experiments.zhang_he_2020.report import markdown, tables, terminal
+from neardup.lab.experiments.zhang_he_2020.results import Run, score_run
 from neardup.lab.experiments.zhang_he_2020.scoring import Scorer, Tally, natural_repeats
-from neardup.lab.experiments.zhang_he_2020.tables import csv_files
+from neardup.lab.figures import render
 
 pytestmark = pytest.mark.slow
 
@@ -52,36 +48,33 @@ def result(collection_folder, tmp_path_factory):
 
 
 def rows_of(result, name):
-    if result.folder is None:
-        text = csv_files(result)[name].decode()
-    else:
-        text = (result.folder / name).read_text("utf-8")
-    return list(csv.DictReader(io.StringIO(text)))
+    return list(csv.DictReader(io.StringIO((result.folder / name).read_text("utf-8"))))
 
 
 def untimed(result):
     """A result without what no two runs share."""
-    runs = tuple(
-        dataclasses.replace(run, seconds=0.0, sketch_seconds=0.0, search_seconds=0.0)
-        for run in result.runs
-    )
-    sizes = tuple(dataclasses.replace(time, seconds=0.0) for time in result.sizes)
-    paper = tuple(dataclasses.replace(run, seconds=0.0) for run in result.as_published)
-    return dataclasses.replace(result, runs=runs, sizes=sizes, as_published=paper, folder=None)
+    timed = {
+        field: tuple(
+            dataclasses.replace(run, seconds=0.0, sketch_seconds=0.0, search_seconds=0.0)
+            for run in getattr(result, field)
+        )
+        for field in ("as_published", "runs", "sizes")
+    }
+    return dataclasses.replace(result, folder=None, **timed)
 
 
 def test_what_is_measured(result):
     assert result.topics == ("harbour", "market")
     assert (result.documents, result.true_pairs, result.natural) == (44, 12, 0)
-    assert [(run.method, run.choice) for run in result.runs] == [
+    assert [(run.name, run.choice) for run in result.runs] == [
         ("general", "default"),
         ("general", "best"),
         ("classic", "default"),
         ("classic", "best"),
     ]
     for run in result.runs:
-        assert [tally.topic for tally in run.tallies] == ["harbour", "market", "all"]
-        assert all(tally.scores.tp + tally.scores.fn in (6, 12) for tally in run.tallies)
+        assert [tally.topic for tally in run.pairs] == ["harbour", "market", "all"]
+        assert all(tally.scores.tp + tally.scores.fn in (6, 12) for tally in run.pairs)
         assert run.seconds > 0
     found = result.chosen()[0].overall.scores
     assert (found.fp, found.tp + found.fn) == (0, 12)
@@ -93,7 +86,7 @@ def test_what_is_measured(result):
 
 def test_the_best_cut_off_is_that_of_the_development_split(result):
     for run in result.chosen():
-        points = [point for point in result.sweep if point.method == run.method]
+        points = [point for point in result.sweep if point.method == run.name]
         top = max(point.scores.f1 for point in points)
         # Of equals the strictest, which comes first.
         assert run.cut_off == next(p.cut_off for p in points if p.scores.f1 == top)
@@ -147,8 +140,8 @@ def test_the_papers_methods_are_measured_at_its_distance(reposts):
     assert sizes == [(name, size) for name in PAPER_METHODS for size in (20, 44)]
     for run in reposts.as_published:
         assert run.seconds > 0
-        assert [tally.topic for tally in run.tallies] == ["harbour", "market", "all"]
-        *topics, every = (tally.scores for tally in run.tallies)
+        assert [tally.topic for tally in run.by_document] == ["harbour", "market", "all"]
+        *topics, every = (tally.scores for tally in run.by_document)
         assert run.precision == pytest.approx(sum(scores.precision for scores in topics) / 2)
         assert run.recall == pytest.approx(sum(scores.recall for scores in topics) / 2)
         # All 24 originals and copies, or those of them that are together among the first 20.
@@ -161,11 +154,12 @@ def test_the_papers_methods_are_measured_at_its_distance(reposts):
 
 
 def test_as_published_in_tables_and_report(reposts):
-    rows = rows_of(reposts, "as_published.csv")
+    names, rows = tables(reposts)["as_published"]
     assert len(rows) == 5 * 2 * (2 + 2)
     header = "method,recipe_id,cut_off,documents,topic,tp,fp,fn,precision,recall,f1,seconds"
-    assert ",".join(rows[0]) == header
-    assert [row["topic"] for row in rows[:4]] == ["harbour", "market", "all", "all pairs"]
+    assert ",".join(names) == header
+    topics = [row[names.index("topic")] for row in rows]
+    assert topics[:4] == ["harbour", "market", "all", "all pairs"]
     text = markdown(reposts)
     section = text[text.index("## As published") : text.index("## At the best")]
     (line,) = re.findall(r"^\| improved \| ≤ 3 .*$", section, re.MULTILINE)
@@ -174,12 +168,13 @@ def test_as_published_in_tables_and_report(reposts):
     assert len(re.findall(r"^- \*\*(?:Not r|R)eproduced\*\*: ", section, re.MULTILINE)) == 4
 
 
-def as_measured(kind, precision, recall, seconds):
+def as_measured(name, precision, recall, seconds):
     """A run of one topic with about that precision and recall."""
     tp = round(1000 * recall)
     scores = Scores(tp, round(tp / precision) - tp, 1000 - tp)
     tallies = (Tally("a", scores, 0), Tally("all", scores, 0))
-    return AsPublished(kind, f"{kind}, x", "id", "≤ 3", 2000, tallies, tallies[1], seconds)
+    method = Method(name, "improved", "max_distance", (3,))
+    return Run(method, "paper", 3, 2000, tallies, tallies, seconds, seconds / 2, seconds / 2)
 
 
 @pytest.mark.parametrize(
@@ -195,8 +190,8 @@ def as_measured(kind, precision, recall, seconds):
 )
 def test_what_is_reproduced_follows_from_the_figures(improved, expected):
     runs = [
-        as_measured("Shingle", 0.9, 0.9, 2.0),
-        as_measured("traditional", 0.93, 0.93, 2.0),
+        as_measured("Shingle, x", 0.9, 0.9, 2.0),
+        as_measured("traditional, x", 0.93, 0.93, 2.0),
         as_measured("improved", *improved),
     ]
     said = findings(runs)
@@ -236,7 +231,7 @@ def drawn_again(result):
     import matplotlib as mpl
 
     with mpl.rc_context({"font.size": 23, "svg.hashsalt": "mine"}):
-        data = lab_figures.draw(result)
+        data = render(lab_figures.figures(result))
         return data, (mpl.rcParams["font.size"], mpl.rcParams["svg.hashsalt"])
 
 
@@ -255,9 +250,9 @@ def test_figures_leave_the_settings_of_the_caller(drawn_again):
 
 
 def test_nothing_found_is_not_drawn_as_precise():
-    assert lab_figures._drawn(Scores(0, 0, 3), "precision") != 1
-    assert lab_figures._drawn(Scores(0, 0, 3), "recall") == 0
-    assert lab_figures._drawn(Scores(1, 1, 0), "precision") == 0.5
+    assert lab_figures._value(Scores(0, 0, 3), "precision") != 1
+    assert lab_figures._value(Scores(0, 0, 3), "recall") == 0
+    assert lab_figures._value(Scores(1, 1, 0), "precision") == 0.5
 
 
 def test_the_same_again_but_for_times(result, collection_folder, drawn_again, monkeypatch):
@@ -284,8 +279,8 @@ def test_the_same_again_but_for_times(result, collection_folder, drawn_again, mo
         "force": True,
     }
     other = published(collection_folder, result.folder, **options)
-    assert {tuple(time.method for time in other.sizes)} == {("general",)}
-    assert csv_files(other)["sweep.csv"] != csv_files(result)["sweep.csv"]
+    assert [run.name for run in other.sizes] == ["general"]
+    assert other.sweep != tuple(point for point in result.sweep if point.method == "general")
 
 
 @pytest.mark.parametrize(
@@ -416,14 +411,14 @@ def test_the_published_comparison_is_reproduced(shared, tmp_path):
     scorer = Scorer(split, natural_repeats(split, table))
     places = split.first(len(table))
     runs = [
-        as_published(one, find(one.method, table, one.cut_off), scorer, places)
-        for one in contenders()
+        score_run(one, "paper", *one.cut_offs, find(one, table, *one.cut_offs), scorer, places)
+        for one in paper_methods()
     ]
     *_, kept, out, improved = runs
     assert improved.precision >= 0.92
     assert improved.recall >= 0.94
     assert improved.everywhere.precision >= 0.95
-    for ours, theirs in zip(improved.tallies, out.tallies, strict=True):
+    for ours, theirs in zip(improved.by_document, out.by_document, strict=True):
         assert ours.scores.recall > theirs.scores.recall
     assert improved.precision > kept.precision
     assert [line.split("*")[2] for line in findings(runs)[:3]] == [

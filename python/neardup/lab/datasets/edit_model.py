@@ -290,7 +290,9 @@ class _Edits:
             return False
         rest = self._text[b[0] + len(second) : b[1]]
         self._now[a[0] : b[1]] = [second + between + first + rest, *[""] * (b[1] - a[0] - 1)]
-        self._count(level, "reordering", cost)
+        # A blank behind a character stays in its place: then nothing was swapped.
+        if cost:
+            self._count(level, "reordering", cost)
         return True
 
     def _move(self, begin: int, end: int, spans: list[spans.Span], limit: int) -> bool:

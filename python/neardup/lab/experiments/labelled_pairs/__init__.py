@@ -35,8 +35,8 @@ from neardup.lab.experiments.labelled_pairs.measures import (
     Pairs,
     measure_all,
 )
-from neardup.lab.folder import open_folder
 from neardup.lab.metrics import Scores, bootstrap_interval, count_scores, f1_of_sums
+from neardup.lab.report import open_folder
 from neardup.lab.thresholds import Sweep, sweep
 from neardup.recipe import NAMES, Recipe, load_recipe
 

@@ -1,21 +1,18 @@
-"""The figures of an evaluation of labelled pairs, as SVG and PNG."""
+"""The figures of an evaluation of labelled pairs."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.lab.experiments.zhang_he_2020.figures import (
-    COLOURS,
-    MARKERS,
-    rendered,
-)
+from neardup.lab.figures import COLOURS, MARKERS, Figures
 
 if TYPE_CHECKING:
     from neardup.lab.experiments.labelled_pairs import PairsEvaluation
 
-__all__ = ["FIGURES", "draw"]
+__all__ = ["FIGURES", "figures"]
 
 FIGURES = ("measures", "precision_recall", "cut_offs", "values")
 
@@ -24,41 +21,18 @@ _CURVES = 5
 _TRUE, _OTHER, _GREY = COLOURS[0], COLOURS[5], "#777777"
 
 
-def draw(result: PairsEvaluation) -> dict[str, bytes]:
-    """Return the figures of an evaluation, by file name.
+def figures(result: PairsEvaluation) -> Figures:
+    """Return how to draw the figures of an evaluation, by the names in `FIGURES`.
 
-    Parameters
-    ----------
-    result : PairsEvaluation
-
-    Returns
-    -------
-    dict of str to bytes
-        ``measures`` has F1 of all measures; ``precision_recall`` their curves;
-        ``cut_offs`` precision, recall and F1 of the recommended measure at all
-        cut-offs; ``values`` its values by label. Each with ``.svg`` and ``.png``.
-
-    Raises
-    ------
-    MissingDependencyError
-        If matplotlib is not installed.
-
-    Notes
-    -----
-    The bytes are the same for the same result and version of matplotlib.
+    ``measures`` has F1 of all measures; ``precision_recall`` their curves; ``cut_offs``
+    precision, recall and F1 of the recommended measure at all cut-offs; ``values`` its
+    values by label.
     """
-    rows = len(result.measures)
-    labels = len(result.truth.labels)
-    figures: dict[str, tuple[Any, float]] = {
-        "measures": (lambda figure: _measures(figure, result), 1.9 + 0.32 * rows),
-        "precision_recall": (lambda figure: _curves(figure, result), 5.2),
-        "cut_offs": (lambda figure: _cut_offs(figure, result), 4.5),
-        "values": (lambda figure: _values(figure, result), 1.6 + 0.6 * labels),
-    }
+    fills = (_measures, _curves, _cut_offs, _values)
+    heights = (1.9 + 0.32 * len(result.measures), 5.2, 4.5, 1.6 + 0.6 * len(result.truth.labels))
     return {
-        f"{name}.{extension}": data
-        for name, (fill, height) in figures.items()
-        for extension, data in rendered(fill, height).items()
+        name: (partial(fill, result=result), height)
+        for name, fill, height in zip(FIGURES, fills, heights, strict=True)
     }
 
 
@@ -85,7 +59,7 @@ def _measures(figure: Any, result: PairsEvaluation) -> None:
     axes.grid(axis="x")
     axes.set_xlim(0, 1.02)
     axes.set_xlabel("F1")
-    axes.set_title("How well each measure tells duplicates", loc="left")
+    axes.set_title("How well each measure tells duplicates")
     figure.legend(loc="outside lower center", ncols=3)
 
 
@@ -122,7 +96,7 @@ def _curves(figure: Any, result: PairsEvaluation) -> None:
     axes.set_ylim(0, 1.02)
     axes.set_xlabel("recall")
     axes.set_ylabel("precision")
-    axes.set_title("Precision and recall of the best; marks at the best cut-off", loc="left")
+    axes.set_title("Precision and recall of the best; marks at the best cut-off")
     figure.legend(loc="outside lower center", ncols=3)
 
 
@@ -147,7 +121,7 @@ def _cut_offs(figure: Any, result: PairsEvaluation) -> None:
     if not best.measured.by_distance:
         axes.set_xlim(0, 1.02)
     axes.set_xlabel(_axis(result))
-    axes.set_title(f"Where to cut {best.name}", loc="left")
+    axes.set_title(f"Where to cut {best.name}")
     figure.legend(loc="outside lower center", ncols=3)
 
 
@@ -184,7 +158,7 @@ def _values(figure: Any, result: PairsEvaluation) -> None:
         axes.set_xlim(-0.02, 1.02)
     axes.set_xlabel(_axis(result))
     bound = best.measured.bound(best.sweep.cut_off)
-    axes.set_title(f"Values of {best.name} by label; the line is the cut-off {bound}", loc="left")
+    axes.set_title(f"Values of {best.name} by label; the line is the cut-off {bound}")
 
 
 def _axis(result: PairsEvaluation) -> str:

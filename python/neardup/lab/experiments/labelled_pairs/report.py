@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 import neardup
 from neardup.lab.datasets.labels import DUPLICATE_LABELS
 from neardup.lab.experiments.labelled_pairs.differences import BEGIN, END, differences
-from neardup.lab.experiments.labelled_pairs.figures import FIGURES, draw
-from neardup.lab.experiments.labelled_pairs.tables import csv_files
-from neardup.lab.experiments.zhang_he_2020.report import table
-from neardup.lab.experiments.zhang_he_2020.tables import plain_table
-from neardup.lab.metrics import Scores
+from neardup.lab.experiments.labelled_pairs.figures import FIGURES, figures
+from neardup.lab.metrics import Scores, count_scores
+from neardup.lab.report import Tables, file_names, image, markdown_table, plain_table
+from neardup.lab.report import files_of as all_files
 
 if TYPE_CHECKING:
     from neardup.lab.experiments.labelled_pairs import MeasureResult, PairsEvaluation
 
-__all__ = ["FILES", "command", "files_of", "markdown", "terminal"]
+__all__ = ["FILES", "command", "files_of", "markdown", "tables", "terminal"]
 
 #: Names of all files of the results.
-FILES = (
-    "report.md",
-    "measures.csv",
-    "pairs.csv",
-    *(f"{name}.{kind}" for name in FIGURES for kind in ("svg", "png")),
-)
+FILES = file_names(("measures", "pairs"), FIGURES)
 
 #: Mistakes of each kind that are shown, and differences of one of them.
 _MISTAKES, _PLACES = 5, 8
@@ -63,22 +60,8 @@ there as SVG and PNG.
 
 
 def files_of(result: PairsEvaluation) -> dict[str, bytes]:
-    """Return tables, figures and report, by file name.
-
-    Parameters
-    ----------
-    result : PairsEvaluation
-
-    Returns
-    -------
-    dict of str to bytes
-
-    Raises
-    ------
-    MissingDependencyError
-        If matplotlib is not installed.
-    """
-    return {**csv_files(result), **draw(result), "report.md": markdown(result).encode()}
+    """Return report, tables and figures by file name."""
+    return all_files(markdown(result), tables(result), figures(result))
 
 
 def command(result: PairsEvaluation) -> str:
@@ -95,16 +78,7 @@ def terminal(result: PairsEvaluation) -> str:
 
 
 def markdown(result: PairsEvaluation) -> str:
-    """Return the report as Markdown; figures are named by relative path.
-
-    Parameters
-    ----------
-    result : PairsEvaluation
-
-    Returns
-    -------
-    str
-    """
+    """Return the report as Markdown; figures are named by relative path."""
     pairs, true = len(result.truth.pairs), int(result.is_true.sum())
     parts = [
         "# Which measure tells these duplicates, and where to cut",
@@ -113,12 +87,14 @@ def markdown(result: PairsEvaluation) -> str:
         "## Recommended",
         "\n".join(f"- {line}" for line in _recommendation(result, plain=False)),
         "## All measures",
-        table(_HEADER, ((f"`{cells[0]}`", *cells[1:]) for cells in map(_row, result.measures))),
-        _image("measures", "F1 of all measures"),
-        _image("precision_recall", "Precision and recall"),
+        markdown_table(
+            _HEADER, ((f"`{cells[0]}`", *cells[1:]) for cells in map(_row, result.measures))
+        ),
+        image("measures", "F1 of all measures"),
+        image("precision_recall", "Precision and recall"),
         f"## Where to cut {result.recommended.name}",
-        _image("cut_offs", "Precision, recall and F1 by cut-off"),
-        _image("values", "Values by label"),
+        image("cut_offs", "Precision, recall and F1 by cut-off"),
+        image("values", "Values by label"),
         "## Labels",
         *_labels(result),
         "## What it does to the collection",
@@ -228,7 +204,7 @@ def _labels(result: PairsEvaluation) -> Iterable[str]:
         (_text(label), "duplicate" if duplicate else "not", f"{count:,}")
         for label, (duplicate, count) in met
     )
-    yield table(("label", "taken for", "pairs"), rows)
+    yield markdown_table(("label", "taken for", "pairs"), rows)
     yield (
         f"What means duplicate: {', '.join(f'`{label}`' for label in DUPLICATE_LABELS)}, in any "
         "case; all else means that it is none."
@@ -243,26 +219,17 @@ def _labels(result: PairsEvaluation) -> Iterable[str]:
     levels = sorted({pair.confidence for pair in result.truth.pairs})
     if len(levels) > 1:
         yield "The recommended measure by confidence of the label, each pair left out:"
-        yield table(
+        yield markdown_table(
             ("confidence", "pairs", "F1", "precision", "recall"),
             (_by_confidence(result, level) for level in levels),
         )
 
 
 def _by_confidence(result: PairsEvaluation, level: str) -> Sequence[str]:
-    judged = result.recommended.sweep.judged.tolist()
-    mine = [
-        (pair.duplicate, found)
-        for pair, found in zip(result.truth.pairs, judged, strict=True)
-        if pair.confidence == level
-    ]
-    scores = Scores(
-        sum(true and found for true, found in mine),
-        sum(found and not true for true, found in mine),
-        sum(true and not found for true, found in mine),
-    )
+    mine = np.array([pair.confidence == level for pair in result.truth.pairs])
+    scores = count_scores(result.recommended.sweep.judged[mine], result.is_true[mine])
     shares = (scores.f1, scores.precision, scores.recall)
-    return (_text(level) or "none", f"{len(mine):,}", *(f"{share:.3f}" for share in shares))
+    return (_text(level) or "none", f"{mine.sum():,}", *(f"{share:.3f}" for share in shares))
 
 
 def _consequences(result: PairsEvaluation) -> Iterable[str]:
@@ -284,7 +251,7 @@ def _consequences(result: PairsEvaluation) -> Iterable[str]:
         "rightly",
         "clusters lost",
     )
-    yield table(
+    yield markdown_table(
         header,
         (
             (
@@ -334,7 +301,7 @@ def _side_by_side(result: PairsEvaluation, at: int) -> Iterable[str]:
     places = differences(a, b)
     rows += [(_text(place.a), _text(place.b)) for place in places[:_PLACES]]
     more = len(places) - _PLACES
-    yield table((_text(pair.id_a), _text(pair.id_b)), rows)
+    yield markdown_table((_text(pair.id_a), _text(pair.id_b)), rows)
     if more > 0:
         yield f"And {more:,} more differences."
 
@@ -362,5 +329,74 @@ def _text(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
 
 
-def _image(name: str, title: str) -> str:
-    return f"![{title}]({name}.svg)"
+def tables(result: PairsEvaluation) -> Tables:
+    """Return header and rows of the CSV files, by name.
+
+    Parameters
+    ----------
+    result : PairsEvaluation
+
+    Returns
+    -------
+    mapping
+        ``pairs`` has a row for each labelled pair with all measures; a value is empty where a
+        text has no sketch. ``measures`` has a row for each measure, the best first.
+    """
+    best = result.recommended
+    called = best.measured.passes(best.sweep.cut_off).tolist()
+    left_out = best.sweep.judged.tolist()
+    values = np.column_stack([m.measured.values for m in result.measures]).tolist()
+    known = ("id_a", "id_b", "label", "confidence", "duplicate", "found", "found_left_out")
+    pairs = [
+        (
+            *(pair.id_a, pair.id_b, pair.label, pair.confidence),
+            *(int(pair.duplicate), int(called[at]), int(left_out[at])),
+            *map(_number, values[at]),
+        )
+        for at, pair in enumerate(result.truth.pairs)
+    ]
+    rows = [_figures(measure, measure is best) for measure in result.measures]
+    return {
+        "measures": (list(rows[0]), [list(row.values()) for row in rows]),
+        "pairs": ((*known, *(m.name for m in result.measures)), pairs),
+    }
+
+
+def _figures(measure: MeasureResult, recommended: bool) -> dict[str, object]:
+    """A row of `measures` by column."""
+    its, own = measure.sweep, measure.measured.own_cut_off
+    numbers = {
+        "left_out_f1": its.left_out.f1,
+        "left_out_low": its.left_out_interval[0],
+        "left_out_high": its.left_out_interval[1],
+        "left_out_tp": its.left_out.tp,
+        "left_out_fp": its.left_out.fp,
+        "left_out_fn": its.left_out.fn,
+        "cut_off": its.cut_off,
+        "cut_off_low": its.interval[0],
+        "cut_off_high": its.interval[1],
+        "best_f1": its.best.f1,
+        "best_f1_low": its.best_interval[0],
+        "best_f1_high": its.best_interval[1],
+        "best_precision": its.best.precision,
+        "best_recall": its.best.recall,
+        "default_cut_off": math.nan if own is None else own,
+        "default_f1": math.nan if measure.default is None else measure.default.f1,
+        "average_precision": its.average_precision,
+        "lead_low": measure.lead[0],
+        "lead_high": measure.lead[1],
+    }
+    return {
+        "measure": measure.name,
+        "kind": measure.measured.kind,
+        "decided_by": " ".join(decider.name for decider in measure.measured.deciders),
+        "recommended": int(recommended),
+        **{name: _number(value) for name, value in numbers.items()},
+    }
+
+
+def _number(value: float) -> str:
+    """Six significant places after the point at most; empty for no value."""
+    if not math.isfinite(value):
+        return ""
+    return f"{value:.6f}".rstrip("0").rstrip(".") if value % 1 else f"{value:.0f}"

@@ -35,24 +35,25 @@ from neardup.lab.datasets.split import (
     make_split,
     read_collection,
 )
-from neardup.lab.experiments.zhang_he_2020.as_published import (
-    AsPublished,
-    Contender,
-    as_published,
-    contenders,
+from neardup.lab.experiments.zhang_he_2020.methods import (
+    Method,
+    find,
+    find_timed,
+    paper_methods,
+    select_methods,
 )
-from neardup.lab.experiments.zhang_he_2020.methods import Method, find, find_timed, select_methods
+from neardup.lab.experiments.zhang_he_2020.report import FILES, files_of
 from neardup.lab.experiments.zhang_he_2020.results import (
     BEST,
     DEFAULT,
+    PAPER,
+    Point,
     PublishedResult,
     Run,
-    SizeTime,
-    SweepPoint,
+    score_run,
 )
 from neardup.lab.experiments.zhang_he_2020.scoring import Scorer, natural_repeats
-from neardup.lab.folder import open_folder
-from neardup.recipe import load_recipe
+from neardup.lab.report import open_folder
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -153,8 +154,6 @@ def published(
     >>> improved.name, round(improved.precision, 3), round(improved.recall, 3)  # doctest: +SKIP
     ('improved', 0.998, 0.95)
     """
-    from neardup.lab.experiments.zhang_he_2020.report import FILES, files_of
-
     check_choice(copies, "copies", COPIES)
     check_whole(seed, "seed", 0)
     if rate is not None:
@@ -174,7 +173,7 @@ def published(
     with open_folder(folder, FILES, force=force) as write:
         collection = read_collection(check_path(data, "data"), progress=progress)
         experiment = _Experiment(collection, seed, copies, rate, workers, progress)
-        wanted = _sizes_below(listed, experiment.documents)
+        wanted = _sizes_below(listed, len(experiment.table))
         result = _measure(experiment, chosen, defaults, wanted, folder)
         if folder is not None:
             write(files_of(result))
@@ -188,31 +187,33 @@ def _measure(
     sizes: Sequence[int],
     folder: Path | None,
 ) -> PublishedResult:
+    documents = len(experiment.table)
     paper = [
-        experiment.as_published(contender, size)
-        for contender in contenders()
-        for size in (*sizes, experiment.documents)
+        experiment.run(method, PAPER, method.cut_offs[0], size)
+        for method in paper_methods()
+        for size in (*sizes, documents)
     ]
     runs: list[Run] = []
-    sweep: list[SweepPoint] = []
-    times: list[SizeTime] = []
-    best: list[float] = []
+    sweep: list[Point] = []
+    of_sizes: list[Run] = []
     for method, default in zip(methods, defaults, strict=True):
         swept = experiment.sweep(method)
-        sweep.extend(swept)
+        sweep += swept
         # The first of equals is the strictest.
-        best.append(max(swept, key=lambda point: point.scores.f1).cut_off)
-        own = experiment.run(method, DEFAULT, default)
-        same = best[-1] == default
-        runs += [own, replace(own, choice=BEST) if same else experiment.run(method, BEST, best[-1])]
-        times.extend(experiment.time(method, best[-1], size) for size in sizes)
-        times.append(SizeTime(method.name, best[-1], experiment.documents, runs[-1].seconds))
+        best = max(swept, key=lambda point: point.scores.f1).cut_off
+        own = experiment.run(method, DEFAULT, default, documents)
+        same = best == default
+        runs += [
+            own,
+            replace(own, choice=BEST) if same else experiment.run(method, BEST, best, documents),
+        ]
+        of_sizes += [*(experiment.run(method, BEST, best, size) for size in sizes), runs[-1]]
     lengthened, unchanged = experiment.added()
     return PublishedResult(
-        topics=experiment.test.topics,
-        documents=experiment.documents,
-        true_pairs=experiment.scorer.true_pairs[-1],
-        natural=experiment.natural,
+        topics=experiment.split.topics,
+        documents=documents,
+        true_pairs=experiment.scorer.true_pairs,
+        natural=experiment.scorer.natural_pairs,
         seed=experiment.seed,
         copies=experiment.copies,
         rate=experiment.rate,
@@ -221,8 +222,8 @@ def _measure(
         as_published=tuple(paper),
         runs=tuple(runs),
         sweep=tuple(sweep),
-        sizes=tuple(times),
-        rates=tuple(experiment.rates(methods, best)),
+        sizes=tuple(of_sizes),
+        rates=tuple(experiment.rates(runs[1::2])),
         folder=folder,
     )
 
@@ -243,80 +244,49 @@ class _Experiment:
         self._workers = workers
         self._progress = progress
         self._say("copies")
-        self.test = make_split(collection, "test", seed=seed)
-        self._table = self.test.table(copies, rate)
-        natural = natural_repeats(self.test, self._table, workers=workers)
-        self.natural = len(natural)
-        self.scorer = Scorer(self.test, natural)
-        development = make_split(collection, "development", seed=seed)
-        self._development_table = development.table(copies, rate)
-        self._development_scorer = self._scorer_of(development, self._development_table)
-        self.documents = len(self._table)
+        self.split, self.table, self.scorer = self._open(collection, "test")
+        _, self._development, self._development_scorer = self._open(collection, "development")
 
     def added(self) -> tuple[float, float]:
         """Mean share by which copies are longer, and share of unchanged copies."""
-        originals = self.test.documents.texts
-        texts = self._table["text"].to_pylist()
-        pairs = [
-            (originals[at], str(texts[at])) for at in np.flatnonzero(~self.test.untouched).tolist()
-        ]
+        originals = self.split.documents.texts
+        texts = self.table["text"].to_pylist()
+        pairs = [(originals[at], str(texts[at])) for at in np.flatnonzero(~self.split.untouched)]
         longer = np.mean([len(copy) / max(1, len(text)) - 1 for text, copy in pairs])
         return float(longer), float(np.mean([text == copy for text, copy in pairs]))
 
-    def as_published(self, contender: Contender, documents: int) -> AsPublished:
-        """A method of the paper on a number of documents, timed."""
-        self._say(f"as published: {contender.name}, {documents:,} documents")
-        places = self.test.first(documents)
-        found = find_timed(
-            contender.method, self._table.take(places), contender.cut_off, workers=self._workers
-        )
-        return as_published(contender, found, self.scorer, places)
+    def run(self, method: Method, choice: str, cut_off: float, documents: int) -> Run:
+        """One cut-off on so many documents of the test split, timed."""
+        self._say(f"{method.name}: {choice} cut-off, {documents:,} documents")
+        places = self.split.first(documents)
+        table = self.table.take(places)
+        found = find_timed(method, table, cut_off, workers=self._workers)
+        return score_run(method, choice, cut_off, found, self.scorer, places)
 
-    def sweep(self, method: Method) -> list[SweepPoint]:
+    def sweep(self, method: Method) -> list[Point]:
         """All cut-offs on the development split, the strictest first."""
         self._say(f"{method.name}: all cut-offs")
-        found = find(method, self._development_table, method.loosest, workers=self._workers)
+        found = find(method, self._development, method.loosest, workers=self._workers)
         points = self._development_scorer.sweep(found, method)
-        return [SweepPoint(method.name, cut_off, None, scores) for cut_off, scores in points]
+        return [Point(method.name, cut_off, None, scores) for cut_off, scores in points]
 
-    def run(self, method: Method, choice: str, cut_off: float) -> Run:
-        """One cut-off on the test split, timed."""
-        self._say(f"{method.name}: {choice} cut-off")
-        found = find_timed(method, self._table, cut_off, workers=self._workers)
-        return Run(
-            method=method.name,
-            recipe_id=load_recipe(method.recipe).id,
-            choice=choice,
-            measure=method.measure,
-            cut_off=cut_off,
-            tallies=tuple(self.scorer.tallies(found)),
-            seconds=found.seconds,
-            sketch_seconds=found.sketch_seconds,
-            search_seconds=found.search_seconds,
-        )
-
-    def time(self, method: Method, cut_off: float, documents: int) -> SizeTime:
-        """The time for a number of documents."""
-        self._say(f"{method.name}: {documents:,} documents")
-        table = self._table.take(self.test.first(documents))
-        found = find_timed(method, table, cut_off, workers=self._workers)
-        return SizeTime(method.name, cut_off, documents, found.seconds)
-
-    def rates(self, methods: Sequence[Method], best: Sequence[float]) -> list[SweepPoint]:
+    def rates(self, runs: Sequence[Run]) -> list[Point]:
         """All methods at all edit rates, by method."""
         points = []
         for rate in SWEPT_RATES:
             self._say(f"edits of {rate:.0%}")
-            table = self.test.table("edits", rate)
-            for method, cut_off in zip(methods, best, strict=True):
-                found = find(method, table, cut_off, workers=self._workers)
+            table = self.split.table("edits", rate)
+            for run in runs:
+                found = find(run.method, table, run.cut_off, workers=self._workers)
                 scores = self.scorer.tallies(found)[-1].scores
-                points.append(SweepPoint(method.name, cut_off, rate, scores))
-        order = {method.name: at for at, method in enumerate(methods)}
+                points.append(Point(run.name, run.cut_off, rate, scores))
+        order = {run.name: at for at, run in enumerate(runs)}
         return sorted(points, key=lambda point: order[point.method])
 
-    def _scorer_of(self, split: Split, table: pa.Table) -> Scorer:
-        return Scorer(split, natural_repeats(split, table, workers=self._workers))
+    def _open(self, collection: Collection, name: str) -> tuple[Split, pa.Table, Scorer]:
+        split = make_split(collection, name, seed=self.seed)
+        table = split.table(self.copies, self.rate)
+        return split, table, Scorer(split, natural_repeats(split, table, workers=self._workers))
 
     def _say(self, stage: str) -> None:
         if self._progress is not None:

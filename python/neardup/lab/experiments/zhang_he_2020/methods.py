@@ -20,7 +20,15 @@ from neardup.recipe import Recipe, load_recipe
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["METHODS", "Found", "Method", "find", "find_timed", "select_methods"]
+__all__ = [
+    "METHODS",
+    "Found",
+    "Method",
+    "find",
+    "find_timed",
+    "paper_methods",
+    "select_methods",
+]
 
 #: A time is the median of this many runs.
 _REPEATS = 3
@@ -119,6 +127,24 @@ METHODS = (
     Method("minhash", "minhash", "threshold", _THRESHOLDS),
     Method("general", "general", "threshold", _THRESHOLDS),
 )
+
+
+def paper_methods() -> tuple[Method, ...]:
+    """Return the methods of the paper in its order, each with the one cut-off of its comparison.
+
+    Shingle and traditional SimHash come in two readings each, since the paper does not give
+    the sample size and the stop words. A name is the paper's, then the reading.
+    """
+    sample, classic = load_recipe("shingle-sample"), load_recipe("classic")
+    with_stop_words = classic.replace(weigh={"stop_words": "none"})
+    few = sample.replace(sketch={"size": 8})
+    return (
+        Method("Shingle, sample of 8", few, "threshold", (0.5,)),
+        Method("Shingle, sample of 64", sample, "threshold", (0.5,)),
+        Method("traditional, stop words kept", with_stop_words, "max_distance", (3,)),
+        Method("traditional, stop words out", classic, "max_distance", (3,)),
+        Method("improved", "improved", "max_distance", (3,)),
+    )
 
 
 @dataclass(frozen=True)

@@ -1,37 +1,31 @@
-"""The report of the published experiment, and all its files together."""
+"""The report of the comparison of methods, and all its files together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 import neardup
 from neardup.lab.datasets.edit_model import RATES
 from neardup.lab.datasets.split import OVERALL, REPOSTS
-from neardup.lab.experiments.zhang_he_2020.as_published import IMPROVED, PAPER, findings
-from neardup.lab.experiments.zhang_he_2020.figures import FIGURES, draw
-from neardup.lab.experiments.zhang_he_2020.tables import csv_files, plain_table
-from neardup.lab.metrics import bootstrap_interval, f1_of_sums
-
-if TYPE_CHECKING:
-    from neardup.lab.experiments.zhang_he_2020.results import PublishedResult, Run
-    from neardup.lab.metrics import Scores
-
-__all__ = ["FILES", "REPORT", "as_published_section", "files_of", "markdown", "table", "terminal"]
-
-#: File name of the report.
-REPORT = "report.md"
-#: Names of all files of the results.
-FILES = (
-    REPORT,
-    *(
-        f"{name}.csv"
-        for name in ("as_published", "published", "choices", "sweep", "rates", "sizes")
-    ),
-    *(f"{name}.{kind}" for name in FIGURES for kind in ("svg", "png")),
+from neardup.lab.experiments.zhang_he_2020.figures import FIGURES, figures
+from neardup.lab.experiments.zhang_he_2020.findings import PUBLISHED, findings
+from neardup.lab.experiments.zhang_he_2020.results import DEFAULT, Point, PublishedResult, Run
+from neardup.lab.metrics import Scores, bootstrap_interval, f1_of_sums
+from neardup.lab.report import (
+    Tables,
+    file_names,
+    image,
+    markdown_table,
+    plain_table,
 )
+from neardup.lab.report import files_of as all_files
+
+__all__ = ["FILES", "files_of", "markdown", "tables", "terminal"]
+
+#: Names of all files of the results.
+FILES = file_names(("as_published", "published", "choices", "sweep", "rates", "sizes"), FIGURES)
 
 _HOW = """\
 ## How it was done
@@ -92,127 +86,75 @@ comes from the half that takes no part. Edited characters: {rate} of each text{d
 
 
 def files_of(result: PublishedResult) -> dict[str, bytes]:
-    """Return tables, figures and report, by file name.
-
-    Parameters
-    ----------
-    result : PublishedResult
-
-    Returns
-    -------
-    dict of str to bytes
-
-    Raises
-    ------
-    MissingDependencyError
-        If matplotlib is not installed.
-    """
-    return {**csv_files(result), **draw(result), REPORT: markdown(result).encode()}
+    """Return report, tables and figures by file name."""
+    return all_files(markdown(result), tables(result), figures(result))
 
 
 def terminal(result: PublishedResult) -> str:
     """Return plain tables: as published, then all methods at the best and at their own cut-offs."""
     header = ("method", "cut-off", "precision", "recall", "F1", "strict", "seconds")
-    rows = []
-    for choice in ("best", "default"):
-        for run in result.chosen(choice):
-            scores = run.overall.scores
-            shares = (scores.precision, scores.recall, scores.f1, run.overall.strict_precision)
-            of = "best" if choice == "best" else "own"
-            rows.append(
-                (
-                    run.method,
-                    f"{of} {run.bound}",
-                    *(f"{share:.3f}" for share in shares),
-                    _seconds(run.seconds),
-                )
-            )
+    rows = [
+        {**_row(run), "method": run.name, "cut-off": f"{of} {run.bound}"}
+        for of, choice in (("best", "best"), ("own", "default"))
+        for run in result.chosen(choice)
+    ]
     parts = [
         f"As published: documents by topic, copies are {result.copies}",
         plain_table(_AS_PUBLISHED, _as_published(result)),
         *findings(result.paper_methods, markdown=False),
         "",
         "All methods: pairs",
-        plain_table(header, rows),
+        plain_table(header, ([row[name] for name in header] for row in rows)),
     ]
     return "\n".join(parts)
 
 
 def markdown(result: PublishedResult) -> str:
-    """Return the report as Markdown; figures are named by relative path.
-
-    Parameters
-    ----------
-    result : PublishedResult
-
-    Returns
-    -------
-    str
-    """
+    """Return the report as Markdown; figures are named by relative path."""
+    paper, best = result.paper_methods, result.chosen()
     parts = [
         "# Methods on near-duplicates of known origin",
         f"{result.documents:,} documents, {len(result.topics)} topics, {result.true_pairs:,} true "
         f"pairs of an original and its copy, {_made(result)}. "
         f"Seed {result.seed}, neardup {neardup.__version__}.",
-        as_published_section(result),
-        _image("as_published_topics", "As published: precision and recall by topic"),
-        _image("as_published_sizes", "As published: precision, recall and time by size"),
+        "## As published",
+        _PAPER,
+        "Precision and recall of documents, the mean of the topics; *with distractors* counts "
+        "all documents at once.",
+        markdown_table(_AS_PUBLISHED, _as_published(result)),
+        "\n".join(f"- {finding}" for finding in findings(paper)),
+        "Precision / recall of documents by topic:",
+        _by_topic(result, ((run.name, [t.scores for t in run.by_document]) for run in paper)),
+        "Precision / recall of documents (mean of the topics) and time, by number of documents:",
+        _by_size(
+            paper,
+            result.as_published,
+            lambda run: f"{run.precision:.3f} / {run.recall:.3f}, {_seconds(run.seconds)} s",
+        ),
+        image("as_published_topics", "As published: precision and recall by topic"),
+        image("as_published_sizes", "As published: precision, recall and time by size"),
         "## At the best cut-off",
         "Pairs, of all methods.",
-        _overall(result.chosen("best")),
+        _overall(best),
         "## At the recipe's own cut-off",
-        _overall(result.chosen("default")),
+        _overall(result.chosen(DEFAULT)),
         "## By topic",
         "Precision / recall of pairs at the best cut-off.",
-        _by_topic(result),
-        _image("precision", "Precision by topic"),
-        _image("recall", "Recall by topic"),
+        _by_topic(result, ((run.label, [t.scores for t in run.pairs]) for run in best)),
+        image("precision", "Precision by topic"),
+        image("recall", "Recall by topic"),
         "## Time by number of documents",
         "Seconds at the best cut-off.",
-        _by_size(result),
-        _image("time", "Time by number of documents"),
+        _by_size(best, result.sizes, lambda run: _seconds(run.seconds)),
+        image("time", "Time by number of documents"),
         "## By edit rate",
         "Precision / recall over all documents at the best cut-off if every copy is edited at one "
         "rate instead.",
         _by_rate(result),
-        _image("rates", "Recall and precision by edit rate"),
+        image("rates", "Recall and precision by edit rate"),
         _HOW.format(copies=_copies(result), natural=result.natural),
     ]
     return "\n\n".join(parts)
-
-
-def as_published_section(result: PublishedResult) -> str:
-    """Return the comparison as the paper counts it, as a section of Markdown."""
-    by_topic = [
-        (run.name, *(_both(tally.scores) for tally in run.tallies)) for run in result.paper_methods
-    ]
-    sizes = sorted({run.documents for run in result.as_published})
-    by_size = [
-        (
-            one.name,
-            *(
-                f"{run.precision:.3f} / {run.recall:.3f}, {_seconds(run.seconds)} s"
-                for run in sorted(result.as_published, key=lambda run: run.documents)
-                if run.name == one.name
-            ),
-        )
-        for one in result.paper_methods
-    ]
-    return "\n\n".join(
-        (
-            "## As published",
-            _PAPER,
-            "Precision and recall of documents, the mean of the topics; *with distractors* counts "
-            "all documents at once.",
-            table(_AS_PUBLISHED, _as_published(result)),
-            "\n".join(f"- {finding}" for finding in findings(result.paper_methods)),
-            "Precision / recall of documents by topic:",
-            table(("method", *result.topics, OVERALL), by_topic),
-            "Precision / recall of documents (mean of the topics) and time, by number of "
-            "documents:",
-            table(("method", *(f"{size:,}" for size in sizes)), by_size),
-        )
-    )
 
 
 _AS_PUBLISHED = (
@@ -234,9 +176,9 @@ def _as_published(result: PublishedResult) -> list[tuple[str, ...]]:
             run.bound,
             f"{run.precision:.3f}",
             f"{run.recall:.3f}",
-            "{:.3f} / {:.3f}".format(*PAPER) if run.kind == IMPROVED else "behind",
+            "{:.3f} / {:.3f}".format(*PUBLISHED) if run.name == "improved" else "behind",
             _both(run.everywhere),
-            _both(run.pairs.scores),
+            _both(run.overall.scores),
             _seconds(run.seconds),
         )
         for run in result.paper_methods
@@ -266,62 +208,51 @@ def _rate(result: PublishedResult) -> str:
 
 
 def _overall(runs: Sequence[Run]) -> str:
-    header = (
-        "method",
-        "cut-off",
-        "precision",
-        "recall",
-        "F1",
-        "95 %",
-        "strict",
-        "set aside",
-        "seconds",
-        "sketch",
-        "search",
+    rows = [_row(run) for run in runs]
+    return markdown_table(list(rows[0]), (list(row.values()) for row in rows))
+
+
+def _row(run: Run) -> dict[str, str]:
+    """Cells of a run by heading: pairs of all documents."""
+    scores = run.overall.scores
+    counts = (scores.tp, scores.fp, scores.fn)
+    low, high = bootstrap_interval(np.repeat(np.eye(3), counts, axis=0), f1_of_sums)
+    return {
+        "method": f"`{run.name}`",
+        "cut-off": run.bound,
+        "precision": f"{scores.precision:.3f}",
+        "recall": f"{scores.recall:.3f}",
+        "F1": f"{scores.f1:.3f}",
+        "95 %": f"{low:.3f}-{high:.3f}",
+        "strict": f"{run.overall.strict_precision:.3f}",
+        "set aside": f"{run.overall.aside:,}",
+        "seconds": _seconds(run.seconds),
+        "sketch": _seconds(run.sketch_seconds),
+        "search": _seconds(run.search_seconds),
+    }
+
+
+def _by_topic(result: PublishedResult, rows: Iterable[tuple[str, Sequence[Scores]]]) -> str:
+    header = ("method", *result.topics, OVERALL)
+    return markdown_table(header, ((label, *map(_both, scores)) for label, scores in rows))
+
+
+def _by_size(methods: Iterable[Run], runs: Sequence[Run], cell: Callable[[Run], str]) -> str:
+    sizes = sorted({run.documents for run in runs})
+    cells = {(run.name, run.documents): cell(run) for run in runs}
+    # The paper's methods have one cut-off, so its table does not repeat it.
+    rows = (
+        (one.name if one.choice == "paper" else one.label, *(cells[one.name, n] for n in sizes))
+        for one in methods
     )
-    rows = []
-    for run in runs:
-        scores = run.overall.scores
-        low, high = _f1_interval(scores)
-        rows.append(
-            (
-                f"`{run.method}`",
-                run.bound,
-                f"{scores.precision:.3f}",
-                f"{scores.recall:.3f}",
-                f"{scores.f1:.3f}",
-                f"{low:.3f}-{high:.3f}",
-                f"{run.overall.strict_precision:.3f}",
-                f"{run.overall.aside:,}",
-                _seconds(run.seconds),
-                _seconds(run.sketch_seconds),
-                _seconds(run.search_seconds),
-            )
-        )
-    return table(header, rows)
-
-
-def _by_topic(result: PublishedResult) -> str:
-    rows = ((run.label, *(_both(tally.scores) for tally in run.tallies)) for run in result.chosen())
-    return table(("method", *result.topics, OVERALL), rows)
-
-
-def _by_size(result: PublishedResult) -> str:
-    sizes = sorted({time.documents for time in result.sizes})
-    rows = []
-    for run in result.chosen():
-        mine = {t.documents: t.seconds for t in result.sizes if t.method == run.method}
-        rows.append((run.label, *(_seconds(mine[size]) for size in sizes)))
-    return table(("method", *(f"{size:,}" for size in sizes)), rows)
+    return markdown_table(("method", *(f"{size:,}" for size in sizes)), rows)
 
 
 def _by_rate(result: PublishedResult) -> str:
     rates = sorted({point.rate for point in result.rates if point.rate is not None})
-    rows = []
-    for run in result.chosen():
-        mine = {p.rate: _both(p.scores) for p in result.rates if p.method == run.method}
-        rows.append((run.label, *(mine[rate] for rate in rates)))
-    return table(("method", *(f"{rate:.0%}" for rate in rates)), rows)
+    cells = {(point.method, point.rate): _both(point.scores) for point in result.rates}
+    rows = ((run.label, *(cells[run.name, rate] for rate in rates)) for run in result.chosen())
+    return markdown_table(("method", *(f"{rate:.0%}" for rate in rates)), rows)
 
 
 def _seconds(seconds: float) -> str:
@@ -329,20 +260,95 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.{2 if seconds >= 1 else 3 if seconds >= 0.1 else 4}f}"
 
 
-def _f1_interval(scores: Scores) -> tuple[float, float]:
-    counts = (scores.tp, scores.fp, scores.fn)
-    return bootstrap_interval(np.repeat(np.eye(3), counts, axis=0), f1_of_sums)
-
-
 def _both(scores: Scores) -> str:
     return f"{scores.precision:.3f} / {scores.recall:.3f}"
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+def tables(result: PublishedResult) -> Tables:
+    """Return header and rows of the CSV files, by name.
+
+    Parameters
+    ----------
+    result : PublishedResult
+
+    Returns
+    -------
+    mapping
+        ``as_published`` has a row for each method of the paper, number of documents and topic,
+        and counts documents; the topic ``all pairs`` counts pairs instead. ``published`` has a
+        row for each method, cut-off and topic and counts pairs; a recipe's own cut-off comes
+        first, and only once if it is also the best. The topic ``all`` means all documents, and
+        seconds are those of the whole run. ``choices`` says which cut-offs these are, and what
+        was set aside; ``sweep``, ``rates`` and ``sizes`` have the sweeps. Shares are rounded to
+        six places, seconds to four.
+    """
+    paper = [
+        (run.name, run.recipe_id, _cut(run), run.documents, topic, *_counts(scores), _time(run))
+        for run in result.as_published
+        for topic, scores in (
+            *((tally.topic, tally.scores) for tally in run.by_document),
+            ("all pairs", run.overall.scores),
+        )
+    ]
+    pairs: dict[tuple[str, str, str], Sequence[object]] = {}
+    for run in result.runs:
+        for tally in run.pairs:
+            key = (run.name, _cut(run), tally.topic)
+            pairs.setdefault(key, (*key, *_counts(tally.scores), _time(run)))
+    choices = [
+        (
+            run.name,
+            run.recipe_id,
+            run.choice,
+            run.method.measure,
+            _cut(run),
+            run.overall.aside,
+            f"{run.overall.strict_precision:.6f}",
+            _time(run),
+            f"{run.sketch_seconds:.4f}",
+            f"{run.search_seconds:.4f}",
+        )
+        for run in result.runs
+    ]
+    sweep = [(one.method, _cut(one), *_counts(one.scores)) for one in result.sweep]
+    rates = [(p.method, _cut(p), f"{p.rate:g}", *_counts(p.scores)) for p in result.rates]
+    sizes = [(run.name, _cut(run), run.documents, _time(run)) for run in result.sizes]
+    counts = ("tp", "fp", "fn", "precision", "recall", "f1")
+    return {
+        "as_published": (
+            ("method", "recipe_id", "cut_off", "documents", "topic", *counts, "seconds"),
+            paper,
+        ),
+        "published": (("method", "cut_off", "topic", *counts, "seconds"), pairs.values()),
+        "choices": (
+            (
+                "method",
+                "recipe_id",
+                "choice",
+                "measure",
+                "cut_off",
+                "aside",
+                "strict_precision",
+                "seconds",
+                "sketch_seconds",
+                "search_seconds",
+            ),
+            choices,
+        ),
+        "sweep": (("method", "cut_off", *counts), sweep),
+        "rates": (("method", "cut_off", "rate", *counts), rates),
+        "sizes": (("method", "cut_off", "documents", "seconds"), sizes),
+    }
 
 
-def _image(name: str, title: str) -> str:
-    return f"![{title}]({name}.svg)"
+def _cut(one: Run | Point) -> str:
+    return f"{one.cut_off:g}"
+
+
+def _time(run: Run) -> str:
+    return f"{run.seconds:.4f}"
+
+
+def _counts(scores: Scores) -> tuple[object, ...]:
+    shares = (scores.precision, scores.recall, scores.f1)
+    return (scores.tp, scores.fp, scores.fn, *(f"{share:.6f}" for share in shares))

@@ -1,69 +1,116 @@
-"""What the published experiment measured."""
+"""What the experiment measures: runs of methods, points of sweeps, and all of them together."""
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
-from neardup.lab.experiments.zhang_he_2020.as_published import AsPublished
-from neardup.lab.experiments.zhang_he_2020.scoring import Tally
+from neardup.lab.experiments.zhang_he_2020.methods import Found, Method
+from neardup.lab.experiments.zhang_he_2020.scoring import Places, Scorer, Tally
 from neardup.lab.metrics import Scores
+from neardup.recipe import load_recipe
 
-__all__ = ["BEST", "DEFAULT", "PublishedResult", "Run", "SizeTime", "SweepPoint"]
+__all__ = ["BEST", "DEFAULT", "PAPER", "Point", "PublishedResult", "Run", "score_run"]
 
-DEFAULT, BEST = "default", "best"
+PAPER, DEFAULT, BEST = "paper", "default", "best"
 
 
 @dataclass(frozen=True)
 class Run:
-    """One method at one cut-off on the test split.
+    """What one method finds at one cut-off on the test split.
 
     Parameters
     ----------
-    method : str
-    recipe_id : str
-    choice : {"default", "best"}
-        Whose cut-off: the recipe's own, or the best on the development split.
-    measure : {"max_distance", "threshold"}
-        What the cut-off is: a largest distance in bits, or a smallest
-        similarity; both inclusive.
+    method : Method
+    choice : {"paper", "default", "best"}
+        Whose cut-off: the paper's, the recipe's own, or the best on the development split.
     cut_off : int or float
-    tallies : tuple of Tally
-        By topic, then of all documents.
+    documents : int
+        Number of documents searched.
+    pairs, by_document : tuple of Tally
+        Pairs and documents by topic, then of all documents.
     seconds, sketch_seconds, search_seconds : float
-        Median of three runs over all documents; the parts are of the median
-        run.
+        Median of three runs; the parts are of the median run.
     """
 
-    method: str
-    recipe_id: str
+    method: Method
     choice: str
-    measure: str
     cut_off: float
-    tallies: tuple[Tally, ...]
+    documents: int
+    pairs: tuple[Tally, ...]
+    by_document: tuple[Tally, ...]
     seconds: float
     sketch_seconds: float
     search_seconds: float
 
     @property
-    def label(self) -> str:
-        """The method and its cut-off, for people."""
-        return f"{self.method} {self.bound}"
+    def name(self) -> str:
+        """Name of the method."""
+        return self.method.name
 
     @property
     def bound(self) -> str:
         """The cut-off, for people: ``≤ 3`` bits, or ``≥ 0.55``."""
-        return f"{'≥' if self.measure == 'threshold' else '≤'} {self.cut_off:g}"
+        return self.method.bound(self.cut_off)
+
+    @property
+    def label(self) -> str:
+        """The method and its cut-off, for people."""
+        return f"{self.name} {self.bound}"
+
+    @property
+    def recipe_id(self) -> str:
+        """Id of the method's recipe."""
+        return load_recipe(self.method.recipe).id
 
     @property
     def overall(self) -> Tally:
-        """The counts of all documents."""
-        return self.tallies[-1]
+        """Pairs of all documents."""
+        return self.pairs[-1]
+
+    @property
+    def everywhere(self) -> Scores:
+        """Documents of the whole collection, distractors included."""
+        return self.by_document[-1].scores
+
+    @property
+    def precision(self) -> float:
+        """Mean of the topics' precisions over documents, as the paper counts."""
+        return statistics.fmean(tally.scores.precision for tally in self.by_document[:-1])
+
+    @property
+    def recall(self) -> float:
+        """Mean of the topics' recalls over documents, as the paper counts."""
+        return statistics.fmean(tally.scores.recall for tally in self.by_document[:-1])
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of the two means."""
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
+
+
+def score_run(
+    method: Method, choice: str, cut_off: float, found: Found, scorer: Scorer, places: Places
+) -> Run:
+    """Return the counts of what a method found among the documents at `places`."""
+    return Run(
+        method=method,
+        choice=choice,
+        cut_off=cut_off,
+        documents=len(places),
+        pairs=tuple(scorer.tallies(found, places)),
+        by_document=tuple(scorer.document_tallies(found, places)),
+        seconds=found.seconds,
+        sketch_seconds=found.sketch_seconds,
+        search_seconds=found.search_seconds,
+    )
 
 
 @dataclass(frozen=True)
-class SweepPoint:
-    """Counts over all documents at one cut-off, or at one edit rate.
+class Point:
+    """Pairs of all documents at one cut-off, or at one edit rate.
 
     Parameters
     ----------
@@ -78,25 +125,6 @@ class SweepPoint:
     cut_off: float
     rate: float | None
     scores: Scores
-
-
-@dataclass(frozen=True)
-class SizeTime:
-    """Time of one method on a number of documents.
-
-    Parameters
-    ----------
-    method : str
-    cut_off : int or float
-    documents : int
-    seconds : float
-        Median of three runs.
-    """
-
-    method: str
-    cut_off: float
-    documents: int
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -121,16 +149,16 @@ class PublishedResult:
         Mean share of its original's characters by which a copy is longer.
     unchanged : float
         Share of the copies that equal their originals.
-    as_published : tuple of AsPublished
+    as_published : tuple of Run
         By method of the paper, then by number of documents; all documents come
         last.
     runs : tuple of Run
-        By method; the default cut-off, then the best.
-    sweep : tuple of SweepPoint
+        Of all documents by method; the default cut-off, then the best.
+    sweep : tuple of Point
         By method and cut-off, on the development split.
-    sizes : tuple of SizeTime
+    sizes : tuple of Run
         By method and number of documents, at the best cut-off.
-    rates : tuple of SweepPoint
+    rates : tuple of Point
         By method and edit rate, on the test split, at the best cut-off; always of
         edits.
     folder : Path or None
@@ -146,15 +174,15 @@ class PublishedResult:
     rate: float | None
     lengthened: float
     unchanged: float
-    as_published: tuple[AsPublished, ...]
+    as_published: tuple[Run, ...]
     runs: tuple[Run, ...]
-    sweep: tuple[SweepPoint, ...]
-    sizes: tuple[SizeTime, ...]
-    rates: tuple[SweepPoint, ...]
+    sweep: tuple[Point, ...]
+    sizes: tuple[Run, ...]
+    rates: tuple[Point, ...]
     folder: Path | None
 
     @property
-    def paper_methods(self) -> tuple[AsPublished, ...]:
+    def paper_methods(self) -> tuple[Run, ...]:
         """The methods of the paper over all documents."""
         return tuple(run for run in self.as_published if run.documents == self.documents)
 

@@ -100,12 +100,8 @@ class Scorer:
     def __init__(self, split: Split, natural: Places) -> None:
         self._split = split
         self._natural = np.unique(self._codes(natural[:, 0], natural[:, 1]))
-        copies = ~split.untouched
-        #: True pairs of each topic, then of all documents.
-        self.true_pairs: tuple[int, ...] = (
-            *(int((copies & (split.topic == at)).sum()) for at in range(len(split.topics))),
-            int(copies.sum()),
-        )
+        #: Pairs of a copy and its original, and pairs that repeat each other naturally.
+        self.true_pairs, self.natural_pairs = int((~split.untouched).sum()), len(natural)
 
     def labels(self, a: Places, b: Places) -> npt.NDArray[np.int8]:
         """Return for each pair whether it is RIGHT, WRONG or set ASIDE.
@@ -133,7 +129,7 @@ class Scorer:
         for cut_off in strictest_first:
             passed = labels[method.passes(found.value, cut_off)]
             tp, fp = int((passed == RIGHT).sum()), int((passed == WRONG).sum())
-            rows.append((cut_off, Scores(tp, fp, self.true_pairs[-1] - tp)))
+            rows.append((cut_off, Scores(tp, fp, self.true_pairs - tp)))
         return rows
 
     def tallies(self, found: Found, among: Places | None = None) -> list[Tally]:

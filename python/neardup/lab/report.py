@@ -1,16 +1,35 @@
-"""A folder of results, whose files appear together or not at all."""
+"""What the reports of all experiments are made of: tables, files and their folder.
+
+A report is Markdown, with the tables as CSV and the figures as SVG and PNG beside it in one
+folder. The files appear together or not at all.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from neardup._engine.messages import Message, system_words
 from neardup.exceptions import OutputError
+from neardup.lab.figures import Figures, render
 
-__all__ = ["check_output", "open_folder"]
+__all__ = [
+    "Tables",
+    "check_output",
+    "file_names",
+    "files_of",
+    "image",
+    "markdown_table",
+    "open_folder",
+    "plain_table",
+]
+
+#: Header and rows by the name of a file, without ``.csv``.
+Tables = Mapping[str, tuple[Sequence[str], Iterable[Sequence[object]]]]
 
 #: Endings of result files and of other outputs; a folder is not called so by intention.
 _FILES = (".md", ".txt", ".html", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".gz", ".zst")
@@ -105,3 +124,59 @@ def open_folder(folder: Path | None, names: Iterable[str], *, force: bool) -> It
             with contextlib.suppress(OSError):
                 path.rmdir()
         raise
+
+
+def file_names(tables: Iterable[str], figures: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of all files of a report."""
+    drawn = (f"{name}.{kind}" for name in figures for kind in ("svg", "png"))
+    return ("report.md", *(f"{name}.csv" for name in tables), *drawn)
+
+
+def files_of(text: str, tables: Tables, figures: Figures) -> dict[str, bytes]:
+    """Return a report, its tables and its figures by file name.
+
+    Parameters
+    ----------
+    text : str
+        The report as Markdown.
+    tables : mapping
+        CSV is UTF-8 with a header line and line feeds.
+    figures : mapping
+        See :data:`neardup.lab.figures.Figures`.
+
+    Returns
+    -------
+    dict of str to bytes
+    """
+    files = {"report.md": text.encode()}
+    for name, (header, rows) in tables.items():
+        lines = io.StringIO()
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+        files[f"{name}.csv"] = lines.getvalue().encode()
+    return files | render(figures)
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def plain_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table for a terminal: columns as wide as needed, numbers to the right."""
+    lines = [list(header), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if at else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def image(name: str, title: str) -> str:
+    """Return a figure of the folder in Markdown."""
+    return f"![{title}]({name}.svg)"

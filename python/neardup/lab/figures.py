@@ -1,0 +1,179 @@
+"""What the figures of all experiments are made of: a style, bars, lines, and SVG and PNG.
+
+Drawn without pyplot, so that no state of the caller's is touched. Colours are those of Okabe
+and Ito, which all eyes tell apart, with grey for black; bars have hatches and lines have
+markers besides. An SVG has no date and fixed ids: equal results give equal bytes with one
+version of matplotlib.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from neardup._engine.extras import require
+
+__all__ = ["COLOURS", "MARKERS", "Figures", "draw_bars", "draw_legend", "draw_line", "render"]
+
+#: By name: a function that fills an empty figure, and its height in inches.
+Figures = Mapping[str, tuple[Callable[[Any], None], float]]
+
+#: One look a method, in the order of the methods; they repeat after eight.
+COLOURS = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#D55E00",
+    "#F0E442",
+    "#888888",
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_HATCHES = ("", "//", "..", "\\\\", "xx", "--", "++", "oo")
+
+#: Comes with matplotlib.
+_FONT = "DejaVu Sans"
+#: For Chinese names, where the machine has one of them.
+_FALLBACKS = (
+    "Noto Sans CJK SC",
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "WenQuanYi Zen Hei",
+    "PingFang SC",
+    "Microsoft YaHei",
+    "SimHei",
+)
+
+_STYLE: Mapping[str, Any] = {
+    "svg.hashsalt": "neardup",
+    # Text as outlines looks the same where a font is missing.
+    "svg.fonttype": "path",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "axes.titlelocation": "left",
+    "grid.color": "#DDDDDD",
+    "hatch.linewidth": 0.4,
+    "legend.frameon": False,
+}
+_WIDTH = 8.0
+_DOTS = 144
+#: Share of the place between two groups that their bars fill.
+_FILLED = 0.82
+
+
+def render(figures: Figures) -> dict[str, bytes]:
+    """Return figures by file name, each as ``.svg`` and ``.png``.
+
+    Raises
+    ------
+    MissingDependencyError
+        If matplotlib is not installed.
+    """
+    require("lab.figures", "lab", "matplotlib")
+    import matplotlib as mpl
+    from matplotlib import font_manager
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    files = {}
+    with mpl.rc_context(), warnings.catch_warnings():
+        # Names in a script that no font here has are drawn as boxes.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        mpl.rcdefaults()
+        # Matplotlib's types list the names of all settings.
+        settings: Any = mpl.rcParams
+        settings.update(_STYLE)
+        installed = {font.name for font in font_manager.fontManager.ttflist}
+        settings["font.family"] = [_FONT, *(name for name in _FALLBACKS if name in installed)]
+        for name, (fill, height) in figures.items():
+            figure = Figure(figsize=(_WIDTH, height), layout="constrained")
+            FigureCanvasAgg(figure)
+            fill(figure)
+            for kind, metadata in (("svg", {"Date": None}), ("png", {"Software": None})):
+                data = io.BytesIO()
+                figure.savefig(data, format=kind, dpi=_DOTS, metadata=metadata)
+                files[f"{name}.{kind}"] = data.getvalue()
+    return files
+
+
+def draw_line(axes: Any, at: int, name: str, x: Sequence[float], y: Sequence[float]) -> None:
+    """Draw a line in the colour and with the marker of a place."""
+    axes.plot(
+        x,
+        y,
+        label=name,
+        color=COLOURS[at % len(COLOURS)],
+        marker=MARKERS[at % len(MARKERS)],
+        markersize=5,
+        linewidth=1.6,
+        # A line at the very top is not cut in half.
+        clip_on=False,
+    )
+
+
+def draw_bars(
+    axes: Any,
+    measure: str,
+    groups: Sequence[str],
+    series: Mapping[str, Sequence[float]],
+    ticks: Iterable[Sequence[float]] = (),
+    ticks_label: str | None = None,
+) -> None:
+    """Draw a bar for each series in each group, and black ticks across the bars.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    measure : str
+        What the vertical axis shows, in [0, 1].
+    groups : sequence of str
+    series : mapping of str to sequence of float
+        A value a group, by label.
+    ticks : iterable of sequence of float, default=()
+        As the values of `series`, in its order.
+    ticks_label : str, optional
+        Of all ticks.
+    """
+    width = _FILLED / len(series)
+    places = [
+        [group - _FILLED / 2 + width * (at + 0.5) for group in range(len(groups))]
+        for at in range(len(series))
+    ]
+    for at, (label, values) in enumerate(series.items()):
+        axes.bar(
+            places[at],
+            values,
+            width,
+            label=label,
+            color=COLOURS[at % len(COLOURS)],
+            hatch=_HATCHES[at % len(_HATCHES)],
+            edgecolor="white",
+            linewidth=0.4,
+        )
+    for at, values in enumerate(ticks):
+        begins, ends = ([x + side * width * 0.45 for x in places[at]] for side in (-1, 1))
+        named = None if at else ticks_label
+        axes.hlines(values, begins, ends, color="black", linewidth=1.4, label=named)
+    axes.set_xticks(range(len(groups)), groups)
+    axes.tick_params(axis="x", length=0, labelbottom=True)
+    axes.set_ylim(0, 1.02)
+    axes.set_ylabel(measure)
+
+
+def draw_legend(figure: Any, axes: Any, *, columns: int = 4, last: str | None = None) -> None:
+    """Draw the legend of one panel below the figure, with the entry `last` behind all others."""
+    handles, labels = axes.get_legend_handles_labels()
+    entries = sorted(zip(labels, handles, strict=True), key=lambda entry: entry[0] == last)
+    figure.legend(
+        [handle for _, handle in entries],
+        [label for label, _ in entries],
+        loc="outside lower center",
+        ncols=columns,
+    )
