@@ -7,7 +7,7 @@ from accuracy_collections import SHINGLE, WORKERS, path_of, read, rows
 from accuracy_table import interval, table
 from neardup import _core
 from neardup._engine.recipe_assets import compiled
-from neardup.lab.datasets.split import Documents, read_documents
+from neardup.lab.datasets.collection import Documents, read_documents
 from neardup.lab.experiments.labelled_pairs.measures import Measured, Pairs, measure_all
 from neardup.lab.metrics import bootstrap_interval, f1_of_sums
 from neardup.lab.thresholds import sweep

@@ -12,7 +12,7 @@ import neardup
 from neardup import InputError, MissingDependencyError, OutputError, ParameterError, _core
 from neardup._engine.recipe_assets import compiled
 from neardup.lab import evaluate_pairs
-from neardup.lab.datasets.split import Documents
+from neardup.lab.datasets.collection import Documents
 from neardup.lab.experiments.labelled_pairs.consequences import implied_clusters
 from neardup.lab.experiments.labelled_pairs.differences import differences
 from neardup.lab.experiments.labelled_pairs.measures import Pairs

@@ -14,7 +14,8 @@ import zstandard
 
 from neardup import InputError, MissingDependencyError, OutputError, ParameterError
 from neardup.lab import Method, Scores, published
-from neardup.lab.datasets.split import make_split, read_collection
+from neardup.lab.datasets.collection import read_collection
+from neardup.lab.datasets.split import make_split
 from neardup.lab.experiments.zhang_he_2020 import figures as lab_figures
 from neardup.lab.experiments.zhang_he_2020.findings import findings
 from neardup.lab.experiments.zhang_he_2020.methods import find, paper_methods
@@ -257,9 +258,7 @@ def test_nothing_found_is_not_drawn_as_precise():
 
 def test_the_same_again_but_for_times(result, collection_folder, drawn_again, monkeypatch):
     # Only the numbers are compared: the figures have a test of their own.
-    monkeypatch.setattr(
-        "neardup.lab.experiments.zhang_he_2020.report.draw", lambda _: drawn_again[0]
-    )
+    monkeypatch.setattr("neardup.lab.report.render", lambda _: drawn_again[0])
     again = published(
         collection_folder,
         result.folder,

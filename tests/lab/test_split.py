@@ -6,7 +6,8 @@ import pytest
 
 from neardup import InputError, ParameterError
 from neardup.lab import METHODS, Method, Scores
-from neardup.lab.datasets.split import Collection, Documents, make_split, read_collection
+from neardup.lab.datasets.collection import Collection, Documents, read_collection
+from neardup.lab.datasets.split import make_split
 from neardup.lab.experiments.zhang_he_2020.methods import Found, find, select_methods
 from neardup.lab.experiments.zhang_he_2020.scoring import (
     ASIDE,

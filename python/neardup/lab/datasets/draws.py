@@ -8,25 +8,23 @@ from typing import TypeVar
 
 import numpy as np
 
-__all__ = ["Draws"]
+__all__ = ["Draws", "keyed_generator"]
 
 _T = TypeVar("_T")
 
 
-class Draws:
-    """Draws from PCG64, seeded by a hash of a key.
+def keyed_generator(key: str) -> np.random.Generator:
+    """Return PCG64 seeded by a hash of a key: the same draws on every machine."""
+    digest = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "little")))
 
-    Parameters
-    ----------
-    key : str
-        Equal keys give equal draws, on every machine.
-    """
+
+class Draws:
+    """Random draws that a key alone decides."""
 
     def __init__(self, key: str) -> None:
-        digest = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        generator = np.random.PCG64(int.from_bytes(digest, "little"))
         # Of all draws NumPy has, this one is the least likely ever to change.
-        self.share: Callable[[], float] = np.random.Generator(generator).random
+        self.share: Callable[[], float] = keyed_generator(key).random
 
     def below(self, count: int) -> int:
         """Return a whole number from 0 to below `count`, each with the same chance."""

@@ -8,44 +8,28 @@ takes its place, and its texts are what edits draw their material from.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from neardup._engine.messages import Message
 from neardup._engine.validation import check_choice, check_whole
-from neardup.exceptions import InputError
+from neardup.lab.datasets.collection import DISTRACTORS, Collection, Documents
+from neardup.lab.datasets.draws import keyed_generator
 from neardup.lab.datasets.edit_model import EditModel
 from neardup.lab.datasets.reposts import RepostModel
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup._engine.ingest import Progress
-
 __all__ = [
     "COPIES",
-    "DISTRACTORS",
-    "OVERALL",
     "REPOSTS",
-    "Collection",
-    "Documents",
     "Split",
     "make_split",
-    "read_collection",
-    "read_documents",
 ]
-
-#: Name of the file whose documents belong to no topic.
-DISTRACTORS = "distractors"
-#: What rows over all documents have for a topic; no topic can be called so.
-OVERALL = "all"
-_EXTENSIONS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 
 REPOSTS = "reposts"
 #: How copies can be made.
@@ -53,40 +37,6 @@ COPIES = (REPOSTS, "edits")
 
 #: Which half of a topic are the originals.
 SPLITS = ("test", "development")
-
-
-@dataclass(frozen=True)
-class Documents:
-    """Some documents, in file order.
-
-    Parameters
-    ----------
-    ids, titles, texts : tuple of length n_documents
-        Titles are None where a document has none.
-    """
-
-    ids: tuple[str, ...]
-    titles: tuple[str | None, ...]
-    texts: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-
-@dataclass(frozen=True)
-class Collection:
-    """The texts that a trial is made of.
-
-    Parameters
-    ----------
-    topics : dict of str to Documents
-        By topic, in the order of the names.
-    distractors : Documents
-        Documents of no topic; may be none.
-    """
-
-    topics: dict[str, Documents]
-    distractors: Documents
 
 
 @dataclass(frozen=True)
@@ -176,57 +126,6 @@ class Split:
         )
 
 
-def read_collection(folder: str | Path, *, progress: Progress | None = None) -> Collection:
-    """Return the collection in a folder.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Its files ``*.jsonl``, plain or compressed (.gz, .zst), with the fields
-        ``id``, ``title`` and ``text``; each but ``distractors`` is a topic of
-        the file's name.
-    progress : Progress or None, default=None
-        Told of records without a usable text, which are left out.
-
-    Returns
-    -------
-    Collection
-
-    Raises
-    ------
-    InputError
-        If there is no topic, or a topic has less than two documents.
-    """
-    where = Path(folder)
-    if not where.is_dir():
-        raise InputError(Message("lab.no_topic_folder", folder=str(where)))
-    files: dict[str, Path] = {}
-    for path in sorted(where.iterdir()):
-        name = next((path.name[: -len(e)] for e in _EXTENSIONS if path.name.endswith(e)), "")
-        if name in files:
-            raise InputError(Message("lab.second_file_of_topic", file=str(path)))
-        if name:
-            files[name] = path
-    topics = {
-        name: read_documents([path], progress=progress)[0]
-        for name, path in files.items()
-        if name != DISTRACTORS
-    }
-    if not topics:
-        raise InputError(Message("lab.no_topic_file", folder=str(where)))
-    if OVERALL in topics:
-        raise InputError(Message("lab.reserved_topic", file=str(files[OVERALL]), name=OVERALL))
-    for name, documents in topics.items():
-        if len(documents) < 2:
-            raise InputError(
-                Message("lab.few_documents", file=str(files[name]), found=len(documents))
-            )
-    distractors = Documents((), (), ())
-    if DISTRACTORS in files:
-        distractors, _ = read_documents([files[DISTRACTORS]], progress=progress)
-    return Collection(topics, distractors)
-
-
 def make_split(collection: Collection, split: str, *, seed: int = 0) -> Split:
     """Return one of the two splits of a collection.
 
@@ -266,7 +165,7 @@ def make_split(collection: Collection, split: str, *, seed: int = 0) -> Split:
 
     for place, (name, documents) in enumerate(collection.topics.items()):
         half = len(documents) // 2
-        order = _generator(seed, f"halves {name}").permutation(len(documents)).tolist()
+        order = keyed_generator(f"{seed}\nhalves {name}").permutation(len(documents)).tolist()
         chosen, others = order[:half], order[half:]
         if second:
             chosen, others = others[-half:], order[: len(documents) - half]
@@ -278,7 +177,7 @@ def make_split(collection: Collection, split: str, *, seed: int = 0) -> Split:
     base.extend(range(len(ids), len(ids) + len(collection.distractors)))
     add(DISTRACTORS, collection.distractors, range(len(collection.distractors)), -1)
 
-    order = _generator(seed, f"order {split}").permutation(len(ids))
+    order = keyed_generator(f"{seed}\norder {split}").permutation(len(ids))
     place_of = np.empty_like(order)
     place_of[order] = np.arange(len(order))
     listed = order.tolist()
@@ -294,59 +193,3 @@ def make_split(collection: Collection, split: str, *, seed: int = 0) -> Split:
         pool=tuple(pool),
         seed=2 * seed + second,
     )
-
-
-def read_documents(
-    inputs: Sequence[str | Path],
-    *,
-    format: str | None = None,
-    text: str | None = None,
-    id: str | None = None,
-    title: str | None = None,
-    progress: Progress | None = None,
-) -> tuple[Documents, int]:
-    """Return the documents of files that have a text, and the number of problems met.
-
-    Parameters
-    ----------
-    inputs, format, text, id, title
-        As in :func:`neardup.dedup_files`.
-    progress : Progress or None, default=None
-        Told of each problem.
-
-    Returns
-    -------
-    (Documents, int)
-
-    Raises
-    ------
-    InputError
-        If an input cannot be read.
-    """
-    from neardup._engine.ingest import Progress
-    from neardup.readers import open_sources
-
-    sources = open_sources(inputs, format=format, text_field=text, id_field=id, title_field=title)
-    ids: list[str] = []
-    titles: list[str | None] = []
-    texts: list[str] = []
-    problems = 0
-    progress = progress or Progress()
-    for batch in sources.batches(titles=True):
-        problems += len(batch.problems)
-        for problem in batch.problems:
-            progress.problem(problem)
-        found = batch.texts.to_pylist()
-        named = [None] * len(found) if batch.titles is None else batch.titles.to_pylist()
-        for its_id, its_title, its_text in zip(batch.ids, named, found, strict=True):
-            if its_text is not None:
-                ids.append(its_id)
-                titles.append(its_title)
-                texts.append(its_text)
-    problems += sources.report_to(progress)
-    return Documents(tuple(ids), tuple(titles), tuple(texts)), problems
-
-
-def _generator(seed: int, key: str) -> np.random.Generator:
-    digest = hashlib.blake2b(f"{seed}\n{key}".encode(), digest_size=16).digest()
-    return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "little")))

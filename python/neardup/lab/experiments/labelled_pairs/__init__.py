@@ -22,8 +22,8 @@ from neardup._engine.validation import (
     check_workers,
 )
 from neardup.exceptions import InputError
+from neardup.lab.datasets.collection import Documents, read_documents
 from neardup.lab.datasets.labels import Truth, read_truth
-from neardup.lab.datasets.split import Documents, read_documents
 from neardup.lab.experiments.labelled_pairs.consequences import (
     Consequence,
     consequence,

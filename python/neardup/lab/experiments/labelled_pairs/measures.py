@@ -31,7 +31,7 @@ from neardup.lab.experiments.labelled_pairs.rare_shingles import rare_overlaps
 from neardup.recipe import Recipe, load_recipe
 
 if TYPE_CHECKING:
-    from neardup.lab.datasets.split import Documents
+    from neardup.lab.datasets.collection import Documents
 
 __all__ = ["SHINGLE", "Decider", "Measured", "Pairs", "measure_all"]
 

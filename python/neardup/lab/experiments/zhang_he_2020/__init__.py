@@ -26,15 +26,9 @@ from neardup._engine.validation import (
     check_whole,
     check_workers,
 )
+from neardup.lab.datasets.collection import Collection, read_collection
 from neardup.lab.datasets.edit_model import check_rate
-from neardup.lab.datasets.split import (
-    COPIES,
-    REPOSTS,
-    Collection,
-    Split,
-    make_split,
-    read_collection,
-)
+from neardup.lab.datasets.split import COPIES, REPOSTS, Split, make_split
 from neardup.lab.experiments.zhang_he_2020.methods import (
     Method,
     find,

@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import Any
 
-from neardup.lab.datasets.split import OVERALL
+from neardup.lab.datasets.collection import OVERALL
 from neardup.lab.experiments.zhang_he_2020.findings import PUBLISHED
 from neardup.lab.experiments.zhang_he_2020.results import DEFAULT, PublishedResult, Run
 from neardup.lab.experiments.zhang_he_2020.scoring import Tally

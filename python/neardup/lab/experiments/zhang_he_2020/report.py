@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 import neardup
+from neardup.lab.datasets.collection import OVERALL
 from neardup.lab.datasets.edit_model import RATES
-from neardup.lab.datasets.split import OVERALL, REPOSTS
+from neardup.lab.datasets.split import REPOSTS
 from neardup.lab.experiments.zhang_he_2020.figures import FIGURES, figures
 from neardup.lab.experiments.zhang_he_2020.findings import PUBLISHED, findings
 from neardup.lab.experiments.zhang_he_2020.results import DEFAULT, Point, PublishedResult, Run

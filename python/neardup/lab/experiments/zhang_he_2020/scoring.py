@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from neardup.lab.datasets.split import OVERALL
+from neardup.lab.datasets.collection import OVERALL
 from neardup.lab.experiments.zhang_he_2020.methods import Found, Method, find
 from neardup.lab.metrics import Scores
 
