@@ -40,10 +40,6 @@ Write = Callable[[Mapping[str, bytes]], None]
 def check_output(folder: Path) -> None:
     """Raise if a path cannot be meant as a folder.
 
-    Parameters
-    ----------
-    folder : Path
-
     Raises
     ------
     OutputError
@@ -143,10 +139,6 @@ def files_of(text: str, tables: Tables, figures: Figures) -> dict[str, bytes]:
         CSV is UTF-8 with a header line and line feeds.
     figures : mapping
         See :data:`neardup.lab.figures.Figures`.
-
-    Returns
-    -------
-    dict of str to bytes
     """
     files = {"report.md": text.encode()}
     for name, (header, rows) in tables.items():

@@ -89,10 +89,6 @@ def sweep(values: Floats, is_true: Flags, *, by_distance: bool = False, seed: in
     seed : int, default=0
         Of the resamples.
 
-    Returns
-    -------
-    Sweep
-
     Notes
     -----
     A cut-off lies about half-way between the last value that it takes and the

@@ -75,10 +75,6 @@ def read_collection(folder: str | Path, *, progress: Progress | None = None) -> 
     progress : Progress or None, default=None
         Told of records without a usable text, which are left out.
 
-    Returns
-    -------
-    Collection
-
     Raises
     ------
     InputError
@@ -131,10 +127,6 @@ def read_documents(
         As in :func:`neardup.dedup_files`.
     progress : Progress or None, default=None
         Told of each problem.
-
-    Returns
-    -------
-    (Documents, int)
 
     Raises
     ------

@@ -85,10 +85,6 @@ def read_truth(path: str | Path) -> Truth:
         ``duplicate``, ``1``, ``true`` and ``yes`` mean duplicate, in any case;
         every other label means that it is none.
 
-    Returns
-    -------
-    Truth
-
     Raises
     ------
     InputError

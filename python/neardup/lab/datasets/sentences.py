@@ -25,10 +25,6 @@ _SHORTEST_SENTENCE = 4
 def words(text: str) -> list[Span]:
     """Return the words of a text, in order.
 
-    Parameters
-    ----------
-    text : str
-
     Returns
     -------
     list of (int, int)
@@ -45,10 +41,6 @@ def words(text: str) -> list[Span]:
 
 def sentences(text: str) -> list[Span]:
     """Return the sentences of a text, in order.
-
-    Parameters
-    ----------
-    text : str
 
     Returns
     -------
@@ -67,10 +59,6 @@ def sentences(text: str) -> list[Span]:
 
 def is_chinese(text: str) -> bool:
     """Return whether a fifth of a text's first 200 characters are Chinese.
-
-    Parameters
-    ----------
-    text : str
 
     Returns
     -------

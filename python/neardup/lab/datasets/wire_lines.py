@@ -64,10 +64,6 @@ _TAIL_REACH = 80
 def head_of(text: str) -> Span:
     """Return where the text's own opening line of a source stands.
 
-    Parameters
-    ----------
-    text : str
-
     Returns
     -------
     (int, int)
@@ -84,10 +80,6 @@ def head_of(text: str) -> Span:
 
 def tail_of(text: str) -> Span:
     """Return where the text's own closing line of a source stands.
-
-    Parameters
-    ----------
-    text : str
 
     Returns
     -------

@@ -46,10 +46,6 @@ class Difference:
 def differences(a: str, b: str) -> list[Difference]:
     """Return the places where two texts differ, in text order.
 
-    Parameters
-    ----------
-    a, b : str
-
     Returns
     -------
     list of Difference

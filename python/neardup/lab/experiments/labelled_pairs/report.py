@@ -332,10 +332,6 @@ def _text(text: str) -> str:
 def tables(result: PairsEvaluation) -> Tables:
     """Return header and rows of the CSV files, by name.
 
-    Parameters
-    ----------
-    result : PairsEvaluation
-
     Returns
     -------
     mapping

@@ -181,10 +181,6 @@ def find(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -
     cut_off : int or float
     workers : int, default=0
         Threads; 0 means one for each processor. Changes no pair.
-
-    Returns
-    -------
-    Found
     """
     recipe = load_recipe(method.recipe)
     begin = time.perf_counter()
@@ -215,10 +211,6 @@ def find_timed(method: Method, table: pa.Table, cut_off: float, *, workers: int 
     ----------
     method, table, cut_off, workers
         See :func:`find`.
-
-    Returns
-    -------
-    Found
     """
     find(method, table.slice(0, _WARM_UP), cut_off, workers=workers)
     runs = [find(method, table, cut_off, workers=workers) for _ in range(_REPEATS)]

@@ -268,10 +268,6 @@ def _both(scores: Scores) -> str:
 def tables(result: PublishedResult) -> Tables:
     """Return header and rows of the CSV files, by name.
 
-    Parameters
-    ----------
-    result : PublishedResult
-
     Returns
     -------
     mapping
