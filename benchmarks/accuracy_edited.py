@@ -6,12 +6,12 @@ import pyarrow as pa
 
 import neardup
 from accuracy_collections import SHARED, WORKERS, MissingError, collection
-from accuracy_table import percent, table
 from neardup.lab import EditModel
 from neardup.lab.datasets.collection import read_collection
 from neardup.lab.datasets.split import make_split
 from neardup.lab.experiments.zhang_he_2020.methods import METHODS, Method, find
 from neardup.lab.experiments.zhang_he_2020.scoring import Scorer, natural_repeats
+from tables import percent, table
 
 RATES = (0.02, 0.05, 0.10, 0.15, 0.20, 0.30)
 #: The rate that the summary shows.

@@ -4,13 +4,13 @@ import os
 
 import machine
 from accuracy_collections import SHARED, WORKERS, MissingError
-from accuracy_table import table
 from neardup.lab.datasets.collection import read_collection
 from neardup.lab.datasets.split import make_split
 from neardup.lab.experiments.zhang_he_2020.findings import PUBLISHED, findings
 from neardup.lab.experiments.zhang_he_2020.methods import find, find_timed, paper_methods
 from neardup.lab.experiments.zhang_he_2020.results import PAPER, score_run
 from neardup.lab.experiments.zhang_he_2020.scoring import Scorer, natural_repeats
+from tables import table
 
 #: The first seed is that of the table, of the others the recall is shown.
 SEEDS = (0, 1, 2)

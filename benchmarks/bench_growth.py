@@ -13,7 +13,6 @@ import numpy as np
 import bench_news
 import corpus
 import growing
-import growth
 import truth
 from harness import PRODUCT, Engine, Work, WrongAnswerError
 
@@ -23,7 +22,7 @@ NAMES = {10_000: "growth_10k", 100_000: "growth_100k", 1_000_000: "growth_1m"}
 LARGEST = {10_000_000: "growth_10m"}
 
 #: The truth is by resemblance, so that is what has to decide.
-POSTINGS = {"threshold": THRESHOLD, "recipe": "general", "measure": "resemblance"}
+POSTINGS = {"threshold": THRESHOLD, "recipe": "general", "decide": {"measure": "resemblance"}}
 BANDS = {"threshold": THRESHOLD, "recipe": "minhash"}
 
 ENGINES = (
@@ -92,7 +91,7 @@ def work(documents, name):
         title=f"Near-duplicates of {documents:,} short documents, file to file",
         prepare=functools.partial(growing.made, documents),
         judge=functools.partial(judge, documents),
-        needs=growth.NEEDS,
+        needs=corpus.NEEDS,
         threads=2,
         documents=documents,
         limits=LIMITS,

@@ -18,12 +18,12 @@ import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import bench_schemes
 import corpus
 import harness
 import index_inputs
-import index_tables
 import machine
+import plots
+import tables
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
@@ -76,11 +76,11 @@ def main(arguments=None):
             if options.keep or options.up_to >= case.largest:
                 store(result)
             else:
-                print(index_tables.body([result]))
+                print(body([result]))
     stored = results()
     if stored:
-        index_tables.write(HERE / "README.md", stored)
-        index_tables.plot(RESULTS / "index.png", stored)
+        tables.replace_section("index", body(stored))
+        plots.draw_index(stored, RESULTS / "index.png")
     different = disagreement(stored)
     if different:
         sys.exit(f"bench_index.py: {different}")
@@ -116,7 +116,7 @@ def measured(case, largest, url):
                 # The address of a database has a password, which others could read as an argument.
                 [sys.executable, str(HERE / "index_run.py")],
                 input=json.dumps(order),
-                env=harness.environment(WORKERS) | bench_schemes.inherited(),
+                env=harness.environment(WORKERS),
                 text=True,
                 check=False,
             )
@@ -184,6 +184,137 @@ def store(result):
     ordered = [found[case.name] for case in CASES if case.name in found]
     text = json.dumps(ordered, indent=1, ensure_ascii=False) + "\n"
     (RESULTS / "index.json").write_text(text, encoding="utf-8")
+
+
+def body(results):
+    """Return all tables, and where they were measured."""
+    parts = [growth_table(results), fetching_table(results), whole_table(results)]
+    return "\n\n".join([*parts, *dict.fromkeys(map(provenance, results))])
+
+
+def rows_of(results):
+    """Return (title, row) of all sizes of all indexes."""
+    return [(result["title"], row) for result in results for row in result["rows"]]
+
+
+def growth_table(results):
+    """Return a line for each index and size."""
+    heads = (
+        "index",
+        "documents",
+        "together: documents/s",
+        "MB/s",
+        "one `add`, ms: median",
+        "90 %",
+        "99 %",
+        "longest",
+        "a query, ms: median",
+        "99 %",
+        "bytes a document",
+        "memory, MB",
+        "kept",
+        "copies found",
+    )
+    lines = []
+    for title, row in rows_of(results):
+        many, one, asked = row["many"], row["single"]["all"], row["query"]["all"]
+        lines.append(
+            (
+                title,
+                f"{row['size']:,}",
+                f"{many['documents'] / many['seconds']:,.0f}",
+                tables.digits(many["megabytes"] / many["seconds"]),
+                *(milliseconds(one[key]) for key in ("p50", "p90", "p99", "max")),
+                *(milliseconds(asked[key]) for key in ("p50", "p99")),
+                f"{row['bytes'] / row['size']:,.0f}",
+                f"{row['memory']['own']:,.0f}" if row["memory"] else "–",
+                f"{row['kept']:,}",
+                f"{many['found'] / many['planted']:.3f}",
+            )
+        )
+    return tables.table(heads, lines)
+
+
+def fetching_table(results):
+    """Return what it costs that stored documents have to be fetched and compared."""
+    heads = (
+        "one `add`, ms",
+        "documents",
+        "nothing fetched: share",
+        "median",
+        "99 %",
+        "fetched: share",
+        "documents each",
+        "median",
+        "99 %",
+        "64 KB made durable, ms: median",
+        "99 %",
+        "load",
+    )
+    lines = []
+    for title, row in rows_of(results):
+        single = row["single"]
+        apart, fetched = single["not_fetched"], single["fetched"]
+        total = single["all"]["count"]
+        each = single["fetched_documents"] / fetched["count"] if fetched["count"] else 0
+        lines.append(
+            (
+                title,
+                f"{row['size']:,}",
+                f"{apart['count'] / total:.2f}",
+                *(milliseconds(apart.get(key)) for key in ("p50", "p99")),
+                f"{fetched['count'] / total:.2f}",
+                f"{each:.1f}",
+                *(milliseconds(fetched.get(key)) for key in ("p50", "p99")),
+                *(milliseconds(row["sync"][key]) for key in ("p50", "p99")),
+                f"{row['load']:.1f}",
+            )
+        )
+    return tables.table(heads, lines)
+
+
+def whole_table(results):
+    """Return what each index took from the first document to the last."""
+    heads = (
+        "all together",
+        "documents",
+        "seconds",
+        "documents/s",
+        "times counted",
+        "longest, s",
+        "longest close, s",
+        "search",
+    )
+    lines = []
+    for result in results:
+        rows, counted = result["rows"], result["recounts"]
+        documents = sum(row["many"]["documents"] for row in rows)
+        seconds = sum(row["many"]["seconds"] for row in rows)
+        longest = max((one["seconds"] for one in counted), default=None)
+        lines.append(
+            (
+                result["title"],
+                f"{documents:,}",
+                f"{seconds:,.0f}",
+                f"{documents / seconds:,.0f}",
+                str(len(counted)),
+                "–" if longest is None else tables.digits(longest),
+                tables.digits(max(row["close_seconds"] for row in rows)),
+                rows[-1]["scheme"],
+            )
+        )
+    return tables.table(heads, lines)
+
+
+def milliseconds(value):
+    """Return a time with two digits behind the point, or a dash."""
+    return "–" if value is None else f"{value:.2f}"
+
+
+def provenance(result):
+    """Return the line that says where an index was measured."""
+    settings = (f"{name} {value}" for name, value in (result["server"] or {}).items())
+    return f"*{'; '.join([tables.measured_on(result), *filter(None, [', '.join(settings)])])}*"
 
 
 def parse(arguments):

@@ -11,7 +11,7 @@ THRESHOLD = 0.8
 LIMITS = Limits(seconds=180, megabytes=8_000)
 
 #: The truth is by resemblance, so that is what has to decide.
-POSTINGS = {"threshold": THRESHOLD, "recipe": "general", "measure": "resemblance"}
+POSTINGS = {"threshold": THRESHOLD, "recipe": "general", "decide": {"measure": "resemblance"}}
 BANDS = {"threshold": THRESHOLD, "recipe": "minhash"}
 EXACT = {"threshold": THRESHOLD, "recipe": "shingle"}
 

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import index_inputs
 import machine
 import neardup
-from accuracy_table import table
+from tables import table
 
 HERE = Path(__file__).resolve().parent
 FOLDER, RESULT = HERE / ".inputs" / "server", HERE / "results" / "server.json"

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import bench_growth
 import cost_model
-import growth_plots
 import growth_results
 import page_words
+import plots
 import tables
 
 HERE = Path(__file__).resolve().parent
@@ -32,7 +32,7 @@ def write():
     results = growth_results.stored()
     rows = growth_results.rows(results)
     if results:
-        growth_plots.draw(rows, RESULTS)
+        plots.draw_growth(rows, bench_growth.LIMITS.seconds, RESULTS)
     stored = [(name, what, load(name)) for name, what in WORKS]
     parts = [
         HEAD,

@@ -16,8 +16,8 @@ from pathlib import Path
 import machine
 import neardup
 from accuracy_collections import MissingError, read
-from accuracy_table import table
 from neardup.papers import open_library
+from tables import table
 
 HERE = Path(__file__).resolve().parent
 INPUTS, RESULT = HERE / ".inputs" / "thesis", HERE / "results" / "thesis.json"

@@ -14,30 +14,15 @@ sentences do, and no two pieces resemble each other for it.
 import itertools
 import json
 import random
-import re
 from dataclasses import dataclass, field
 
 import numpy as np
-import zstandard
 
-import bench_news
 import corpus
 import truth
-from harness import WrongAnswerError
-
-CORPORA = corpus.NEWS.parent
-TOPICS = ("distractors", "education", "finance", "housing", "medical", "transport")
-FILES = (
-    "chinanews",
-    *(f"topics_zh/{topic}" for topic in TOPICS),
-    "laws",
-    "bulletins",
-)
-NEEDS = "needs the corpora of ../shared/corpora beside the repository"
 
 #: One text in ten is an edited copy of another.
 COPIES = 0.1
-TAG = re.compile(r"<[^<>]*>")
 
 #: A form of 162 characters with four gaps; what fills them makes 40 % of a text.
 FORM = (
@@ -123,16 +108,8 @@ def with_copies(texts, copies, rng):
 def pieces():
     """Yield pieces of 200 to 400 characters of all corpora, in the order of `FILES`."""
     rng = random.Random(corpus.SEED)
-    for text in documents_of(*FILES):
+    for text in corpus.documents_of(*corpus.CHINESE):
         yield from corpus.cut(text, rng)
-
-
-def documents_of(*names):
-    """Yield the documents of corpora as normalization leaves them, without tags."""
-    for name in names:
-        with zstandard.open(CORPORA / f"{name}.jsonl.zst", "rt", encoding="utf-8") as file:
-            for line in file:
-                yield corpus.plain(TAG.sub("", json.loads(line)["text"]))
 
 
 def recombined(sentences, rng):
@@ -146,7 +123,7 @@ def recombined(sentences, rng):
 def long_documents():
     """Return all laws, and two edited copies of each."""
     rng = random.Random(corpus.SEED)
-    collection = Collection([text for text in documents_of("laws") if text])
+    collection = Collection([text for text in corpus.documents_of("laws") if text])
     for place in range(len(collection.texts)):
         collection.copy(place, rng)
         collection.copy(place, rng)
@@ -158,7 +135,7 @@ def very_short(documents):
     rng = random.Random(corpus.SEED)
     copies = round(COPIES * documents)
     texts = []
-    for text in documents_of(*FILES):
+    for text in corpus.documents_of(*corpus.CHINESE):
         fitting = (s for s in corpus.SENTENCE.findall(text) if 10 <= len(s) <= 40)
         texts += itertools.islice(fitting, 1)
         if len(texts) == documents - copies:
@@ -200,67 +177,3 @@ def one_form(documents):
 def filled(filling):
     """Return the form with its gaps filled."""
     return corpus.plain("".join(itertools.chain(*zip(FORM, filling, strict=True))))
-
-
-class Truths:
-    """What is true of a collection: its planted pairs, and the pairs of an exact join.
-
-    Pairs are compared with the join's, and removed documents as in bench_news:
-    recall is of those that the one rule drops, precision is the share that
-    resembles an earlier document.
-    """
-
-    def __init__(self, path, checked):
-        """Begin without the exact pairs; `checked`: whether they are to be made twice."""
-        self.path, self.checked = path, checked
-        with path.open("rb") as file:
-            self.documents = sum(1 for _ in file)
-        self.planted = np.load(planted_path(path))
-        self.exact = {}
-
-    def learn(self, threshold, answer):
-        """Take the pairs of an exact join for the truth."""
-        pairs = np.column_stack((answer["a"], answer["b"]))
-        if self.checked:
-            name = f"{self.path.stem}_{threshold:g}_truth.npy"
-            texts = corpus.read_pieces(self.path)
-            expected = truth.cached(
-                self.path.with_name(name), lambda: truth.resemblance_pairs(texts, threshold)
-            )
-            if not np.array_equal(np.sort(self.codes(pairs)), np.sort(self.codes(expected[:, :2]))):
-                raise WrongAnswerError(f"{len(pairs)} pairs joined, {len(expected)} expected")
-        self.exact[threshold] = pairs
-
-    def copies(self, threshold, answer):
-        """Return the share of the planted pairs of at least a resemblance that were found."""
-        wanted = self.planted[self.planted[:, 2] >= threshold, :2].astype(np.int64)
-        if "removed" in answer:
-            return share(np.isin(wanted, answer["removed"]).any(axis=1))
-        return share(np.isin(self.codes(wanted), self.found(answer)))
-
-    def against(self, threshold, answer):
-        """Return recall and precision against the exact pairs; nothing where there are none."""
-        if threshold not in self.exact:
-            return {}
-        exact = self.exact[threshold]
-        if "removed" in answer:
-            wanted, right = bench_news.rule(exact), bench_news.earlier(exact)
-            found = answer["removed"]
-        else:
-            wanted = right = self.codes(exact)
-            found = self.found(answer)
-        return {"recall": share(np.isin(wanted, found)), "precision": share(np.isin(found, right))}
-
-    def found(self, answer):
-        """Return one number for each pair of an answer."""
-        return self.codes(np.column_stack((answer["a"], answer["b"])))
-
-    def codes(self, pairs):
-        """Return one number for each pair, whichever stands first."""
-        pairs = pairs.astype(np.int64)
-        return pairs.min(axis=1) * self.documents + pairs.max(axis=1)
-
-
-def share(flags):
-    """Return the share of what is true; 1 of nothing."""
-    return float(np.mean(flags)) if len(flags) else 1.0
