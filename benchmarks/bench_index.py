@@ -192,85 +192,62 @@ def body(results):
     return "\n\n".join([*parts, *dict.fromkeys(map(provenance, results))])
 
 
-def rows_of(results):
-    """Return (title, row) of all sizes of all indexes."""
-    return [(result["title"], row) for result in results for row in result["rows"]]
-
-
 def growth_table(results):
     """Return a line for each index and size."""
-    heads = (
-        "index",
-        "documents",
-        "together: documents/s",
-        "MB/s",
-        "one `add`, ms: median",
-        "90 %",
-        "99 %",
-        "longest",
-        "a query, ms: median",
-        "99 %",
-        "bytes a document",
-        "memory, MB",
-        "kept",
-        "copies found",
-    )
-    lines = []
-    for title, row in rows_of(results):
-        many, one, asked = row["many"], row["single"]["all"], row["query"]["all"]
-        lines.append(
-            (
-                title,
-                f"{row['size']:,}",
-                f"{many['documents'] / many['seconds']:,.0f}",
-                tables.digits(many["megabytes"] / many["seconds"]),
-                *(milliseconds(one[key]) for key in ("p50", "p90", "p99", "max")),
-                *(milliseconds(asked[key]) for key in ("p50", "p99")),
-                f"{row['bytes'] / row['size']:,.0f}",
-                f"{row['memory']['own']:,.0f}" if row["memory"] else "–",
-                f"{row['kept']:,}",
-                f"{many['found'] / many['planted']:.3f}",
-            )
-        )
-    return tables.table(heads, lines)
+    readers = {
+        "documents": lambda row: f"{row['size']:,}",
+        "together: documents/s": lambda row: (
+            f"{row['many']['documents'] / row['many']['seconds']:,.0f}"
+        ),
+        "MB/s": lambda row: tables.digits(row["many"]["megabytes"] / row["many"]["seconds"]),
+        "one `add`, ms: median": lambda row: milliseconds(row["single"]["all"]["p50"]),
+        "90 %": lambda row: milliseconds(row["single"]["all"]["p90"]),
+        "99 %": lambda row: milliseconds(row["single"]["all"]["p99"]),
+        "longest": lambda row: milliseconds(row["single"]["all"]["max"]),
+        "a query, ms: median": lambda row: milliseconds(row["query"]["all"]["p50"]),
+        "a query, 99 %": lambda row: milliseconds(row["query"]["all"]["p99"]),
+        "bytes a document": lambda row: f"{row['bytes'] / row['size']:,.0f}",
+        "memory, MB": lambda row: f"{row['memory']['own']:,.0f}" if row["memory"] else "–",
+        "kept": lambda row: f"{row['kept']:,}",
+        "copies found": lambda row: f"{row['many']['found'] / row['many']['planted']:.3f}",
+    }
+    return of_sizes("index", readers, results)
 
 
 def fetching_table(results):
     """Return what it costs that stored documents have to be fetched and compared."""
-    heads = (
-        "one `add`, ms",
-        "documents",
-        "nothing fetched: share",
-        "median",
-        "99 %",
-        "fetched: share",
-        "documents each",
-        "median",
-        "99 %",
-        "64 KB made durable, ms: median",
-        "99 %",
-        "load",
-    )
-    lines = []
-    for title, row in rows_of(results):
-        single = row["single"]
-        apart, fetched = single["not_fetched"], single["fetched"]
-        total = single["all"]["count"]
-        each = single["fetched_documents"] / fetched["count"] if fetched["count"] else 0
-        lines.append(
-            (
-                title,
-                f"{row['size']:,}",
-                f"{apart['count'] / total:.2f}",
-                *(milliseconds(apart.get(key)) for key in ("p50", "p99")),
-                f"{fetched['count'] / total:.2f}",
-                f"{each:.1f}",
-                *(milliseconds(fetched.get(key)) for key in ("p50", "p99")),
-                *(milliseconds(row["sync"][key]) for key in ("p50", "p99")),
-                f"{row['load']:.1f}",
-            )
-        )
-    return tables.table(heads, lines)
+
+    def share(row, kind):
+        return f"{row['single'][kind]['count'] / row['single']['all']['count']:.2f}"
+
+    def each(row):
+        count = row["single"]["fetched"]["count"]
+        return f"{row['single']['fetched_documents'] / count if count else 0:.1f}"
+
+    readers = {
+        "documents": lambda row: f"{row['size']:,}",
+        "nothing fetched: share": lambda row: share(row, "not_fetched"),
+        "median": lambda row: milliseconds(row["single"]["not_fetched"].get("p50")),
+        "99 %": lambda row: milliseconds(row["single"]["not_fetched"].get("p99")),
+        "fetched: share": lambda row: share(row, "fetched"),
+        "documents each": each,
+        "fetched: median": lambda row: milliseconds(row["single"]["fetched"].get("p50")),
+        "fetched: 99 %": lambda row: milliseconds(row["single"]["fetched"].get("p99")),
+        "64 KB made durable, ms: median": lambda row: milliseconds(row["sync"]["p50"]),
+        "durable: 99 %": lambda row: milliseconds(row["sync"]["p99"]),
+        "load": lambda row: f"{row['load']:.1f}",
+    }
+    return of_sizes("one `add`, ms", readers, results)
+
+
+def of_sizes(first, readers, results):
+    """Return a table with a line for each index and size, and a column for each reader."""
+    lines = [
+        [result["title"], *(read(row) for read in readers.values())]
+        for result in results
+        for row in result["rows"]
+    ]
+    return tables.table([first, *readers], lines)
 
 
 def whole_table(results):

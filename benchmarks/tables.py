@@ -7,9 +7,9 @@ README = Path(__file__).resolve().parent / "README.md"
 _WIDTH = 100
 
 
-def table(heading, rows):
-    """Return a table: the first column is text, the others are figures."""
-    lines = [heading, ["---", *["---:"] * (len(heading) - 1)], *rows]
+def table(heading, rows, text=1):
+    """Return a table: the first columns are text, the others are figures."""
+    lines = [heading, ["---"] * text + ["---:"] * (len(heading) - text), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
