@@ -79,8 +79,8 @@ def pair_scores(found: npt.ArrayLike, true: npt.ArrayLike) -> Scores:
     Parameters
     ----------
     found, true : array-like of shape (n_pairs, 2), whole numbers >= 0
-        Pairs of documents. Which comes first does not matter, and a pair that
-        stands twice counts once.
+        Pairs of documents. Their order does not matter, and a repeated
+        pair counts once.
 
     Returns
     -------

@@ -113,8 +113,8 @@ def passage_scores(found: Iterable[Case], true: Iterable[Case]) -> PassageScores
     Parameters
     ----------
     found : iterable of Case
-        The detections; tuples of the same six values will do. One that stands
-        twice counts twice.
+        The detections; tuples of the same six values will do. A repeated one
+        counts each time.
     true : iterable of Case
         The cases.
 

@@ -29,7 +29,7 @@ __all__ = ["Sweep", "sweep"]
 _RESAMPLES = 1000
 #: Resamples and left-out groups that are worked on together.
 _TOGETHER = 100
-#: Beyond so many pairs, groups of them are left out together.
+#: Beyond this number of pairs, groups of them are left out together.
 _GROUPS = 1000
 _MOST_DIGITS = 15
 #: A row after the last.

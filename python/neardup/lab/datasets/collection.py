@@ -73,7 +73,7 @@ def read_collection(folder: str | Path, *, progress: Progress | None = None) -> 
         ``id``, ``title`` and ``text``; each but ``distractors`` is a topic of
         the file's name.
     progress : Progress or None, default=None
-        Told of records without a usable text, which are left out.
+        Reports records without a usable text, which are left out.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def read_documents(
     inputs, format, text, id, title
         As in :func:`neardup.dedup_files`.
     progress : Progress or None, default=None
-        Told of each problem.
+        Reports each problem.
 
     Raises
     ------

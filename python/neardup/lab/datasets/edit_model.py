@@ -192,7 +192,7 @@ class _Donors:
 
 
 class _Edits:
-    """A text under edit: what stands now in place of each character of it."""
+    """A text under edit: what now replaces each character of it."""
 
     def __init__(self, text: str, draw: Draws, donors: _Donors) -> None:
         self._text = text
@@ -278,12 +278,12 @@ class _Edits:
         return True
 
     def _swap(self, level: str, a: spans.Span, b: spans.Span, limit: int) -> bool:
-        """Swap two neighbours; what stands between them stays."""
+        """Swap two neighbours; what is between them stays."""
         first, second = self._text[slice(*a)], self._text[slice(*b)]
         # Blanks after a word belong to its place, not to the word.
         first, second = first.rstrip(" \t"), second.rstrip(" \t")
         between = self._text[a[0] + len(first) : b[0]]
-        # The shorter one moves past what stands between, or both are replaced.
+        # The shorter one moves past what is between, or both are replaced.
         shorter, longer = sorted((len(first), len(second)))
         cost = 2 * min(shorter + len(between), longer)
         if first == second or self.touched + cost > limit or not self._take(a[0], b[1]):

@@ -28,13 +28,13 @@ class LabelledPair:
     ----------
     id_a, id_b : str
     label : str
-        As it stands in the file.
+        As written in the file.
     duplicate : bool
         What the label is taken for.
     confidence : str
-        As it stands in the file; empty without.
+        As written in the file; empty without.
     line : int
-        Where the pair stands in the file, from 1.
+        Line of the pair in the file, from 1.
     """
 
     id_a: str

@@ -42,7 +42,7 @@ _MARK = re.compile(r"[^\w\s]")
 _CHINESE_MARK = re.compile(r"[，、；：。“”（）《》！？]")
 _EDITS = ("insertion", "deletion", "replacement", "mark")
 
-#: Words of one meaning, written as a pair; each stands for the other.
+#: Pairs of synonyms; each word replaces the other.
 _SYNONYMS = """
 提高/提升 增加/增多 减少/降低 开始/着手 结束/完结 认为/觉得 表示/指出 说明/表明 帮助/协助
 重要/要紧 主要/首要 非常/十分 已经/业已 可以/能够 必须/务必 应该/应当 因为/由于 所以/因此
@@ -133,7 +133,7 @@ def plant(
     -------
     tuple of Planted
         One for each host, in their order. Passages begin and end where
-        sentences of the source do, stand between sentences of the host, and no
+        sentences of the source do, are put between sentences of the host, and no
         two of a paper overlap or touch.
 
     Raises
@@ -214,7 +214,7 @@ def plant(
 
 
 def exchange_words(text: str) -> str:
-    """Return a text in which words of a table stand for others of their meaning.
+    """Return a text in which words of a table are replaced by synonyms.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ class _Change:
         return "".join(now)
 
     def _edit(self, character: str, letters: list[str], marks: str) -> str:
-        """What stands in the place of a character; always something else."""
+        """Return what replaces a character; always something else."""
         edit = self._draw.one(_EDITS)
         if edit == "deletion":
             return ""

@@ -43,7 +43,7 @@ SPLITS = ("test", "development")
 class Split:
     """One arrangement of a collection: which documents are copies of which.
 
-    Documents stand in a seeded shuffle, so that the first so many of them are
+    Documents are in the order of a seeded shuffle, so that the first N of them are
     a fair sample.
 
     Parameters
@@ -55,7 +55,7 @@ class Split:
     base : ndarray of shape (n_documents,), dtype int64
         For a copy the place of its original, for all others their own place.
     documents : Documents
-        Each document as it came; for a copy its original.
+        Each document as it was read; for a copy its original.
     pool : tuple of str
         Texts that edits draw from; none of them is a document here.
     seed : int
@@ -71,7 +71,7 @@ class Split:
 
     @property
     def untouched(self) -> npt.NDArray[np.bool_]:
-        """Whether each document is as it came: an original or a distractor."""
+        """Whether each document is unchanged: an original or a distractor."""
         own: npt.NDArray[np.bool_] = self.base == np.arange(len(self.base))
         return own
 

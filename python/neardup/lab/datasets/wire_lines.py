@@ -57,12 +57,12 @@ _HAS_HEAD = re.compile(
 _HAS_TAIL = re.compile(
     r"(?:\s*(?:[（(]完[）)]|[【（(]?(?:责任编辑|编辑|来源|稿件来源)[:：][^\n】)）]{1,20}[】)）]?))+\s*\Z"
 )
-#: A tail is looked for among so many last characters.
+#: A tail is searched in this many last characters.
 _TAIL_REACH = 80
 
 
 def head_of(text: str) -> Span:
-    """Return where the text's own opening line of a source stands.
+    """Return the span of the text's own opening line of a source.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def head_of(text: str) -> Span:
 
 
 def tail_of(text: str) -> Span:
-    """Return where the text's own closing line of a source stands.
+    """Return the span of the text's own closing line of a source.
 
     Returns
     -------

@@ -192,7 +192,7 @@ def evaluate_pairs(
     force : bool, default=False
         Replace results in the folder.
     progress : neardup._engine.ingest.Progress or None, default=None
-        Told what is going on.
+        Progress callbacks; None ignores them.
 
     Returns
     -------
@@ -230,6 +230,7 @@ def evaluate_pairs(
     >>> result.recommended.name, result.recommended.sweep.cut_off  # doctest: +SKIP
     ('resemblance(5)', 0.44)
     """
+    from neardup._engine.ingest import Progress
     from neardup.lab.experiments.labelled_pairs.report import FILES, files_of
 
     check_whole(seed, "seed", 0)
@@ -247,12 +248,8 @@ def evaluate_pairs(
     require("lab.metrics", "lab", "sklearn")
     with open_folder(folder, FILES, force=force) as write:
         labelled = read_truth(check_path(truth, "truth"))
-
-        def say(stage: str) -> None:
-            if progress is not None:
-                progress.stage(stage, None)
-
-        say("documents")
+        progress = progress or Progress()
+        progress.stage("documents", None)
         documents, problems = read_documents(
             inputs,
             format=format,
@@ -263,8 +260,8 @@ def evaluate_pairs(
         )
         pairs = _located(labelled, documents)
         is_true = np.array([pair.duplicate for pair in labelled.pairs], np.bool_)
-        measured = measure_all(pairs, chosen, workers=workers, say=say)
-        say("cut-offs")
+        measured = measure_all(pairs, chosen, workers=workers, progress=progress)
+        progress.stage("cut-offs", None)
         measures = _ranked(measured, is_true, seed)
         deciding = [m for m in measures if m.can_decide]
         if not deciding:
@@ -272,7 +269,7 @@ def evaluate_pairs(
         recommended = next((m for m in deciding if _is_usable(m)), None)
         if recommended is None:
             raise InputError(Message("lab.no_useful_cut_off", file=str(truth)))
-        say("consequences")
+        progress.stage("consequences", None)
         places, clusters, contradictions = implied_clusters(pairs, is_true)
         consequences = [consequence("default", pairs, places, clusters, workers=workers)]
         consequences.append(
@@ -299,7 +296,7 @@ def evaluate_pairs(
             folder=folder,
         )
         if folder is not None:
-            say("figures and report")
+            progress.stage("figures and report", None)
             write(files_of(result))
     return result
 
@@ -340,7 +337,7 @@ def _located(truth: Truth, documents: Documents) -> Pairs:
 def _ranked(
     measured: list[Measured], is_true: npt.NDArray[np.bool_], seed: int
 ) -> tuple[MeasureResult, ...]:
-    """All measures, the best first; of equals the one that stands first is simpler."""
+    """All measures, the best first; of equals the first one is simpler."""
     swept: list[tuple[Measured, Sweep]] = [
         (m, sweep(m.values, is_true, by_distance=m.by_distance, seed=seed)) for m in measured
     ]

@@ -116,7 +116,7 @@ def consequence(
     -------
     Consequence
         A labelled document may be dropped for one that is not labelled. The
-        first labelled one of such a cluster then stands for that.
+        first labelled one of such a cluster then represents it.
     """
     import pyarrow as pa
 

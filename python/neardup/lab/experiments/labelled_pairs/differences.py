@@ -14,7 +14,7 @@ BEGIN, END = "⟦", "⟧"
 
 #: Characters shown on each side of a difference.
 _CONTEXT = 14
-#: A changed passage longer than this is shown as it stands, not letter by letter.
+#: A changed passage longer than this is shown as a whole, not letter by letter.
 _LONGEST = 400
 #: Characters of one difference that are shown.
 _SHOWN = 160
@@ -31,12 +31,12 @@ _Hunk = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Difference:
-    """One place where two texts differ, with what stands around it.
+    """One place where two texts differ, with its context.
 
     Parameters
     ----------
     a, b : str
-        Each text's side; what differs stands between `BEGIN` and `END`.
+        Each text's side; what differs is between `BEGIN` and `END`.
     """
 
     a: str

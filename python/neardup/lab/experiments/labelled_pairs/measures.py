@@ -17,7 +17,7 @@ name of a recipe       distance of its fingerprints in bits, else the similarity
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ from neardup.lab.experiments.labelled_pairs.rare_shingles import rare_overlaps
 from neardup.recipe import Recipe, load_recipe
 
 if TYPE_CHECKING:
+    from neardup._engine.ingest import Progress
     from neardup.lab.datasets.collection import Documents
 
 __all__ = ["SHINGLE", "Decider", "Measured", "Pairs", "measure_all"]
@@ -76,7 +77,7 @@ class Decider:
     name : str
     cut_off : float or None
         The recipe's own; None where it decides by another measure, and would
-        decide by this one only if told to.
+        decide by this one only on request.
     """
 
     recipe: str | Recipe
@@ -122,16 +123,12 @@ class Measured:
         return self.values <= cut_off if self.by_distance else self.values >= cut_off
 
 
-def _tell_nobody(_stage: str) -> None:
-    pass
-
-
 def measure_all(
     pairs: Pairs,
     recipes: Sequence[str | Recipe],
     *,
     workers: int = 0,
-    say: Callable[[str], None] = _tell_nobody,
+    progress: Progress | None = None,
 ) -> list[Measured]:
     """Return all measures of all pairs: of texts, then of sketches by recipe.
 
@@ -142,8 +139,8 @@ def measure_all(
         Each of another name.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes nothing.
-    say : callable, optional
-        Told what is going on.
+    progress : Progress or None, default=None
+        Reports each stage; None ignores it.
 
     Returns
     -------
@@ -151,11 +148,14 @@ def measure_all(
         A recipe whose sketches only find candidates, such as samples that are
         verified, is only among the deciders of another measure.
     """
+    from neardup._engine.ingest import Progress
+
+    progress = progress or Progress()
     sketched: list[Measured] = []
     deciders: dict[str, list[Decider]] = {}
     for recipe in recipes:
         loaded = load_recipe(recipe)
-        say(f"{loaded.name}: sketches")
+        progress.stage(f"{loaded.name}: sketches", None)
         own = _own_cut_off(recipe, loaded)
         found = _sketches(pairs, loaded, workers)
         if found is not None:
@@ -169,7 +169,7 @@ def measure_all(
             sketched.append(Measured(loaded.name, "sketch", by_distance, values, decides))
         if own is not None and own[0] not in _OF_SKETCHES:
             deciders.setdefault(own[0], []).append(Decider(recipe, loaded.name, own[1]))
-    say("texts")
+    progress.stage("texts", None)
     texts = [
         Measured(name, "text", False, values, tuple(deciders.get(name, ())))
         for name, values in _texts(pairs, workers).items()

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 __all__ = ["RARE", "rare_overlaps", "shingles"]
 
-#: A shingle is rare if at most so many different texts have it.
+#: A shingle is rare if at most this many different texts have it.
 RARE = 4
 
 

@@ -280,7 +280,7 @@ def _mistakes(result: PairsEvaluation, *, found: bool) -> Iterable[str]:
         return
     yield (
         f"Pairs {what}, at {best.name} {best.measured.bound(best.sweep.cut_off)}; the worst "
-        f"{len(shown)}. What differs stands between {BEGIN} and {END}; equal passages are left out."
+        f"{len(shown)}. What differs is between {BEGIN} and {END}; equal passages are left out."
     )
     for at in shown:
         yield from _side_by_side(result, at)

@@ -234,10 +234,12 @@ class _Experiment:
         workers: int,
         progress: Progress | None,
     ) -> None:
+        from neardup._engine.ingest import Progress
+
         self.seed, self.copies, self.rate = seed, copies, rate
         self._workers = workers
-        self._progress = progress
-        self._say("copies")
+        self._progress = progress or Progress()
+        self._progress.stage("copies", None)
         self.split, self.table, self.scorer = self._open(collection, "test")
         _, self._development, self._development_scorer = self._open(collection, "development")
 
@@ -250,8 +252,8 @@ class _Experiment:
         return float(longer), float(np.mean([text == copy for text, copy in pairs]))
 
     def run(self, method: Method, choice: str, cut_off: float, documents: int) -> Run:
-        """One cut-off on so many documents of the test split, timed."""
-        self._say(f"{method.name}: {choice} cut-off, {documents:,} documents")
+        """One cut-off on a number of documents of the test split, timed."""
+        self._progress.stage(f"{method.name}: {choice} cut-off, {documents:,} documents", None)
         places = self.split.first(documents)
         table = self.table.take(places)
         found = find_timed(method, table, cut_off, workers=self._workers)
@@ -259,7 +261,7 @@ class _Experiment:
 
     def sweep(self, method: Method) -> list[Point]:
         """All cut-offs on the development split, the strictest first."""
-        self._say(f"{method.name}: all cut-offs")
+        self._progress.stage(f"{method.name}: all cut-offs", None)
         found = find(method, self._development, method.loosest, workers=self._workers)
         points = self._development_scorer.sweep(found, method)
         return [Point(method.name, cut_off, None, scores) for cut_off, scores in points]
@@ -268,7 +270,7 @@ class _Experiment:
         """All methods at all edit rates, by method."""
         points = []
         for rate in SWEPT_RATES:
-            self._say(f"edits of {rate:.0%}")
+            self._progress.stage(f"edits of {rate:.0%}", None)
             table = self.split.table("edits", rate)
             for run in runs:
                 found = find(run.method, table, run.cut_off, workers=self._workers)
@@ -281,10 +283,6 @@ class _Experiment:
         split = make_split(collection, name, seed=self.seed)
         table = split.table(self.copies, self.rate)
         return split, table, Scorer(split, natural_repeats(split, table, workers=self._workers))
-
-    def _say(self, stage: str) -> None:
-        if self._progress is not None:
-            self._progress.stage(stage, None)
 
 
 def _check_list(sizes: Any) -> list[int] | None:

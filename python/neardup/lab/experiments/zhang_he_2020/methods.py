@@ -116,7 +116,7 @@ class Method:
         return value >= cut_off if self.by_threshold else value <= cut_off
 
 
-#: Methods of the published comparison, and recipes that came later.
+#: Methods of the published comparison, and later recipes.
 METHODS = (
     Method("classic", "classic", "max_distance", _DISTANCES),
     Method("keywords", "keywords", "max_distance", _DISTANCES),
