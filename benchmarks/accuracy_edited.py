@@ -10,7 +10,7 @@ from neardup.lab import EditModel
 from neardup.lab.datasets.collection import read_collection
 from neardup.lab.datasets.split import make_split
 from neardup.lab.experiments.zhang_he_2020.methods import METHODS, Method, find
-from neardup.lab.experiments.zhang_he_2020.scoring import Scorer, natural_repeats
+from neardup.lab.experiments.zhang_he_2020.scoring import Scorer
 from tables import percent, table
 
 RATES = (0.02, 0.05, 0.10, 0.15, 0.20, 0.30)
@@ -38,8 +38,7 @@ def measure():
         documents = split.table("edits", rate)
         if scorer is None:
             # Of untouched documents, so the same at all rates.
-            natural = natural_repeats(split, documents, workers=WORKERS)
-            scorer = Scorer(split, natural)
+            scorer = Scorer(split, documents, workers=WORKERS)
         for name in RECIPES:
             method = methods[name]
             found = find(method, documents, method.default, workers=WORKERS)
@@ -47,7 +46,7 @@ def measure():
     return {
         "documents": len(split.base),
         "copies": scorer.true_pairs,
-        "natural": len(natural),
+        "natural": len(scorer.natural),
         "tallies": tallies,
         "english": {rate: _english(rate) for rate in _ENGLISH_RATES},
     }

@@ -9,7 +9,7 @@ from neardup.lab.datasets.split import make_split
 from neardup.lab.experiments.zhang_he_2020.findings import PUBLISHED, findings
 from neardup.lab.experiments.zhang_he_2020.methods import find, find_timed, paper_methods
 from neardup.lab.experiments.zhang_he_2020.results import PAPER, score_run
-from neardup.lab.experiments.zhang_he_2020.scoring import Scorer, natural_repeats
+from neardup.lab.experiments.zhang_he_2020.scoring import Scorer
 from tables import table
 
 #: The first seed is that of the table, of the others the recall is shown.
@@ -27,7 +27,7 @@ def measure():
     for seed in SEEDS:
         split = make_split(collection, "test", seed=seed)
         documents = split.table("reposts")
-        scorer = Scorer(split, natural_repeats(split, documents, workers=WORKERS))
+        scorer = Scorer(split, documents, workers=WORKERS)
         places = split.first(len(documents))
         for one in paper_methods():
             search = find_timed if seed == SEEDS[0] else find

@@ -46,7 +46,7 @@ from neardup.lab.experiments.zhang_he_2020.results import (
     Run,
     score_run,
 )
-from neardup.lab.experiments.zhang_he_2020.scoring import Scorer, natural_repeats
+from neardup.lab.experiments.zhang_he_2020.scoring import Scorer
 from neardup.lab.report import open_folder
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def _measure(
         topics=experiment.split.topics,
         documents=documents,
         true_pairs=experiment.scorer.true_pairs,
-        natural=experiment.scorer.natural_pairs,
+        natural=len(experiment.scorer.natural),
         seed=experiment.seed,
         copies=experiment.copies,
         rate=experiment.rate,
@@ -282,7 +282,7 @@ class _Experiment:
     def _open(self, collection: Collection, name: str) -> tuple[Split, pa.Table, Scorer]:
         split = make_split(collection, name, seed=self.seed)
         table = split.table(self.copies, self.rate)
-        return split, table, Scorer(split, natural_repeats(split, table, workers=self._workers))
+        return split, table, Scorer(split, table, workers=self._workers)
 
 
 def _check_list(sizes: Any) -> list[int] | None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from neardup.lab.datasets.split import Split
 
-__all__ = ["ASIDE", "RIGHT", "WRONG", "Scorer", "Tally", "natural_repeats"]
+__all__ = ["ASIDE", "RIGHT", "WRONG", "Scorer", "Tally"]
 
 RIGHT, WRONG, ASIDE = 1, 0, -1
 
@@ -58,50 +58,34 @@ class Tally:
         return strict.precision
 
 
-def natural_repeats(split: Split, table: pa.Table, *, workers: int = 0) -> Places:
-    """Return the pairs of untouched documents that repeat each other anyway.
+class Scorer:
+    """Counts what is right and what is wrong among found pairs of one split.
+
+    A pair of a copy and its own original is right. A pair whose originals repeat each
+    other naturally is set aside: neither right nor wrong. All other pairs are wrong.
 
     Parameters
     ----------
     split : Split
     table : pyarrow.Table
-        Its documents; those that are copies are left out here.
+        Its documents.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes nothing.
 
-    Returns
-    -------
-    ndarray of shape (n_pairs, 2), dtype int64
-        Places of the documents; the smaller first.
-
     Notes
     -----
-    All pairs with resemblance(5) of at least .5: the recipe ``shingle`` is
-    exact.
-    """
-    found = find(_RESEMBLES, table.filter(split.untouched), _NATURAL, workers=workers)
-    return np.sort(np.column_stack([found.a, found.b]), axis=1)
-
-
-class Scorer:
-    """Counts what is right and what is wrong among found pairs of one split.
-
-    A pair of a copy and its own original
-    is right. A pair whose originals repeat each other naturally is set aside:
-    neither right nor wrong. All other pairs are wrong.
-
-    Parameters
-    ----------
-    split : Split
-    natural : ndarray of shape (n_pairs, 2), dtype int64
-        The natural repeats of this split.
+    Natural repeats are all pairs of untouched documents with resemblance(5) of at least
+    .5: the recipe ``shingle`` is exact.
     """
 
-    def __init__(self, split: Split, natural: Places) -> None:
+    def __init__(self, split: Split, table: pa.Table, *, workers: int = 0) -> None:
+        found = find(_RESEMBLES, table.filter(split.untouched), _NATURAL, workers=workers)
         self._split = split
-        self._natural = np.unique(self._codes(natural[:, 0], natural[:, 1]))
-        #: Pairs of a copy and its original, and pairs that repeat each other naturally.
-        self.true_pairs, self.natural_pairs = int((~split.untouched).sum()), len(natural)
+        self._codes_of_natural = np.unique(self._codes(found.a, found.b))
+        #: Places of the pairs that repeat each other naturally; of shape (n_pairs, 2).
+        self.natural: Places = np.sort(np.column_stack([found.a, found.b]), axis=1)
+        #: Number of pairs of a copy and its original.
+        self.true_pairs = int((~split.untouched).sum())
 
     def labels(self, a: Places, b: Places) -> npt.NDArray[np.int8]:
         """Return for each pair whether it is RIGHT, WRONG or set ASIDE.
@@ -117,7 +101,7 @@ class Scorer:
         """
         base = self._split.base
         labels = np.full(len(a), WRONG, np.int8)
-        labels[np.isin(self._codes(base[a], base[b]), self._natural)] = ASIDE
+        labels[np.isin(self._codes(base[a], base[b]), self._codes_of_natural)] = ASIDE
         labels[base[a] == base[b]] = RIGHT
         return labels
 

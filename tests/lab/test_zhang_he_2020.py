@@ -21,7 +21,7 @@ from neardup.lab.experiments.zhang_he_2020.findings import findings
 from neardup.lab.experiments.zhang_he_2020.methods import find, paper_methods
 from neardup.lab.experiments.zhang_he_2020.report import markdown, tables, terminal
 from neardup.lab.experiments.zhang_he_2020.results import Run, score_run
-from neardup.lab.experiments.zhang_he_2020.scoring import Scorer, Tally, natural_repeats
+from neardup.lab.experiments.zhang_he_2020.scoring import Scorer, Tally
 from neardup.lab.figures import render
 
 pytestmark = pytest.mark.slow
@@ -407,7 +407,7 @@ def test_the_published_comparison_is_reproduced(shared, tmp_path):
     split = make_split(read_collection(tmp_path), "test")
     table = split.table("reposts")
     assert len(table) == 2500
-    scorer = Scorer(split, natural_repeats(split, table))
+    scorer = Scorer(split, table)
     places = split.first(len(table))
     runs = [
         score_run(one, "paper", *one.cut_offs, find(one, table, *one.cut_offs), scorer, places)
