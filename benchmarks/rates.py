@@ -97,7 +97,7 @@ def exchanged(texts):
     with clock("lists_s"):
         lists = turned(
             [
-                exchange.lists(list(entries), list(asked))
+                exchange.lists(list(entries), list(asked))[0]
                 for entries, asked in zip(
                     zip(*filed, strict=True), zip(*counts, strict=True), strict=True
                 )
