@@ -201,7 +201,7 @@ def _texts(pairs: Pairs, workers: int) -> dict[str, Floats]:
     normalized = [core.normalize(text) for text in pairs.documents.texts]
     places, compared = pairs.compared()
     texts = [normalized[place] for place in places]
-    rare = rare_overlaps(texts, compared, normalized, SHINGLE).tolist()
+    rare = rare_overlaps(texts, compared, normalized, SHINGLE)
     columns: dict[str, list[float]] = {
         f"resemblance({SHINGLE})": [],
         f"containment({SHINGLE})": [],
@@ -219,7 +219,7 @@ def _texts(pairs: Pairs, workers: int) -> dict[str, Floats]:
     return {f"content({SHINGLE})": _content(pairs, workers)} | found
 
 
-def _shares(counts: Sequence[int], equal: bool) -> tuple[float, float]:
+def _shares(counts: tuple[int, int, int], equal: bool) -> tuple[float, float]:
     """Resemblance, and the larger containment; of nothing at all 1 for equal texts, else 0."""
     in_a, in_b, common = counts
     union, fewer = in_a + in_b - common, min(in_a, in_b)

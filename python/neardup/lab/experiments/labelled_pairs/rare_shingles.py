@@ -6,10 +6,8 @@ shingle that hundreds of documents have is form, one that two have is content.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-
-import numpy as np
-import numpy.typing as npt
 
 __all__ = ["RARE", "rare_overlaps", "shingles"]
 
@@ -30,7 +28,7 @@ def shingles(text: str, k: int) -> set[str]:
 
 def rare_overlaps(
     texts: Sequence[str], pairs: Sequence[tuple[int, int]], collection: Iterable[str], k: int
-) -> npt.NDArray[np.int64]:
+) -> list[tuple[int, int, int]]:
     """Return how many rare shingles the texts of each pair have, and how many in common.
 
     Parameters
@@ -47,23 +45,19 @@ def rare_overlaps(
 
     Returns
     -------
-    ndarray of shape (n_pairs, 3), dtype int64
+    list of (int, int, int)
         Rare shingles of the first text, of the second, and of both.
 
     Examples
     --------
-    >>> rare_overlaps(["abcx", "abcy"], [(0, 1)], ["abcx", "abcy", *"ABCD"], 3).tolist()
-    [[2, 2, 1]]
+    >>> rare_overlaps(["abcx", "abcy"], [(0, 1)], ["abcx", "abcy", *"ABCD"], 3)
+    [(2, 2, 1)]
     """
-    from sklearn.feature_extraction.text import CountVectorizer
-
+    sets = [shingles(text, k) for text in texts]
     # Only shingles of `texts` are counted: the collection may be far larger.
-    vocabulary = sorted(set().union(*(shingles(text, k) for text in texts)) or {""})
-    counter = CountVectorizer(
-        analyzer=lambda text: shingles(text, k), vocabulary=vocabulary, dtype=np.int64
-    )
-    documents = counter.transform(dict.fromkeys(collection)).sum(axis=0)
-    rare = counter.transform(texts)[:, np.flatnonzero(documents <= RARE)]
-    a, b = (rare[list(side)] for side in zip(*pairs, strict=True))
-    counts = (np.asarray(some.sum(axis=1)).ravel() for some in (a, b, a.multiply(b)))
-    return np.column_stack(list(counts))
+    wanted = set().union(*sets)
+    carriers: Counter[str] = Counter()
+    for text in dict.fromkeys(collection):
+        carriers.update(wanted & shingles(text, k))
+    rare = [{shingle for shingle in own if carriers[shingle] <= RARE} for own in sets]
+    return [(len(rare[a]), len(rare[b]), len(rare[a] & rare[b])) for a, b in pairs]
