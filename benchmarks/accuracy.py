@@ -22,7 +22,7 @@ import accuracy_readings
 import accuracy_sketches
 from accuracy_collections import NAMES, SHARED, MissingError, collection, rows
 from accuracy_readings import of_different_days
-from accuracy_table import percent, table, wrapped
+from tables import percent, table, wrapped
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "accuracy.md"
 

@@ -3,21 +3,17 @@
 They lie beside the repository and are no part of it.
 """
 
-import io
-import json
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from pathlib import Path
 
 import pyarrow as pa
-import zstandard
 
+import corpus
 import neardup
+from corpus import NEEDS, SHARED
 from neardup import _core
 from neardup.recipe.assets import compiled
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "corpora"
-NEEDS = "needs the corpora in ../shared/corpora beside the repository"
 WORKERS = 2
 
 #: Shingle of all measures here, in characters.
@@ -46,9 +42,7 @@ def path_of(name):
 
 def read(name):
     """Return the records of a file of JSON lines."""
-    with path_of(name).open("rb") as file:
-        stream = zstandard.ZstdDecompressor().stream_reader(file)
-        return [json.loads(line) for line in io.TextIOWrapper(stream, encoding="utf-8")]
+    return list(corpus.records(path_of(name)))
 
 
 def rows(name):
@@ -117,12 +111,11 @@ class Collection:
     def corpus(self):
         """The collection in the core, which knows every measure of every pair."""
         core = compiled(self.recipe())
-        corpus = _core.Corpus(core, keeps_texts=True, shingle=SHINGLE, workers=WORKERS)
-        corpus.push(
-            self.table["text"].combine_chunks().cast("large_string"), titles=None, units=None
-        )
-        corpus.finish()
-        return corpus
+        found = _core.Corpus(core, keeps_texts=True, shingle=SHINGLE, workers=WORKERS)
+        texts = self.table["text"].combine_chunks().cast("large_string")
+        found.push(texts, titles=None, units=None)
+        found.finish()
+        return found
 
     def evidence(self, pair):
         """Return all that decides about a pair of ids."""

@@ -6,11 +6,12 @@ import pyarrow as pa
 
 import neardup
 from accuracy_collections import SHARED, WORKERS, MissingError, collection
-from accuracy_table import percent, table
 from neardup.lab import EditModel
-from neardup.lab.methods import METHODS, Method, find
-from neardup.lab.scoring import Scorer, natural_repeats
-from neardup.lab.split import make_split, read_collection
+from neardup.lab.datasets.collection import read_collection
+from neardup.lab.datasets.split import make_split
+from neardup.lab.experiments.zhang_he_2020.methods import METHODS, Method, find
+from neardup.lab.experiments.zhang_he_2020.scoring import Scorer
+from tables import percent, table
 
 RATES = (0.02, 0.05, 0.10, 0.15, 0.20, 0.30)
 #: The rate that the summary shows.
@@ -37,16 +38,15 @@ def measure():
         documents = split.table("edits", rate)
         if scorer is None:
             # Of untouched documents, so the same at all rates.
-            natural = natural_repeats(split, documents, workers=WORKERS)
-            scorer = Scorer(split, natural)
+            scorer = Scorer(split, documents, workers=WORKERS)
         for name in RECIPES:
             method = methods[name]
             found = find(method, documents, method.default, workers=WORKERS)
             tallies[name, rate] = scorer.tallies(found)[-1]
     return {
         "documents": len(split.base),
-        "copies": scorer.true_pairs[-1],
-        "natural": len(natural),
+        "copies": scorer.true_pairs,
+        "natural": len(scorer.natural),
         "tallies": tallies,
         "english": {rate: _english(rate) for rate in _ENGLISH_RATES},
     }

@@ -5,7 +5,7 @@ from collections import Counter
 
 from accuracy_collections import collection, rows
 from accuracy_readings import CLASSES, OTHER, UNREAD, of_different_days, readings, stratum
-from accuracy_table import percent, table
+from tables import percent, table
 
 _CONTENT_CUTS = (0.05, 0.1, 0.2, 0.3, 0.45)
 #: A search for less resemblance than this takes minutes: nearly all laws share some shingles.

@@ -4,14 +4,14 @@ import numpy as np
 import pyarrow as pa
 
 from accuracy_collections import SHINGLE, WORKERS, path_of, read, rows
-from accuracy_table import interval, table
 from neardup import _core
-from neardup.lab.bootstrap import bootstrap_interval
-from neardup.lab.measures import Measured, Pairs, measure_all
-from neardup.lab.split import Documents, read_documents
-from neardup.lab.sweep import f1_of_sums, sweep
+from neardup._engine.recipe_assets import compiled
+from neardup.lab.datasets.collection import Documents, read_documents
+from neardup.lab.experiments.labelled_pairs.measures import Measured, Pairs, measure_all
+from neardup.lab.metrics import bootstrap_interval, f1_of_sums
+from neardup.lab.thresholds import sweep
 from neardup.recipe import load_recipe
-from neardup.recipe.assets import compiled
+from tables import interval, table
 
 CONTENT, RESEMBLANCE = f"content({SHINGLE})", f"resemblance({SHINGLE})"
 #: Recipes whose own measure is one of texts, or which count words in the whole collection.

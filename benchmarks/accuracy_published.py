@@ -4,11 +4,13 @@ import os
 
 import machine
 from accuracy_collections import SHARED, WORKERS, MissingError
-from accuracy_table import table
-from neardup.lab.as_published import IMPROVED, PAPER, as_published, contenders, findings
-from neardup.lab.methods import find, find_timed
-from neardup.lab.scoring import Scorer, natural_repeats
-from neardup.lab.split import make_split, read_collection
+from neardup.lab.datasets.collection import read_collection
+from neardup.lab.datasets.split import make_split
+from neardup.lab.experiments.zhang_he_2020.findings import PUBLISHED, findings
+from neardup.lab.experiments.zhang_he_2020.methods import find, find_timed, paper_methods
+from neardup.lab.experiments.zhang_he_2020.results import PAPER, score_run
+from neardup.lab.experiments.zhang_he_2020.scoring import Scorer
+from tables import table
 
 #: The first seed is that of the table, of the others the recall is shown.
 SEEDS = (0, 1, 2)
@@ -21,16 +23,16 @@ def measure():
         raise MissingError(f"{folder.name}: is missing.")
     before = os.getloadavg()[0]
     collection = read_collection(folder)
-    runs, recalls = [], {one.name: [] for one in contenders()}
+    runs, recalls = [], {one.name: [] for one in paper_methods()}
     for seed in SEEDS:
         split = make_split(collection, "test", seed=seed)
         documents = split.table("reposts")
-        scorer = Scorer(split, natural_repeats(split, documents, workers=WORKERS))
+        scorer = Scorer(split, documents, workers=WORKERS)
         places = split.first(len(documents))
-        for one in contenders():
+        for one in paper_methods():
             search = find_timed if seed == SEEDS[0] else find
-            found = search(one.method, documents, one.cut_off, workers=WORKERS)
-            run = as_published(one, found, scorer, places)
+            found = search(one, documents, *one.cut_offs, workers=WORKERS)
+            run = score_run(one, PAPER, *one.cut_offs, found, scorer, places)
             recalls[one.name].append(run.recall)
             if seed == SEEDS[0]:
                 runs.append(run)
@@ -39,7 +41,7 @@ def measure():
 
 def summary(found):
     """Return precision and recall of `improved`, as the paper counts."""
-    run = next(run for run in found["runs"] if run.kind == IMPROVED)
+    run = next(run for run in found["runs"] if run.name == "improved")
     return f"{run.precision:.3f} and {run.recall:.3f}"
 
 
@@ -47,7 +49,7 @@ def page(found):
     """Return the section."""
     rows = []
     for run in found["runs"]:
-        everywhere, pairs = run.everywhere, run.pairs.scores
+        everywhere, pairs = run.everywhere, run.overall.scores
         others = ", ".join(f"{recall:.3f}" for recall in found["recalls"][run.name][1:])
         rows.append(
             [
@@ -58,7 +60,7 @@ def page(found):
                 f"{pairs.precision:.3f} / {pairs.recall:.3f}",
                 others,
                 f"{run.seconds:.1f}",
-                "{:.3f} / {:.3f}".format(*PAPER) if run.kind == IMPROVED else "behind",
+                "{:.3f} / {:.3f}".format(*PUBLISHED) if run.name == "improved" else "behind",
             ]
         )
     heading = [
@@ -74,7 +76,7 @@ def page(found):
     topics = [
         [
             run.name,
-            *(f"{t.scores.precision:.3f} / {t.scores.recall:.3f}" for t in run.tallies[:-1]),
+            *(f"{t.scores.precision:.3f} / {t.scores.recall:.3f}" for t in run.by_document[:-1]),
         ]
         for run in found["runs"]
     ]

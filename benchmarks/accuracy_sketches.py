@@ -10,9 +10,9 @@ import numpy as np
 import machine
 import neardup
 from accuracy_collections import WORKERS, collection
-from accuracy_table import table
 from neardup import _core
-from neardup.recipe.assets import compiled
+from neardup._engine.recipe_assets import compiled
+from tables import table
 
 _RUNS = 5
 #: Pairs of the estimate in all, and at most in each tenth of resemblance.

@@ -4,6 +4,7 @@ import corpus
 from harness import PRODUCT, Engine, Work, WrongAnswerError
 
 DOCUMENTS = 28_473
+UNVERIFIED = {"decide": {"measure": "sketch"}}
 
 
 def prepare():
@@ -33,7 +34,12 @@ WORKS = (
         "records, at the default threshold. Unverified: the samples alone decide.",
         engines=(
             Engine("neardup dedup", PRODUCT, "dedup_file"),
-            Engine("neardup dedup, unverified", PRODUCT, "dedup_file", {"measure": "sketch"}),
+            Engine(
+                "neardup dedup, unverified",
+                PRODUCT,
+                "dedup_file",
+                {"decide": {"measure": "sketch"}},
+            ),
         ),
     ),
 )

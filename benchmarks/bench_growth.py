@@ -13,7 +13,6 @@ import numpy as np
 import bench_news
 import corpus
 import growing
-import growth
 import truth
 from harness import PRODUCT, Engine, Work, WrongAnswerError
 
@@ -22,9 +21,7 @@ LIMITS = bench_news.LIMITS
 NAMES = {10_000: "growth_10k", 100_000: "growth_100k", 1_000_000: "growth_1m"}
 LARGEST = {10_000_000: "growth_10m"}
 
-#: The truth is by resemblance, so that is what has to decide.
-POSTINGS = {"threshold": THRESHOLD, "recipe": "general", "measure": "resemblance"}
-BANDS = {"threshold": THRESHOLD, "recipe": "minhash"}
+POSTINGS, BANDS = bench_news.POSTINGS, bench_news.BANDS
 
 ENGINES = (
     Engine("neardup, bands", PRODUCT, "dedup_file", BANDS),
@@ -36,23 +33,7 @@ ENGINES = (
     Engine("gaoya", "gaoya", "dedup_file", {"threshold": THRESHOLD}),
     Engine("rensa", "rensa", "dedup_file", {"threshold": THRESHOLD}),
     Engine("datasketch", "datasketch", "dedup_file", {"threshold": THRESHOLD}),
-    Engine("text-dedup", "text_dedup", "dedup_file", {"threshold": THRESHOLD}, several=True),
-    Engine("datatrove", "datatrove", "dedup_file", {"buckets": 16, "hashes": 12}, several=True),
-    Engine("data-juicer", "data_juicer", "dedup_file", {"threshold": THRESHOLD}, several=True),
-    Engine(
-        "Spark MLlib MinHashLSH",
-        "spark_mllib",
-        "dedup_file",
-        {"threshold": THRESHOLD, "tables": 3, "memory": "6g"},
-        several=True,
-    ),
-    Engine("simhash-pybind", "simhash_pybind", "dedup_file", {"max_distance": 8, "blocks": 10}),
-    Engine(
-        "FAISS MultiHash",
-        "faiss",
-        "dedup_file",
-        {"max_distance": 8, "tables": 3, "bits": 21, "flips": 2},
-    ),
+    *bench_news.PEERS,
 )
 
 
@@ -92,7 +73,7 @@ def work(documents, name):
         title=f"Near-duplicates of {documents:,} short documents, file to file",
         prepare=functools.partial(growing.made, documents),
         judge=functools.partial(judge, documents),
-        needs=growth.NEEDS,
+        needs=corpus.NEEDS,
         threads=2,
         documents=documents,
         limits=LIMITS,

@@ -18,12 +18,12 @@ import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import bench_schemes
 import corpus
 import harness
 import index_inputs
-import index_tables
 import machine
+import plots
+import tables
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
@@ -76,11 +76,11 @@ def main(arguments=None):
             if options.keep or options.up_to >= case.largest:
                 store(result)
             else:
-                print(index_tables.body([result]))
+                print(body([result]))
     stored = results()
     if stored:
-        index_tables.write(HERE / "README.md", stored)
-        index_tables.plot(RESULTS / "index.png", stored)
+        tables.replace_section("index", body(stored))
+        plots.draw_index(stored, RESULTS / "index.png")
     different = disagreement(stored)
     if different:
         sys.exit(f"bench_index.py: {different}")
@@ -116,7 +116,7 @@ def measured(case, largest, url):
                 # The address of a database has a password, which others could read as an argument.
                 [sys.executable, str(HERE / "index_run.py")],
                 input=json.dumps(order),
-                env=harness.environment(WORKERS) | bench_schemes.inherited(),
+                env=harness.environment(WORKERS),
                 text=True,
                 check=False,
             )
@@ -184,6 +184,114 @@ def store(result):
     ordered = [found[case.name] for case in CASES if case.name in found]
     text = json.dumps(ordered, indent=1, ensure_ascii=False) + "\n"
     (RESULTS / "index.json").write_text(text, encoding="utf-8")
+
+
+def body(results):
+    """Return all tables, and where they were measured."""
+    parts = [growth_table(results), fetching_table(results), whole_table(results)]
+    return "\n\n".join([*parts, *dict.fromkeys(map(provenance, results))])
+
+
+def growth_table(results):
+    """Return a line for each index and size."""
+    readers = {
+        "documents": lambda row: f"{row['size']:,}",
+        "together: documents/s": lambda row: (
+            f"{row['many']['documents'] / row['many']['seconds']:,.0f}"
+        ),
+        "MB/s": lambda row: tables.digits(row["many"]["megabytes"] / row["many"]["seconds"]),
+        "one `add`, ms: median": lambda row: milliseconds(row["single"]["all"]["p50"]),
+        "90 %": lambda row: milliseconds(row["single"]["all"]["p90"]),
+        "99 %": lambda row: milliseconds(row["single"]["all"]["p99"]),
+        "longest": lambda row: milliseconds(row["single"]["all"]["max"]),
+        "a query, ms: median": lambda row: milliseconds(row["query"]["all"]["p50"]),
+        "a query, 99 %": lambda row: milliseconds(row["query"]["all"]["p99"]),
+        "bytes a document": lambda row: f"{row['bytes'] / row['size']:,.0f}",
+        "memory, MB": lambda row: f"{row['memory']['own']:,.0f}" if row["memory"] else "–",
+        "kept": lambda row: f"{row['kept']:,}",
+        "copies found": lambda row: f"{row['many']['found'] / row['many']['planted']:.3f}",
+    }
+    return of_sizes("index", readers, results)
+
+
+def fetching_table(results):
+    """Return what it costs that stored documents have to be fetched and compared."""
+
+    def share(row, kind):
+        return f"{row['single'][kind]['count'] / row['single']['all']['count']:.2f}"
+
+    def each(row):
+        count = row["single"]["fetched"]["count"]
+        return f"{row['single']['fetched_documents'] / count if count else 0:.1f}"
+
+    readers = {
+        "documents": lambda row: f"{row['size']:,}",
+        "nothing fetched: share": lambda row: share(row, "not_fetched"),
+        "median": lambda row: milliseconds(row["single"]["not_fetched"].get("p50")),
+        "99 %": lambda row: milliseconds(row["single"]["not_fetched"].get("p99")),
+        "fetched: share": lambda row: share(row, "fetched"),
+        "documents each": each,
+        "fetched: median": lambda row: milliseconds(row["single"]["fetched"].get("p50")),
+        "fetched: 99 %": lambda row: milliseconds(row["single"]["fetched"].get("p99")),
+        "64 KB made durable, ms: median": lambda row: milliseconds(row["sync"]["p50"]),
+        "durable: 99 %": lambda row: milliseconds(row["sync"]["p99"]),
+        "load": lambda row: f"{row['load']:.1f}",
+    }
+    return of_sizes("one `add`, ms", readers, results)
+
+
+def of_sizes(first, readers, results):
+    """Return a table with a line for each index and size, and a column for each reader."""
+    lines = [
+        [result["title"], *(read(row) for read in readers.values())]
+        for result in results
+        for row in result["rows"]
+    ]
+    return tables.table([first, *readers], lines)
+
+
+def whole_table(results):
+    """Return what each index took from the first document to the last."""
+    heads = (
+        "all together",
+        "documents",
+        "seconds",
+        "documents/s",
+        "times counted",
+        "longest, s",
+        "longest close, s",
+        "search",
+    )
+    lines = []
+    for result in results:
+        rows, counted = result["rows"], result["recounts"]
+        documents = sum(row["many"]["documents"] for row in rows)
+        seconds = sum(row["many"]["seconds"] for row in rows)
+        longest = max((one["seconds"] for one in counted), default=None)
+        lines.append(
+            (
+                result["title"],
+                f"{documents:,}",
+                f"{seconds:,.0f}",
+                f"{documents / seconds:,.0f}",
+                str(len(counted)),
+                "–" if longest is None else tables.digits(longest),
+                tables.digits(max(row["close_seconds"] for row in rows)),
+                rows[-1]["scheme"],
+            )
+        )
+    return tables.table(heads, lines)
+
+
+def milliseconds(value):
+    """Return a time with two digits behind the point, or a dash."""
+    return "–" if value is None else f"{value:.2f}"
+
+
+def provenance(result):
+    """Return the line that says where an index was measured."""
+    settings = (f"{name} {value}" for name, value in (result["server"] or {}).items())
+    return f"*{'; '.join([tables.measured_on(result), *filter(None, [', '.join(settings)])])}*"
 
 
 def parse(arguments):

@@ -11,9 +11,30 @@ THRESHOLD = 0.8
 LIMITS = Limits(seconds=180, megabytes=8_000)
 
 #: The truth is by resemblance, so that is what has to decide.
-POSTINGS = {"threshold": THRESHOLD, "recipe": "general", "measure": "resemblance"}
+POSTINGS = {"threshold": THRESHOLD, "recipe": "general", "decide": {"measure": "resemblance"}}
 BANDS = {"threshold": THRESHOLD, "recipe": "minhash"}
 EXACT = {"threshold": THRESHOLD, "recipe": "shingle"}
+
+#: Peers that do the same work in both collections, each by its best plan for it.
+PEERS = (
+    Engine("text-dedup", "text_dedup", "dedup_file", {"threshold": THRESHOLD}, several=True),
+    Engine("datatrove", "datatrove", "dedup_file", {"buckets": 16, "hashes": 12}, several=True),
+    Engine("data-juicer", "data_juicer", "dedup_file", {"threshold": THRESHOLD}, several=True),
+    Engine(
+        "Spark MLlib MinHashLSH",
+        "spark_mllib",
+        "dedup_file",
+        {"threshold": THRESHOLD, "tables": 3, "memory": "6g"},
+        several=True,
+    ),
+    Engine("simhash-pybind", "simhash_pybind", "dedup_file", {"max_distance": 8, "blocks": 10}),
+    Engine(
+        "FAISS MultiHash",
+        "faiss",
+        "dedup_file",
+        {"max_distance": 8, "tables": 3, "bits": 21, "flips": 2},
+    ),
+)
 
 
 def expected():
@@ -123,33 +144,7 @@ WORKS = (
             Engine("rensa, LSH pairs", "rensa", "pairs_file", {"threshold": 0.8}, 3),
             Engine("rensa, deduplicator", "rensa", "dedup_file", {"threshold": 0.8}, 3),
             Engine("datasketch, LSH pairs", "datasketch", "pairs_file", {"threshold": 0.8}, 2),
-            Engine(
-                "simhash-pybind", "simhash_pybind", "dedup_file", {"max_distance": 8, "blocks": 10}
-            ),
-            Engine(
-                "FAISS MultiHash",
-                "faiss",
-                "dedup_file",
-                {"max_distance": 8, "tables": 3, "bits": 21, "flips": 2},
-            ),
-            Engine("text-dedup", "text_dedup", "dedup_file", {"threshold": 0.8}, 1, several=True),
-            Engine(
-                "datatrove",
-                "datatrove",
-                "dedup_file",
-                {"buckets": 16, "hashes": 12},
-                1,
-                several=True,
-            ),
-            Engine("data-juicer", "data_juicer", "dedup_file", {"threshold": 0.8}, 1, several=True),
-            Engine(
-                "Spark MLlib MinHashLSH",
-                "spark_mllib",
-                "dedup_file",
-                {"threshold": 0.8, "tables": 3, "memory": "6g"},
-                1,
-                several=True,
-            ),
+            *PEERS,
         ),
     ),
 )

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import index_inputs
 import machine
 import neardup
-from accuracy_table import table
+from tables import table
 
 HERE = Path(__file__).resolve().parent
 FOLDER, RESULT = HERE / ".inputs" / "server", HERE / "results" / "server.json"
@@ -159,8 +159,7 @@ class Server:
 
     def memory(self):
         """Return the bytes that the process has in memory, without pages of files."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(status.split("RssAnon:")[1].split()[0]) * 1024
+        return round(machine.memory(self.process.pid)["own"] * 2**20)
 
 
 def send(name, port):

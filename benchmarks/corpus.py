@@ -1,10 +1,9 @@
-"""Inputs made of the news corpus: always the same bytes from the same corpus.
+"""The corpora, and inputs made of them: always the same bytes from the same corpora.
 
-The corpus lies beside the repository and is no part of it. What is made of it
-goes to benchmarks/.inputs/ and is made once.
+They lie beside the repository and are no part of it. What is made of them goes to
+benchmarks/.inputs/ and is made once.
 """
 
-import io
 import json
 import random
 import re
@@ -15,21 +14,37 @@ import zstandard
 
 HERE = Path(__file__).resolve().parent
 WORK = HERE / ".inputs"
-NEWS = HERE.parent.parent / "shared" / "corpora" / "chinanews.jsonl.zst"
-NEEDS = "needs ../shared/corpora/chinanews.jsonl.zst beside the repository"
+SHARED = HERE.parent.parent / "shared" / "corpora"
+NEWS = SHARED / "chinanews.jsonl.zst"
+TOPICS = ("distractors", "education", "finance", "housing", "medical", "transport")
+#: All Chinese corpora.
+CHINESE = ("chinanews", *(f"topics_zh/{topic}" for topic in TOPICS), "laws", "bulletins")
+NEEDS = "needs the corpora in ../shared/corpora beside the repository"
 
 SEED = 20200402
 WHITE_SPACE = re.compile(r"\s+")
 INVISIBLE = re.compile(r"[\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+TAG = re.compile(r"<[^<>]*>")
 SENTENCE = re.compile(r"[^。！？!?]*[。！？!?]?")
 
 
+def records(path):
+    """Yield the records of a compressed file of JSON lines."""
+    with zstandard.open(path, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
 def articles():
-    """Yield the corpus's texts in file order."""
-    with NEWS.open("rb") as file:
-        stream = zstandard.ZstdDecompressor().stream_reader(file)
-        for line in io.TextIOWrapper(stream, encoding="utf-8"):
-            yield json.loads(line)["text"]
+    """Yield the texts of the news in file order."""
+    for record in records(NEWS):
+        yield record["text"]
+
+
+def documents_of(*names):
+    """Yield the texts of corpora as normalization leaves them, without tags."""
+    for name in names:
+        for record in records(SHARED / f"{name}.jsonl.zst"):
+            yield plain(TAG.sub("", record["text"]))
 
 
 def sample():

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import growth_results
+import tables
 
 RATES = Path(__file__).resolve().parent / "results" / "rates.json"
 DOCUMENTS = 10**9
@@ -124,27 +125,30 @@ def table():
     rows = growth_results.rows(growth_results.stored())
     share, size = efficiency(rows)
     sent, counted = sent_by_spark(rows)
-    lines = [
-        "| document, bytes | cores | hours | read and sketch | exchange | verify | write "
-        "| network | storage | core hours | shuffled, TB |",
-        "|---:|" + "---:|" * 10,
-    ]
+    lines = []
     for document_bytes in (rate["bytes"], LONG_BYTES):
         for cores in CORES:
             cost = reckoned(rate, candidates, share, sent, cores, document_bytes)
-            parts = (
-                cost.sketch,
-                cost.exchange,
-                cost.verify,
-                cost.write,
-                cost.network,
-                cost.storage,
-            )
+            kinds = ("sketch", "exchange", "verify", "write", "network", "storage")
             cells = [f"{document_bytes:,.0f}", f"{cores:,}", f"**{cost.hours:.2f}**"]
-            cells += [f"{part / 3600:.2f}" for part in parts]
-            cells += [f"{cost.hours * cores:,.0f}", f"{cost.shuffled / 1e12:.2f}"]
-            lines.append("| " + " | ".join(cells) + " |")
-    return [*lines, "", *stated(rate, candidates, share, size), counted]
+            cells += [f"{getattr(cost, kind) / 3600:.2f}" for kind in kinds]
+            lines.append(
+                [*cells, f"{cost.hours * cores:,.0f}", f"{cost.shuffled / 1e12:.2f}"],
+            )
+    heading = (
+        "document, bytes",
+        "cores",
+        "hours",
+        "read and sketch",
+        "exchange",
+        "verify",
+        "write",
+        "network",
+        "storage",
+        "core hours",
+        "shuffled, TB",
+    )
+    return [tables.table(heading, lines), "", *stated(rate, candidates, share, size), counted]
 
 
 def stated(rate, candidates, share, size, assumed=ASSUMED):

@@ -20,6 +20,8 @@ from limits import LimitError, Limits, limited
 
 HERE = Path(__file__).resolve().parent
 PRODUCT = "neardup"
+#: Variables that a run has from this process.
+KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT", "LD_LIBRARY_PATH", "PYTHONPATH")
 #: Of limited works an engine's first run that takes longer is its only one.
 LONG = 10
 
@@ -188,9 +190,5 @@ def environment(threads):
         name: str(threads)
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
     }
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name in ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT", "LD_LIBRARY_PATH")
-    }
+    kept = {name: value for name, value in os.environ.items() if name in KEPT}
     return kept | bounds | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}

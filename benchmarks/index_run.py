@@ -7,7 +7,6 @@ file, its bytes are counted, and it is opened again.
 
 import json
 import os
-import re
 import sys
 import tempfile
 import time
@@ -16,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import index_inputs
+import machine
 import neardup
 from neardup.index import adding
 from neardup.index.store import Session
@@ -66,7 +66,7 @@ def grown(order, part, watched):
         row["sync"] = sync(order["folder"])
         row["single"] = singles(index, part.single, watched)
         row["query"] = queries(index, part.queries, watched)
-        row["memory"] = memory()
+        row["memory"] = machine.memory()
         stats = index.stats()
         if stats.documents != part.size:
             raise RuntimeError(f"{location}: {stats.documents} documents instead of {part.size}")
@@ -156,17 +156,6 @@ def sync(folder):
             synced(file.fileno())
             seconds.append(time.perf_counter() - begun)
     return spread(1000 * np.array(seconds))
-
-
-def memory():
-    """Return MB of this process: its own, and of files mapped; None where not told."""
-    try:
-        status = Path("/proc/self/status").read_text("ascii")
-    except OSError:
-        return None
-    kilobytes = dict(re.findall(r"(\w+):\s*(\d+) kB", status))
-    names = {"own": "RssAnon", "mapped": "RssFile", "peak": "VmHWM"}
-    return {name: int(kilobytes[field]) / 1024 for name, field in names.items()}
 
 
 if __name__ == "__main__":

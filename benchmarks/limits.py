@@ -5,15 +5,15 @@ count what is reserved and never used. Children are known by their session, so
 that one whose parent ended is still counted, and ended.
 """
 
+import contextlib
 import os
-import signal
 import subprocess
 import tempfile
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
-PROCESSES = Path("/proc")
+import psutil
+
 EVERY = 0.2
 #: From this size on what processes share is told apart from what each has.
 LARGE_MB = 50
@@ -66,52 +66,37 @@ def watched(process, limits):
 
 def end(process):
     """End what is left of a session."""
-    for pid in members(process.pid):
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
+    for one in members(process.pid):
+        with contextlib.suppress(psutil.Error):
+            one.kill()
     process.kill()
     process.wait()
 
 
 def members(session):
-    """Return the processes of a session; none where the system does not say."""
+    """Return the processes of a session."""
     found = []
-    for folder in PROCESSES.glob("[0-9]*"):
-        try:
-            # After the name, which may hold anything: state, parent, group, session.
-            fields = (folder / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[3]) == session:
-            found.append(int(folder.name))
+    for process in psutil.process_iter():
+        with contextlib.suppress(OSError):
+            if os.getsid(process.pid) == session:
+                found.append(process)
     return found
 
 
-def held_mb(pids):
+def held_mb(processes):
     """Return the memory of processes in MB; what several share is counted once."""
-    resident = {pid: pages_mb(pid) for pid in pids}
-    large = [pid for pid, size in resident.items() if size > LARGE_MB]
-    if len(large) < 2:
-        return sum(resident.values())
-    return sum(share_mb(pid) or resident[pid] for pid in resident)
+    resident = [memory_of(process, "rss") for process in processes]
+    if sum(size > LARGE_MB for size in resident) < 2:
+        return sum(resident)
+    # Each page divided by who holds it.
+    return sum(memory_of(process, "pss") for process in processes)
 
 
-def pages_mb(pid):
-    """Return what of a process is in memory."""
+def memory_of(process, kind):
+    """Return a process's memory in MB; 0 if it has ended."""
     try:
-        pages = int((PROCESSES / str(pid) / "statm").read_text("ascii").split()[1])
-    except (OSError, IndexError):
+        found = process.memory_info() if kind == "rss" else process.memory_full_info()
+    except psutil.Error:
         return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-
-def share_mb(pid):
-    """Return a process's share of what it holds, each page divided by who holds it."""
-    try:
-        lines = (PROCESSES / str(pid) / "smaps_rollup").read_text("ascii").splitlines()
-    except OSError:
-        return 0.0
-    found = [int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:")]
-    return found[0] if found else 0.0
+    # Only Linux tells the shares.
+    return getattr(found, kind, found.rss) / 2**20

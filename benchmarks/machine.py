@@ -3,6 +3,7 @@
 import datetime
 import os
 import platform
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,21 @@ def memory_gb():
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
     except (ValueError, OSError):
         return None
+
+
+def memory(pid="self"):
+    """Return MB of a process: its own pages, those of files, its peak; None if not told.
+
+    The kernel's ru_maxrss survives exec: a process begins with what its parent had in memory
+    when it forked. VmHWM does not, so it is the peak.
+    """
+    try:
+        status = Path(f"/proc/{pid}/status").read_text("ascii")
+    except OSError:
+        return None
+    kilobytes = dict(re.findall(r"(\w+):\s*(\d+) kB", status))
+    names = {"own": "RssAnon", "mapped": "RssFile", "peak": "VmHWM"}
+    return {name: int(kilobytes[field]) / 1024 for name, field in names.items()}
 
 
 def commit():

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import bench_growth
 import cost_model
-import growth_plots
 import growth_results
 import page_words
+import plots
 import tables
 
 HERE = Path(__file__).resolve().parent
@@ -32,11 +32,11 @@ def write():
     results = growth_results.stored()
     rows = growth_results.rows(results)
     if results:
-        growth_plots.draw(rows, RESULTS)
+        plots.draw_growth(rows, bench_growth.LIMITS.seconds, RESULTS)
     stored = [(name, what, load(name)) for name, what in WORKS]
     parts = [
         HEAD,
-        *page_words.finding(rows),
+        page_words.finding(rows),
         PLOTS,
         size_table(rows, results),
         quality_table(rows, results),
@@ -67,16 +67,14 @@ def size_table(rows, results):
     """Return seconds and memory of each engine at each size, or where it ended."""
     sizes = sorted(results)
     lines = [
-        "| seconds · peak GB | " + " | ".join(f"{size:,}" for size in sizes) + " |",
-        "|---" + "|---:" * len(sizes) + "|",
+        [row.label, *(short(row.cells[size]) if size in row.cells else "–" for size in sizes)]
+        for row in rows
     ]
-    for row in rows:
-        cells = [short(row.cells[size]) if size in row.cells else "–" for size in sizes]
-        lines.append(f"| {row.label} | " + " | ".join(cells) + " |")
+    heading = ["seconds · peak GB", *(f"{size:,}" for size in sizes)]
     sizes_mb = ", ".join(
         f"{size:,} are {megabytes(result):,.0f} MB" for size, result in sorted(results.items())
     )
-    return "\n".join([*lines, "", f"Documents: {sizes_mb}."])
+    return f"{tables.table(heading, lines)}\n\nDocuments: {sizes_mb}."
 
 
 def megabytes(result):
@@ -93,43 +91,36 @@ def short(cell):
 
 def quality_table(rows, results):
     """Return recall, precision and speed at the three largest sizes that an engine finished."""
-    lines = [
-        "| documents | engine | recall | precision | F1 | MB/s | seconds | peak MB |",
-        "|---:|---|---:|---:|---:|---:|---:|---:|",
-    ]
+    lines = []
     for size in sorted(results)[-3:]:
         done = [row for row in rows if size in row.done]
         for row in sorted(done, key=lambda row: -round(row.done[size].f1, 3)):
             cell, found = row.done[size], row.done[size].quality
-            figures = [f"{found[key]:.4f}" for key in ("recall", "precision", "f1")]
-            figures += [
-                tables.digits(found["megabytes"] / cell.seconds),
-                tables.digits(cell.seconds),
-                f"{cell.peak_mb:,.0f}",
-            ]
-            lines.append(f"| {size:,} | {row.label} | " + " | ".join(figures) + " |")
-    return "\n".join(lines)
+            lines.append(
+                [
+                    f"{size:,}",
+                    row.label,
+                    *(f"{found[key]:.4f}" for key in ("recall", "precision", "f1")),
+                    tables.digits(found["megabytes"] / cell.seconds),
+                    tables.digits(cell.seconds),
+                    f"{cell.peak_mb:,.0f}",
+                ]
+            )
+    heading = ["documents", "engine", "recall", "precision", "F1", "MB/s", "seconds", "peak MB"]
+    return tables.table(heading, lines, text=2)
 
 
 def works_table(stored):
     """Return neardup's and the best peer's figure of every other work."""
-    lines = [
-        "| work | neardup | best peer | |",
-        "|---|---:|---:|---|",
-    ]
+    lines = []
     for _, what, result in stored:
         if result is None:
             continue
         ours, theirs = page_words.best_of(result, own=True), page_words.best_of(result, own=False)
         cells = [page_words.figure(row) if row else "–" for row in (ours, theirs)]
-        lines.append(f"| {what} | {cells[0]} | {cells[1]} | {theirs['engine'] if theirs else ''} |")
-    return "\n".join(
-        [
-            *lines,
-            "",
-            "All engines, with memory: [the full record](../benchmarks/README.md#results).",
-        ]
-    )
+        lines.append([what, *cells, theirs["engine"] if theirs else ""])
+    record = "All engines, with memory: [the full record](../benchmarks/README.md#results)."
+    return f"{tables.table(['work', 'neardup', 'best peer', ''], lines)}\n\n{record}"
 
 
 def machines(results):

@@ -9,34 +9,12 @@ SPARK = ("neardup on Spark, bands", "Spark MLlib MinHashLSH")
 
 
 def finding(rows):
-    """Return what the growing collection shows, as paragraphs."""
+    """Return in two sentences who finds what is there on the growing collection, and how fast."""
     sizes = sorted({size for row in rows for size in row.done})
     peers = [row for row in rows if not row.ours and row.done]
     ours = [row for row in rows if row.ours and row.done]
     if not peers or not ours:
-        return ["Not measured yet."]
-    told = []
-    for size in sizes:
-        best = fastest(ours, size)
-        if best and fastest(peers, size):
-            told.append(f"- {size:,} documents: {best.label} {spoken(best.done[size])}; ")
-            told[-1] += peers_at(peers, size)
-        elif best:
-            all_ours = [f"{row.label} {spoken(row.done[size])}" for row in ours if size in row.done]
-            told.append(f"- {size:,} documents: no peer finished. {'; '.join(all_ours)}.")
-    reached = {}
-    for row in peers:
-        reached.setdefault(max(row.done), []).append(row.label)
-    until = "; ".join(f"{', '.join(labels)} {size:,}" for size, labels in sorted(reached.items()))
-    return [
-        headline(ours, peers, sizes),
-        "\n".join(told),
-        f"The most documents that each peer did within the limits: {until}.",
-    ]
-
-
-def headline(ours, peers, sizes):
-    """Return in two sentences who finds what is there, and who is the fastest."""
+        return "Not measured yet."
     least = min(cell.f1 for row in ours for cell in row.done.values())
     most = max((cell.f1, row.label) for row in peers for cell in row.done.values())
     winners = {}
@@ -56,30 +34,6 @@ def fastest(rows, size):
     return min(
         (r for r in rows if size in r.done), key=lambda r: r.done[size].seconds, default=None
     )
-
-
-def peers_at(peers, size):
-    """Return the fastest and the most accurate peer, and between what the others lie."""
-    done = [row for row in peers if size in row.done]
-    quick = fastest(done, size)
-    right = max(done, key=lambda row: row.done[size].f1)
-    text = f"the fastest peer, {quick.label}, {spoken(quick.done[size])}"
-    if right is not quick:
-        text += f"; the most accurate, {right.label}, {spoken(right.done[size])}"
-    others = [row.done[size] for row in done if row not in (quick, right)]
-    if others:
-        seconds = sorted(cell.seconds for cell in others)
-        scores = sorted(cell.f1 for cell in others)
-        text += (
-            f"; {len(others)} others {tables.digits(seconds[0])} to {tables.digits(seconds[-1])} s "
-            f"with F1 {scores[0]:.3f} to {scores[-1]:.3f}"
-        )
-    return text + "."
-
-
-def spoken(cell):
-    """Return a cell in words."""
-    return f"{tables.digits(cell.seconds)} s with F1 {cell.f1:.3f} and {cell.peak_mb / 1000:.2f} GB"
 
 
 def better(rows):

@@ -17,9 +17,9 @@ from rapidfuzz.distance import Levenshtein
 import machine
 import neardup
 from accuracy_collections import SHARED, MissingError, read
-from accuracy_table import percent, table
 from neardup.lab import Case, EditModel, passage_scores, plant
 from neardup.papers.align import align
+from tables import percent, table
 
 RESULT = Path(__file__).resolve().parent / "results" / "passages.json"
 PAPER_CHECK = SHARED.parent / "golden" / "paper_check"

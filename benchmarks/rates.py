@@ -21,7 +21,6 @@ import pyarrow as pa
 
 import corpus
 import growing
-import growth
 import machine
 
 RESULT = Path(__file__).resolve().parent / "results" / "rates.json"
@@ -40,7 +39,7 @@ def main(arguments=None):
     # Read once, by the first thing that needs threads.
     os.environ["RAYON_NUM_THREADS"] = "1"
     if growing.made(options.sizes[0]) is None:
-        sys.exit(f"rates.py: {growth.NEEDS}")
+        sys.exit(f"rates.py: {corpus.NEEDS}")
     result = {"rows": [measured(size) for size in options.sizes], "machine": machine.facts()}
     RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
@@ -98,7 +97,7 @@ def exchanged(texts):
     with clock("lists_s"):
         lists = turned(
             [
-                exchange.lists(list(entries), list(asked))
+                exchange.lists(list(entries), list(asked))[0]
                 for entries, asked in zip(
                     zip(*filed, strict=True), zip(*counts, strict=True), strict=True
                 )

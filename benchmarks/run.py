@@ -2,7 +2,8 @@
 
 Every work is done by neardup and by its peers in the same run, each engine in a
 process of its own, in turns. Results go to benchmarks/results/, one file per
-work, and the tables of benchmarks/README.md are made from them.
+work, and the tables of benchmarks/README.md are made from them. Works that compare
+neardup's own ways to find candidates are done only if they are named.
 """
 
 import argparse
@@ -14,10 +15,13 @@ from pathlib import Path
 import environments
 import harness
 import machine
+import plots
 import tables
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
+#: All works, those of 10^7, and those that are done only if they are named.
+KINDS = ("WORKS", "LARGE", "NAMED")
 MODULES = (
     "bench_words",
     "bench_characters",
@@ -26,27 +30,27 @@ MODULES = (
     "bench_news",
     "bench_corpus",
     "bench_growth",
+    "bench_schemes",
 )
 
 
-def works(large):
-    """Return all works in the order of the table; the large ones where asked for."""
-    found = []
-    for name in MODULES:
-        module = importlib.import_module(name)
-        found += module.WORKS + (getattr(module, "LARGE", ()) if large else ())
-    return found
+def works(*kinds):
+    """Return all works in the order of the table: WORKS, and LARGE and NAMED if asked for."""
+    modules = map(importlib.import_module, MODULES)
+    return [work for module in modules for kind in kinds for work in getattr(module, kind, ())]
 
 
 def main(arguments=None):
     """Run what is asked for; the exit code is 1 if an engine failed."""
     options = parse(arguments)
-    chosen = [w for w in works(options.large) if not options.works or w.name in options.works]
-    unknown = set(options.works) - {work.name for work in works(True)}
+    everything = works(*KINDS)
+    unknown = set(options.works) - {work.name for work in everything}
     if unknown:
         sys.exit(f"run.py: no work named {', '.join(sorted(unknown))}")
+    chosen = [work for work in everything if work.name in options.works]
+    chosen = chosen or works(*(KINDS[:2] if options.large else KINDS[:1]))
     if options.list:
-        print("\n".join(f"{work.name:18} {work.title}" for work in chosen))
+        print("\n".join(f"{work.name:18} {work.title}" for work in everything))
         return 0
     failed = False
     if not options.tables:
@@ -68,14 +72,18 @@ def main(arguments=None):
                 json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
             )
     if not (options.engines or options.trial):
-        tables.write(HERE / "README.md", results())
+        write_tables()
     return int(failed)
 
 
-def results():
-    """Return all stored results in the order of the works."""
-    found = [stored(work.name) for work in works(True)]
-    return [result for result in found if result is not None]
+def write_tables():
+    """Make the tables of the README, and of the ways to find candidates, from all results."""
+    compared = [found for work in works(*KINDS[:2]) if (found := stored(work.name))]
+    tables.replace_section("results", "\n\n".join(map(tables.table_of, compared)))
+    schemes = [found for work in works(KINDS[2]) if (found := stored(work.name))]
+    text = "\n\n".join(["# Ways to find candidates: every run", *map(tables.table_of, schemes)])
+    (RESULTS / "schemes.md").write_text(f"{text}\n", encoding="utf-8")
+    plots.draw_schemes(schemes, RESULTS / "schemes.svg")
 
 
 def stored(name):

@@ -1,16 +1,24 @@
-"""Results to the tables of benchmarks/README.md."""
+"""Results and prose as Markdown: the tables of the README and of the pages in docs/."""
 
-BEGIN = "<!-- results: made by run.py -->"
-END = "<!-- end of results -->"
+import textwrap
+from pathlib import Path
+
+README = Path(__file__).resolve().parent / "README.md"
+_WIDTH = 100
 
 
-def write(path, results):
-    """Replace what stands between the markers of a file."""
-    text = path.read_text("utf-8")
-    head, rest = text.split(BEGIN, 1)
-    tail = rest.split(END, 1)[1]
-    body = "\n\n".join(table_of(result) for result in results)
-    path.write_text(f"{head}{BEGIN}\n\n{body}\n\n{END}{tail}", encoding="utf-8")
+def table(heading, rows, text=1):
+    """Return a table: the first columns are text, the others are figures."""
+    lines = [heading, ["---"] * text + ["---:"] * (len(heading) - text), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def replace_section(name, body):
+    """Replace what stands between two markers of the README."""
+    begin, end = f"<!-- {name}: made by a program -->", f"<!-- end of {name} -->"
+    head, rest = README.read_text("utf-8").split(begin, 1)
+    tail = rest.split(end, 1)[1]
+    README.write_text(f"{head}{begin}\n\n{body}\n\n{end}{tail}", encoding="utf-8")
 
 
 def table_of(result):
@@ -19,15 +27,15 @@ def table_of(result):
     if "missing" in result:
         return "\n".join([*lines, f"Not run: {result['missing']}."])
     columns = columns_of(result["rows"]) or [("seconds", seconds)]
-    lines.append("| " + " | ".join(["engine", *(name for name, _ in columns)]) + " |")
-    lines.append("|---" + "|---:" * len(columns) + "|")
+    rows = []
     for row in result["rows"]:
         cells = [cell(row, read) for _, read in columns]
         if "stopped" in row:
             cells = [row["stopped"], *[""] * (len(columns) - 1)]
         if "failure" in row:
             cells = [f"failed: {row['failure']}".replace("|", "/"), *[""] * (len(columns) - 1)]
-        lines.append("| " + " | ".join([row["engine"], *cells]) + " |")
+        rows.append([row["engine"], *cells])
+    lines.append(table(["engine", *(name for name, _ in columns)], rows))
     if result["notes"]:
         lines += ["", result["notes"]]
     return "\n".join([*lines, "", "*" + provenance(result) + "*"])
@@ -89,6 +97,7 @@ COLUMNS = (
     ("expected", of("expected", "{:,}")),
     ("pairs", of("pairs", "{:,}")),
     ("hits", of("hits", "{:,}")),
+    ("candidates", of("candidates", "{:,}")),
     ("kept", of("kept", "{:,}")),
     ("removed", of("removed", "{:,}")),
     ("recall", of("recall", "{:.4f}")),
@@ -99,21 +108,58 @@ COLUMNS = (
     ("copies found", of("copies_found", "{:.3f}")),
     ("at distance", of("cut", "{}")),
     ("peak MB", lambda row: f"{row['peak_mb']:.0f}"),
-    ("before the work", lambda row: f"{row['base_mb']:.0f}"),
+    ("before the work", lambda row: f"{row['base_mb']:.0f}" if "base_mb" in row else None),
 )
 
 
 def provenance(result):
     """Return the line that says where and with what a work was measured."""
-    facts = result["machine"]
     versions = {}
     for row in result["rows"]:
         versions |= row.get("versions", {})
     versions.pop("numpy", None)
     with_versions = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
     runs = max((len(row.get("runs", [])) for row in result["rows"]), default=0)
+    told = f"{measured_on(result)}; threads: {result['threads']}; up to {runs} runs each"
+    return f"{told}; {with_versions}" if versions else told
+
+
+def measured_on(result):
+    """Return the date, the machine and the commit of a result."""
+    facts = result["machine"]
     return (
         f"{facts['date']}, {facts['processor']}, {facts['cores']} cores, {facts['memory_gb']} GB, "
-        f"{facts['system']}, Python {facts['python']}, commit {facts['commit']}; threads: "
-        f"{result['threads']}; up to {runs} runs each; {with_versions}"
+        f"{facts['system']}, Python {facts['python']}, commit {facts['commit']}"
+    )
+
+
+def percent(share):
+    """Return a share in whole percent."""
+    return f"{100 * share:.0f} %"
+
+
+def interval(bounds):
+    """Return an interval with two digits."""
+    return f"{bounds[0]:.2f}-{bounds[1]:.2f}"
+
+
+def wrapped(text):
+    """Return Markdown with its prose filled anew, since figures are of any length."""
+    return "\n\n".join(_filled(block) for block in text.split("\n\n"))
+
+
+def _filled(block):
+    if block.lstrip().startswith(("|", "#", "<")):
+        return block
+    items = block.strip("\n").split("\n- ")
+    lines = [items[0], *(f"- {item}" for item in items[1:])]
+    return "\n".join(
+        textwrap.fill(
+            " ".join(line.split()),
+            _WIDTH,
+            subsequent_indent="  " if line.startswith("- ") else "",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for line in lines
     )

@@ -16,8 +16,8 @@ from pathlib import Path
 import machine
 import neardup
 from accuracy_collections import MissingError, read
-from accuracy_table import table
 from neardup.papers import open_library
+from tables import table
 
 HERE = Path(__file__).resolve().parent
 INPUTS, RESULT = HERE / ".inputs" / "thesis", HERE / "results" / "thesis.json"
@@ -117,20 +117,11 @@ def one_run():
         "check": checked - opened,
         "page": time.perf_counter() - checked,
         "page_bytes": len(page.encode()),
-        "peak_memory": peak_memory(),
+        "peak_memory": round(machine.memory()["peak"] * 2**20),
         "rate": report.rates.total,
         "passages": len(report.passages),
         "sources": len(report.sources),
     }
-
-
-def peak_memory():
-    """Return the most bytes that this process had in memory.
-
-    `getrusage` would count what the parent had when it forked.
-    """
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0]) * 1024
 
 
 def timed(work):

@@ -8,13 +8,14 @@ import importlib.metadata
 import importlib.util
 import json
 import os
-import re
 import resource
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
+
+import machine
 
 PEERS = Path(__file__).resolve().parent / "peers"
 
@@ -59,16 +60,11 @@ def load(name):
 
 
 def own_peak():
-    """Return the peak memory of this process in MB.
-
-    The kernel's ru_maxrss survives exec: a process begins with what its parent
-    had in memory when it forked. VmHWM does not, so it is preferred.
-    """
-    try:
-        status = Path("/proc/self/status").read_text("ascii")
-    except OSError:
-        return megabytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-    return int(re.search(r"VmHWM:\s*(\d+) kB", status).group(1)) / 1024
+    """Return the peak memory of this process in MB."""
+    memory = machine.memory()
+    return (
+        memory["peak"] if memory else megabytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    )
 
 
 def peak_of_children():

@@ -79,14 +79,15 @@ def lookup(path, folder):
     return job
 
 
-def dedup_file(path, folder, *, threshold=None, recipe="general", measure=None, memory=None):
+def dedup_file(path, folder, *, threshold=None, recipe="general", decide=None, memory=None):
     """Run `neardup dedup`; `memory` bounds what it may hold."""
     output, removed = folder / "kept.jsonl", folder / "removed.jsonl"
-    options = rule(folder, threshold, recipe, measure)
+    options = rule(folder, threshold, recipe, decide)
     options += [] if memory is None else ["--memory", memory]
 
     def job():
-        facts = dedup(folder, str(path), "-o", str(output), "--removed", str(removed), *options)
+        arguments = (str(path), "-o", str(output), "--removed", str(removed))
+        facts = command("dedup", folder, *arguments, *options)
         return Answer(lambda: read_dedup(output, removed), facts)
 
     return job
@@ -109,51 +110,47 @@ def spark_file(path, folder, *, threshold, recipe, memory):
     return job
 
 
-def dedup(folder, *arguments):
-    """Run `neardup dedup`; return what its report says of the work."""
-    report = folder / "report.json"
-    command("dedup", *arguments, "--report", str(report))
-    return wanted(json.loads(report.read_text("utf-8"))["summary"])
-
-
 def wanted(counts):
     """Return of a summary what the cost model is made of."""
     keys = ("stages", "candidates", "rounds", "shuffled_bytes")
     return {key: counts[key] for key in keys if counts.get(key) is not None}
 
 
-def pairs_file(path, folder, *, threshold, recipe="general", measure=None):
+def pairs_file(path, folder, *, threshold=None, recipe="general", decide=None):
     """Run `neardup pairs`."""
     output = folder / "pairs.parquet"
-    options = rule(folder, threshold, recipe, measure)
+    options = rule(folder, threshold, recipe, decide)
 
     def job():
-        command("pairs", str(path), "-o", str(output), *options)
-        return Answer(lambda: read_pairs(path, output))
+        facts = command("pairs", folder, str(path), "-o", str(output), *options)
+        return Answer(lambda: read_pairs(path, output), facts)
 
     return job
 
 
-def rule(folder, threshold, recipe, measure):
-    """Return the options that say what a duplicate is; `measure` replaces the recipe's."""
-    if measure is not None:
+def rule(folder, threshold, recipe, decide):
+    """Return the options that say what a duplicate is; `decide` changes the recipe's."""
+    if decide is not None:
         path = folder / "recipe.toml"
-        path.write_text(load_recipe(recipe).replace(decide={"measure": measure}).to_toml())
+        path.write_text(load_recipe(recipe).replace(decide=decide).to_toml())
         recipe = str(path)
     limit = [] if threshold is None else ["--threshold", str(threshold)]
     return ["--recipe", recipe, *limit]
 
 
-def command(*arguments):
-    """Run the command line; a bad exit code is the harness's to report."""
+def command(name, folder, *arguments):
+    """Run a command; return what its report says. A bad exit code is the harness's to report."""
     program = Path(sysconfig.get_path("scripts")) / "neardup"
     found = str(program) if program.exists() else shutil.which("neardup")
     start = [found] if found else [sys.executable, "-m", "neardup"]
+    report = folder / "report.json"
+    options = ["--report", str(report), "--force", "--quiet"]
     done = subprocess.run(
-        [*start, *arguments, "--force", "--quiet"], stderr=subprocess.PIPE, text=True, check=False
+        [*start, name, *arguments, *options], stderr=subprocess.PIPE, text=True, check=False
     )
     if done.returncode != 0:
-        raise RuntimeError(f"neardup {arguments[0]}, exit code {done.returncode}: {done.stderr}")
+        raise RuntimeError(f"neardup {name}, exit code {done.returncode}: {done.stderr}")
+    return wanted(json.loads(report.read_text("utf-8"))["summary"])
 
 
 class Answer(dict):

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup import ParameterError
 from neardup.lab import EditModel
-from neardup.lab.passages import sentences, words
-from neardup.lab.wire_lines import head_of, tail_of
+from neardup.lab.datasets.sentences import sentences, words
+from neardup.lab.datasets.wire_lines import head_of, tail_of
 
 ENGLISH = (
     "The harbour master counted the boats twice on Monday. Nobody had seen the grey one leave. "
@@ -118,6 +118,7 @@ def test_pinned():
     assert copy.counts == {"line insertion": 1, "word replacement": 1}
 
 
+@example(text=": ", rate=0.5, id="Z\x89")
 @given(
     text=st.text(max_size=60) | st.text("甲乙丙丁。\n ab.", max_size=120),
     rate=st.floats(0, 0.5),

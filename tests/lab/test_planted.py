@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from neardup import ParameterError
-from neardup.lab import KINDS, exchange_words, passage_scores, passages, plant, planted
+from neardup.lab import KINDS, exchange_words, passage_scores, plant
+from neardup.lab.datasets import planted
+from neardup.lab.datasets import sentences as spans
 from neardup.lab.plagdet import Case
 
 
@@ -33,7 +35,7 @@ def sentences(text):
     """Spans of the sentences without the white space around them."""
     found = [
         (end - len(text[begin:end].lstrip()), begin + len(text[begin:end].rstrip()))
-        for begin, end in passages.sentences(text)
+        for begin, end in spans.sentences(text)
     ]
     return [(begin, end) for begin, end in found if begin < end]
 

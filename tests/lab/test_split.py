@@ -6,9 +6,10 @@ import pytest
 
 from neardup import InputError, ParameterError
 from neardup.lab import METHODS, Method, Scores
-from neardup.lab.methods import Found, find, select_methods
-from neardup.lab.scoring import ASIDE, RIGHT, WRONG, Scorer, natural_repeats
-from neardup.lab.split import Collection, Documents, make_split, read_collection
+from neardup.lab.datasets.collection import Collection, Documents, read_collection
+from neardup.lab.datasets.split import make_split
+from neardup.lab.experiments.zhang_he_2020.methods import Found, find, select_methods
+from neardup.lab.experiments.zhang_he_2020.scoring import ASIDE, RIGHT, WRONG, Scorer
 
 
 @pytest.fixture(scope="module")
@@ -111,8 +112,8 @@ def judged(write):
         documents([text + "另行通知。" for text in first] + [write("c0")], "c"),
     )
     split = make_split(collection, "test")
-    natural = natural_repeats(split, split.table("edits", rate=0.05))
-    return split, natural, Scorer(split, natural)
+    scorer = Scorer(split, split.table("edits", rate=0.05))
+    return split, scorer.natural, scorer
 
 
 def places(split, topic, *, copies):
@@ -128,7 +129,7 @@ def test_natural_repeats_are_pairs_of_untouched_documents(judged):
 
 def test_right_wrong_and_aside(judged):
     split, natural, scorer = judged
-    assert scorer.true_pairs == (2, 2, 4)
+    assert scorer.true_pairs == 4
     copies = places(split, 0, copies=True)
     originals = split.base[copies]
     repeats = [int(natural[(natural == at).any(axis=1)].sum()) - at for at in originals]
@@ -237,7 +238,7 @@ def test_a_filtered_sweep_is_what_the_runs_find(collection, name):
     (method,) = select_methods([name])
     split = make_split(collection, "test")
     table = split.table("edits")
-    scorer = Scorer(split, natural_repeats(split, table))
+    scorer = Scorer(split, table)
     loosest = find(method, table, method.loosest)
     swept = dict(scorer.sweep(loosest, method))
     for cut_off in (method.default, method.cut_offs[len(method.cut_offs) // 2]):

@@ -82,7 +82,7 @@ def pairs(
     """
     from neardup.cli.watch import Watch
     from neardup.lab import evaluate_pairs
-    from neardup.lab.pairs_report import terminal
+    from neardup.lab.experiments.labelled_pairs.report import terminal
 
     with Watch(quiet=quiet) as watch:
         result = evaluate_pairs(
@@ -175,7 +175,7 @@ def published(
     """
     from neardup.cli.watch import Watch
     from neardup.lab import published as run
-    from neardup.lab.report import terminal
+    from neardup.lab.experiments.zhang_he_2020.report import terminal
 
     with Watch(quiet=quiet) as watch:
         result = run(

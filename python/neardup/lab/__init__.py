@@ -8,7 +8,6 @@ how many of them were found; the metrics serve any result. Figures need the
 extra: ``pip install 'neardup[lab]'``.
 """
 
-from neardup.lab.bootstrap import bootstrap_interval
 from neardup.lab.cluster_metrics import (
     BCubed,
     KeptScores,
@@ -16,15 +15,21 @@ from neardup.lab.cluster_metrics import (
     b_cubed,
     kept_scores,
 )
-from neardup.lab.edit_model import EditedCopy, EditModel
-from neardup.lab.labelled import PairsEvaluation, evaluate_pairs
-from neardup.lab.methods import METHODS, Method
-from neardup.lab.metrics import Scores, average_precision, pair_scores, precision_recall_curve
+from neardup.lab.datasets.edit_model import EditedCopy, EditModel
+from neardup.lab.datasets.planted import KINDS, Planted, exchange_words, plant
+from neardup.lab.datasets.reposts import Repost, RepostModel
+from neardup.lab.experiments.labelled_pairs import PairsEvaluation, evaluate_pairs
+from neardup.lab.experiments.zhang_he_2020 import published
+from neardup.lab.experiments.zhang_he_2020.methods import METHODS, Method
+from neardup.lab.experiments.zhang_he_2020.results import PublishedResult
+from neardup.lab.metrics import (
+    Scores,
+    average_precision,
+    bootstrap_interval,
+    pair_scores,
+    precision_recall_curve,
+)
 from neardup.lab.plagdet import Case, PassageScores, passage_scores
-from neardup.lab.planted import KINDS, Planted, exchange_words, plant
-from neardup.lab.published_results import PublishedResult
-from neardup.lab.reposts import Repost, RepostModel
-from neardup.lab.zhang_he_2020 import published
 
 __all__ = [
     "KINDS",

@@ -1,23 +1,36 @@
-"""How good found pairs are: precision, recall, and their curve.
+"""How good found pairs are: precision, recall, their curve, and intervals.
 
-Empty cases have one rule: a share of nothing is 1. Who found nothing has said
-nothing wrong, so precision is 1; where there is nothing to find, recall is 1.
-All is plain NumPy and exact: counts are whole numbers.
+The curve is scikit-learn's. Empty cases have one rule: a
+share of nothing is 1. Who found nothing has said nothing wrong, so precision is 1;
+where there is nothing to find, recall is 1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from neardup._engine.extras import require
 from neardup._engine.validation import bad, check_whole
 
-__all__ = ["Scores", "average_precision", "pair_scores", "precision_recall_curve", "share"]
+__all__ = [
+    "Scores",
+    "average_precision",
+    "bootstrap_interval",
+    "count_scores",
+    "f1_of_sums",
+    "pair_scores",
+    "precision_recall_curve",
+    "scikit_learn",
+    "share",
+]
 
 Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -66,8 +79,8 @@ def pair_scores(found: npt.ArrayLike, true: npt.ArrayLike) -> Scores:
     Parameters
     ----------
     found, true : array-like of shape (n_pairs, 2), whole numbers >= 0
-        Pairs of documents. Which comes first does not matter, and a pair that
-        stands twice counts once.
+        Pairs of documents. Their order does not matter, and a repeated
+        pair counts once.
 
     Returns
     -------
@@ -137,14 +150,15 @@ def precision_recall_curve(
     if labels.shape != values.shape or (labels.size and labels.dtype != np.bool_):
         raise bad("is_true", "lab.truth_a_pair", is_true, count=values.size)
     check_whole(missed, "missed", 0)
-    order = np.argsort(-values, kind="stable")
-    values = values[order]
-    # Pairs of one similarity are all in or all out: a place ends each run of them.
-    last = np.flatnonzero(np.append(values[1:] != values[:-1], True)) if values.size else order
-    tp = np.cumsum(labels[order], dtype=np.int64)[last]
-    wanted = int(labels.sum()) + missed
-    recall = tp / wanted if wanted else np.ones(len(last))
-    return tp / (last + 1), recall, values[last]
+    distinct, rank = np.unique(values, return_inverse=True)
+    true = int(labels.sum())
+    if not true:
+        nothing = np.zeros(len(distinct))
+        return nothing, nothing + (not missed), distinct[::-1]
+    # Ranks, since scikit-learn refuses infinite scores.
+    precision, recall, _ = scikit_learn().precision_recall_curve(labels, rank)
+    # The last place is that of no threshold at all.
+    return precision[-2::-1], recall[-2::-1] * (true / (true + missed)), distinct[::-1]
 
 
 def average_precision(
@@ -179,6 +193,82 @@ def average_precision(
     return float(np.sum(precision * np.diff(recall, prepend=0.0)))
 
 
+def bootstrap_interval(
+    contributions: npt.ArrayLike,
+    statistic: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]],
+    *,
+    seed: int = 0,
+    resamples: int = 1000,
+) -> tuple[float, float]:
+    """Return the 95 % interval of a statistic of sums.
+
+    Parameters
+    ----------
+    contributions : array-like of shape (n_items, n_sums)
+        What each item, a pair or a document, adds to each of some sums; for
+        F1 over pairs one row such as ``(1, 0, 0)`` for each pair that is tp,
+        fp or fn.
+    statistic : callable
+        Sums, of shape (n_sums, resamples), to values of shape (resamples,).
+    seed : int, default=0
+        At least 0.
+    resamples : int, default=1000
+        How often the items are drawn again, with replacement; at least 1.
+
+    Returns
+    -------
+    (float, float)
+        The percentiles 2.5 and 97.5 of the values. (nan, nan) without items.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of bounds.
+
+    Notes
+    -----
+    The percentile bootstrap [1]_. Items of equal rows are drawn together from
+    a multinomial, which is the same and takes time by the number of
+    different rows instead of items.
+
+    References
+    ----------
+    .. [1] Efron, Tibshirani. An introduction to the bootstrap. 1993.
+
+    Examples
+    --------
+    >>> low, high = bootstrap_interval([[1], [0]] * 50, lambda sums: sums[0] / 100)
+    >>> 0.3 < low < 0.5 < high < 0.7
+    True
+    """
+    rows = np.asarray(contributions, np.float64)
+    if rows.ndim != 2:
+        raise bad("contributions", "lab.row_an_item", contributions)
+    check_whole(seed, "seed", 0)
+    check_whole(resamples, "resamples", 1)
+    if not len(rows):
+        return float("nan"), float("nan")
+    kinds, counts = np.unique(rows, axis=0, return_counts=True)
+    generator = np.random.Generator(np.random.PCG64(seed))
+    drawn = generator.multinomial(len(rows), counts / len(rows), size=resamples)
+    values = statistic((drawn @ kinds).T)
+    low, high = np.percentile(values, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def count_scores(found: Flags, true: Flags) -> Scores:
+    """Return the counts of pairs by whether each was found and whether it is true."""
+    return Scores(int((found & true).sum()), int((found & ~true).sum()), int((~found & true).sum()))
+
+
+def f1_of_sums(sums: Floats) -> Floats:
+    """Return F1 from rows of tp, fp and fn, for `bootstrap_interval`; 1 where all are 0."""
+    tp, fp, fn = sums
+    whole = 2 * tp + fp + fn
+    f1: Floats = np.divide(2 * tp, whole, out=np.ones_like(whole), where=whole > 0)
+    return f1
+
+
 def share(part: int, whole: int) -> float:
     """Return a part of a whole, in [0, 1]; 1 if the whole is nothing."""
     return part / whole if whole else 1.0
@@ -194,3 +284,11 @@ def _pairs(values: npt.ArrayLike, name: str) -> set[tuple[int, int]]:
         raise bad(name, "lab.pairs_of_two", values)
     ordered = np.sort(pairs, axis=1)
     return set(zip(ordered[:, 0].tolist(), ordered[:, 1].tolist(), strict=True))
+
+
+def scikit_learn() -> Any:
+    """Return the metrics of scikit-learn, which takes a second to import."""
+    require("lab.metrics", "lab", "sklearn")
+    from sklearn import metrics
+
+    return metrics

@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from neardup._engine.validation import bad, check_whole
@@ -33,7 +34,8 @@ from neardup.lab.metrics import share
 
 __all__ = ["Case", "PassageScores", "passage_scores"]
 
-_Spans = list[tuple[int, int]]
+#: A text, and begin and end of a span of it.
+_Span = tuple[Hashable, int, int]
 
 
 class Case(NamedTuple):
@@ -111,8 +113,8 @@ def passage_scores(found: Iterable[Case], true: Iterable[Case]) -> PassageScores
     Parameters
     ----------
     found : iterable of Case
-        The detections; tuples of the same six values will do. One that stands
-        twice counts twice.
+        The detections; tuples of the same six values will do. A repeated one
+        counts each time.
     true : iterable of Case
         The cases.
 
@@ -164,8 +166,8 @@ def passage_scores(found: Iterable[Case], true: Iterable[Case]) -> PassageScores
     """
     detections = [_checked(item, "found") for item in found]
     cases = [_checked(item, "true") for item in true]
-    right_of_detection: list[_Parts] = [_Parts() for _ in detections]
-    right_of_case: list[_Parts] = [_Parts() for _ in cases]
+    right_of_detection: list[list[_Span]] = [[] for _ in detections]
+    right_of_case: list[list[_Span]] = [[] for _ in cases]
     times = [0] * len(cases)
     at_place: dict[tuple[Hashable, Hashable], list[int]] = {}
     for at, detection in enumerate(detections):
@@ -173,76 +175,65 @@ def passage_scores(found: Iterable[Case], true: Iterable[Case]) -> PassageScores
     for number, case in enumerate(cases):
         for at in at_place.get((case.document, case.source), ()):
             common = _common(case, detections[at])
-            if common is not None:
+            if common:
                 times[number] += 1
-                right_of_case[number].add(*common)
-                right_of_detection[at].add(*common)
+                right_of_case[number] += common
+                right_of_detection[at] += common
     detected = sum(1 for count in times if count)
-    right = _characters(cases, right_of_case)
+    right = _covered(chain(*right_of_case))
     return PassageScores(
         cases=len(cases),
         detected=detected,
         detections=len(detections),
         precision=_mean_share(detections, right_of_detection),
         recall=_mean_share(cases, right_of_case),
-        micro_precision=share(right, _characters(detections)),
-        micro_recall=share(right, _characters(cases)),
+        micro_precision=share(right, _covered(chain(*map(_sides, detections)))),
+        micro_recall=share(right, _covered(chain(*map(_sides, cases)))),
         granularity=sum(times) / detected if detected else 1.0,
     )
 
 
-class _Parts:
-    """Spans of a document and of a source."""
-
-    def __init__(self) -> None:
-        self.here: _Spans = []
-        self.there: _Spans = []
-
-    def add(self, here: tuple[int, int], there: tuple[int, int]) -> None:
-        self.here.append(here)
-        self.there.append(there)
-
-    def size(self) -> int:
-        """How many characters they cover, of both sides."""
-        return _covered(self.here) + _covered(self.there)
+def _sides(case: Case) -> list[_Span]:
+    """The spans of the document and of the source; two texts even if they are called alike."""
+    return [
+        (("document", case.document), case.begin, case.end),
+        (("source", case.source), case.source_begin, case.source_end),
+    ]
 
 
-def _common(a: Case, b: Case) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """What two passages share on each side; None if nothing on one of them."""
-    here = max(a.begin, b.begin), min(a.end, b.end)
-    there = max(a.source_begin, b.source_begin), min(a.source_end, b.source_end)
-    return (here, there) if here[0] < here[1] and there[0] < there[1] else None
+def _common(a: Case, b: Case) -> list[_Span]:
+    """What two passages of the same texts share on each side; nothing if one side shares none."""
+    sides = [
+        (text, max(begin, other_begin), min(end, other_end))
+        for (text, begin, end), (_, other_begin, other_end) in zip(
+            _sides(a), _sides(b), strict=True
+        )
+    ]
+    return sides if all(begin < end for _, begin, end in sides) else []
 
 
-def _mean_share(passages: list[Case], right: list[_Parts]) -> float:
+def _mean_share(passages: list[Case], right: list[list[_Span]]) -> float:
     """Mean share of the passages' characters that are right."""
     if not passages:
         return 1.0
     shares = (
-        parts.size() / (case.end - case.begin + case.source_end - case.source_begin)
-        for case, parts in zip(passages, right, strict=True)
+        _covered(spans) / _covered(_sides(case))
+        for case, spans in zip(passages, right, strict=True)
     )
     return math.fsum(shares) / len(passages)
 
 
-def _characters(passages: list[Case], parts: list[_Parts] | None = None) -> int:
-    """Characters of all documents and sources in the passages, or in parts of them."""
-    here: dict[Hashable, _Spans] = {}
-    there: dict[Hashable, _Spans] = {}
-    for at, case in enumerate(passages):
-        ours = [(case.begin, case.end)] if parts is None else parts[at].here
-        theirs = [(case.source_begin, case.source_end)] if parts is None else parts[at].there
-        here.setdefault(case.document, []).extend(ours)
-        there.setdefault(case.source, []).extend(theirs)
-    return sum(_covered(spans) for side in (here, there) for spans in side.values())
-
-
-def _covered(spans: _Spans) -> int:
-    """How many characters some spans cover, each character once."""
-    total, reached = 0, 0
-    for begin, end in sorted(spans):
-        total += max(0, end - max(begin, reached))
-        reached = max(reached, end)
+def _covered(spans: Iterable[_Span]) -> int:
+    """How many characters some spans cover, each character of a text once."""
+    of_text: dict[Hashable, list[tuple[int, int]]] = {}
+    for text, begin, end in spans:
+        of_text.setdefault(text, []).append((begin, end))
+    total = 0
+    for own in of_text.values():
+        reached = 0
+        for begin, end in sorted(own):
+            total += max(0, end - max(begin, reached))
+            reached = max(reached, end)
     return total
 
 

@@ -1,356 +1,174 @@
-"""The report of the published experiment, and all its files together."""
+"""What the reports of all experiments are made of: tables, files and their folder.
+
+A report is Markdown, with the tables as CSV and the figures as SVG and PNG beside it in one
+folder. The files appear together or not at all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+import contextlib
+import csv
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
+from neardup._engine.messages import Message, system_words
+from neardup.exceptions import OutputError
+from neardup.lab.figures import Figures, render
 
-import neardup
-from neardup.lab.as_published import IMPROVED, PAPER, findings
-from neardup.lab.bootstrap import bootstrap_interval
-from neardup.lab.edit_model import RATES
-from neardup.lab.figures import FIGURES, draw
-from neardup.lab.split import OVERALL, REPOSTS
-from neardup.lab.tables import csv_files, plain_table
+__all__ = [
+    "Tables",
+    "check_output",
+    "file_names",
+    "files_of",
+    "image",
+    "markdown_table",
+    "open_folder",
+    "plain_table",
+]
 
-if TYPE_CHECKING:
-    from neardup.lab.metrics import Scores
-    from neardup.lab.published_results import PublishedResult, Run
+#: Header and rows by the name of a file, without ``.csv``.
+Tables = Mapping[str, tuple[Sequence[str], Iterable[Sequence[object]]]]
 
-__all__ = ["FILES", "REPORT", "as_published_section", "files_of", "markdown", "table", "terminal"]
+#: Endings of result files and of other outputs; a folder is not called so by intention.
+_FILES = (".md", ".txt", ".html", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".gz", ".zst")
 
-#: File name of the report.
-REPORT = "report.md"
-#: Names of all files of the results.
-FILES = (
-    REPORT,
-    *(
-        f"{name}.csv"
-        for name in ("as_published", "published", "choices", "sweep", "rates", "sizes")
-    ),
-    *(f"{name}.{kind}" for name in FIGURES for kind in ("svg", "png")),
-)
-
-_HOW = """\
-## How it was done
-
-- Of each topic's documents a seeded shuffle takes one half as originals. The other half takes no
-  part; one copy of each original takes its place. So each original has one true pair.
-- {copies} A copy keeps the title of its original, which favours a recipe that reads titles.
-- Each method is one call of `neardup.pairs` with its recipe. The best cut-off is the one of
-  highest F1 on a *development* split: the halves change places, and copies are made again; the
-  distractors are the same. All figures here are of the *test* split, of a run at that very
-  cut-off.
-- *By topic* counts the pairs with at least one document of the topic; pairs of two distractors
-  count only for *all*. As published, a document is right if it was found together with its own
-  copy or original; precision is the share of right documents among all documents found, recall
-  their share among the originals and copies of the topic. Elsewhere pairs are counted.
-- Seconds are medians of three runs with texts in memory: sketching, then search and verification.
-  A run at fewer documents has originals together with their copies, and distractors in the same
-  proportion.
-- Intervals hold 95 % of 1,000 bootstrap resamples of the pairs.
-
-## What was set aside
-
-{natural:,} pairs of untouched documents repeat each other by themselves: all that have a
-resemblance(5) of at least .5, found exactly by the recipe `shingle`. These pairs are neither right
-nor wrong, for all methods alike, and so are pairs of a copy with a natural repeat of its original.
-The column *strict* is the precision with all of them counted as wrong.
-
-Setting them aside favours methods that verify resemblance in one way: among untouched documents
-they cannot be wrong at cut-offs of .5 and more. Pairs that other methods find there resemble each
-other less than that on their texts, and count as wrong though a few of them are of one form or one
-event.
-
-## Files
-
-`as_published.csv` has the documents counted by method of the paper, number of documents and topic;
-`published.csv` the pairs by method, cut-off and topic; `choices.csv` the cut-offs and times;
-`sweep.csv` all cut-offs on the development split; `rates.csv` and `sizes.csv` what the last two
-figures show. Figures are there as SVG and PNG.
-"""
-
-_PAPER = """\
-Zhang and He (Computer Science and Application 10(2), 2020, doi 10.12677/csa.2020.102038) report
-for their method, here `improved`, a precision of about 95.3 % and a recall of about 94.0 %, better
-and faster than sampled shingles and traditional SimHash, which comes second. They count
-documents by topic, at distance 3. Their texts are not public, and they do not say how their similar
-documents were made, so these are other texts. The paper does not give the sample size of Shingle
-and whether stop words were kept, so two readings of each are shown."""
-
-_REPOSTS = """\
-A copy is made by `neardup.lab.RepostModel`: the same article with a line added at the head, the
-tail or both (agency, editor, source, time). Here a line adds {lengthened:.1%} to the text on
-average, and {unchanged:.1%} of the copies are unchanged."""
-
-_EDITS = """\
-A copy is made by `neardup.lab.EditModel`: characters, words and sentences are inserted, deleted,
-replaced and reordered, and lines of source and editor at head and tail change. What is inserted
-comes from the half that takes no part. Edited characters: {rate} of each text{drawn}."""
+Write = Callable[[Mapping[str, bytes]], None]
 
 
-def files_of(result: PublishedResult) -> dict[str, bytes]:
-    """Return tables, figures and report, by file name.
-
-    Parameters
-    ----------
-    result : PublishedResult
-
-    Returns
-    -------
-    dict of str to bytes
+def check_output(folder: Path) -> None:
+    """Raise if a path cannot be meant as a folder.
 
     Raises
     ------
-    MissingDependencyError
-        If matplotlib is not installed.
+    OutputError
+        If the path is ``-``, an existing file, or has a file's ending and is not
+        an existing folder.
     """
-    return {**csv_files(result), **draw(result), REPORT: markdown(result).encode()}
-
-
-def terminal(result: PublishedResult) -> str:
-    """Return plain tables: as published, then all methods at the best and at their own cut-offs."""
-    header = ("method", "cut-off", "precision", "recall", "F1", "strict", "seconds")
-    rows = []
-    for choice in ("best", "default"):
-        for run in result.chosen(choice):
-            scores = run.overall.scores
-            shares = (scores.precision, scores.recall, scores.f1, run.overall.strict_precision)
-            of = "best" if choice == "best" else "own"
-            rows.append(
-                (
-                    run.method,
-                    f"{of} {run.bound}",
-                    *(f"{share:.3f}" for share in shares),
-                    _seconds(run.seconds),
-                )
+    if str(folder) == "-":
+        raise OutputError(Message("lab.standard_output_is_no_folder"))
+    if folder.is_dir():
+        return
+    if os.path.lexists(folder):
+        raise OutputError(Message("lab.file_is_no_folder", folder=str(folder)))
+    if folder.name.lower().endswith(_FILES):
+        raise OutputError(
+            Message(
+                "lab.name_of_file_is_no_folder",
+                folder=str(folder),
+                example=str(folder.with_suffix("")),
             )
-    parts = [
-        f"As published: documents by topic, copies are {result.copies}",
-        plain_table(_AS_PUBLISHED, _as_published(result)),
-        *findings(result.paper_methods, markdown=False),
-        "",
-        "All methods: pairs",
-        plain_table(header, rows),
-    ]
-    return "\n".join(parts)
+        )
 
 
-def markdown(result: PublishedResult) -> str:
-    """Return the report as Markdown; figures are named by relative path.
+@contextlib.contextmanager
+def open_folder(folder: Path | None, names: Iterable[str], *, force: bool) -> Iterator[Write]:
+    """Open all files of a folder before the work that fills them.
 
     Parameters
     ----------
-    result : PublishedResult
+    folder : Path or None
+        Created if it is missing, and removed again if an error ends the block.
+        None ignores what is written.
+    names : iterable of str
+        The files.
+    force : bool
+        Replace files that exist.
 
-    Returns
-    -------
-    str
+    Yields
+    ------
+    callable
+        Takes the contents by name, once. The files get their names at the end of
+        the block, all of them or none.
+
+    Raises
+    ------
+    OutputError
+        If `folder` is not a folder or cannot be written to, or one of the files
+        exists and `force` is false.
     """
-    parts = [
-        "# Methods on near-duplicates of known origin",
-        f"{result.documents:,} documents, {len(result.topics)} topics, {result.true_pairs:,} true "
-        f"pairs of an original and its copy, {_made(result)}. "
-        f"Seed {result.seed}, neardup {neardup.__version__}.",
-        as_published_section(result),
-        _image("as_published_topics", "As published: precision and recall by topic"),
-        _image("as_published_sizes", "As published: precision, recall and time by size"),
-        "## At the best cut-off",
-        "Pairs, of all methods.",
-        _overall(result.chosen("best")),
-        "## At the recipe's own cut-off",
-        _overall(result.chosen("default")),
-        "## By topic",
-        "Precision / recall of pairs at the best cut-off.",
-        _by_topic(result),
-        _image("precision", "Precision by topic"),
-        _image("recall", "Recall by topic"),
-        "## Time by number of documents",
-        "Seconds at the best cut-off.",
-        _by_size(result),
-        _image("time", "Time by number of documents"),
-        "## By edit rate",
-        "Precision / recall over all documents at the best cut-off if every copy is edited at one "
-        "rate instead.",
-        _by_rate(result),
-        _image("rates", "Recall and precision by edit rate"),
-        _HOW.format(copies=_copies(result), natural=result.natural),
-    ]
-    return "\n\n".join(parts)
+    from neardup.writers import OutputSet
+
+    if folder is None:
+        yield lambda _: None
+        return
+    check_output(folder)
+    names = list(names)
+    taken = [name for name in names if (folder / name).exists()]
+    if taken and not force:
+        raise OutputError(Message("lab.exists", file=str(folder / taken[0])))
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(
+                Message("lab.cannot_be_created", folder=str(folder), reason=system_words(error))
+            ) from error
+        with OutputSet() as outputs:
+            opened = {name: outputs.open_text(folder / name, force=force) for name in names}
+
+            def write(files: Mapping[str, bytes]) -> None:
+                for name, output in opened.items():
+                    output.write(files[name])
+
+            yield write
+    except BaseException:
+        # Only folders that this call created, and only if nothing else is in them by now.
+        for path in missing:
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        raise
 
 
-def as_published_section(result: PublishedResult) -> str:
-    """Return the comparison as the paper counts it, as a section of Markdown."""
-    by_topic = [
-        (run.name, *(_both(tally.scores) for tally in run.tallies)) for run in result.paper_methods
-    ]
-    sizes = sorted({run.documents for run in result.as_published})
-    by_size = [
-        (
-            one.name,
-            *(
-                f"{run.precision:.3f} / {run.recall:.3f}, {_seconds(run.seconds)} s"
-                for run in sorted(result.as_published, key=lambda run: run.documents)
-                if run.name == one.name
-            ),
-        )
-        for one in result.paper_methods
-    ]
-    return "\n\n".join(
-        (
-            "## As published",
-            _PAPER,
-            "Precision and recall of documents, the mean of the topics; *with distractors* counts "
-            "all documents at once.",
-            table(_AS_PUBLISHED, _as_published(result)),
-            "\n".join(f"- {finding}" for finding in findings(result.paper_methods)),
-            "Precision / recall of documents by topic:",
-            table(("method", *result.topics, OVERALL), by_topic),
-            "Precision / recall of documents (mean of the topics) and time, by number of "
-            "documents:",
-            table(("method", *(f"{size:,}" for size in sizes)), by_size),
-        )
-    )
+def file_names(tables: Iterable[str], figures: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of all files of a report."""
+    drawn = (f"{name}.{kind}" for name in figures for kind in ("svg", "png"))
+    return ("report.md", *(f"{name}.csv" for name in tables), *drawn)
 
 
-_AS_PUBLISHED = (
-    "method",
-    "cut-off",
-    "precision",
-    "recall",
-    "paper's",
-    "with distractors",
-    "of pairs",
-    "seconds",
-)
+def files_of(text: str, tables: Tables, figures: Figures) -> dict[str, bytes]:
+    """Return a report, its tables and its figures by file name.
+
+    Parameters
+    ----------
+    text : str
+        The report as Markdown.
+    tables : mapping
+        CSV is UTF-8 with a header line and line feeds.
+    figures : mapping
+        See :data:`neardup.lab.figures.Figures`.
+    """
+    files = {"report.md": text.encode()}
+    for name, (header, rows) in tables.items():
+        lines = io.StringIO()
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+        files[f"{name}.csv"] = lines.getvalue().encode()
+    return files | render(figures)
 
 
-def _as_published(result: PublishedResult) -> list[tuple[str, ...]]:
-    return [
-        (
-            run.name,
-            run.bound,
-            f"{run.precision:.3f}",
-            f"{run.recall:.3f}",
-            "{:.3f} / {:.3f}".format(*PAPER) if run.kind == IMPROVED else "behind",
-            _both(run.everywhere),
-            _both(run.pairs.scores),
-            _seconds(run.seconds),
-        )
-        for run in result.paper_methods
-    ]
-
-
-def _made(result: PublishedResult) -> str:
-    """How copies were made, in a few words."""
-    if result.copies == REPOSTS:
-        return "re-posts with a line added at head, tail or both"
-    return f"{_rate(result)} of the characters edited"
-
-
-def _copies(result: PublishedResult) -> str:
-    """How copies were made, in full."""
-    if result.copies == REPOSTS:
-        text = _REPOSTS.format(lengthened=result.lengthened, unchanged=result.unchanged)
-    else:
-        drawn = ", drawn for each copy" if result.rate is None else ""
-        text = _EDITS.format(rate=_rate(result), drawn=drawn)
-    return text.replace("\n", "\n  ")
-
-
-def _rate(result: PublishedResult) -> str:
-    low, high = RATES
-    return f"{low:.0%} to {high:.0%}" if result.rate is None else f"{result.rate:.0%}"
-
-
-def _overall(runs: Sequence[Run]) -> str:
-    header = (
-        "method",
-        "cut-off",
-        "precision",
-        "recall",
-        "F1",
-        "95 %",
-        "strict",
-        "set aside",
-        "seconds",
-        "sketch",
-        "search",
-    )
-    rows = []
-    for run in runs:
-        scores = run.overall.scores
-        low, high = _f1_interval(scores)
-        rows.append(
-            (
-                f"`{run.method}`",
-                run.bound,
-                f"{scores.precision:.3f}",
-                f"{scores.recall:.3f}",
-                f"{scores.f1:.3f}",
-                f"{low:.3f}-{high:.3f}",
-                f"{run.overall.strict_precision:.3f}",
-                f"{run.overall.aside:,}",
-                _seconds(run.seconds),
-                _seconds(run.sketch_seconds),
-                _seconds(run.search_seconds),
-            )
-        )
-    return table(header, rows)
-
-
-def _by_topic(result: PublishedResult) -> str:
-    rows = ((run.label, *(_both(tally.scores) for tally in run.tallies)) for run in result.chosen())
-    return table(("method", *result.topics, OVERALL), rows)
-
-
-def _by_size(result: PublishedResult) -> str:
-    sizes = sorted({time.documents for time in result.sizes})
-    rows = []
-    for run in result.chosen():
-        mine = {t.documents: t.seconds for t in result.sizes if t.method == run.method}
-        rows.append((run.label, *(_seconds(mine[size]) for size in sizes)))
-    return table(("method", *(f"{size:,}" for size in sizes)), rows)
-
-
-def _by_rate(result: PublishedResult) -> str:
-    rates = sorted({point.rate for point in result.rates if point.rate is not None})
-    rows = []
-    for run in result.chosen():
-        mine = {p.rate: _both(p.scores) for p in result.rates if p.method == run.method}
-        rows.append((run.label, *(mine[rate] for rate in rates)))
-    return table(("method", *(f"{rate:.0%}" for rate in rates)), rows)
-
-
-def _seconds(seconds: float) -> str:
-    """Three digits that count, or two decimals."""
-    return f"{seconds:.{2 if seconds >= 1 else 3 if seconds >= 0.1 else 4}f}"
-
-
-def _f1_interval(scores: Scores) -> tuple[float, float]:
-    counts = (scores.tp, scores.fp, scores.fn)
-    return bootstrap_interval(np.repeat(np.eye(3), counts, axis=0), _f1)
-
-
-def _f1(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    # Each pair is one of the three, so no resample sums up to nothing.
-    tp, fp, fn = sums
-    values: npt.NDArray[np.float64] = 2 * tp / (2 * tp + fp + fn)
-    return values
-
-
-def _both(scores: Scores) -> str:
-    return f"{scores.precision:.3f} / {scores.recall:.3f}"
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table in Markdown."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _image(name: str, title: str) -> str:
+def plain_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table for a terminal: columns as wide as needed, numbers to the right."""
+    lines = [list(header), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if at else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def image(name: str, title: str) -> str:
+    """Return a figure of the folder in Markdown."""
     return f"![{title}]({name}.svg)"

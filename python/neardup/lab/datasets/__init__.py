@@ -1,0 +1,1 @@
+"""Texts whose near-duplicates are known: made, split or labelled."""

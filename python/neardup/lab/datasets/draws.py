@@ -1,0 +1,43 @@
+"""Random draws that a key alone decides."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+__all__ = ["Draws", "keyed_generator"]
+
+_T = TypeVar("_T")
+
+
+def keyed_generator(key: str) -> np.random.Generator:
+    """Return PCG64 seeded by a hash of a key: the same draws on every machine."""
+    digest = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "little")))
+
+
+class Draws:
+    """Random draws that a key alone decides."""
+
+    def __init__(self, key: str) -> None:
+        # Of all draws NumPy has, this one is the least likely ever to change.
+        self.share: Callable[[], float] = keyed_generator(key).random
+
+    def below(self, count: int) -> int:
+        """Return a whole number from 0 to below `count`, each with the same chance."""
+        return int(self.share() * count)
+
+    def one(self, items: Sequence[_T]) -> _T:
+        """Return one of the items, each with the same chance."""
+        return items[self.below(len(items))]
+
+    def some(self, items: Sequence[_T], count: int) -> list[_T]:
+        """Return `count` of the items, none twice, in the order drawn."""
+        left = list(items)
+        for at in range(count):
+            other = at + self.below(len(left) - at)
+            left[at], left[other] = left[other], left[at]
+        return left[:count]

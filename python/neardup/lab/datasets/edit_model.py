@@ -1,0 +1,322 @@
+"""An edit model: near-duplicates of a text as re-posts and editors make them.
+
+A copy has a budget of characters, its *rate* times the text's length. Edits
+are drawn until it is spent, at four levels:
+
+=========  ===================================================================
+level      insertion, deletion, replacement; and reordering
+=========  ===================================================================
+line       lines of the source and the editor at head and tail; no reordering
+sentence   a sentence; reordering moves one to the place before another
+word       a word; reordering swaps neighbours
+character  a character; reordering swaps neighbours
+=========  ===================================================================
+
+One of the last three, drawn for each copy, leads and gets three fifths of
+what lines leave; the other two get a fifth each. What a level cannot spend,
+since a sentence is longer than what is left, goes to the next smaller one. What
+is inserted comes from other texts of a pool, so that it looks like text.
+
+An edit costs the characters that it deletes plus those that it inserts; a
+replacement costs the longer of the two. No two edits touch the same place. So
+what a copy cost is an upper bound of its Levenshtein distance from the text,
+and a close one.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad, check_string, check_whole
+from neardup.exceptions import ParameterError
+from neardup.lab.datasets import sentences as spans
+from neardup.lab.datasets import wire_lines
+from neardup.lab.datasets.draws import Draws
+
+__all__ = ["EditModel", "EditedCopy"]
+
+#: A copy's own rate is drawn between these, unless one is given.
+RATES = (0.02, 0.10)
+MAX_RATE = 0.5
+
+#: Share of copies in which a line at head or tail is tried.
+_LINES = 0.5
+#: Share of the budget of the level that leads; the others halve the rest.
+_LEADING = 0.6
+#: Texts of the pool that one copy takes its material from.
+_DONORS = 4
+#: Draws in vain after which a level is done: there is hardly room left.
+_TRIES = 60
+
+_LEVELS = ("sentence", "word", "character")
+_OPERATIONS = ("insertion", "deletion", "replacement", "reordering")
+
+
+@dataclass(frozen=True)
+class EditedCopy:
+    """An edited copy of a text, and what was done to it.
+
+    Parameters
+    ----------
+    text : str
+        The copy.
+    rate : float
+        The share that was asked for or drawn, in [0, 0.5].
+    touched : int
+        Characters that the edits cost; at most the budget,
+        ``round(rate * len(text))`` of the text copied.
+    counts : dict of str to int
+        Edits by kind, such as ``"word deletion"``; those that occurred.
+    """
+
+    text: str
+    rate: float
+    touched: int
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+class EditModel:
+    """Makes edited copies of texts; the same for the same seed and id.
+
+    Parameters
+    ----------
+    pool : iterable of str
+        Texts that inserted material is taken from; at least one with a word.
+        A text is never its own donor where the pool has another.
+    seed : int, default=0
+        At least 0.
+    rate : float or None, default=None
+        Share of a text's characters that edits touch, in [0, 0.5]. None draws
+        it for each copy, uniformly from 0.02 to 0.10.
+
+    Raises
+    ------
+    ParameterError
+        If the pool has no word, or a parameter is out of bounds.
+
+    See Also
+    --------
+    RepostModel : the same article with a line added.
+    neardup.lab.published : the experiment that uses both.
+
+    Notes
+    -----
+    The draws come from PCG64, seeded by a hash of seed and document id: copies
+    do not depend on which others are made, nor on their order. A copy takes
+    O(n) for n characters.
+
+    Examples
+    --------
+    >>> model = EditModel(["码头上的吊车昨夜停了。", "渡船改在清晨开出。"], rate=0.2)
+    >>> copy = model.copy("灯塔今天重新点亮，港口的居民都来观看。", "a1")
+    >>> copy.touched
+    4
+    >>> copy == model.copy("灯塔今天重新点亮，港口的居民都来观看。", "a1")
+    True
+    """
+
+    def __init__(self, pool: Iterable[str], *, seed: int = 0, rate: float | None = None) -> None:
+        if isinstance(pool, str):
+            raise bad("pool", "lab.list_of_text", pool)
+        self._pool = [text for text in pool if spans.words(text[:200])]
+        if not self._pool:
+            raise ParameterError(Message("lab.pool_without_word", parameter="pool"))
+        self._seed = check_whole(seed, "seed", 0)
+        self._rate = None if rate is None else check_rate(rate)
+
+    def copy(self, text: str, id: str) -> EditedCopy:
+        """Return an edited copy of a text.
+
+        Parameters
+        ----------
+        text : str
+        id : str
+            The document's id; together with the seed it decides the draws.
+
+        Returns
+        -------
+        EditedCopy
+            Equal to the text where the budget is below one character.
+        """
+        draw = Draws(f"{self._seed}\n{check_string(id, 'id')}")
+        check_string(text, "text")
+        low, high = RATES
+        rate = low + (high - low) * draw.share() if self._rate is None else self._rate
+        budget = round(rate * len(text))
+        if not budget:
+            return EditedCopy(text, rate, 0)
+        edits = _Edits(text, draw, _Donors(self._pool, text, draw))
+        if draw.share() < _LINES:
+            edits.line(budget)
+        rest = budget - edits.touched
+        leading = draw.one(_LEVELS)
+        limit = float(edits.touched)
+        for level in _LEVELS[:-1]:
+            limit += rest * (_LEADING if level == leading else (1 - _LEADING) / 2)
+            edits.spend(level, round(limit))
+        edits.spend(_LEVELS[-1], budget)
+        return EditedCopy(edits.text(), rate, edits.touched, dict(sorted(edits.counts.items())))
+
+
+def check_rate(value: Any, name: str = "rate") -> float:
+    """Return a share of edited characters, in [0, 0.5]."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not is_number or not 0 <= float(value) <= MAX_RATE:
+        raise bad(name, "lab.rate", value, most=MAX_RATE)
+    return float(value)
+
+
+class _Donors:
+    """Words, sentences and characters of a few texts of the pool."""
+
+    def __init__(self, pool: Sequence[str], text: str, draw: Draws) -> None:
+        drawn = [draw.one(pool) for _ in range(_DONORS)]
+        texts = [donor for donor in drawn if donor != text]
+        if not texts:
+            texts = [donor for donor in pool if donor != text][:1] or drawn[:1]
+        self._pieces = {
+            "word": [t[b:e] for t in texts for b, e in spans.words(t)],
+            "sentence": [t[b:e] for t in texts for b, e in spans.sentences(t)],
+        }
+        self._pieces["character"] = [c for word in self._pieces["word"] for c in word.strip()]
+        self._draw = draw
+
+    def piece(self, level: str) -> str:
+        """A piece of the level; empty if the donors have none."""
+        pieces = self._pieces[level]
+        return self._draw.one(pieces) if pieces else ""
+
+
+class _Edits:
+    """A text under edit: what now replaces each character of it."""
+
+    def __init__(self, text: str, draw: Draws, donors: _Donors) -> None:
+        self._text = text
+        self._now = list(text)
+        self._free = bytearray(b"\1" * len(text))
+        self._before = self._after = ""
+        self._draw = draw
+        self._donors = donors
+        self._spans: dict[str, list[spans.Span]] = {
+            "word": spans.words(text),
+            "sentence": spans.sentences(text),
+            # A line break is where lines end, and no character of the text.
+            "character": [(at, at + 1) for at, c in enumerate(text) if c != "\n"],
+        }
+        self.touched = 0
+        self.counts: dict[str, int] = {}
+
+    def text(self) -> str:
+        """The text as edited."""
+        return "".join((self._before, *self._now, self._after))
+
+    def line(self, limit: int) -> None:
+        """Change the line of a source at the head or the tail, if there is room."""
+        at_head = self._draw.share() < 0.5
+        begin, end = (wire_lines.head_of if at_head else wire_lines.tail_of)(self._text)
+        lines = (wire_lines.heads if at_head else wire_lines.tails)(self._text)
+        line = self._draw.one(lines)
+        if begin == end:
+            if len(line) <= limit:
+                if at_head:
+                    self._before = line
+                else:
+                    self._after = line
+                self._count("line", "insertion", len(line))
+        elif self._draw.share() < 0.5:
+            self._put("line", "deletion", begin, end, "", limit)
+        else:
+            self._put("line", "replacement", begin, end, line, limit)
+
+    def spend(self, level: str, limit: int) -> None:
+        """Edit at one level until `limit` characters are touched in all."""
+        spans = self._spans[level]
+        in_vain = 0
+        while self.touched < limit and spans and in_vain < _TRIES:
+            done = self._edit(level, spans, self._draw.below(len(spans)), limit)
+            in_vain = 0 if done else in_vain + 1
+
+    def _edit(self, level: str, spans: list[spans.Span], at: int, limit: int) -> bool:
+        begin, end = spans[at]
+        operation = self._draw.one(_OPERATIONS)
+        if operation == "deletion":
+            return self._put(level, operation, begin, end, "", limit)
+        if operation == "reordering":
+            if level == "sentence":
+                return self._move(begin, end, spans, limit)
+            return at + 1 < len(spans) and self._swap(level, (begin, end), spans[at + 1], limit)
+        piece = self._donors.piece(level)
+        if not piece:
+            return False
+        if operation == "replacement":
+            return self._put(level, operation, begin, end, piece, limit)
+        # What is put before a place takes its first character, unchanged.
+        kept = self._text[begin : begin + 1]
+        return self._put(level, operation, begin, begin + 1, piece + kept, limit, len(piece))
+
+    def _put(
+        self,
+        level: str,
+        operation: str,
+        begin: int,
+        end: int,
+        new: str,
+        limit: int,
+        cost: int | None = None,
+    ) -> bool:
+        if cost is None:
+            cost = max(end - begin, len(new))
+        unchanged = new == self._text[begin:end]
+        if unchanged or self.touched + cost > limit or not self._take(begin, end):
+            return False
+        self._now[begin:end] = [new, *[""] * (end - begin - 1)]
+        self._count(level, operation, cost)
+        return True
+
+    def _swap(self, level: str, a: spans.Span, b: spans.Span, limit: int) -> bool:
+        """Swap two neighbours; what is between them stays."""
+        first, second = self._text[slice(*a)], self._text[slice(*b)]
+        # Blanks after a word belong to its place, not to the word.
+        first, second = first.rstrip(" \t"), second.rstrip(" \t")
+        between = self._text[a[0] + len(first) : b[0]]
+        # The shorter one moves past what is between, or both are replaced.
+        shorter, longer = sorted((len(first), len(second)))
+        cost = 2 * min(shorter + len(between), longer)
+        if first == second or self.touched + cost > limit or not self._take(a[0], b[1]):
+            return False
+        rest = self._text[b[0] + len(second) : b[1]]
+        self._now[a[0] : b[1]] = [second + between + first + rest, *[""] * (b[1] - a[0] - 1)]
+        # A blank behind a character stays in its place: then nothing was swapped.
+        if cost:
+            self._count(level, "reordering", cost)
+        return True
+
+    def _move(self, begin: int, end: int, spans: list[spans.Span], limit: int) -> bool:
+        """Move a sentence to the place before another one."""
+        goal = self._draw.one(spans)[0]
+        cost = 2 * (end - begin)
+        if begin <= goal <= end or self.touched + cost > limit:
+            return False
+        if not self._free[goal] or not self._take(begin, end):
+            return False
+        self._free[goal] = 0
+        self._now[begin:end] = [""] * (end - begin)
+        self._now[goal] = self._text[begin:end] + self._text[goal]
+        self._count("sentence", "reordering", cost)
+        return True
+
+    def _take(self, begin: int, end: int) -> bool:
+        """Mark a place as touched, unless a part of it is."""
+        if 0 in self._free[begin:end]:
+            return False
+        self._free[begin:end] = bytes(end - begin)
+        return True
+
+    def _count(self, level: str, operation: str, cost: int) -> None:
+        kind = f"{level} {operation}"
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        self.touched += cost

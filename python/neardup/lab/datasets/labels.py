@@ -1,0 +1,172 @@
+"""Labelled pairs: what people said about pairs of documents, from a file."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+
+from neardup._engine.messages import Message, system_words
+from neardup.exceptions import InputError
+
+__all__ = ["DUPLICATE_LABELS", "LabelledPair", "Truth", "read_truth"]
+
+#: Labels that mean duplicate, in any case; every other label means that it is none.
+DUPLICATE_LABELS = ("near-duplicate", "duplicate", "1", "true", "yes")
+
+_NEEDED = ("id_a", "id_b", "label")
+_CONFIDENCE = "confidence"
+
+
+@dataclass(frozen=True)
+class LabelledPair:
+    """Two documents, and what was said about them.
+
+    Parameters
+    ----------
+    id_a, id_b : str
+    label : str
+        As written in the file.
+    duplicate : bool
+        What the label is taken for.
+    confidence : str
+        As written in the file; empty without.
+    line : int
+        Line of the pair in the file, from 1.
+    """
+
+    id_a: str
+    id_b: str
+    label: str
+    duplicate: bool
+    confidence: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Labelled pairs, each once.
+
+    Parameters
+    ----------
+    source : str
+        The file, as it was named.
+    pairs : tuple of LabelledPair
+        In file order.
+    repeated : int
+        Lines left out because they repeat an earlier one.
+    """
+
+    source: str
+    pairs: tuple[LabelledPair, ...]
+    repeated: int
+
+    @property
+    def labels(self) -> dict[str, tuple[bool, int]]:
+        """For each label met whether it means duplicate, and of how many pairs."""
+        found: dict[str, tuple[bool, int]] = {}
+        for pair in self.pairs:
+            count = found.get(pair.label, (pair.duplicate, 0))[1]
+            found[pair.label] = (pair.duplicate, count + 1)
+        return dict(sorted(found.items(), key=lambda item: (not item[1][0], item[0])))
+
+
+def read_truth(path: str | Path) -> Truth:
+    """Return the labelled pairs of a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table in UTF-8 with a header line, separated by tabs or commas:
+        ``id_a``, ``id_b``, ``label`` and, if it is there, ``confidence``;
+        further columns are not looked at. The labels ``near-duplicate``,
+        ``duplicate``, ``1``, ``true`` and ``yes`` mean duplicate, in any case;
+        every other label means that it is none.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, has no pair, lacks a column or a value,
+        pairs a document with itself, labels one pair in two ways, or has not
+        both duplicates and other pairs. Names the file and the line.
+    """
+    from neardup.readers.batch import show
+
+    source = str(path)
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(
+            Message("lab.cannot_be_read", file=source, reason=system_words(error))
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InputError(Message("lab.not_utf8", file=source, byte=error.start)) from None
+    first: dict[tuple[str, str], LabelledPair] = {}
+    repeated = 0
+    for pair in _rows(source, text):
+        key = (min(pair.id_a, pair.id_b), max(pair.id_a, pair.id_b))
+        known = first.setdefault(key, pair)
+        if known.duplicate != pair.duplicate:
+            raise InputError(
+                Message(
+                    "lab.labelled_otherwise",
+                    file=source,
+                    line=pair.line,
+                    known_line=known.line,
+                    expected=show(known.label),
+                    found=show(pair.label),
+                )
+            )
+        repeated += known is not pair
+    pairs = tuple(first.values())
+    if not pairs:
+        raise InputError(Message("lab.no_pair", file=source))
+    if len({pair.duplicate for pair in pairs}) == 1:
+        labels = ", ".join(sorted({f"'{show(pair.label)}'" for pair in pairs}))
+        raise InputError(
+            Message(
+                "lab.labels_all_alike",
+                file=source,
+                labels=labels,
+                choices=", ".join(DUPLICATE_LABELS),
+            )
+        )
+    return Truth(source, pairs, repeated)
+
+
+def _rows(source: str, text: str) -> Iterator[LabelledPair]:
+    header, _, _ = text.partition("\n")
+    delimiter = "\t" if "\t" in header else ","
+    lines = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
+    try:
+        names = [name.strip() for name in next(lines, [])]
+        missing = [name for name in _NEEDED if name not in names]
+        if missing:
+            named = reduce(
+                lambda some, last: Message("lab.names_or", names=some, last=last), missing
+            )
+            raise InputError(Message("lab.no_columns", file=source, names=named))
+        for row in lines:
+            if any(cell.strip() for cell in row):
+                yield _pair(source, lines.line_num, dict(zip(names, row, strict=False)))
+    except csv.Error as error:
+        raise InputError(
+            Message("lab.line_cannot_be_read", file=source, line=lines.line_num, reason=str(error))
+        ) from None
+
+
+def _pair(source: str, line: int, cells: dict[str, str]) -> LabelledPair:
+    from neardup.readers.batch import show
+
+    id_a, id_b, label = (cells.get(name, "").strip() for name in _NEEDED)
+    for name, value in zip(_NEEDED, (id_a, id_b, label), strict=True):
+        if not value:
+            raise InputError(Message("lab.no_value", file=source, line=line, field=name))
+    if id_a == id_b:
+        raise InputError(
+            Message("lab.same_document_twice", file=source, line=line, found=show(id_a))
+        )
+    duplicate = label.lower() in DUPLICATE_LABELS
+    return LabelledPair(id_a, id_b, label, duplicate, cells.get(_CONFIDENCE, "").strip(), line)

@@ -1,0 +1,1 @@
+"""Experiments: methods compared on made copies, measures compared on labelled pairs."""

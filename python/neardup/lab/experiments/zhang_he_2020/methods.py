@@ -1,0 +1,252 @@
+"""The methods that are compared, and one run of one of them."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+import neardup
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad, check_string, check_threshold
+from neardup.exceptions import ParameterError
+from neardup.recipe import Recipe, load_recipe
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "METHODS",
+    "Found",
+    "Method",
+    "find",
+    "find_timed",
+    "paper_methods",
+    "select_methods",
+]
+
+#: A time is the median of this many runs.
+_REPEATS = 3
+#: Documents of the run before the first timed one, which loads word lists.
+_WARM_UP = 20
+
+_DISTANCES = tuple(range(25))
+_THRESHOLDS = tuple(at / 100 for at in range(30, 100, 5))
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method: a recipe, and the cut-offs it is tried at.
+
+    Parameters
+    ----------
+    name : str
+        What tables and figures call it.
+    recipe : str or Recipe
+        See :func:`neardup.load_recipe`.
+    measure : {"max_distance", "threshold"}
+        What a cut-off is: a largest distance in bits, or a smallest similarity;
+        both inclusive. It must be what the recipe decides by.
+    cut_offs : tuple of int or float
+        Those that are tried, in any order; at least one.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of bounds.
+
+    Examples
+    --------
+    >>> Method("wide", "classic", "max_distance", (3, 6, 9)).default
+    3
+    """
+
+    name: str
+    recipe: str | Recipe
+    measure: str
+    cut_offs: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        check_string(self.name, "name")
+        if self.measure not in ("max_distance", "threshold"):
+            raise bad("measure", "lab.measure", self.measure)
+        if not self.cut_offs:
+            raise bad("cut_offs", "lab.some_number", self.cut_offs)
+        if self.by_threshold:
+            for cut_off in self.cut_offs:
+                check_threshold(cut_off, "cut_offs")
+
+    @property
+    def by_threshold(self) -> bool:
+        """Whether more is more similar."""
+        return self.measure == "threshold"
+
+    @property
+    def default(self) -> float:
+        """The cut-off of the recipe itself."""
+        decide = load_recipe(self.recipe).decide
+        found = decide.threshold if self.by_threshold else decide.max_distance
+        if found is None:
+            raise ParameterError(
+                Message(
+                    "lab.recipe_of_method",
+                    parameter="recipe",
+                    method=self.name,
+                    measure=self.measure,
+                )
+            )
+        return found
+
+    @property
+    def loosest(self) -> float:
+        """The cut-off that finds most."""
+        return min(self.cut_offs) if self.by_threshold else max(self.cut_offs)
+
+    def bound(self, cut_off: float) -> str:
+        """Return a cut-off for people: ``≤ 3`` bits, or ``≥ 0.55``."""
+        return f"{'≥' if self.by_threshold else '≤'} {cut_off:g}"
+
+    def passes(self, value: npt.NDArray[np.float64], cut_off: float) -> npt.NDArray[np.bool_]:
+        """Return which similarities or distances are within a cut-off."""
+        return value >= cut_off if self.by_threshold else value <= cut_off
+
+
+#: Methods of the published comparison, and later recipes.
+METHODS = (
+    Method("classic", "classic", "max_distance", _DISTANCES),
+    Method("keywords", "keywords", "max_distance", _DISTANCES),
+    Method("improved", "improved", "max_distance", _DISTANCES),
+    Method("shingle-sample", "shingle-sample", "threshold", _THRESHOLDS),
+    Method("shingle", "shingle", "threshold", _THRESHOLDS),
+    Method("characters", "characters", "threshold", _THRESHOLDS),
+    Method("minhash", "minhash", "threshold", _THRESHOLDS),
+    Method("general", "general", "threshold", _THRESHOLDS),
+)
+
+
+def paper_methods() -> tuple[Method, ...]:
+    """Return the methods of the paper in its order, each with the one cut-off of its comparison.
+
+    Shingle and traditional SimHash come in two readings each, since the paper does not give
+    the sample size and the stop words. A name is the paper's, then the reading.
+    """
+    sample, classic = load_recipe("shingle-sample"), load_recipe("classic")
+    with_stop_words = classic.replace(weigh={"stop_words": "none"})
+    few = sample.replace(sketch={"size": 8})
+    return (
+        Method("Shingle, sample of 8", few, "threshold", (0.5,)),
+        Method("Shingle, sample of 64", sample, "threshold", (0.5,)),
+        Method("traditional, stop words kept", with_stop_words, "max_distance", (3,)),
+        Method("traditional, stop words out", classic, "max_distance", (3,)),
+        Method("improved", "improved", "max_distance", (3,)),
+    )
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one run of a method found.
+
+    Parameters
+    ----------
+    a, b : ndarray of shape (n_pairs,), dtype int64
+        Places of the documents of each pair.
+    value : ndarray of shape (n_pairs,), dtype float64
+        Distance in bits or similarity, as the method's cut-offs are; distance
+        0 where two identical texts have no fingerprint.
+    seconds, sketch_seconds, search_seconds : float
+        Of the whole run, and of its two parts.
+    """
+
+    a: npt.NDArray[np.int64]
+    b: npt.NDArray[np.int64]
+    value: npt.NDArray[np.float64]
+    seconds: float
+    sketch_seconds: float
+    search_seconds: float
+
+
+def find(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -> Found:
+    """Run a method over documents, once.
+
+    Parameters
+    ----------
+    method : Method
+    table : pyarrow.Table
+        Columns ``id`` (the document's place), ``title``, ``text``.
+    cut_off : int or float
+    workers : int, default=0
+        Threads; 0 means one for each processor. Changes no pair.
+    """
+    recipe = load_recipe(method.recipe)
+    begin = time.perf_counter()
+    if method.by_threshold:
+        result = neardup.pairs(table, recipe=recipe, threshold=cut_off, workers=workers)
+    else:
+        result = neardup.pairs(table, recipe=recipe, max_distance=int(cut_off), workers=workers)
+    seconds = time.perf_counter() - begin
+    pairs = result.table
+    name = "similarity" if method.by_threshold else "distance"
+    value = pairs[name].to_numpy().astype(np.float64)
+    stages = list(result.summary.stages.values())
+    return Found(
+        a=_places(pairs["id_a"]),
+        b=_places(pairs["id_b"]),
+        # Texts without a fingerprint are a pair only if they are identical.
+        value=np.nan_to_num(value),
+        seconds=seconds,
+        sketch_seconds=stages[0],
+        search_seconds=sum(stages[1:]),
+    )
+
+
+def find_timed(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -> Found:
+    """Run a method three times and return the run of median time.
+
+    Parameters
+    ----------
+    method, table, cut_off, workers
+        See :func:`find`.
+    """
+    find(method, table.slice(0, _WARM_UP), cut_off, workers=workers)
+    runs = [find(method, table, cut_off, workers=workers) for _ in range(_REPEATS)]
+    median = statistics.median_low(run.seconds for run in runs)
+    return next(run for run in runs if run.seconds == median)
+
+
+def select_methods(methods: Sequence[str | Method] | None) -> tuple[Method, ...]:
+    """Return methods by name or as they are; None are all of `METHODS`.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such method, none at all, or two of one name.
+    """
+    if methods is None:
+        return METHODS
+    if isinstance(methods, str):
+        raise bad("methods", "lab.list_of_methods", methods)
+    known = {method.name: method for method in METHODS}
+    chosen = []
+    for method in methods:
+        if not isinstance(method, Method):
+            if method not in known:
+                raise bad("methods", "lab.methods", method, choices=", ".join(known))
+            method = known[method]
+        chosen.append(method)
+    names = [method.name for method in chosen]
+    if not names or len(set(names)) < len(names):
+        raise bad("methods", "lab.different_methods", names)
+    return tuple(chosen)
+
+
+def _places(ids: pa.ChunkedArray[Any]) -> npt.NDArray[np.int64]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    places: npt.NDArray[np.int64] = pc.cast(ids, pa.int64()).to_numpy()
+    return places

@@ -1,0 +1,351 @@
+"""The report of the comparison of methods, and all its files together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+import neardup
+from neardup.lab.datasets.collection import OVERALL
+from neardup.lab.datasets.edit_model import RATES
+from neardup.lab.datasets.split import REPOSTS
+from neardup.lab.experiments.zhang_he_2020.figures import FIGURES, figures
+from neardup.lab.experiments.zhang_he_2020.findings import PUBLISHED, findings
+from neardup.lab.experiments.zhang_he_2020.results import DEFAULT, Point, PublishedResult, Run
+from neardup.lab.metrics import Scores, bootstrap_interval, f1_of_sums
+from neardup.lab.report import (
+    Tables,
+    file_names,
+    image,
+    markdown_table,
+    plain_table,
+)
+from neardup.lab.report import files_of as all_files
+
+__all__ = ["FILES", "files_of", "markdown", "tables", "terminal"]
+
+#: Names of all files of the results.
+FILES = file_names(("as_published", "published", "choices", "sweep", "rates", "sizes"), FIGURES)
+
+_HOW = """\
+## How it was done
+
+- Of each topic's documents a seeded shuffle takes one half as originals. The other half takes no
+  part; one copy of each original takes its place. So each original has one true pair.
+- {copies} A copy keeps the title of its original, which favours a recipe that reads titles.
+- Each method is one call of `neardup.pairs` with its recipe. The best cut-off is the one of
+  highest F1 on a *development* split: the halves change places, and copies are made again; the
+  distractors are the same. All figures here are of the *test* split, of a run at that very
+  cut-off.
+- *By topic* counts the pairs with at least one document of the topic; pairs of two distractors
+  count only for *all*. As published, a document is right if it was found together with its own
+  copy or original; precision is the share of right documents among all documents found, recall
+  their share among the originals and copies of the topic. Elsewhere pairs are counted.
+- Seconds are medians of three runs with texts in memory: sketching, then search and verification.
+  A run at fewer documents has originals together with their copies, and distractors in the same
+  proportion.
+- Intervals hold 95 % of 1,000 bootstrap resamples of the pairs.
+
+## What was set aside
+
+{natural:,} pairs of untouched documents repeat each other by themselves: all that have a
+resemblance(5) of at least .5, found exactly by the recipe `shingle`. These pairs are neither right
+nor wrong, for all methods alike, and so are pairs of a copy with a natural repeat of its original.
+The column *strict* is the precision with all of them counted as wrong.
+
+Setting them aside favours methods that verify resemblance in one way: among untouched documents
+they cannot be wrong at cut-offs of .5 and more. Pairs that other methods find there resemble each
+other less than that on their texts, and count as wrong though a few of them are of one form or one
+event.
+
+## Files
+
+`as_published.csv` has the documents counted by method of the paper, number of documents and topic;
+`published.csv` the pairs by method, cut-off and topic; `choices.csv` the cut-offs and times;
+`sweep.csv` all cut-offs on the development split; `rates.csv` and `sizes.csv` what the last two
+figures show. Figures are there as SVG and PNG.
+"""
+
+_PAPER = """\
+Zhang and He (Computer Science and Application 10(2), 2020, doi 10.12677/csa.2020.102038) report
+for their method, here `improved`, a precision of about 95.3 % and a recall of about 94.0 %, better
+and faster than sampled shingles and traditional SimHash, which comes second. They count
+documents by topic, at distance 3. Their texts are not public, and they do not say how their similar
+documents were made, so these are other texts. The paper does not give the sample size of Shingle
+and whether stop words were kept, so two readings of each are shown."""
+
+_REPOSTS = """\
+A copy is made by `neardup.lab.RepostModel`: the same article with a line added at the head, the
+tail or both (agency, editor, source, time). Here a line adds {lengthened:.1%} to the text on
+average, and {unchanged:.1%} of the copies are unchanged."""
+
+_EDITS = """\
+A copy is made by `neardup.lab.EditModel`: characters, words and sentences are inserted, deleted,
+replaced and reordered, and lines of source and editor at head and tail change. What is inserted
+comes from the half that takes no part. Edited characters: {rate} of each text{drawn}."""
+
+
+def files_of(result: PublishedResult) -> dict[str, bytes]:
+    """Return report, tables and figures by file name."""
+    return all_files(markdown(result), tables(result), figures(result))
+
+
+def terminal(result: PublishedResult) -> str:
+    """Return plain tables: as published, then all methods at the best and at their own cut-offs."""
+    header = ("method", "cut-off", "precision", "recall", "F1", "strict", "seconds")
+    rows = [
+        {**_row(run), "method": run.name, "cut-off": f"{of} {run.bound}"}
+        for of, choice in (("best", "best"), ("own", "default"))
+        for run in result.chosen(choice)
+    ]
+    parts = [
+        f"As published: documents by topic, copies are {result.copies}",
+        plain_table(_AS_PUBLISHED, _as_published(result)),
+        *findings(result.paper_methods, markdown=False),
+        "",
+        "All methods: pairs",
+        plain_table(header, ([row[name] for name in header] for row in rows)),
+    ]
+    return "\n".join(parts)
+
+
+def markdown(result: PublishedResult) -> str:
+    """Return the report as Markdown; figures are named by relative path."""
+    paper, best = result.paper_methods, result.chosen()
+    parts = [
+        "# Methods on near-duplicates of known origin",
+        f"{result.documents:,} documents, {len(result.topics)} topics, {result.true_pairs:,} true "
+        f"pairs of an original and its copy, {_made(result)}. "
+        f"Seed {result.seed}, neardup {neardup.__version__}.",
+        "## As published",
+        _PAPER,
+        "Precision and recall of documents, the mean of the topics; *with distractors* counts "
+        "all documents at once.",
+        markdown_table(_AS_PUBLISHED, _as_published(result)),
+        "\n".join(f"- {finding}" for finding in findings(paper)),
+        "Precision / recall of documents by topic:",
+        _by_topic(result, ((run.name, [t.scores for t in run.by_document]) for run in paper)),
+        "Precision / recall of documents (mean of the topics) and time, by number of documents:",
+        _by_size(
+            paper,
+            result.as_published,
+            lambda run: f"{run.precision:.3f} / {run.recall:.3f}, {_seconds(run.seconds)} s",
+        ),
+        image("as_published_topics", "As published: precision and recall by topic"),
+        image("as_published_sizes", "As published: precision, recall and time by size"),
+        "## At the best cut-off",
+        "Pairs, of all methods.",
+        _overall(best),
+        "## At the recipe's own cut-off",
+        _overall(result.chosen(DEFAULT)),
+        "## By topic",
+        "Precision / recall of pairs at the best cut-off.",
+        _by_topic(result, ((run.label, [t.scores for t in run.pairs]) for run in best)),
+        image("precision", "Precision by topic"),
+        image("recall", "Recall by topic"),
+        "## Time by number of documents",
+        "Seconds at the best cut-off.",
+        _by_size(best, result.sizes, lambda run: _seconds(run.seconds)),
+        image("time", "Time by number of documents"),
+        "## By edit rate",
+        "Precision / recall over all documents at the best cut-off if every copy is edited at one "
+        "rate instead.",
+        _by_rate(result),
+        image("rates", "Recall and precision by edit rate"),
+        _HOW.format(copies=_copies(result), natural=result.natural),
+    ]
+    return "\n\n".join(parts)
+
+
+_AS_PUBLISHED = (
+    "method",
+    "cut-off",
+    "precision",
+    "recall",
+    "paper's",
+    "with distractors",
+    "of pairs",
+    "seconds",
+)
+
+
+def _as_published(result: PublishedResult) -> list[tuple[str, ...]]:
+    return [
+        (
+            run.name,
+            run.bound,
+            f"{run.precision:.3f}",
+            f"{run.recall:.3f}",
+            "{:.3f} / {:.3f}".format(*PUBLISHED) if run.name == "improved" else "behind",
+            _both(run.everywhere),
+            _both(run.overall.scores),
+            _seconds(run.seconds),
+        )
+        for run in result.paper_methods
+    ]
+
+
+def _made(result: PublishedResult) -> str:
+    """How copies were made, in a few words."""
+    if result.copies == REPOSTS:
+        return "re-posts with a line added at head, tail or both"
+    return f"{_rate(result)} of the characters edited"
+
+
+def _copies(result: PublishedResult) -> str:
+    """How copies were made, in full."""
+    if result.copies == REPOSTS:
+        text = _REPOSTS.format(lengthened=result.lengthened, unchanged=result.unchanged)
+    else:
+        drawn = ", drawn for each copy" if result.rate is None else ""
+        text = _EDITS.format(rate=_rate(result), drawn=drawn)
+    return text.replace("\n", "\n  ")
+
+
+def _rate(result: PublishedResult) -> str:
+    low, high = RATES
+    return f"{low:.0%} to {high:.0%}" if result.rate is None else f"{result.rate:.0%}"
+
+
+def _overall(runs: Sequence[Run]) -> str:
+    rows = [_row(run) for run in runs]
+    return markdown_table(list(rows[0]), (list(row.values()) for row in rows))
+
+
+def _row(run: Run) -> dict[str, str]:
+    """Cells of a run by heading: pairs of all documents."""
+    scores = run.overall.scores
+    counts = (scores.tp, scores.fp, scores.fn)
+    low, high = bootstrap_interval(np.repeat(np.eye(3), counts, axis=0), f1_of_sums)
+    return {
+        "method": f"`{run.name}`",
+        "cut-off": run.bound,
+        "precision": f"{scores.precision:.3f}",
+        "recall": f"{scores.recall:.3f}",
+        "F1": f"{scores.f1:.3f}",
+        "95 %": f"{low:.3f}-{high:.3f}",
+        "strict": f"{run.overall.strict_precision:.3f}",
+        "set aside": f"{run.overall.aside:,}",
+        "seconds": _seconds(run.seconds),
+        "sketch": _seconds(run.sketch_seconds),
+        "search": _seconds(run.search_seconds),
+    }
+
+
+def _by_topic(result: PublishedResult, rows: Iterable[tuple[str, Sequence[Scores]]]) -> str:
+    header = ("method", *result.topics, OVERALL)
+    return markdown_table(header, ((label, *map(_both, scores)) for label, scores in rows))
+
+
+def _by_size(methods: Iterable[Run], runs: Sequence[Run], cell: Callable[[Run], str]) -> str:
+    sizes = sorted({run.documents for run in runs})
+    cells = {(run.name, run.documents): cell(run) for run in runs}
+    # The paper's methods have one cut-off, so its table does not repeat it.
+    rows = (
+        (one.name if one.choice == "paper" else one.label, *(cells[one.name, n] for n in sizes))
+        for one in methods
+    )
+    return markdown_table(("method", *(f"{size:,}" for size in sizes)), rows)
+
+
+def _by_rate(result: PublishedResult) -> str:
+    rates = sorted({point.rate for point in result.rates if point.rate is not None})
+    cells = {(point.method, point.rate): _both(point.scores) for point in result.rates}
+    rows = ((run.label, *(cells[run.name, rate] for rate in rates)) for run in result.chosen())
+    return markdown_table(("method", *(f"{rate:.0%}" for rate in rates)), rows)
+
+
+def _seconds(seconds: float) -> str:
+    """Three digits that count, or two decimals."""
+    return f"{seconds:.{2 if seconds >= 1 else 3 if seconds >= 0.1 else 4}f}"
+
+
+def _both(scores: Scores) -> str:
+    return f"{scores.precision:.3f} / {scores.recall:.3f}"
+
+
+def tables(result: PublishedResult) -> Tables:
+    """Return header and rows of the CSV files, by name.
+
+    Returns
+    -------
+    mapping
+        ``as_published`` has a row for each method of the paper, number of documents and topic,
+        and counts documents; the topic ``all pairs`` counts pairs instead. ``published`` has a
+        row for each method, cut-off and topic and counts pairs; a recipe's own cut-off comes
+        first, and only once if it is also the best. The topic ``all`` means all documents, and
+        seconds are those of the whole run. ``choices`` says which cut-offs these are, and what
+        was set aside; ``sweep``, ``rates`` and ``sizes`` have the sweeps. Shares are rounded to
+        six places, seconds to four.
+    """
+    paper = [
+        (run.name, run.recipe_id, _cut(run), run.documents, topic, *_counts(scores), _time(run))
+        for run in result.as_published
+        for topic, scores in (
+            *((tally.topic, tally.scores) for tally in run.by_document),
+            ("all pairs", run.overall.scores),
+        )
+    ]
+    pairs: dict[tuple[str, str, str], Sequence[object]] = {}
+    for run in result.runs:
+        for tally in run.pairs:
+            key = (run.name, _cut(run), tally.topic)
+            pairs.setdefault(key, (*key, *_counts(tally.scores), _time(run)))
+    choices = [
+        (
+            run.name,
+            run.recipe_id,
+            run.choice,
+            run.method.measure,
+            _cut(run),
+            run.overall.aside,
+            f"{run.overall.strict_precision:.6f}",
+            _time(run),
+            f"{run.sketch_seconds:.4f}",
+            f"{run.search_seconds:.4f}",
+        )
+        for run in result.runs
+    ]
+    sweep = [(one.method, _cut(one), *_counts(one.scores)) for one in result.sweep]
+    rates = [(p.method, _cut(p), f"{p.rate:g}", *_counts(p.scores)) for p in result.rates]
+    sizes = [(run.name, _cut(run), run.documents, _time(run)) for run in result.sizes]
+    counts = ("tp", "fp", "fn", "precision", "recall", "f1")
+    return {
+        "as_published": (
+            ("method", "recipe_id", "cut_off", "documents", "topic", *counts, "seconds"),
+            paper,
+        ),
+        "published": (("method", "cut_off", "topic", *counts, "seconds"), pairs.values()),
+        "choices": (
+            (
+                "method",
+                "recipe_id",
+                "choice",
+                "measure",
+                "cut_off",
+                "aside",
+                "strict_precision",
+                "seconds",
+                "sketch_seconds",
+                "search_seconds",
+            ),
+            choices,
+        ),
+        "sweep": (("method", "cut_off", *counts), sweep),
+        "rates": (("method", "cut_off", "rate", *counts), rates),
+        "sizes": (("method", "cut_off", "documents", "seconds"), sizes),
+    }
+
+
+def _cut(one: Run | Point) -> str:
+    return f"{one.cut_off:g}"
+
+
+def _time(run: Run) -> str:
+    return f"{run.seconds:.4f}"
+
+
+def _counts(scores: Scores) -> tuple[object, ...]:
+    shares = (scores.precision, scores.recall, scores.f1)
+    return (scores.tp, scores.fp, scores.fn, *(f"{share:.6f}" for share in shares))

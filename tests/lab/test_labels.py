@@ -1,0 +1,86 @@
+"""Files of labelled pairs, as they come."""
+
+import pytest
+
+from neardup import InputError
+from neardup.lab.datasets.labels import read_truth
+
+HEAD = "id_a\tid_b\tlabel\n"
+
+
+@pytest.fixture
+def truth(tmp_path):
+    def read(text):
+        path = tmp_path / "pairs.tsv"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return read_truth(path)
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("label", "duplicate"),
+    [
+        ("near-duplicate", True),
+        ("Duplicate", True),
+        ("1", True),
+        ("TRUE", True),
+        ("yes", True),
+        ("0", False),
+        ("no", False),
+        ("same-event", False),
+        ("duplicates", False),
+    ],
+)
+def test_labels(truth, label, duplicate):
+    other = "no" if duplicate else "yes"
+    found = truth(f"{HEAD}a\tb\t{label}\nc\td\t{other}\n")
+    assert found.pairs[0].duplicate is duplicate
+    assert found.labels[label] == (duplicate, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffid_a,id_b,label,confidence\r\na,b,yes,high\r\n\r\nc,d,no,low\r\n",
+        "note\tlabel\tid_b\tid_a\tconfidence\nx\tyes\tb\ta\thigh\n\tno\td\tc\tlow\n",
+    ],
+)
+def test_columns_in_any_order_with_tabs_or_commas(truth, text):
+    found = truth(text)
+    assert [(p.id_a, p.id_b, p.duplicate, p.confidence) for p in found.pairs] == [
+        ("a", "b", True, "high"),
+        ("c", "d", False, "low"),
+    ]
+    assert found.pairs[1].line in (3, 4)
+
+
+def test_a_pair_that_repeats_counts_once(truth):
+    found = truth(f"{HEAD}a\tb\tyes\nb\ta\tduplicate\nc\td\tno\n")
+    assert (len(found.pairs), found.repeated) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "line 1: must name the columns"),
+        ("a\tb\tyes\n", "Got none called id_a or id_b or label"),
+        (HEAD, "at least one labelled pair"),
+        (f"{HEAD}a\tb\n", "line 2: must have a value in 'label'"),
+        (f"{HEAD}a\ta\tyes\n", "line 2: must pair two documents"),
+        (f"{HEAD}a\tb\tyes\nb\ta\tno\n", "line 3: must label a pair as line 2 does"),
+        (f"{HEAD}a\tb\tyes\n", "both duplicates and other pairs"),
+        (f"{HEAD}a\tb\tdup\n", "What means duplicate: near-duplicate"),
+        (b"id_a\tid_b\tlabel\n\xff\n", "must be UTF-8"),
+    ],
+)
+def test_what_is_refused_names_the_file_and_the_line(truth, text, said):
+    with pytest.raises(InputError) as caught:
+        truth(text)
+    assert "pairs.tsv" in str(caught.value)
+    assert said in str(caught.value)
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(InputError, match="cannot be read"):
+        read_truth(tmp_path / "none.tsv")

@@ -1,0 +1,111 @@
+"""Cut-offs: chosen, left out, resampled, against plain counting."""
+
+import numpy as np
+import pytest
+
+from neardup.lab import Scores
+from neardup.lab.metrics import f1_of_sums
+from neardup.lab.thresholds import sweep
+
+TRUE = np.array([True, True, True, False, False])
+
+
+def f1_at(values, is_true, cut):
+    taken = values >= cut
+    tp = int((taken & is_true).sum())
+    return Scores(tp, int((taken & ~is_true).sum()), int(is_true.sum()) - tp).f1
+
+
+def drawn(seed, count=40):
+    draw = np.random.default_rng(seed)
+    is_true = draw.random(count) < 0.4
+    is_true[:2] = True, False
+    values = np.round(np.clip(0.3 * is_true + draw.random(count) * 0.7, 0, 1), 2)
+    return values, is_true
+
+
+def test_a_cut_between_two_values_on_a_short_number():
+    found = sweep(np.array([0.9, 0.812, 0.7, 0.3, 0.1]), TRUE)
+    assert found.cut_off == 0.5
+    assert found.best == found.left_out == Scores(3, 0, 0)
+    assert found.average_precision == 1
+    assert found.best_interval == (1, 1)
+    close = sweep(np.array([0.9, 0.8, 0.70012, 0.70011, 0.1]), TRUE)
+    assert 0.70011 < close.cut_off <= 0.70012
+
+
+def test_distances_are_cut_at_whole_numbers():
+    found = sweep(np.array([0.0, 2, 5, 10, 30]), TRUE, by_distance=True)
+    assert found.cut_off == 7
+    assert found.at.tolist() == [0, 2, 5, 10, 30]
+    assert found.best == Scores(3, 0, 0)
+    beside = sweep(np.array([0.0, 2, 5, 6, 30]), TRUE, by_distance=True)
+    assert beside.cut_off == 5
+
+
+def test_the_strictest_of_equal_cuts():
+    values, is_true = np.array([0.9, 0.6, 0.5]), np.array([True, False, True])
+    # F1 is 2/3, 1/2 and 4/5; without the middle pair it would be a tie at the top.
+    assert sweep(values, is_true).best == Scores(2, 1, 0)
+    assert sweep(values[:2], is_true[:2]).cut_off == 0.75
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_best_cut_is_the_best_of_all(seed):
+    values, is_true = drawn(seed)
+    found = sweep(values, is_true)
+    top = max(f1_at(values, is_true, cut) for cut in values)
+    assert found.best.f1 == pytest.approx(top)
+    assert f1_at(values, is_true, found.cut_off) == pytest.approx(top)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_left_out_is_the_sweep_of_all_others(seed):
+    values, is_true = drawn(seed, 25)
+    found = sweep(values, is_true)
+    for at in range(len(values)):
+        others = np.arange(len(values)) != at
+        cut = sweep(values[others], is_true[others]).cut_off
+        assert found.judged[at] == (values[at] >= cut)
+    tp = int((found.judged & is_true).sum())
+    assert found.left_out.tp == tp
+    assert found.left_out.fn == int(is_true.sum()) - tp
+
+
+def test_in_sample_flatters():
+    """Of a measure that knows nothing, the best cut looks better than it is."""
+    draw = np.random.default_rng(1)
+    is_true = draw.random(60) < 0.5
+    gaps = []
+    for seed in range(20):
+        found = sweep(np.random.default_rng(seed).random(60), is_true)
+        gaps.append(found.best.f1 - found.left_out.f1)
+    assert np.mean(gaps) > 0.02
+
+
+def test_pairs_without_a_value_are_never_found():
+    values = np.array([0.9, np.nan, 0.2])
+    found = sweep(values, np.array([True, True, False]))
+    assert found.best == Scores(1, 0, 1)
+    assert found.at.tolist() == [0.9, 0.2]
+    nothing = sweep(np.full(3, np.nan), np.array([True, True, False]))
+    assert nothing.best == Scores(0, 0, 2)
+
+
+def test_intervals_hold_the_cut_and_are_the_same_again():
+    values, is_true = drawn(3, 80)
+    found, again = sweep(values, is_true, seed=5), sweep(values, is_true, seed=5)
+    assert found.interval == again.interval
+    assert found.interval[0] <= found.cut_off <= found.interval[1]
+    assert found.left_out_interval[0] <= found.left_out.f1 <= found.left_out_interval[1]
+
+
+def test_many_pairs_are_left_out_in_groups():
+    values, is_true = drawn(2, 3000)
+    found = sweep(values, is_true)
+    assert abs(found.best.f1 - found.left_out.f1) < 0.02
+
+
+def test_f1_of_sums():
+    sums = np.array([[3.0, 0.0], [1.0, 0.0], [3.0, 0.0]])
+    assert f1_of_sums(sums).tolist() == [0.6, 1.0]

@@ -1,0 +1,427 @@
+"""The published experiment end to end, on a small collection."""
+
+import csv
+import dataclasses
+import io
+import itertools
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from neardup import InputError, MissingDependencyError, OutputError, ParameterError
+from neardup.lab import Method, Scores, published
+from neardup.lab.datasets.collection import read_collection
+from neardup.lab.datasets.split import make_split
+from neardup.lab.experiments.zhang_he_2020 import figures as lab_figures
+from neardup.lab.experiments.zhang_he_2020.findings import findings
+from neardup.lab.experiments.zhang_he_2020.methods import find, paper_methods
+from neardup.lab.experiments.zhang_he_2020.report import markdown, tables, terminal
+from neardup.lab.experiments.zhang_he_2020.results import Run, score_run
+from neardup.lab.experiments.zhang_he_2020.scoring import Scorer, Tally
+from neardup.lab.figures import render
+
+pytestmark = pytest.mark.slow
+
+FIGURES = ("as_published_topics", "as_published_sizes", "precision", "recall", "time", "rates")
+FILES = {
+    "as_published.csv",
+    "published.csv",
+    "choices.csv",
+    "sweep.csv",
+    "rates.csv",
+    "sizes.csv",
+    "report.md",
+    *(f"{name}.svg" for name in FIGURES),
+    *(f"{name}.png" for name in FIGURES),
+}
+METHODS = ["general", Method("classic", "classic", "max_distance", tuple(range(0, 13, 3)))]
+
+
+@pytest.fixture(scope="module")
+def result(collection_folder, tmp_path_factory):
+    output = tmp_path_factory.mktemp("lab") / "made" / "here"
+    options = {"methods": METHODS, "sizes": [10, 44, 20], "workers": 1}
+    return published(collection_folder, output, copies="edits", **options)
+
+
+def rows_of(result, name):
+    return list(csv.DictReader(io.StringIO((result.folder / name).read_text("utf-8"))))
+
+
+def untimed(result):
+    """A result without what no two runs share."""
+    timed = {
+        field: tuple(
+            dataclasses.replace(run, seconds=0.0, sketch_seconds=0.0, search_seconds=0.0)
+            for run in getattr(result, field)
+        )
+        for field in ("as_published", "runs", "sizes")
+    }
+    return dataclasses.replace(result, folder=None, **timed)
+
+
+def test_what_is_measured(result):
+    assert result.topics == ("harbour", "market")
+    assert (result.documents, result.true_pairs, result.natural) == (44, 12, 0)
+    assert [(run.name, run.choice) for run in result.runs] == [
+        ("general", "default"),
+        ("general", "best"),
+        ("classic", "default"),
+        ("classic", "best"),
+    ]
+    for run in result.runs:
+        assert [tally.topic for tally in run.pairs] == ["harbour", "market", "all"]
+        assert all(tally.scores.tp + tally.scores.fn in (6, 12) for tally in run.pairs)
+        assert run.seconds > 0
+    found = result.chosen()[0].overall.scores
+    assert (found.fp, found.tp + found.fn) == (0, 12)
+    assert found.recall > 0.7
+    assert [time.documents for time in result.sizes] == [10, 20, 44] * 2
+    assert len(result.rates) == 2 * 7
+    assert [point.rate for point in result.rates[:7]] == [0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3]
+
+
+def test_the_best_cut_off_is_that_of_the_development_split(result):
+    for run in result.chosen():
+        points = [point for point in result.sweep if point.method == run.name]
+        top = max(point.scores.f1 for point in points)
+        # Of equals the strictest, which comes first.
+        assert run.cut_off == next(p.cut_off for p in points if p.scores.f1 == top)
+
+
+def test_the_files(result):
+    assert {path.name for path in result.folder.iterdir()} == FILES
+    rows = rows_of(result, "published.csv")
+    header = "method,cut_off,topic,tp,fp,fn,precision,recall,f1,seconds"
+    assert ",".join(rows[0]) == header
+    keys = [(row["method"], row["cut_off"], row["topic"]) for row in rows]
+    assert len(set(keys)) == len(keys)
+    for row in rows:
+        scores = Scores(int(row["tp"]), int(row["fp"]), int(row["fn"]))
+        assert float(row["precision"]) == pytest.approx(scores.precision, abs=1e-6)
+        assert float(row["f1"]) == pytest.approx(scores.f1, abs=1e-6)
+    assert len(rows_of(result, "choices.csv")) == 4
+    assert len(rows_of(result, "rates.csv")) == 14
+    assert len(rows_of(result, "sizes.csv")) == 6
+    assert len(rows_of(result, "sweep.csv")) == len(result.sweep)
+
+
+PAPER_METHODS = [
+    "Shingle, sample of 8",
+    "Shingle, sample of 64",
+    "traditional, stop words kept",
+    "traditional, stop words out",
+    "improved",
+]
+
+
+@pytest.fixture(scope="module")
+def reposts(collection_folder):
+    """The default copies, not written to files: drawing the figures takes most of the time."""
+    return published(collection_folder, methods=["classic"], sizes=[20])
+
+
+def test_copies_are_reposts_by_default(reposts, result):
+    assert (reposts.copies, reposts.rate) == ("reposts", None)
+    assert result.copies == "edits"
+    assert 0 < reposts.lengthened < 0.2
+    text = markdown(reposts)
+    assert "re-posts with a line added at head, tail or both" in text
+    assert f"adds {reposts.lengthened:.1%} to the text" in " ".join(text.split())
+
+
+def test_the_papers_methods_are_measured_at_its_distance(reposts):
+    assert [run.name for run in reposts.paper_methods] == PAPER_METHODS
+    assert [run.bound for run in reposts.paper_methods] == ["≥ 0.5"] * 2 + ["≤ 3"] * 3
+    sizes = [(run.name, run.documents) for run in reposts.as_published]
+    assert sizes == [(name, size) for name in PAPER_METHODS for size in (20, 44)]
+    for run in reposts.as_published:
+        assert run.seconds > 0
+        assert [tally.topic for tally in run.by_document] == ["harbour", "market", "all"]
+        *topics, every = (tally.scores for tally in run.by_document)
+        assert run.precision == pytest.approx(sum(scores.precision for scores in topics) / 2)
+        assert run.recall == pytest.approx(sum(scores.recall for scores in topics) / 2)
+        # All 24 originals and copies, or those of them that are together among the first 20.
+        wanted = every.tp + every.fn
+        assert wanted == 24 if run.documents == 44 else 0 < wanted <= 20
+    # A line that names the paper leaves nearly all shingles where they are.
+    assert reposts.paper_methods[1].recall == 1
+    recipes = {run.recipe_id for run in reposts.paper_methods}
+    assert len(recipes) == len(PAPER_METHODS)
+
+
+def test_as_published_in_tables_and_report(reposts):
+    names, rows = tables(reposts)["as_published"]
+    assert len(rows) == 5 * 2 * (2 + 2)
+    header = "method,recipe_id,cut_off,documents,topic,tp,fp,fn,precision,recall,f1,seconds"
+    assert ",".join(names) == header
+    topics = [row[names.index("topic")] for row in rows]
+    assert topics[:4] == ["harbour", "market", "all", "all pairs"]
+    text = markdown(reposts)
+    section = text[text.index("## As published") : text.index("## At the best")]
+    (line,) = re.findall(r"^\| improved \| ≤ 3 .*$", section, re.MULTILINE)
+    run = reposts.paper_methods[-1]
+    assert f"| {run.precision:.3f} | {run.recall:.3f} | 0.953 / 0.940 |" in line
+    assert len(re.findall(r"^- \*\*(?:Not r|R)eproduced\*\*: ", section, re.MULTILINE)) == 4
+
+
+def as_measured(name, precision, recall, seconds):
+    """A run of one topic with about that precision and recall."""
+    tp = round(1000 * recall)
+    scores = Scores(tp, round(tp / precision) - tp, 1000 - tp)
+    tallies = (Tally("a", scores, 0), Tally("all", scores, 0))
+    method = Method(name, "improved", "max_distance", (3,))
+    return Run(method, "paper", 3, 2000, tallies, tallies, seconds, seconds / 2, seconds / 2)
+
+
+@pytest.mark.parametrize(
+    ("improved", "expected"),
+    [
+        # Precision, recall, seconds; beside Shingle .90 and traditional .93.
+        ((0.95, 0.94, 1.0), [True, True, True, True]),
+        ((0.95, 0.94, 3.0), [True, True, True, False]),
+        ((0.95, 0.90, 1.0), [False, False, True, True]),
+        ((0.92, 0.99, 1.0), [False, True, True, True]),
+        ((0.90, 0.80, 1.0), [False, False, False, True]),
+    ],
+)
+def test_what_is_reproduced_follows_from_the_figures(improved, expected):
+    runs = [
+        as_measured("Shingle, x", 0.9, 0.9, 2.0),
+        as_measured("traditional, x", 0.93, 0.93, 2.0),
+        as_measured("improved", *improved),
+    ]
+    said = findings(runs)
+    assert [line.startswith("**Reproduced**: ") for line in said] == expected
+    plain = findings(runs, markdown=False)
+    assert [line.startswith("Reproduced: ") for line in plain] == expected
+    assert not any(mark in line for line in plain for mark in "*`")
+
+
+def test_without_a_folder_nothing_is_written(collection_folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    # Figures are not drawn, so matplotlib is not needed.
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = published(collection_folder, methods=["classic"], sizes=[])
+    assert result.folder is None
+    assert "improved" in terminal(result)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_report(result):
+    text = (result.folder / "report.md").read_text("utf-8")
+    images = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)
+    assert images == [f"{name}.svg" for name in FIGURES]
+    assert set(images) <= FILES
+    assert "2% to 10% of the characters edited" in text
+    assert "| `general` | ≥ " in text
+    assert "{" not in text
+    fixed = markdown(dataclasses.replace(result, rate=0.07))
+    assert "Edited characters: 7% of each text." in " ".join(fixed.split())
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        assert len({line.count("|") for line in table.splitlines()}) == 1
+
+
+@pytest.fixture(scope="module")
+def drawn_again(result):
+    """The figures drawn again by a caller with other settings, and those settings afterwards."""
+    import matplotlib as mpl
+
+    with mpl.rc_context({"font.size": 23, "svg.hashsalt": "mine"}):
+        data = render(lab_figures.figures(result))
+        return data, (mpl.rcParams["font.size"], mpl.rcParams["svg.hashsalt"])
+
+
+def test_figures_have_the_same_bytes_again(result, drawn_again):
+    data, _ = drawn_again
+    assert {f"{name}.{extension}" for name in FIGURES for extension in ("svg", "png")} == set(data)
+    for name, drawn in data.items():
+        assert drawn == (result.folder / name).read_bytes()
+        assert drawn.startswith(b"\x89PNG" if name.endswith("png") else b"<?xml")
+        assert b"<dc:date>" not in drawn
+
+
+def test_figures_leave_the_settings_of_the_caller(drawn_again):
+    _, settings = drawn_again
+    assert settings == (23, "mine")
+
+
+def test_nothing_found_is_not_drawn_as_precise():
+    assert lab_figures._value(Scores(0, 0, 3), "precision") != 1
+    assert lab_figures._value(Scores(0, 0, 3), "recall") == 0
+    assert lab_figures._value(Scores(1, 1, 0), "precision") == 0.5
+
+
+def test_the_same_again_but_for_times(result, collection_folder, drawn_again, monkeypatch):
+    # Only the numbers are compared: the figures have a test of their own.
+    monkeypatch.setattr("neardup.lab.report.render", lambda _: drawn_again[0])
+    again = published(
+        collection_folder,
+        result.folder,
+        copies="edits",
+        methods=METHODS,
+        sizes=[20, 10],
+        workers=2,
+        force=True,
+    )
+    assert untimed(again) == untimed(result)
+    options = {
+        "seed": 1,
+        "copies": "edits",
+        "rate": 0.2,
+        "methods": METHODS[:1],
+        "sizes": [],
+        "force": True,
+    }
+    other = published(collection_folder, result.folder, **options)
+    assert [run.name for run in other.sizes] == ["general"]
+    assert other.sweep != tuple(point for point in result.sweep if point.method == "general")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"seed": -1}, "'seed' parameter must be"),
+        ({"copies": "edits", "rate": 0.6}, "'rate' parameter must be a number from 0 to 0.5"),
+        ({"rate": 0.05}, "'rate' parameter must be left out unless copies='edits'"),
+        ({"copies": "quotes"}, "'copies' parameter must be"),
+        ({"methods": ["none"]}, "'methods' parameter must be"),
+        ({"methods": [Method("m", "news", "threshold", (0.5,))]}, "must decide by threshold"),
+        ({"sizes": [45]}, "'sizes' parameter must be a whole number from 1 to 44"),
+        ({"sizes": [0]}, "'sizes' parameter must be"),
+        ({"sizes": "12"}, "'sizes' parameter must be a list"),
+        ({"workers": -1}, "'workers' parameter must be"),
+    ],
+)
+def test_parameters_out_of_bounds(collection_folder, tmp_path, options, expected):
+    options = {"methods": ["general"], **options}
+    with pytest.raises(ParameterError, match=expected):
+        published(collection_folder, tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_inputs_that_cannot_be(tmp_path):
+    with pytest.raises(InputError, match="must be a folder"):
+        published(tmp_path / "missing", tmp_path / "out" / "in", methods=["general"])
+    # The folders that were created for the results are gone again.
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("file", "file: must be a folder. Got a file instead"),
+        ("file/below", "below: cannot be created"),
+        ("report.md", "report.md: must be a folder. Got the name of a file instead"),
+        ("-", "-: must be a folder. Got standard output instead"),
+        ("taken", r"taken.recall\.png: exists already"),
+    ],
+)
+def test_an_output_is_refused_before_the_work(tmp_path, monkeypatch, name, expected):
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("")
+    Path("taken").mkdir()
+    Path("taken/recall.png").write_text("mine")
+    # The data are missing as well: what is said of the output comes first.
+    with pytest.raises(OutputError, match=expected):
+        published("missing", name, methods=["general"])
+    assert sorted(map(str, Path().rglob("*"))) == ["file", "taken", "taken/recall.png"]
+
+
+def test_an_experiment_that_fails_leaves_no_file(collection_folder, tmp_path, monkeypatch):
+    """The files are opened first; a folder that had other files keeps those."""
+    output = tmp_path / "out"
+    output.mkdir()
+    (output / "notes.txt").write_text("mine")
+
+    def stop(*_):
+        assert len(list(output.iterdir())) > len(FILES)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("neardup.lab.experiments.zhang_he_2020._measure", stop)
+    with pytest.raises(KeyboardInterrupt):
+        published(collection_folder, output)
+    assert [path.name for path in output.iterdir()] == ["notes.txt"]
+
+
+def test_without_matplotlib(collection_folder, tmp_path, run_python):
+    call = f"{str(collection_folder)!r}, {str(tmp_path / 'out')!r}, methods=['general']"
+    program = (
+        "sys.modules['matplotlib'] = None\n"
+        "from neardup import MissingDependencyError\n"
+        "from neardup.lab import EditModel, pair_scores, published\n"
+        "assert EditModel(['some words']).copy('words', 'a')\n"
+        "try:\n"
+        f"    published({call})\n"
+        "except MissingDependencyError as error:\n"
+        "    print(error)\n"
+    )
+    found: subprocess.CompletedProcess[bytes] = run_python(program)
+    assert found.returncode == 0, found.stderr.decode()
+    assert b"pip install 'neardup[lab]'" in found.stdout
+    assert issubclass(MissingDependencyError, ImportError)
+
+
+def test_importing_the_lab_loads_no_extra(run_python):
+    found = run_python(
+        "import neardup.lab\n"
+        "assert not {'matplotlib', 'sklearn', 'pyarrow'} & set(sys.modules), sys.modules.keys()\n"
+    )
+    assert found.returncode == 0, found.stderr.decode()
+
+
+def copy_heads(source, folder, documents):
+    """Write the first documents of each file of a collection, by file name, into a folder."""
+    for name, count in documents.items():
+        with zstandard.open(source / f"{name}.zst", "rt", encoding="utf-8") as lines:
+            head = "".join(itertools.islice(lines, count))
+        (folder / name).write_text(head, "utf-8")
+
+
+@pytest.mark.shared
+def test_a_part_of_the_real_topics(shared, tmp_path):
+    """A part of one topic of real news: `general` finds the copies, and none else."""
+    copy_heads(shared / "corpora" / "topics_zh", tmp_path, {"education.jsonl": 100})
+    result = published(tmp_path, methods=["general"], sizes=[], workers=2)
+    (run,) = result.chosen()
+    assert (result.documents, result.true_pairs) == (100, 50)
+    assert result.natural > 0
+    assert run.overall.scores.recall >= 0.97
+    assert run.overall.scores.precision >= 0.99
+
+
+@pytest.mark.shared
+def test_the_published_comparison_is_reproduced(shared, tmp_path):
+    """On a fifth of the real news: the figures of `improved`, ahead of traditional SimHash.
+
+    The bound over all documents is higher than on all of the news, where wrong pairs of
+    distractors grow with the square of their number.
+    """
+    topics = ("education", "finance", "housing", "medical", "transport")
+    documents = {"distractors.jsonl": 2000, **{f"{topic}.jsonl": 100 for topic in topics}}
+    copy_heads(shared / "corpora" / "topics_zh", tmp_path, documents)
+    split = make_split(read_collection(tmp_path), "test")
+    table = split.table("reposts")
+    assert len(table) == 2500
+    scorer = Scorer(split, table)
+    places = split.first(len(table))
+    runs = [
+        score_run(one, "paper", *one.cut_offs, find(one, table, *one.cut_offs), scorer, places)
+        for one in paper_methods()
+    ]
+    *_, kept, out, improved = runs
+    assert improved.precision >= 0.92
+    assert improved.recall >= 0.94
+    assert improved.everywhere.precision >= 0.95
+    for ours, theirs in zip(improved.by_document, out.by_document, strict=True):
+        assert ours.scores.recall > theirs.scores.recall
+    assert improved.precision > kept.precision
+    assert [line.split("*")[2] for line in findings(runs)[:3]] == [
+        "Reproduced",
+        "Reproduced",
+        "Not reproduced",
+    ]
