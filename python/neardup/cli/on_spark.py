@@ -61,15 +61,18 @@ def dedup_on_spark(
     for name, value in others.items():
         if value:
             raise ParameterError(Message("cli.not_on_spark", parameter=name, value=repr(value)))
+    from neardup._engine.summary import Clock
     from neardup.cli.watch import Watch, print_summary
     from neardup.spark import dedup_files
-    from neardup.spark.session import start, told
+    from neardup.spark.session import start, translate_errors
 
+    clock = Clock()
     with Watch(quiet=quiet) as watch:
-        with told():
+        with translate_errors():
             spark = start(master)
+        clock.lap("start Spark")
         try:
-            with told():
+            with translate_errors():
                 result = dedup_files(
                     inputs,
                     output,
@@ -91,6 +94,8 @@ def dedup_on_spark(
             with suppress(ConnectionError):
                 spark.stop()
     summary = result.summary
+    summary.stages = {**clock.stages, **summary.stages}
+    summary.seconds += clock.stages["start Spark"]
     if not quiet:
         print_summary(summary, result.measure, result.threshold, result.max_distance)
         of_each = Message("cli.shuffled_says", bytes=summary.shuffled_bytes_per_document)

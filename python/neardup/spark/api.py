@@ -15,9 +15,9 @@ from neardup.exceptions import OutputError, ParameterError
 from neardup.readers.fields import Fields
 from neardup.recipe import Recipe, load_recipe
 from neardup.spark.checkpoint import Folders
-from neardup.spark.job import Job, SparkResult
-from neardup.spark.session import require_spark, shuffled_bytes
-from neardup.spark.sources import open_files, open_table
+from neardup.spark.io import open_files, open_table
+from neardup.spark.job import Job, SparkResult, settings_of
+from neardup.spark.session import require_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -111,13 +111,10 @@ def dedup(
         )
     names = [order_by] if isinstance(order_by, str) else list(order_by)
     fields = Fields(text=check_field(text, "text"), id=check_field(id, "id"))
+    decide = {"threshold": threshold, "max_distance": max_distance}
     job = Job(
         df.sparkSession,
-        recipe=load_recipe(recipe),
-        threshold=threshold,
-        max_distance=max_distance,
-        fields=fields,
-        lines=False,
+        settings_of(load_recipe(recipe), **decide, fields=fields, lines=False),
         on_error=on_error,
         checkpoint=checkpoint,
         partitions=partitions,
@@ -195,13 +192,10 @@ def dedup_files(
     names = [os.fspath(path) for path in inputs]
     source = open_files(spark, names, format, fields)
     beside = f"{out.rstrip('/')}.checkpoint"
+    decide = {"threshold": threshold, "max_distance": max_distance}
     job = Job(
         spark,
-        recipe=load_recipe(recipe),
-        threshold=threshold,
-        max_distance=max_distance,
-        fields=fields,
-        lines=source.lines,
+        settings_of(load_recipe(recipe), **decide, fields=fields, lines=source.lines),
         on_error=on_error,
         checkpoint=beside if checkpoint is None else checkpoint,
         partitions=partitions,
@@ -211,7 +205,7 @@ def dedup_files(
     files = [[file.name, file.size] for file in source.files.values()]
     result = job.run(lambda: source, {"files": files})
     place = f"{result.checkpoint}/output"
-    job.write(result.kept, f"{place}/kept", lines=source.lines)
+    job.write(result.kept, f"{place}/kept")
     moves = [(f"{place}/kept", out)]
     if out_removed is not None:
         writer = result.removed.write.mode("overwrite")
@@ -225,9 +219,7 @@ def dedup_files(
             folders.remove(wanted)
         folders.move(made, wanted)
     job.clock.lap("write")
-    result.summary.seconds = job.clock.seconds()
-    result.summary.stages = job.clock.stages
-    result.summary.shuffled_bytes = shuffled_bytes(spark) - job.shuffled_before
+    job.finish(result.summary)
     if checkpoint is None:
         result.close()
     read = spark.read.schema(source.schema)
