@@ -11,7 +11,7 @@ from neardup._engine.messages import Message
 from neardup.readers import Problem
 from neardup.readers.fields import Fields
 from neardup.recipe import load_recipe
-from neardup.spark import io, kernels
+from neardup.spark import io, kernels, sketching
 from neardup.spark.job import settings_of
 from neardup.spark.ordering import (
     BEGIN,
@@ -56,9 +56,8 @@ def numbers_in(batches, column):
 
 
 def settings_for(recipe, decide, columns=("text",)):
-    settings = settings_of(
-        load_recipe(recipe), **{"threshold": None, **decide}, fields=Fields(), lines=False
-    )
+    bounds = (decide.get(name) for name in ("threshold", "max_distance"))
+    settings = settings_of(load_recipe(recipe), *bounds, Fields(), lines=False)
     return replace(settings, columns=columns)
 
 
@@ -66,7 +65,7 @@ def sketched(parts, settings, most, partitions=None):
     found = []
     for task, part in enumerate(parts):
         table = pa.record_batch({"text": pa.array(part, pa.string())})
-        found += kernels.sketch(
+        found += sketching.sketch(
             [table],
             settings=settings,
             files={},
@@ -94,7 +93,7 @@ class Job:
         )
         self.numbers = [number for number, _ in numbers_in(self.batches, "features")]
         self.find_copies()
-        self.prepare()
+        self.count_keys()
         self.background = self.count_shingles()
 
     def find_copies(self):
@@ -113,59 +112,50 @@ class Job:
                 if is_new and features[number]:
                     self.overcounted.append(number)
 
-    def prepare(self):
+    def count_keys(self):
         settings = self.settings
         keys = union((kernels.keys(row, settings) for row in rows_of(self.batches)), kernels.KEYS)
-        counts = union(
+        self.counts = union(
             (kernels.count(some, settings=settings) for _, some in grouped(keys, "bucket")),
             kernels.COUNTS,
         )
-        copies = np.array(sorted(self.firsts), np.int64)
-        told = union(
-            [counts, pa.table({"batch": copies >> PLACE_BITS, "number": copies})], counts.schema
-        )
-        told_of = dict(grouped(told, "batch"))
-        self.prepared = {
-            batch: kernels.prepare(row, told_of[batch], settings=settings)
-            for batch, row in grouped(self.batches, "batch")
-        }
 
     def count_shingles(self):
         tables = [table for table in self.batches.column("counted").to_pylist() if table]
         if not tables:
             return None
-        level = kernels.shingle_level(p for p in self.batches.column("probe").to_pylist() if p)
+        level = sketching.shingle_level(p for p in self.batches.column("probe").to_pylist() if p)
         again = []
         for row in rows_of(self.batches):
             here = [n & 0xFFFF for n in self.overcounted if n >> PLACE_BITS == row["batch"].as_py()]
             if here:
                 row["needed"] = pa.scalar(here, pa.list_(pa.int64()))
-                again.append(kernels.count_again(row, self.settings))
-        counted = kernels.merge_shingles(tables, level)
-        less = kernels.merge_shingles(again, level)
-        return Broadcast(kernels.common_shingles(counted, less, self.settings.documents))
+                again.append(sketching.count_again(row, self.settings))
+        counted = sketching.merge_shingles(tables, level)
+        less = sketching.merge_shingles(again, level)
+        return Broadcast(sketching.common_shingles(counted, less, self.settings.documents))
+
+    def for_each_batch(self, kernel, told, schema):
+        told_of = dict(grouped(union([self.counts, *told], kernels.COUNTS), "batch"))
+        return union(
+            (
+                kernel(own, told_of[batch], settings=self.settings)
+                for batch, own in grouped(self.batches, "batch")
+            ),
+            schema,
+        )
 
     def lists(self, dropped):
-        table = pa.table({"number": pa.array(dropped, pa.int64())})
-        filed = union(
-            (kernels.file(own, table, settings=self.settings) for own in self.prepared.values()),
-            kernels.FILED,
-        )
+        filed = self.for_each_batch(kernels.file, [skip(self.firsts), skip(dropped)], kernels.FILED)
         return union(
             (kernels.lists(some, settings=self.settings) for _, some in grouped(filed, "bucket")),
             kernels.LISTS,
         )
 
-    def verified(self, told):
+    def verified(self, *told):
         """Rows of pairs, and of pairs that were known before."""
-        settings, told_of = self.settings, dict(grouped(told, "batch"))
-        found = union(
-            (
-                kernels.candidates(own, told_of[batch], settings=settings)
-                for batch, own in self.prepared.items()
-            ),
-            kernels.CANDIDATES,
-        )
+        settings = self.settings
+        found = self.for_each_batch(kernels.candidates, told, kernels.CANDIDATES)
         needed = dict(grouped(found.select(["batch", "needed"]), "batch"))
         columns = ["batch", *(["records"] if settings.rule.keeps_texts else [])]
         columns += ["features", "sketches"] if settings.compares_sketches else []
@@ -189,16 +179,9 @@ class Job:
         """The removed table as positions."""
         dropped, again, known = set(), [], kernels.PAIRS.empty_table()
         while True:
-            searched = pa.table({"again": pa.array(again, pa.int64())})
-            told = union(
-                [
-                    self.lists(sorted(dropped)),
-                    by_batch(known, "later"),
-                    by_batch(searched, "again"),
-                ],
-                kernels.LISTS,
-            )
-            judged, old = self.verified(told)
+            waiting = skip(set(self.firsts) - set(again))
+            lists = self.lists(dropped)
+            judged, old = self.verified(lists, waiting, by_batch(known, "later"))
             pairs = union([judged, old], kernels.PAIRS).to_pylist()
             similar = [p for p in pairs if p["similarity"] is not None]
             of_filed = [p for p in similar if p["later"] not in again]
@@ -230,6 +213,10 @@ class Job:
 
 def by_batch(table, column):
     return table.append_column("batch", pa.compute.shift_right(table.column(column), PLACE_BITS))
+
+
+def skip(numbers):
+    return by_batch(pa.table({"skipped": pa.array(sorted(numbers), pa.int64())}), "skipped")
 
 
 @pytest.mark.parametrize(
@@ -272,16 +259,11 @@ def test_documents_in_a_closed_list(recipe, longest):
         settings = replace(job.settings, documents=documents)
         row = {"batch": pa.scalar(0), "sketches": pa.scalar(sketch * documents, pa.list_(BYTES))}
         counts = kernels.count(kernels.keys(row, settings), settings=settings)
-        prepared = pa.table(
-            {
-                "batch": [0],
-                "sketches": [sketch * documents],
-                "searched": [[True] * documents],
-                "counts": [counts.column("counts").to_pylist()],
-            }
+        batches = pa.table(
+            {"batch": [0], "features": [[99] * documents], "sketches": [sketch * documents]}
         )
-        dropped = pa.table({"number": pa.array([], pa.int64())})
-        filed = kernels.file(prepared, dropped, settings=settings)
+        told = union([counts, skip([])], kernels.COUNTS)
+        filed = kernels.file(batches, told, settings=settings)
         found = kernels.lists(filed, settings=settings)
         closed = [number for number in found.column("closed").to_pylist() if number is not None]
         return found.column("entries")[0].as_py(), closed
@@ -345,14 +327,14 @@ def test_what_is_counted_twice_is_subtracted():
 
     def counted(parts):
         tables = sketched(parts, settings, 50, 1).column("counted").to_pylist()
-        return kernels.merge_shingles(table for table in tables if table)
+        return sketching.merge_shingles(table for table in tables if table)
 
     once = counted([some])
     again = counted([some[:40]])
     twice = counted([some, some[:40]])
-    common = kernels.common_shingles(once, None, 1)
-    assert kernels.common_shingles(twice, None, 1) != common
-    assert kernels.common_shingles(twice, again, 1) == common
+    common = sketching.common_shingles(once, None, 1)
+    assert sketching.common_shingles(twice, None, 1) != common
+    assert sketching.common_shingles(twice, again, 1) == common
 
 
 def test_a_table_is_thinned_only_as_far_as_it_will_be():
@@ -360,10 +342,10 @@ def test_a_table_is_thinned_only_as_far_as_it_will_be():
     hashes = random.integers(0, 2**64, 20_000_000, np.uint64)
     # Of each, one in 1024 by the last bits.
     probe = hashes[hashes % 1024 == 0].tobytes()
-    assert kernels.shingle_level([probe, probe]) == 2
+    assert sketching.shingle_level([probe, probe]) == 2
     # Long texts are counted by a share of their shingles: all of them of a high level.
     few = hashes[:4_000_000] >> np.uint64(5)
-    assert kernels.shingle_level([few[few % 1024 == 0].tobytes()]) == 0
+    assert sketching.shingle_level([few[few % 1024 == 0].tobytes()]) == 0
 
 
 def test_numbers_are_in_the_order_of_the_input():
@@ -388,7 +370,7 @@ def test_problems_of_a_batch_stay_data():
         Problem("", None, None, "must be text", None),
     ]
     info = io.BatchInfo(0, 1, 1, 1, 0, 2, 0, "a.jsonl", 10)
-    found = io.problems_from_json(kernels.problems_to_json(problems), info)
+    found = io.problems_from_json(sketching.problems_to_json(problems), info)
     assert [(p.source, p.record, p.found) for p in found] == [
         ("a.jsonl", 13, "12"),
         ("a.jsonl", None, None),
@@ -430,4 +412,4 @@ def test_rows_are_split_where_the_part_changes():
 )
 def test_what_cannot_be_spread_is_refused(recipe, found):
     with pytest.raises(neardup.ParameterError, match=f"'recipe' parameter.*{found}.*the engine"):
-        settings_of(load_recipe(recipe), threshold=None, fields=Fields(), lines=False)
+        settings_of(load_recipe(recipe), None, None, Fields(), lines=False)

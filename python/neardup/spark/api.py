@@ -111,10 +111,9 @@ def dedup(
         )
     names = [order_by] if isinstance(order_by, str) else list(order_by)
     fields = Fields(text=check_field(text, "text"), id=check_field(id, "id"))
-    decide = {"threshold": threshold, "max_distance": max_distance}
     job = Job(
         df.sparkSession,
-        settings_of(load_recipe(recipe), **decide, fields=fields, lines=False),
+        settings_of(load_recipe(recipe), threshold, max_distance, fields, lines=False),
         on_error=on_error,
         checkpoint=checkpoint,
         partitions=partitions,
@@ -192,10 +191,9 @@ def dedup_files(
     names = [os.fspath(path) for path in inputs]
     source = open_files(spark, names, format, fields)
     beside = f"{out.rstrip('/')}.checkpoint"
-    decide = {"threshold": threshold, "max_distance": max_distance}
     job = Job(
         spark,
-        settings_of(load_recipe(recipe), **decide, fields=fields, lines=source.lines),
+        settings_of(load_recipe(recipe), threshold, max_distance, fields, lines=source.lines),
         on_error=on_error,
         checkpoint=beside if checkpoint is None else checkpoint,
         partitions=partitions,

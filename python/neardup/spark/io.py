@@ -19,12 +19,12 @@ from neardup.exceptions import InputError, ParameterError
 from neardup.readers.batch import Problem
 from neardup.readers.fields import SAMPLED_RECORDS, Fields, check_text_field
 from neardup.readers.jsonl import parse
-from neardup.spark import kernels
+from neardup.spark import sketching
 from neardup.spark.checkpoint import Folders
-from neardup.spark.kernels import Settings
 from neardup.spark.ordering import BEGIN, PATH, File, order_files
 from neardup.spark.session import partitions_of
 from neardup.spark.shuffle import number_of
+from neardup.spark.sketching import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -182,7 +182,7 @@ def _check_columns(schema: StructType, fields: Fields) -> None:
     for name in (PATH, BEGIN):
         if name in arrow.names:
             raise InputError(Message("spark.reserved_column", field=name))
-    kernels.choose_columns(arrow, fields)
+    sketching.choose_columns(arrow, fields)
 
 
 def _escaped(path: str) -> str:
@@ -191,13 +191,13 @@ def _escaped(path: str) -> str:
 
 
 def sketched(source: Source, settings: Settings, most: int) -> DataFrame:
-    """Return the batches of a source, of at most `most` documents: rows of `kernels.BATCHES`,
+    """Return the batches of a source, of at most `most` documents: rows of `sketching.BATCHES`,
     and the records."""
     from pyspark.sql import types as T
     from pyspark.sql.pandas.types import from_arrow_schema
 
     work = partial(
-        kernels.sketch,
+        sketching.sketch,
         settings=settings,
         files=source.files,
         partitions=partitions_of(source.frame),
@@ -207,7 +207,7 @@ def sketched(source: Source, settings: Settings, most: int) -> DataFrame:
     if source.lines:
         kinds = [T.BinaryType()]
     record = T.StructType([T.StructField(f"c{at}", kind) for at, kind in enumerate(kinds)])
-    schema = from_arrow_schema(kernels.BATCHES).add("records", T.ArrayType(record))
+    schema = from_arrow_schema(sketching.BATCHES).add("records", T.ArrayType(record))
     return source.frame.mapInArrow(work, schema)
 
 

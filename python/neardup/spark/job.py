@@ -21,10 +21,11 @@ from neardup.recipe import CORPUS, Recipe
 from neardup.spark import io
 from neardup.spark.checkpoint import Checkpoint
 from neardup.spark.io import BatchInfo, Source
-from neardup.spark.kernels import UNIT_DOCUMENTS, Settings, exchange
+from neardup.spark.kernels import UNIT_DOCUMENTS, exchange
 from neardup.spark.ordering import MAX_BATCH
 from neardup.spark.session import peak_memory, settings_for, shuffled_bytes, split_bytes
 from neardup.spark.shuffle import Search
+from neardup.spark.sketching import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -114,10 +115,10 @@ class SparkResult:
 
 def settings_of(
     recipe: Recipe,
-    *,
     threshold: float | None,
-    max_distance: int | None = None,
+    max_distance: int | None,
     fields: Fields,
+    *,
     lines: bool,
 ) -> Settings:
     """Return the settings of a job.

@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from neardup.spark import kernels, resolve
+from neardup.spark import kernels, resolve, sketching
 from neardup.spark.checkpoint import Checkpoint
-from neardup.spark.kernels import Settings
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
+from neardup.spark.sketching import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -53,7 +53,7 @@ class Search:
     Parameters
     ----------
     batches : DataFrame
-        Rows of `kernels.BATCHES`.
+        Rows of `sketching.BATCHES`.
     checkpoint : Checkpoint
     settings : Settings
     partitions : int
@@ -80,7 +80,7 @@ class Search:
         self._checkpoint = checkpoint
         self._settings = settings
         self._partitions = partitions
-        self._prepared: DataFrame | None = None
+        self._persisted: list[DataFrame] = []
         self._background: Any = None
 
     def decide(self) -> DataFrame:
@@ -102,8 +102,8 @@ class Search:
             )
             return self._checkpoint.stage("decisions", best.unionByName(same))
         finally:
-            if self._prepared is not None:
-                self._prepared.unpersist()
+            for frame in self._persisted:
+                frame.unpersist()
             if self._background is not None:
                 self._background.destroy()
 
@@ -143,22 +143,6 @@ class Search:
             overcounted.alias("overcounted"),
         )
 
-    def _prepare(self, repeats: DataFrame) -> DataFrame:
-        """Return batches with how many documents have their keys."""
-        keys = self._for_each_row(
-            self._batches.select("batch", "sketches"), kernels.keys, kernels.KEYS
-        )
-        counts = self._for_each_group(keys, "bucket", kernels.count, kernels.COUNTS)
-        told = _union(counts, repeats.select(batch_of("number"), "number"))
-        prepared = self._for_each_cogroup(
-            self._batches.select("batch", "features", "sketches"),
-            told,
-            kernels.prepare,
-            kernels.PREPARED,
-        )
-        # Split once for all that comes to batches later.
-        return _persist(prepared.repartition(self._partitions, "batch"))
-
     def _decide_pairs(self, repeats: DataFrame) -> tuple[DataFrame, DataFrame]:
         """File, search and decide until nothing changes; return similar pairs and the dropped
         documents that do not repeat a text.
@@ -168,30 +152,32 @@ class Search:
         """
         from pyspark.sql import functions as F
 
-        self._prepared = self._prepare(repeats)
-        no_copies = repeats.filter("false").select("number")
-        again, before = no_copies, _NONE
+        sketches = self._batches.select("batch", "features", "sketches")
+        keys = self._for_each_row(sketches, kernels.keys, kernels.KEYS)
+        counts = self._for_each_group(keys, "bucket", kernels.count, kernels.COUNTS)
+        # Split once for all that comes to batches later.
+        sketches, counts = map(self._persist, (sketches, counts))
+        skipped, before = repeats, _NONE
         verified: list[DataFrame] = []
-        lists = self._lists(no_copies)
+        lists = self._lists(sketches, counts, _skip(repeats))
         while True:
             name = f"round-{self.rounds}"
-            searched = again.select(batch_of("number"), F.col("number").alias("again"))
-            told = _union(lists, searched, *(_by_later(frame) for frame in verified))
+            known = (frame.select(batch_of("later"), "*") for frame in verified)
+            told = _union(counts, lists, _skip(skipped), *known)
             found = self._checkpoint.stage(
                 f"{name}/candidates",
-                self._for_each_cogroup(
-                    self._prepared, told, kernels.candidates, kernels.CANDIDATES
-                ),
+                self._for_each_cogroup(sketches, told, kernels.candidates, kernels.CANDIDATES),
             )
             if self._background is None and self._settings.rule.counted_shingle is not None:
                 self._background = self._common_shingles(repeats)
             judged = self._checkpoint.stage(f"{name}/verified", self._verify(found))
-            known = found.filter("unit is null and later is not null")
-            pairs = judged.unionByName(known.select(*judged.columns))
-            self.candidates, similar = pairs.agg(F.count("later"), F.count("similarity")).first()
+            old = found.filter("unit is null and later is not null").select(*judged.columns)
+            pairs = judged.unionByName(old)
+            row = pairs.agg(F.count("later"), F.count("similarity")).first()
+            self.candidates, similar = (0, 0) if row is None else row
             pairs = pairs.filter("similarity is not null")
-            # They are filed nowhere, and so drop nobody.
-            of_filed = pairs.join(again, pairs.later == again.number, "left_anti")
+            # Copies are filed nowhere, and so drop nobody.
+            of_filed = pairs.join(repeats, pairs.later == repeats.number, "left_anti")
             dropped, _ = resolve.resolve(
                 of_filed, similar, self._checkpoint, f"{name}/rule", resolve.FEW_PAIRS
             )
@@ -200,23 +186,19 @@ class Search:
             if these == before:
                 return pairs, dropped
             of_dropped = repeats["first"] == dropped.number
-            again = repeats.join(dropped, of_dropped, "left_semi").select("number")
             if self.rounds == 1 and not _has(found, "closed", dropped):
-                if again.isEmpty():
+                if repeats.join(dropped, of_dropped, "left_semi").isEmpty():
                     return pairs, dropped
             else:
-                lists = self._lists(dropped)
+                lists = self._lists(sketches, counts, _union(_skip(repeats), _skip(dropped)))
+            skipped = repeats.join(dropped, of_dropped, "left_anti")
             before = these
             verified.append(judged)
 
-    def _lists(self, dropped: DataFrame) -> DataFrame:
-        """Return the lists of all buckets, of the documents that are not dropped."""
-        filed = self._for_each_cogroup(
-            self._prepared,
-            dropped.select(batch_of("number"), "number"),
-            kernels.file,
-            kernels.FILED,
-        )
+    def _lists(self, sketches: DataFrame, counts: DataFrame, skipped: DataFrame) -> DataFrame:
+        """Return the lists of all buckets, of the documents that are not skipped."""
+        told = _union(counts, skipped)
+        filed = self._for_each_cogroup(sketches, told, kernels.file, kernels.FILED)
         return self._for_each_group(filed, "bucket", kernels.lists, kernels.LISTS)
 
     def _verify(self, found: DataFrame) -> DataFrame:
@@ -259,9 +241,9 @@ class Search:
         spark = self._batches.sparkSession
         if not self._checkpoint.has("background"):
             groups = self._batches.filter("counted is not null")
-            probes = groups.select("probe", "doubted").toArrow()
-            level = kernels.shingle_level(probes.column("probe").to_pylist())
-            doubted = max(probes.column("doubted").to_pylist(), default=0)
+            probes = groups.select("probe", "doubted").collect()
+            level = sketching.shingle_level(bytes(row.probe) for row in probes)
+            doubted = max((row.doubted for row in probes), default=0)
             place = F.col("number").bitwiseAND(MAX_BATCH - 1).alias("needed")
             if doubted > level:
                 # All have fewer shingles than their number promised, and some counted too few for
@@ -277,7 +259,7 @@ class Search:
                 overcounted = tables.filter("false")
             else:
                 work = partial(_thin, level=level)
-                tables = groups.select("counted").mapInArrow(work, _spark(kernels.SHINGLES))
+                tables = groups.select("counted").mapInArrow(work, _spark(sketching.SHINGLES))
                 requests = repeats.filter("overcounted").select(batch_of("number"), place)
                 overcounted = self._count_again(requests, level)
             tables = tables.withColumn("less", F.lit(False))
@@ -296,7 +278,14 @@ class Search:
         """Return tables of the shingles of some documents."""
         work = partial(_count_again, settings=self._settings, level=level)
         asked = self._join_requests(requests, ["records"])
-        return asked.mapInArrow(work, _spark(kernels.SHINGLES))
+        return asked.mapInArrow(work, _spark(sketching.SHINGLES))
+
+    def _persist(self, frame: DataFrame) -> DataFrame:
+        from pyspark import StorageLevel
+
+        frame = frame.repartition(self._partitions, "batch").persist(StorageLevel.DISK_ONLY)
+        self._persisted.append(frame)
+        return frame
 
     def _for_each_row(
         self, frame: DataFrame, kernel: Callable[..., pa.Table], schema: pa.Schema
@@ -345,8 +334,9 @@ def batch_of(number: str) -> Column:
     return F.shiftright(number, PLACE_BITS).alias("batch")
 
 
-def _by_later(pairs: DataFrame) -> DataFrame:
-    return pairs.select(batch_of("later"), "*")
+def _skip(documents: DataFrame) -> DataFrame:
+    """Return what tells batches which of their documents are not searched."""
+    return documents.select(batch_of("number"), documents.number.alias("skipped"))
 
 
 def _union(first: DataFrame, *others: DataFrame) -> DataFrame:
@@ -392,12 +382,6 @@ def _digest(numbers: DataFrame) -> tuple[Any, ...]:
     return _NONE if row is None else tuple(row)
 
 
-def _persist(frame: DataFrame) -> DataFrame:
-    from pyspark import StorageLevel
-
-    return frame.persist(StorageLevel.DISK_ONLY)
-
-
 def _spark(schema: pa.Schema) -> Any:
     """Return the schema of Spark for one of Arrow."""
     from pyspark.sql.pandas.types import from_arrow_schema
@@ -420,28 +404,28 @@ def _each_row(
 
 def _thin(batches: Iterable[pa.RecordBatch], *, level: int) -> Iterator[pa.RecordBatch]:
     for row in _rows(batches):
-        yield _shingles(kernels.merge_shingles([row["counted"].as_py()], level))
+        yield _shingles(sketching.merge_shingles([row["counted"].as_py()], level))
 
 
 def _count_again(
     batches: Iterable[pa.RecordBatch], *, settings: Settings, level: int
 ) -> Iterator[pa.RecordBatch]:
-    tables = (kernels.count_again(row, settings) for row in _rows(batches))
-    merged = kernels.merge_shingles(tables, level)
+    tables = (sketching.count_again(row, settings) for row in _rows(batches))
+    merged = sketching.merge_shingles(tables, level)
     if merged is not None:
         yield _shingles(merged)
 
 
 def _shingles(table: bytes | None) -> pa.RecordBatch:
-    return pa.record_batch([pa.array([table], pa.large_binary())], schema=kernels.SHINGLES)
+    return pa.record_batch([pa.array([table], pa.large_binary())], schema=sketching.SHINGLES)
 
 
 def _common(batches: Iterable[pa.RecordBatch], *, documents: int) -> Iterator[pa.RecordBatch]:
     merged = {
-        less: kernels.merge_shingles(row["counted"].as_py() for row in rows)
+        less: sketching.merge_shingles(row["counted"].as_py() for row in rows)
         for less, rows in groupby(_rows(batches), lambda row: row["less"].as_py())
     }
     table = merged.get(False)
     if table is not None:
-        body = kernels.common_shingles(table, merged.get(True), documents)
+        body = sketching.common_shingles(table, merged.get(True), documents)
         yield pa.record_batch({"common": pa.array([body], pa.large_binary())})
