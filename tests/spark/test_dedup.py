@@ -108,6 +108,8 @@ def test_files(spark, tmp_path, monkeypatch, recipe, decide, partitions, batch_d
     assert result.summary.near_duplicates > 8 < result.summary.exact_duplicates
     assert result.summary.problems > 1
     assert result.summary.shuffled_bytes > 0
+    assert result.summary.peak_memory > 0
+    assert {path.suffix for path in (tmp_path / "spark" / "kept").glob("part-*")} == {".jsonl"}
 
 
 def test_a_table_by_a_column(spark):
@@ -135,6 +137,20 @@ def test_a_table_by_a_column(spark):
     assert folder.is_dir()
     result.close()
     assert not folder.exists()
+
+
+def test_columns_of_all_types_are_kept(spark):
+    frame = spark.sql(
+        """select 'a text of some words' as text, timestamp'1500-01-01 00:00:00' as old,
+        timestamp'2024-02-29 12:00:00.000001' as new, date'1400-03-03' as day,
+        timestamp_ntz'2020-01-01 00:00:01.123456' as local, 1.25BD as amount,
+        map('a', array(1, 2)) as counts, named_struct('x', 1, 'y', null) as parts,
+        X'FF00' as bytes, interval 3 day as wait, null as nothing, 1 as `a (b); c=d`"""
+    )
+    result = neardup.spark.dedup(frame)
+    assert result.kept.dtypes == frame.dtypes
+    assert [str(row) for row in result.kept.collect()] == [str(row) for row in frame.collect()]
+    result.close()
 
 
 def test_many_rounds_of_the_rule(spark, monkeypatch):

@@ -94,7 +94,7 @@ def dedup(
     -----
     The kept set is that of `neardup.dedup` on the same rows in the same order. No row is
     sent to the driver; it gets some numbers for each batch, what the texts have in common, and
-    up to 64 MB of which texts are asked for.
+    up to 64 MB of which texts are requested and which documents are dropped.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 import pyarrow as pa
@@ -83,7 +83,7 @@ def open_table(frame: DataFrame, fields: Fields, order_by: Sequence[str]) -> Sou
                     choices=", ".join(frame.columns),
                 )
             )
-    _check_columns(frame.schema, fields)
+    _check_columns(frame, fields)
     ordered = frame.sort(*order_by) if order_by else frame
     return Source(ordered, frame.schema, {}, lines=False)
 
@@ -144,7 +144,7 @@ def open_files(
     else:
         frame = spark.read.parquet(*escaped)
         schema = frame.schema
-        _check_columns(schema, fields)
+        _check_columns(frame, fields)
         frame = frame.select("*", *where)
     return Source(frame, schema, files, lines=found == "jsonl")
 
@@ -175,14 +175,12 @@ def _check_first_records(spark: SparkSession, path: str, fields: Fields, name: s
     check_text_field(map(parse, first), fields, name)
 
 
-def _check_columns(schema: StructType, fields: Fields) -> None:
-    from pyspark.sql.pandas.types import to_arrow_schema
-
-    arrow: Any = to_arrow_schema(schema)
+def _check_columns(frame: DataFrame, fields: Fields) -> None:
+    schema = frame.limit(0).toArrow().schema
     for name in (PATH, BEGIN):
-        if name in arrow.names:
+        if name in schema.names:
             raise InputError(Message("spark.reserved_column", field=name))
-    sketching.choose_columns(arrow, fields)
+    sketching.choose_columns(schema, fields)
 
 
 def _escaped(path: str) -> str:
@@ -340,13 +338,18 @@ def removed_table(
 
 
 def kept_records(
-    batches: DataFrame, dropped: DataFrame, source: Source, *, drop_unreadable: bool, is_moved: bool
+    batches: DataFrame,
+    dropped: DataFrame,
+    source: Source,
+    *,
+    drop_unreadable: bool,
+    moved_to: int | None,
 ) -> DataFrame:
     """Return the kept records.
 
     Records are the largest thing there is, and stay where they are: a part of the result
-    has those of one part of the checkpoint, in input order. If they are moved, parts follow
-    each other in input order, and no task needs to know all that is dropped.
+    has those of one part of the checkpoint, in input order. If they are moved to so many parts,
+    these follow each other in input order, and no task needs to know all that is dropped.
     """
     from pyspark.sql import functions as F
 
@@ -358,10 +361,11 @@ def kept_records(
         rows = batches.select("batch", F.posexplode("records").alias("place", "records"))
     rows = rows.select(number_of("batch", "place"), "records")
     numbers = dropped.select("number")
-    if is_moved:
-        rows = rows.join(numbers, "number", "left_anti").orderBy("number")
-    else:
+    if moved_to is None:
         rows = rows.join(F.broadcast(numbers), "number", "left_anti")
+    else:
+        rows = rows.join(numbers, "number", "left_anti").repartitionByRange(moved_to, "number")
+        rows = rows.sortWithinPartitions("number")
     if source.lines:
         # Bytes that are no UTF-8 stay as they are.
         return rows.select(F.col("records.c0").cast("string").alias("value"))

@@ -44,6 +44,12 @@ _TASK_DOCUMENTS = 250_000
 #: Bytes of input for each unit that pairs are judged in.
 _UNIT_BYTES = 64 << 20
 
+#: Bytes of input for each part of kept records that are moved.
+_PART_BYTES = 128 << 20
+
+#: What the stages of a checkpoint look like.
+_LAYOUT = 2
+
 #: The core's bound.
 _MOST_BUCKETS = 1 << 16
 
@@ -235,6 +241,7 @@ class Job:
         names = ("scheme", "threshold", "max_distance", "measure", "common", "min_features")
         return {
             "version": _core.__version__,
+            "layout": _LAYOUT,
             "recipe": f"{settings.recipe.name}-{digest(settings.recipe)}",
             **{name: getattr(decide, name) for name in names},
             "fields": [settings.fields.text, settings.fields.id],
@@ -277,14 +284,17 @@ class Job:
         for note in crowd_notes(summary):
             self.progress.note(note)
         dropped = summary.exact_duplicates + summary.near_duplicates
-        # A table has no files whose names could tell the order.
-        self._order = io.partition_order(seen) if dropped <= io.MOST_KNOWN else None
+        is_moved = dropped > io.MOST_KNOWN
+        if source.files and not is_moved:
+            # A table has no files whose names could tell the order.
+            self._order = io.partition_order(seen)
+            is_moved = self._order is None
         kept = io.kept_records(
             batches,
             decisions,
             source,
             drop_unreadable=self.on_error == "drop",
-            is_moved=self._order is None and bool(source.files or dropped > io.MOST_KNOWN),
+            moved_to=-(-summary.bytes_read // _PART_BYTES) if is_moved else None,
         )
         return SparkResult(
             kept=kept,
