@@ -100,5 +100,12 @@ def dedup_on_spark(
         print_summary(summary, result.measure, result.threshold, result.max_distance)
         of_each = Message("cli.shuffled_says", bytes=summary.shuffled_bytes_per_document)
         shuffled = f"{summary.shuffled_bytes / 1e6:,.1f}"
-        tell_rows([("rounds", summary.rounds, ""), ("shuffled", shuffled, of_each)])
+        started = f"{summary.stages['start Spark']:,.2f}"
+        tell_rows(
+            [
+                ("start_up", started, Message("cli.start_up_says")),
+                ("rounds", summary.rounds, ""),
+                ("shuffled", shuffled, of_each),
+            ]
+        )
     return summary
