@@ -7,7 +7,8 @@ Needs the extra ``spark``. The kept set and the removed table are those of one m
 | `api` | what users call |
 | `job` | how a job goes, and what it reports |
 | `io` | files or a table to batches of records; kept records and the removed table |
-| `kernels` | what a task does with a batch, bucket or unit, without Spark |
+| `sketching` | records to batches with their sketches, and counted shingles; without Spark |
+| `kernels` | what a task of the search does with a batch, bucket or unit; without Spark |
 | `shuffle` | the kernels over tables of Spark, until the decisions are fixed |
 | `resolve` | the one rule, from similar pairs |
 | `ordering` | the number of a document: its place in the input |

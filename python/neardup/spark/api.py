@@ -119,7 +119,7 @@ def dedup(
         partitions=partitions,
         batch_documents=batch_documents,
     )
-    return job.run(lambda: open_table(df, fields, names), {"order_by": names})
+    return job.run(open_table(df, fields, names), {"order_by": names})
 
 
 def dedup_files(
@@ -201,7 +201,7 @@ def dedup_files(
         progress=progress,
     )
     files = [[file.name, file.size] for file in source.files.values()]
-    result = job.run(lambda: source, {"files": files})
+    result = job.run(source, {"files": files})
     place = f"{result.checkpoint}/output"
     job.write(result.kept, f"{place}/kept")
     moves = [(f"{place}/kept", out)]

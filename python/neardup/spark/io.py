@@ -374,20 +374,3 @@ def kept_records(
         for at, field in enumerate(source.schema)
     ]
     return rows.select(*columns)
-
-
-def write_kept(kept: DataFrame, place: str, order: Sequence[int] | None, *, lines: bool) -> None:
-    """Write kept records to a folder whose parts follow each other in input order.
-
-    `order` has the numbers of the parts of `kept` in input order; None for as they are.
-    """
-    made = f"{place}-by-part"
-    writer = kept.write.mode("overwrite")
-    if lines:
-        writer.text(made, lineSep="\n")
-    else:
-        writer.parquet(made)
-    folders = Folders(kept.sparkSession)
-    if folders.exists(place):
-        folders.remove(place)
-    folders.move_parts(made, place, order or (), ".jsonl" if lines else None)

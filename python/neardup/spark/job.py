@@ -19,7 +19,7 @@ from neardup.plan import rule
 from neardup.readers.fields import Fields
 from neardup.recipe import CORPUS, Recipe
 from neardup.spark import io
-from neardup.spark.checkpoint import Checkpoint
+from neardup.spark.checkpoint import Checkpoint, Folders
 from neardup.spark.io import BatchInfo, Source
 from neardup.spark.kernels import UNIT_DOCUMENTS, exchange
 from neardup.spark.ordering import MAX_BATCH
@@ -185,14 +185,14 @@ class Job:
         self.shuffled_before = shuffled_bytes(spark)
         self._checkpoint = checkpoint or _new_checkpoint(spark)
         self._split: int | None = None
+        #: Parts of the kept records if they are moved.
+        self._parts = 1
         #: The parts of `kept` in input order, None for as they are.
         self._order: list[int] | None = None
 
-    def run(self, open_source: Callable[[], Source], identity: dict[str, Any]) -> SparkResult:
+    def run(self, source: Source, identity: dict[str, Any]) -> SparkResult:
         """Run the job on a source; `identity` tells its checkpoint from that of another."""
         cores = self.spark.sparkContext.defaultParallelism
-        with self._configured(3 * cores):
-            source = open_source()
         self.settings = replace(self.settings, columns=tuple(source.schema.names))
         wanted = {**self._describe(), **identity}
         checkpoint = Checkpoint(self.spark, self._checkpoint, wanted)
@@ -209,14 +209,25 @@ class Job:
         self._split = split_bytes(self.spark, size, count)
         with self._configured(3 * cores, self._split):
             seen = io.list_batches(batches, source.files)
+        self._parts = max(3 * cores, -(-sum(info.size for info in seen) // _PART_BYTES))
         tasks = max(cores, -(-sum(info.documents for info in seen) // _TASK_DOCUMENTS))
         with self._configured(tasks):
             return self._search(source, batches, seen, checkpoint, self.partitions or tasks)
 
     def write(self, kept: DataFrame, place: str) -> None:
         """Write the kept records to a folder whose parts follow each other in input order."""
-        with self._configured(1, self._split):
-            io.write_kept(kept, place, self._order, lines=self.settings.lines)
+        made = f"{place}-by-part"
+        writer = kept.write.mode("overwrite")
+        with self._configured(self._parts, self._split):
+            if self.settings.lines:
+                writer.text(made, lineSep="\n")
+            else:
+                writer.parquet(made)
+        folders = Folders(self.spark)
+        if folders.exists(place):
+            folders.remove(place)
+        suffix = ".jsonl" if self.settings.lines else None
+        folders.move_parts(made, place, self._order or (), suffix)
 
     def finish(self, summary: SparkSummary) -> None:
         """Fill in what the job has cost so far."""
@@ -294,7 +305,7 @@ class Job:
             decisions,
             source,
             drop_unreadable=self.on_error == "drop",
-            moved_to=-(-summary.bytes_read // _PART_BYTES) if is_moved else None,
+            moved_to=self._parts if is_moved else None,
         )
         return SparkResult(
             kept=kept,
