@@ -5,12 +5,12 @@ import pyarrow as pa
 
 from accuracy_collections import SHINGLE, WORKERS, path_of, read, rows
 from neardup import _core
-from neardup._engine.recipe_assets import compiled
 from neardup.lab.datasets.collection import Documents, read_documents
 from neardup.lab.experiments.labelled_pairs.measures import Measured, Pairs, measure_all
 from neardup.lab.metrics import bootstrap_interval, f1_of_sums
 from neardup.lab.thresholds import sweep
 from neardup.recipe import load_recipe
+from neardup.recipe.assets import compiled
 from tables import interval, table
 
 CONTENT, RESEMBLANCE = f"content({SHINGLE})", f"resemblance({SHINGLE})"

@@ -11,7 +11,7 @@ import machine
 import neardup
 from accuracy_collections import WORKERS, collection
 from neardup import _core
-from neardup._engine.recipe_assets import compiled
+from neardup.recipe.assets import compiled
 from tables import table
 
 _RUNS = 5

@@ -19,7 +19,6 @@ import pyarrow.parquet as pq
 import zstandard
 
 from neardup.exceptions import NeardupError
-from neardup.idf import load_idf
 from neardup.lab.datasets.labels import read_truth
 from neardup.readers import Limits, UnreadableFileError, open_sources, read_file
 from neardup.recipe import NAMES, load_recipe

@@ -17,6 +17,7 @@ from neardup.lab.experiments.labelled_pairs.differences import differences
 from neardup.lab.experiments.labelled_pairs.measures import Pairs
 from neardup.lab.experiments.labelled_pairs.rare_shingles import rare_overlaps, shingles
 from neardup.lab.experiments.labelled_pairs.report import FILES, command, markdown, terminal
+from neardup.recipe.assets import compiled
 
 EXAMPLES = ROOT / "examples" / "evaluate"
 DOCS, PAIRS = EXAMPLES / "documents.jsonl", EXAMPLES / "pairs.tsv"

@@ -12,7 +12,7 @@ import pytest
 import neardup
 import neardup.spark
 from neardup.dedup import dedup_files
-from neardup.spark import job, search, tables
+from neardup.spark import io, job, resolve, shuffle
 from tests.spark.collections import lines, sentence, texts
 from tests.spark.conftest import read_parts
 
@@ -48,9 +48,24 @@ def same_files(spark, inputs, folder: Path, **options) -> neardup.spark.SparkRes
     return result
 
 
+def text_of(line: bytes) -> str | None:
+    try:
+        return orjson.loads(line).get("text")
+    except orjson.JSONDecodeError:
+        return None
+
+
 def test_parts_with_the_same_texts_are_counted_again(spark, tmp_path, monkeypatch):
     # As of very many parts, each of which keeps little of what it counted.
-    monkeypatch.setattr(job, "partitions_of", lambda _: 20_000)
+    monkeypatch.setattr(io, "partitions_of", lambda _: 20_000)
+    counted = []
+    count_again = shuffle.Search._count_again
+
+    def noted(self, requests, level):
+        counted.append(requests.count())
+        return count_again(self, requests, level)
+
+    monkeypatch.setattr(shuffle.Search, "_count_again", noted)
     every = lines(11, 250)
     names = [tmp_path / f"{name}.jsonl" for name in "abc"]
     for name in names:
@@ -58,7 +73,8 @@ def test_parts_with_the_same_texts_are_counted_again(spark, tmp_path, monkeypatc
     result = same_files(spark, [str(name) for name in names], tmp_path)
     assert result.summary.exact_duplicates > 2 * 180
     assert result.summary.near_duplicates > 8
-    assert (tmp_path / "checkpoint" / "firsts" / "_SUCCESS").exists()
+    # Each text once, and not only those that two parts have counted.
+    assert counted == [len(set(map(text_of, every)) - {None})]
 
 
 @pytest.mark.parametrize(
@@ -92,6 +108,8 @@ def test_files(spark, tmp_path, monkeypatch, recipe, decide, partitions, batch_d
     assert result.summary.near_duplicates > 8 < result.summary.exact_duplicates
     assert result.summary.problems > 1
     assert result.summary.shuffled_bytes > 0
+    assert result.summary.peak_memory > 0
+    assert {path.suffix for path in (tmp_path / "spark" / "kept").glob("part-*")} == {".jsonl"}
 
 
 def test_a_table_by_a_column(spark):
@@ -121,12 +139,26 @@ def test_a_table_by_a_column(spark):
     assert not folder.exists()
 
 
+def test_columns_of_all_types_are_kept(spark):
+    frame = spark.sql(
+        """select 'a text of some words' as text, timestamp'1500-01-01 00:00:00' as old,
+        timestamp'2024-02-29 12:00:00.000001' as new, date'1400-03-03' as day,
+        timestamp_ntz'2020-01-01 00:00:01.123456' as local, 1.25BD as amount,
+        map('a', array(1, 2)) as counts, named_struct('x', 1, 'y', null) as parts,
+        X'FF00' as bytes, interval 3 day as wait, null as nothing, 1 as `a (b); c=d`"""
+    )
+    result = neardup.spark.dedup(frame)
+    assert result.kept.dtypes == frame.dtypes
+    assert [str(row) for row in result.kept.collect()] == [str(row) for row in frame.collect()]
+    result.close()
+
+
 def test_many_rounds_of_the_rule(spark, monkeypatch):
     """Where one task would have too many pairs, rounds settle them; records move to what is
     asked of them."""
     some = texts(7, 250)
-    monkeypatch.setattr(job, "FEW_PAIRS", 0)
-    monkeypatch.setattr(tables, "BROADCAST", -1)
+    monkeypatch.setattr(resolve, "FEW_PAIRS", 0)
+    monkeypatch.setattr(shuffle, "BROADCAST", -1)
     frame = spark.createDataFrame(pa.table({"text": pa.array(some, pa.string())})).coalesce(1)
     result = neardup.spark.dedup(frame, partitions=2, batch_documents=100)
     expected = neardup.dedup([{"text": text} for text in some])
@@ -140,13 +172,12 @@ def test_many_rounds_of_the_rule(spark, monkeypatch):
 
 def test_a_chain_takes_as_many_rounds_as_it_is_long(spark, tmp_path):
     from neardup.spark.checkpoint import Checkpoint
-    from neardup.spark.rule import dropped
 
     pairs = [(at, at - 1) for at in range(2, 9)] + [(20, 4), (20, 3), (21, 20)]
     frame = spark.createDataFrame(pairs, "later long, earlier long").repartition(3)
     checkpoint = Checkpoint(spark, str(tmp_path), {})
-    by_rounds, rounds = dropped(frame, len(pairs), checkpoint, "rounds", 2)
-    at_once, one = dropped(frame, len(pairs), checkpoint, "once", 100)
+    by_rounds, rounds = resolve.resolve(frame, len(pairs), checkpoint, "rounds", 2)
+    at_once, one = resolve.resolve(frame, len(pairs), checkpoint, "once", 100)
     assert rounds > 3 > one
     numbers = sorted(row.number for row in by_rounds.collect())
     assert numbers == sorted(row.number for row in at_once.collect()) == [2, 4, 6, 8, 20]
@@ -208,12 +239,12 @@ def test_a_job_goes_on_where_it_was_ended(spark, tmp_path, monkeypatch):
     done = []
     stage = job.Checkpoint.stage
 
-    def counted(self, name, make):
+    def counted(self, name, frame):
         done.append((name, self.has(name)))
-        return stage(self, name, make)
+        return stage(self, name, frame)
 
     monkeypatch.setattr(job.Checkpoint, "stage", counted)
-    monkeypatch.setattr(search.rule, "dropped", lambda *_: 1 / 0)
+    monkeypatch.setattr(resolve, "resolve", lambda *_: 1 / 0)
     options = {"spark": spark, "checkpoint": str(tmp_path / "check"), "partitions": 1}
     with pytest.raises(ZeroDivisionError):
         neardup.spark.dedup_files([source], tmp_path / "out", **options)

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from neardup import ClusterError, ParameterError
-from neardup.spark.session import told
+from neardup.spark.session import translate_errors
 
 LONG = """An error occurred while calling o42.count.
 : org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 failed 4 times
@@ -35,7 +35,7 @@ def test_without_pyspark_the_message_says_what_to_install():
 )
 def test_a_java_that_has_ended_is_told(error, cause):
     said = rf"gave the job up: .*{cause}\. .*driver\.memory"
-    with pytest.raises(ClusterError, match=said), told():
+    with pytest.raises(ClusterError, match=said), translate_errors():
         raise error
 
 
@@ -43,10 +43,10 @@ def test_the_last_cause_of_a_long_trace_is_told():
     from py4j.protocol import Py4JError
 
     said = r"up: java\.lang\.OutOfMemoryError: Java heap space\. "
-    with pytest.raises(ClusterError, match=said), told():
+    with pytest.raises(ClusterError, match=said), translate_errors():
         raise Py4JError(LONG)
 
 
 def test_what_neardup_refuses_is_told_as_it_is():
-    with pytest.raises(ParameterError, match=r"^its own words$"), told():
+    with pytest.raises(ParameterError, match=r"^its own words$"), translate_errors():
         raise ParameterError("its own words")

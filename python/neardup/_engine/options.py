@@ -200,14 +200,44 @@ Report = Annotated[
 ]
 
 
-class TextParameters(TypedDict, total=False):
-    """Where the texts of records are, and their ids and titles."""
+Checkpoint = Annotated[
+    str | None,
+    Option(
+        "Folder that all machines reach, such as s3a://bucket/job. A job that ended early is "
+        "resumed by the same call with the same folder and input. By default a temporary one.",
+        ("--checkpoint",),
+        metavar="DIR",
+    ),
+]
+Partitions = Annotated[
+    int | None,
+    Option(
+        "Number of tasks of a stage, at least 1. By default three for each core, and more for "
+        "a large input. Changes no result."
+    ),
+]
+BatchDocuments = Annotated[
+    int,
+    Option(
+        "Number of documents that a task works on together, from 1 to 65,536. Changes no result.",
+        default=8192,
+    ),
+]
+
+
+class RecordParameters(TypedDict, total=False):
+    """Where the texts of records and their ids are."""
 
     text: TextField
     id: IdField
+    on_error: OnError
+
+
+class TextParameters(RecordParameters, total=False):
+    """Where the texts of records are, and their ids and titles."""
+
     title: TitleField
     title_from_first_line: FirstLine
-    on_error: OnError
 
 
 class RunParameters(TypedDict, total=False):
@@ -260,6 +290,22 @@ class DedupFilesParameters(DedupParameters, ReportParameters, total=False):
 
 class FingerprintFilesParameters(TextParameters, RunParameters, FileParameters, total=False):
     """What `fingerprint_files` takes."""
+
+
+class SparkParameters(MatchParameters, RecordParameters, total=False):
+    """What `neardup.spark.dedup` takes."""
+
+    checkpoint: Checkpoint
+    partitions: Partitions
+    batch_documents: BatchDocuments
+
+
+class SparkFilesParameters(SparkParameters, total=False):
+    """What `neardup.spark.dedup_files` takes."""
+
+    format: Format
+    force: Force
+    progress: ProgressCallbacks
 
 
 @dataclass(frozen=True)

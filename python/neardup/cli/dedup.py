@@ -61,17 +61,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    checkpoint: Annotated[
-        str | None,
-        typer.Option(
-            "--checkpoint",
-            metavar="DIR",
-            help="A folder that all machines reach; the same command goes on there if it was ended "
-            "early. By default beside the output, and removed at the end.",
-            rich_help_panel=o.RUN,
-            show_default=False,
-        ),
-    ] = None,
+    checkpoint: o.Checkpoint = None,
     quiet: o.Quiet = False,
     **options: Unpack[DedupFilesParameters],
 ) -> None:

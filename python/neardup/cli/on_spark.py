@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from neardup._engine.messages import Message
-from neardup._engine.options import DedupFilesParameters, declared
+from neardup._engine.options import DedupFilesParameters, SparkFilesParameters, declared
 from neardup._engine.validation import check_choice
 from neardup.cli.terminal import tell_rows
 from neardup.exceptions import ParameterError
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from neardup.spark import SparkSummary
 
 _ENGINES = ("single", "spark")
-
-#: Options that a cluster takes, too.
-_TAKEN = ("format", "text", "id", "threshold", "max_distance", "recipe", "on_error", "force")
 
 
 def check_engine(engine: str, of_cluster: Mapping[str, Any]) -> bool:
@@ -53,40 +50,44 @@ def dedup_on_spark(
     ParameterError
         If an option is given that is for one machine.
     """
-    taken: dict[str, Any] = {}
+    known = declared(SparkFilesParameters)
+    taken: Any = {name: value for name, value in options.items() if name in known}
     for name, (_, option) in declared(DedupFilesParameters).items():
         value = options.get(name, option.default)
-        if name in _TAKEN:
-            taken[name] = value
-        elif value != option.default:
+        if name not in known and value != option.default:
             flag = option.flags[0].removeprefix("--")
             raise ParameterError(Message("cli.not_on_spark", parameter=flag, value=repr(value)))
+    from neardup._engine.summary import Clock
     from neardup.cli.watch import Watch, print_summary
     from neardup.spark import dedup_files
-    from neardup.spark.session import start, told
+    from neardup.spark.session import start, translate_errors
 
+    clock = Clock()
     with Watch(quiet=quiet) as watch:
-        with told():
+        with translate_errors():
             spark = start(master)
+        clock.lap("start Spark")
         try:
-            with told():
-                result = dedup_files(
-                    inputs,
-                    output,
-                    spark=spark,
-                    removed=removed,
-                    checkpoint=checkpoint,
-                    progress=watch,
-                    **taken,
-                )
+            with translate_errors():
+                taken |= {"checkpoint": checkpoint, "progress": watch}
+                result = dedup_files(inputs, output, spark=spark, removed=removed, **taken)
         finally:
             # A Java that has ended cannot be asked to stop.
             with suppress(ConnectionError):
                 spark.stop()
     summary = result.summary
+    summary.stages = {**clock.stages, **summary.stages}
+    summary.seconds += clock.stages["start Spark"]
     if not quiet:
         print_summary(summary, result.measure, result.threshold, result.max_distance)
         of_each = Message("cli.shuffled_says", bytes=summary.shuffled_bytes_per_document)
         shuffled = f"{summary.shuffled_bytes / 1e6:,.1f}"
-        tell_rows([("rounds", summary.rounds, ""), ("shuffled", shuffled, of_each)])
+        started = f"{summary.stages['start Spark']:,.2f}"
+        tell_rows(
+            [
+                ("start_up", started, Message("cli.start_up_says")),
+                ("rounds", summary.rounds, ""),
+                ("shuffled", shuffled, of_each),
+            ]
+        )
     return summary

@@ -4,18 +4,18 @@ Needs the extra ``spark``. The kept set and the removed table are those of one m
 
 | file | has |
 |---|---|
-| `dedup` | what users call |
-| `job` | how a job goes, and what it tells |
-| `sources`, `records`, `numbering` | files or a table to records; which stands before which |
-| `sketching` | records to batches with their sketches |
-| `steps`, `verifying`, `commonness` | what is done with a batch, bucket or unit, without Spark |
-| `work`, `tables`, `blobs` | how these meet the rows of a table |
-| `search`, `background`, `rule` | the steps as tables; what all have in common; the one rule |
-| `results` | kept records, removed table, problems |
-| `settings`, `session`, `checkpoint` | what tasks are told; set-up; what survives a job |
+| `api` | what users call |
+| `job` | how a job goes, and what it reports |
+| `io` | files or a table to batches of records; kept records and the removed table |
+| `sketching` | records to batches with their sketches, and counted shingles; without Spark |
+| `kernels` | what a task of the search does with a batch, bucket or unit; without Spark |
+| `shuffle` | the kernels over tables of Spark, until the decisions are fixed |
+| `resolve` | the one rule, from similar pairs |
+| `ordering` | the number of a document: its place in the input |
+| `session`, `checkpoint` | set-up, errors and metrics; what survives a job |
 """
 
-from neardup.spark.dedup import dedup, dedup_files
+from neardup.spark.api import dedup, dedup_files
 from neardup.spark.job import SparkResult, SparkSummary
 
 __all__ = ["SparkResult", "SparkSummary", "dedup", "dedup_files"]

@@ -1,14 +1,14 @@
-"""Checkpoint: what a job has done stays done, in a folder that all machines reach.
+"""The checkpoint: the complete stages of a job, in a folder that all machines reach.
 
-Each stage is a folder of Parquet that Spark writes whole or not at all. A job that is
-started again with the same settings goes on after the last whole stage.
+Each stage is a folder of Parquet that Spark writes completely or not at all. A job that is
+started again with the same settings resumes after the last complete stage.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from neardup._engine.messages import Message
@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 
 _SETTINGS = "settings.json"
 
-#: What Spark calls a part file.
-_PART = re.compile(r"part-(\d+)(-.*)")
+#: The name of a part file of Spark: number, id, suffix.
+_PART = re.compile(r"part-(\d+)(-[^.]*)(\..*)")
 
-#: Blobs are compressed already, and no two are equal. A row group waits in memory.
+#: Few values repeat. A row group is held in memory, and few rows of batches fill one.
 _OPTIONS = {
-    "compression": "none",
+    "compression": "zstd",
+    "parquet.compression.codec.zstd.level": "1",
     "parquet.enable.dictionary": "false",
     "parquet.block.size": str(32 << 20),
+    "parquet.block.size.row.check.min": "1",
 }
 
 
@@ -64,9 +66,9 @@ class Folders:
         system, place = self._open(path)
         return int(system.getContentSummary(place).getLength())
 
-    def move_parts(self, path: str, to: str, order: Sequence[int]) -> None:
+    def move_parts(self, path: str, to: str, order: Sequence[int], suffix: str | None) -> None:
         """Move what Spark wrote to a new folder, with its parts numbered by their places in
-        `order`."""
+        `order`, and with another suffix if there is one."""
         system, place = self._open(path)
         system.mkdirs(self._open(to)[1])
         places = {part: at for at, part in enumerate(order)}
@@ -75,8 +77,9 @@ class Folders:
             found = _PART.fullmatch(name)
             if found:
                 part = int(found[1])
-                # A part without records has a place behind all others.
-                name = f"part-{places.get(part, len(order) + part):05}{found[2]}"
+                # A part without records goes behind all others.
+                at = places.get(part, len(order) + part)
+                name = f"part-{at:05}{found[2]}{found[3] if suffix is None else suffix}"
             if found or name == "_SUCCESS":
                 self.move(status.getPath().toString(), f"{to}/{name}")
 
@@ -159,18 +162,20 @@ class Checkpoint:
             )
 
     def has(self, name: str) -> bool:
-        """Say whether a stage is whole."""
+        """Return whether a stage is complete."""
         return self._folders.exists(f"{self.path}/{name}/_SUCCESS")
 
-    def stage(self, name: str, make: Callable[[], DataFrame]) -> DataFrame:
-        """Return the rows of a stage, which is run unless it was."""
+    def read(self, name: str) -> DataFrame:
+        """Return the rows of a complete stage."""
+        return self._spark.read.parquet(f"{self.path}/{name}")
+
+    def stage(self, name: str, frame: DataFrame) -> DataFrame:
+        """Return the rows of a stage, which `frame` computes unless it is complete."""
         place = f"{self.path}/{name}"
-        if self.has(name):
-            return self._spark.read.parquet(place)
-        made = make()
-        made.write.mode("overwrite").options(**_OPTIONS).parquet(place)
-        # Spark would run a job to find out.
-        return self._spark.read.schema(made.schema).parquet(place)
+        if not self.has(name):
+            frame.write.mode("overwrite").options(**_OPTIONS).parquet(place)
+        # Spark would run a job to find the schema.
+        return self._spark.read.schema(frame.schema).parquet(place)
 
     def size(self, name: str) -> int:
         """Return the bytes of a stage."""

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import tempfile
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup._engine.ingest import REMEMBERED, stopped
 from neardup._engine.messages import Message
 from neardup._engine.options import ON_ERROR
-from neardup._engine.summary import Clock, Progress, Summary, crowd_notes
+from neardup._engine.rule import rule
+from neardup._engine.summary import Clock, Summary, check_progress, crowd_notes
 from neardup._engine.validation import check_choice, check_whole
 from neardup.exceptions import ParameterError
 from neardup.readers.fields import Fields
-from neardup.recipe import Recipe
-from neardup.spark import results
+from neardup.recipe import CORPUS, load_recipe
+from neardup.spark import io
 from neardup.spark.checkpoint import Checkpoint, Folders
-from neardup.spark.numbering import MOST, File
-from neardup.spark.rule import FEW_PAIRS
-from neardup.spark.search import Run, Search
-from neardup.spark.session import partitions_of, settings_for, shuffled_bytes, split_bytes
-from neardup.spark.settings import Settings, described, settings_of
-from neardup.spark.sketching import SCHEMA, sketch
-from neardup.spark.sources import Source
-from neardup.spark.steps import UNIT_DOCUMENTS
+from neardup.spark.io import BatchInfo, Source
+from neardup.spark.kernels import UNIT_DOCUMENTS, exchange
+from neardup.spark.ordering import MAX_BATCH
+from neardup.spark.session import peak_memory, settings_for, shuffled_bytes, split_bytes
+from neardup.spark.shuffle import Search
+from neardup.spark.sketching import Settings
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from neardup.readers import Problem
@@ -48,6 +45,12 @@ _TASK_DOCUMENTS = 250_000
 #: Bytes of input for each unit that pairs are judged in.
 _UNIT_BYTES = 64 << 20
 
+#: Bytes of input for each part of kept records that are moved.
+_PART_BYTES = 128 << 20
+
+#: What the stages of a checkpoint look like.
+_LAYOUT = 2
+
 #: The core's bound.
 _MOST_BUCKETS = 1 << 16
 
@@ -56,7 +59,8 @@ _MOST_BUCKETS = 1 << 16
 class SparkSummary(Summary):
     """Counts and costs of a job.
 
-    ``closed_lists``, ``largest_form`` and ``peak_memory`` are nowhere known as a whole, and stay 0.
+    ``closed_lists`` and ``largest_form`` are nowhere known as a whole, and stay 0.
+    ``peak_memory`` is the sum of the peaks of all executors.
 
     Parameters
     ----------
@@ -116,134 +120,177 @@ class SparkResult:
         self._close()
 
 
+def settings_of(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Settings:
+    """Return the settings of a job, from the options of a call.
+
+    Raises
+    ------
+    ParameterError
+        If the search has no keys that could be dealt out, or if the recipe needs more than
+        the text of a single document.
+    """
+
+    recipe = load_recipe(given["recipe"])
+    wanted = rule(recipe, threshold=given["threshold"], max_distance=given["max_distance"])
+
+    def refusal(code: str, **values: Any) -> ParameterError:
+        return ParameterError(Message(code, parameter="recipe", value=recipe.name, **values))
+
+    settings = Settings(recipe, wanted, fields, lines)
+    if recipe.weigh.idf == CORPUS:
+        raise refusal("spark.recipe_counts_corpus")
+    if recipe.weigh.scheme == "improved":
+        raise refusal("spark.recipe_weighs_titles")
+    if settings.rule.scheme == "near":
+        distance = settings.rule.max_distance
+        try:
+            # A large distance has no keys: it is found by looking at all documents.
+            exchange(settings)
+        except ParameterError:
+            bounds = {"bits": recipe.sketch.bits, "distance": distance}
+            raise refusal("spark.distance_without_keys", **bounds) from None
+    return settings
+
+
 class Job:
     """One job over a table or files."""
 
-    def __init__(
-        self,
-        spark: SparkSession,
-        *,
-        recipe: Recipe,
-        threshold: float | None,
-        max_distance: int | None,
-        fields: Fields,
-        lines: bool,
-        on_error: str,
-        checkpoint: str | None,
-        partitions: int | None,
-        batch_documents: int,
-        progress: Progress | None = None,
-    ) -> None:
-        check_choice(on_error, "on_error", ON_ERROR)
-        check_whole(batch_documents, "batch_documents", 1, MOST)
-        if partitions is not None:
-            check_whole(partitions, "partitions", 1)
+    def __init__(self, spark: SparkSession, settings: Settings, given: Mapping[str, Any]) -> None:
         self.spark = spark
-        self.settings = settings_of(
-            recipe, threshold=threshold, max_distance=max_distance, fields=fields, lines=lines
+        self.settings = settings
+        self.on_error = check_choice(given["on_error"], "on_error", ON_ERROR)
+        self.batch_documents = check_whole(
+            given["batch_documents"], "batch_documents", 1, MAX_BATCH
         )
-        self.on_error = on_error
-        self.partitions = partitions
-        self.batch_documents = batch_documents
-        self.progress = progress or Progress()
+        self.partitions = given["partitions"]
+        if self.partitions is not None:
+            check_whole(self.partitions, "partitions", 1)
+        self.progress = check_progress(given.get("progress"))
         self.clock = Clock()
         self.shuffled_before = shuffled_bytes(spark)
-        self._checkpoint = checkpoint or _new_checkpoint(spark)
-        self.checkpoint: Checkpoint
-        self.seen: results.Overview | None = None
+        self._checkpoint = given["checkpoint"] or _new_checkpoint(spark)
         self._split: int | None = None
-        self._is_moved = False
+        #: Parts of the kept records if they are moved.
+        self._parts = 1
+        #: The parts of `kept` in input order, None for as they are.
+        self._order: list[int] | None = None
 
-    def run(self, open_source: Callable[[], Source], told: dict[str, Any]) -> SparkResult:
-        """Run the job on a source, which the checkpoint is told by what is in `told`."""
-        with self.configured(None):
-            source = open_source()
+    def run(self, source: Source, identity: dict[str, Any]) -> SparkResult:
+        """Run the job on a source; `identity` tells its checkpoint from that of another."""
+        cores = self.spark.sparkContext.defaultParallelism
+        self.settings = replace(self.settings, columns=tuple(source.schema.names))
+        wanted = {**self._describe(), **identity}
+        checkpoint = Checkpoint(self.spark, self._checkpoint, wanted)
         sizes = [file.size for file in source.files.values()]
         split = split_bytes(self.spark, sum(sizes), len(sizes)) if sizes else None
         # Many small files are better read together, and are not in order then.
         is_large = split is not None and sum(sizes) >= _LARGE * split * len(sizes)
-        with self.configured(split if is_large else None):
-            documents = self._documents(source, told)
-        size, count = self.checkpoint.size("documents"), len(documents.inputFiles())
+        self.progress.stage("read and sketch", None)
+        with self._configured(3 * cores, split if is_large else None):
+            made = io.sketched(source, self.settings, self.batch_documents)
+            batches = checkpoint.stage("documents", made)
+        # The parts of the kept records will be these.
+        size, count = checkpoint.size("documents"), len(batches.inputFiles())
         self._split = split_bytes(self.spark, size, count)
-        # As the kept records are written later, so that parts are the same.
-        with self.configured(self._split):
-            seen = results.overview(documents, source.files)
-        with self.configured(None):
-            return self._run(source, documents, seen)
+        with self._configured(3 * cores, self._split):
+            seen = io.list_batches(batches, source.files)
+        self._parts = max(3 * cores, -(-sum(info.size for info in seen) // _PART_BYTES))
+        tasks = max(cores, -(-sum(info.documents for info in seen) // _TASK_DOCUMENTS))
+        with self._configured(tasks):
+            return self._search(source, batches, seen, checkpoint, self.partitions or tasks)
 
-    def configured(self, split: int | None) -> AbstractContextManager[None]:
-        """Set what the job needs in the session for a while."""
-        parts = self.partitions or 3 * self.spark.sparkContext.defaultParallelism
-        return settings_for(self.spark, parts, self.batch_documents, split)
-
-    def write(self, kept: DataFrame, place: str, *, lines: bool) -> None:
+    def write(self, kept: DataFrame, place: str) -> None:
         """Write the kept records to a folder whose parts follow each other in input order."""
-        assert self.seen is not None
-        order = None if self._is_moved else self.seen.partitions()
-        made = place if order is None else f"{place}-by-part"
-        with self.configured(self._split):
-            writer = kept.write.mode("overwrite")
-            if lines:
+        made = f"{place}-by-part"
+        writer = kept.write.mode("overwrite")
+        with self._configured(self._parts, self._split):
+            if self.settings.lines:
                 writer.text(made, lineSep="\n")
             else:
                 writer.parquet(made)
-        if order is not None:
-            folders = Folders(self.spark)
-            if folders.exists(place):
-                folders.remove(place)
-            folders.move_parts(made, place, order)
+        folders = Folders(self.spark)
+        if folders.exists(place):
+            folders.remove(place)
+        suffix = ".jsonl" if self.settings.lines else None
+        folders.move_parts(made, place, self._order or (), suffix)
 
-    def _documents(self, source: Source, told: dict[str, Any]) -> DataFrame:
-        settings = self.settings
-        wanted = described(settings, batch_documents=self.batch_documents, **told)
-        self.checkpoint = Checkpoint(self.spark, self._checkpoint, wanted)
-        self.progress.stage("read and sketch", None)
-        return self.checkpoint.stage(
-            "documents", lambda: _sketched(source, settings, self.batch_documents)
-        )
+    def finish(self, summary: SparkSummary) -> None:
+        """Fill in what the job has cost so far."""
+        summary.seconds = self.clock.seconds()
+        summary.stages = self.clock.stages
+        summary.shuffled_bytes = shuffled_bytes(self.spark) - self.shuffled_before
+        summary.peak_memory = peak_memory(self.spark)
 
-    def _run(self, source: Source, documents: DataFrame, seen: results.Overview) -> SparkResult:
-        settings, checkpoint = self.settings, self.checkpoint
-        problems = results.problems(documents, seen, REMEMBERED)
+    def _configured(
+        self, partitions: int, split: int | None = None
+    ) -> AbstractContextManager[None]:
+        """Set what the job needs in the session for a while."""
+        parts = self.partitions or partitions
+        return settings_for(self.spark, parts, self.batch_documents, split)
+
+    def _describe(self) -> dict[str, Any]:
+        """Return what decides the result."""
+        from neardup import _core
+        from neardup.recipe.assets import digest
+
+        settings, decide = self.settings, self.settings.rule
+        names = ("scheme", "threshold", "max_distance", "measure", "common", "min_features")
+        return {
+            "version": _core.__version__,
+            "layout": _LAYOUT,
+            "recipe": f"{settings.recipe.name}-{digest(settings.recipe)}",
+            **{name: getattr(decide, name) for name in names},
+            "fields": [settings.fields.text, settings.fields.id],
+            "lines": settings.lines,
+            "batch_documents": self.batch_documents,
+        }
+
+    def _search(
+        self,
+        source: Source,
+        batches: DataFrame,
+        seen: Sequence[BatchInfo],
+        checkpoint: Checkpoint,
+        partitions: int,
+    ) -> SparkResult:
+        problems = io.read_problems(batches, seen, REMEMBERED)
         if problems and self.on_error == "stop":
             raise stopped(problems[0])
         for problem in problems:
             self.progress.problem(problem)
         self.clock.lap("read and sketch")
-        self.progress.stage("candidates, verify, cluster", seen.documents)
-        search = Search(
-            settings,
-            seen.documents,
-            batches=len(seen.batches),
-            buckets=self._buckets(seen),
-            units=max(seen.documents // UNIT_DOCUMENTS, seen.size // _UNIT_BYTES, 1),
+        documents = sum(info.documents for info in seen)
+        self.progress.stage("candidates, verify, cluster", documents)
+        units = max(documents // UNIT_DOCUMENTS, sum(i.size for i in seen) // _UNIT_BYTES, 1)
+        settings = replace(
+            self.settings,
+            documents=documents,
+            batches=len(seen),
+            # More than tasks, to even them out.
+            buckets=min(2 * partitions, _MOST_BUCKETS),
+            units=units,
         )
-        run = Run(self.spark, search, documents, checkpoint, self._parts(seen), few_pairs=FEW_PAIRS)
-        try:
-            decisions = run.decide()
-        finally:
-            run.close()
-        names = self.spark.sparkContext.broadcast(seen.names())
-        ids = checkpoint.stage("ids", lambda: results.ids(documents, decisions, names))
-        removed = checkpoint.stage("removed", lambda: results.removed(decisions, ids, settings))
+        search = Search(batches, checkpoint, settings, partitions)
+        decisions = search.decide()
+        removed = checkpoint.stage(
+            "removed", io.removed_table(batches, decisions, seen, settings.rule.measure)
+        )
         self.clock.lap("candidates, verify, cluster")
-        summary = self._summary(seen, decisions, run)
+        summary = self._summary(seen, decisions, search)
         for note in crowd_notes(summary):
             self.progress.note(note)
         dropped = summary.exact_duplicates + summary.near_duplicates
-        # A table has no files whose names could tell the order.
-        overlap = bool(source.files) and seen.partitions() is None
-        self._is_moved = overlap or dropped > results.MOST_KNOWN
-        self.seen = seen
-        kept = results.kept(
-            documents,
+        is_moved = dropped > io.MOST_KNOWN
+        if source.files and not is_moved:
+            # A table has no files whose names could tell the order.
+            self._order = io.partition_order(seen)
+            is_moved = self._order is None
+        kept = io.kept_records(
+            batches,
             decisions,
-            seen,
-            source.schema,
-            lines=settings.lines,
+            source,
             drop_unreadable=self.on_error == "drop",
-            is_moved=self._is_moved,
+            moved_to=self._parts if is_moved else None,
         )
         return SparkResult(
             kept=kept,
@@ -257,76 +304,33 @@ class Job:
             _close=checkpoint.remove,
         )
 
-    def _parts(self, seen: results.Overview) -> int:
-        """Return how many tasks a stage is cut into."""
-        if self.partitions is not None:
-            return self.partitions
-        cores = self.spark.sparkContext.defaultParallelism
-        return max(cores, -(-seen.documents // _TASK_DOCUMENTS))
-
-    def _buckets(self, seen: results.Overview) -> int:
-        """Return how many parts keys are dealt to: more than tasks, to even them out."""
-        return min(2 * self._parts(seen), _MOST_BUCKETS)
-
-    def _summary(self, seen: results.Overview, decisions: DataFrame, run: Run) -> SparkSummary:
+    def _summary(
+        self, seen: Sequence[BatchInfo], decisions: DataFrame, search: Search
+    ) -> SparkSummary:
         from pyspark.sql import functions as F
 
-        identical = F.sum(F.col("identical").cast("int"))
-        row = decisions.agg(F.count("number"), identical).first()
-        dropped, exact = (0, 0) if row is None else (row[0], row[1] or 0)
-        stood_for = decisions.groupBy("kept").count().agg(F.max("count")).first()
-        most = 0 if stood_for is None else stood_for[0] or 0
-        unreadable = sum(info.documents - info.readable for info in seen.batches)
-        return SparkSummary(
+        exact = F.sum(F.col("identical").cast("long")).alias("exact")
+        by_kept = decisions.groupBy("kept").agg(F.count("number").alias("dropped"), exact)
+        totals = by_kept.agg(*(F.sum("dropped"), F.sum("exact"), F.max("dropped"))).first()
+        dropped, exact_count, most = (value or 0 for value in totals or (0, 0, 0))
+        read = sum(info.documents for info in seen)
+        unreadable = sum(info.unreadable for info in seen)
+        summary = SparkSummary(
             task="dedup",
-            read=seen.documents,
+            read=read,
             unreadable=unreadable,
-            exact_duplicates=exact,
-            near_duplicates=dropped - exact,
-            kept=seen.documents - dropped - (unreadable if self.on_error == "drop" else 0),
-            problems=sum(info.problems for info in seen.batches),
-            candidates=run.counts.candidates,
-            without_features=sum(info.without_features for info in seen.batches),
-            largest_cluster=min(1 + most, seen.documents),
-            bytes_read=seen.size,
-            seconds=self.clock.seconds(),
-            stages=self.clock.stages,
-            rounds=run.counts.rounds,
-            shuffled_bytes=shuffled_bytes(self.spark) - self.shuffled_before,
+            exact_duplicates=exact_count,
+            near_duplicates=dropped - exact_count,
+            kept=read - dropped - (unreadable if self.on_error == "drop" else 0),
+            problems=sum(info.problems for info in seen),
+            candidates=search.candidates,
+            without_features=sum(info.without_features for info in seen),
+            largest_cluster=min(1 + most, read),
+            bytes_read=sum(info.size for info in seen),
+            rounds=search.rounds,
         )
-
-
-def _sketched(source: Source, settings: Settings, most: int) -> DataFrame:
-    work = partial(
-        _sketch,
-        settings=settings,
-        files=source.files,
-        partitions=partitions_of(source.frame),
-        most=most,
-    )
-    return source.frame.mapInArrow(work, SCHEMA)
-
-
-def _sketch(
-    rows: Iterable[pa.RecordBatch],
-    *,
-    settings: Settings,
-    files: Mapping[int, File],
-    partitions: int,
-    most: int,
-) -> Iterator[pa.RecordBatch]:
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    assert context is not None
-    return sketch(
-        rows,
-        settings=settings,
-        files=files,
-        partition=context.partitionId(),
-        partitions=partitions,
-        most=most,
-    )
+        self.finish(summary)
+        return summary
 
 
 def _new_checkpoint(spark: SparkSession) -> str:

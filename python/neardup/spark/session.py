@@ -1,4 +1,4 @@
-"""Sessions: how Spark is set up for a job, and what it says of one."""
+"""Sessions of Spark: their settings during a job, their errors and their metrics."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 #: Bytes of Arrow batches: rows of blobs are large, and there are several at a time.
 _BATCH_BYTES = 16 << 20
+
+#: What can be set only before a session begins: executors measure the memory of their
+#: Python processes too.
+_STATIC = {"spark.executor.processTreeMetrics.enabled": "true"}
 
 _SPLIT = "spark.sql.files.maxPartitionBytes"
 _OPEN = "spark.sql.files.openCostInBytes"
@@ -90,6 +94,8 @@ def start(master: str | None, name: str = "neardup dedup") -> SparkSession:
         if master.startswith("local"):
             # There the driver does all the work, and Spark's one gigabyte is for none.
             builder = builder.config("spark.driver.memory", f"{_local_heap() >> 20}m")
+    for name, value in _STATIC.items():
+        builder = builder.config(name, value)
     return builder.getOrCreate()  # type: ignore[no-any-return]
 
 
@@ -101,8 +107,8 @@ def _local_heap() -> int:
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Raise what Spark says of a job that it gave up in a sentence.
+def translate_errors() -> Iterator[None]:
+    """Raise an error of Spark as a `ClusterError` with one sentence.
 
     Raises
     ------
@@ -136,3 +142,18 @@ def shuffled_bytes(spark: SparkSession) -> int:
     store = spark.sparkContext._jsc.sc().statusStore()
     executors = store.executorList(False)
     return sum(executors.apply(at).totalShuffleWrite() for at in range(executors.size()))
+
+
+def peak_memory(spark: SparkSession) -> int:
+    """Return the peak memory of all executors of a session, in bytes, with their Python
+    processes where Spark measures them; 0 if it has not measured anything yet."""
+    store = spark.sparkContext._jsc.sc().statusStore()
+    executors = store.executorList(False)
+    total = 0
+    for at in range(executors.size()):
+        peak = executors.apply(at).peakMemoryMetrics()
+        if peak.isDefined():
+            value = peak.get().getMetricValue
+            trees = value("ProcessTreeJVMRSSMemory") + value("ProcessTreePythonRSSMemory")
+            total += trees or value("JVMHeapMemory") + value("JVMOffHeapMemory")
+    return int(total)

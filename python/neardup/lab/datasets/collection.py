@@ -11,7 +11,7 @@ from neardup._engine.messages import Message
 from neardup.exceptions import InputError
 
 if TYPE_CHECKING:
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
 
 __all__ = [
     "DISTRACTORS",
@@ -133,7 +133,7 @@ def read_documents(
     InputError
         If an input cannot be read.
     """
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
     from neardup.readers import open_sources
 
     sources = open_sources(inputs, format=format, text_field=text, id_field=id, title_field=title)

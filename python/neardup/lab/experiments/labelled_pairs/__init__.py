@@ -230,7 +230,7 @@ def evaluate_pairs(
     >>> result.recommended.name, result.recommended.sweep.cut_off  # doctest: +SKIP
     ('resemblance(5)', 0.44)
     """
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
     from neardup.lab.experiments.labelled_pairs.report import FILES, files_of
 
     check_whole(seed, "seed", 0)

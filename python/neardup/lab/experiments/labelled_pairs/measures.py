@@ -25,14 +25,13 @@ import numpy as np
 import numpy.typing as npt
 
 import neardup
-from neardup._engine.recipe_assets import compiled
 from neardup._engine.text_inputs import prepared
 from neardup.lab.experiments.labelled_pairs.rare_shingles import rare_overlaps
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
     from neardup.lab.datasets.collection import Documents
 
 __all__ = ["SHINGLE", "Decider", "Measured", "Pairs", "measure_all"]
@@ -149,7 +148,7 @@ def measure_all(
         A recipe whose sketches only find candidates, such as samples that are
         verified, is only among the deciders of another measure.
     """
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
 
     progress = progress or Progress()
     sketched: list[Measured] = []

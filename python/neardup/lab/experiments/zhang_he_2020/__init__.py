@@ -234,7 +234,7 @@ class _Experiment:
         workers: int,
         progress: Progress | None,
     ) -> None:
-        from neardup._engine.ingest import Progress
+        from neardup._engine.summary import Progress
 
         self.seed, self.copies, self.rate = seed, copies, rate
         self._workers = workers

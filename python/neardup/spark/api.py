@@ -1,0 +1,172 @@
+"""Drop the near-duplicates of a collection on a cluster: what users call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from neardup._engine.messages import Message
+from neardup._engine.options import (
+    SparkFilesParameters,
+    SparkParameters,
+    completed,
+    takes_options,
+)
+from neardup._engine.validation import check_field
+from neardup.exceptions import OutputError, ParameterError
+from neardup.readers.fields import Fields
+from neardup.spark.checkpoint import Folders
+from neardup.spark.io import open_files, open_table
+from neardup.spark.job import Job, SparkResult, settings_of
+from neardup.spark.session import require_spark
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@takes_options
+def dedup(
+    df: DataFrame, *, order_by: str | Sequence[str] = (), **options: Unpack[SparkParameters]
+) -> SparkResult:
+    """Drop the near-duplicates of a table of Spark.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        Of a classic session.
+    order_by : str or sequence of str, default=()
+        Columns that say which of two duplicates stays: the one that sorts first. They
+        should tell all rows apart. Without them it is the order in which Spark reads.
+    {options}
+
+    Returns
+    -------
+    SparkResult
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of bounds; if the recipe's search cannot be spread.
+    InputError
+        If there is no text column; if a row cannot be read and `on_error` is ``stop``; if
+        the checkpoint is that of another job.
+    MissingDependencyError
+        If PySpark is not installed.
+
+    See Also
+    --------
+    neardup.dedup : the same on one machine.
+
+    Notes
+    -----
+    The recipe must search by keys, as ``general``, ``minhash``, ``shingle``, ``news`` and
+    ``classic`` do, and a distance must be small enough for that. Files that the recipe names
+    must be on all machines.
+
+    The kept set is that of `neardup.dedup` on the same rows in the same order. No row is
+    sent to the driver; it gets some numbers for each batch, what the texts have in common, and
+    up to 64 MB of which texts are requested and which documents are dropped.
+
+    Examples
+    --------
+    >>> import neardup.spark
+    >>> result = neardup.spark.dedup(df, text="content", id="url")  # doctest: +SKIP
+    >>> result.kept.write.parquet("s3a://bucket/clean")  # doctest: +SKIP
+    """
+    require_spark()
+    from pyspark.sql import DataFrame
+
+    if not isinstance(df, DataFrame):
+        raise ParameterError(
+            Message("spark.no_data_frame", parameter="df", value=type(df).__name__)
+        )
+    names = [order_by] if isinstance(order_by, str) else list(order_by)
+    given = completed(dedup, options)
+    fields = _fields(given)
+    job = Job(df.sparkSession, settings_of(given, fields, lines=False), given)
+    return job.run(open_table(df, fields, names), {"order_by": names})
+
+
+@takes_options
+def dedup_files(
+    inputs: Sequence[str | Path],
+    output: str | Path,
+    *,
+    spark: SparkSession,
+    removed: str | Path | None = None,
+    **options: Unpack[SparkFilesParameters],
+) -> SparkResult:
+    """Drop the near-duplicates of files, and write what is kept.
+
+    Parameters
+    ----------
+    inputs : sequence of str or Path
+        Files, folders and patterns, as Spark's file systems know them; all JSON lines, or
+        all Parquet. In priority order, the files of a folder by name.
+    output : str or Path
+        Folder of the kept records, in the format of the input: part files that follow each
+        other in input order.
+    spark : pyspark.sql.SparkSession
+        A classic one.
+    removed : str, Path or None, default=None
+        Folder of the dropped records with their reasons: Parquet if its name ends in
+        ``.parquet``, else JSON lines.
+    {options}
+
+    Returns
+    -------
+    SparkResult
+        ``kept`` reads what was written; ``removed`` needs the checkpoint, if that was named.
+        By default the checkpoint is a folder beside `output`, removed at the end.
+
+    Raises
+    ------
+    ParameterError, InputError, MissingDependencyError
+        As in :func:`dedup`.
+    OutputError
+        If an output exists. Then nothing is run.
+    """
+    require_spark()
+    given = completed(dedup_files, options)
+    folders = Folders(spark)
+    out = os.fspath(output)
+    out_removed = None if removed is None else os.fspath(removed)
+    for path in filter(None, (out, out_removed)):
+        if folders.exists(path) and not given["force"]:
+            raise OutputError(Message("spark.exists", file=path))
+    fields = _fields(given)
+    names = [os.fspath(path) for path in inputs]
+    source = open_files(spark, names, given["format"], fields)
+    checkpoint = given["checkpoint"]
+    if checkpoint is None:
+        given["checkpoint"] = f"{out.rstrip('/')}.checkpoint"
+    job = Job(spark, settings_of(given, fields, lines=source.lines), given)
+    files = [[file.name, file.size] for file in source.files.values()]
+    result = job.run(source, {"files": files})
+    place = f"{result.checkpoint}/output"
+    job.write(result.kept, f"{place}/kept")
+    moves = [(f"{place}/kept", out)]
+    if out_removed is not None:
+        writer = result.removed.write.mode("overwrite")
+        if out_removed.rstrip("/").endswith(".parquet"):
+            writer.parquet(f"{place}/removed")
+        else:
+            writer.json(f"{place}/removed", ignoreNullFields=False)
+        moves.append((f"{place}/removed", out_removed))
+    for made, wanted in moves:
+        if folders.exists(wanted):
+            folders.remove(wanted)
+        folders.move(made, wanted)
+    job.clock.lap("write")
+    job.finish(result.summary)
+    if checkpoint is None:
+        result.close()
+    read = spark.read.schema(source.schema)
+    return replace(result, kept=read.text(out) if source.lines else read.parquet(out))
+
+
+def _fields(given: Mapping[str, Any]) -> Fields:
+    return Fields(text=check_field(given["text"], "text"), id=check_field(given["id"], "id"))

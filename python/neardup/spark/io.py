@@ -1,0 +1,376 @@
+"""Inputs and outputs: files or a table as records with their places; what is kept and removed."""
+
+from __future__ import annotations
+
+import dataclasses
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import orjson
+import pyarrow as pa
+
+from neardup._engine.messages import Message
+from neardup.exceptions import InputError, ParameterError
+from neardup.readers.batch import Problem
+from neardup.readers.fields import SAMPLED_RECORDS, Fields, check_text_field
+from neardup.readers.jsonl import parse
+from neardup.spark import sketching
+from neardup.spark.checkpoint import Folders
+from neardup.spark.ordering import BEGIN, PATH, File, order_files
+from neardup.spark.session import partitions_of
+from neardup.spark.shuffle import number_of
+from neardup.spark.sketching import Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+FORMATS = ("jsonl", "parquet")
+
+#: What a name of a file of JSON lines ends in; Hadoop tells compression by the rest.
+_LINES = (".jsonl", ".ndjson", ".json")
+_PACKED = (".gz", ".bz2", ".zst")
+_MARK = b"\xef\xbb\xbf"
+
+#: Dropped documents that every task may know: some 200 MB.
+MOST_KNOWN = 4 << 20
+
+
+@dataclass(frozen=True)
+class Source:
+    """The input of a job.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Lines or rows; from files with the columns `ordering.PATH` and `BEGIN`.
+    schema : StructType
+        Of the kept rows.
+    files : mapping of int to File
+        By the hash of the path; empty for a table.
+    lines : bool
+        Whether records are JSON lines.
+    """
+
+    frame: DataFrame
+    schema: StructType
+    files: Mapping[int, File]
+    lines: bool
+
+
+def open_table(frame: DataFrame, fields: Fields, order_by: Sequence[str]) -> Source:
+    """Return a table as a source.
+
+    Raises
+    ------
+    ParameterError
+        If `order_by` names a column that is not there.
+    InputError
+        If there is no column of texts.
+    """
+    for name in order_by:
+        if name not in frame.columns:
+            raise ParameterError(
+                Message(
+                    "spark.no_such_column",
+                    parameter="order_by",
+                    value=repr(name),
+                    choices=", ".join(frame.columns),
+                )
+            )
+    _check_columns(frame, fields)
+    ordered = frame.sort(*order_by) if order_by else frame
+    return Source(ordered, frame.schema, {}, lines=False)
+
+
+def open_files(
+    spark: SparkSession, inputs: Sequence[str], format: str | None, fields: Fields
+) -> Source:
+    """Return files as a source, in the order given, those of a folder by name.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, one is named twice, there is no column of texts, or none of
+        the first records of the first file of JSON lines has a text field.
+    ParameterError
+        If the format is none that can be read here.
+    """
+    from pyspark.sql import functions as F
+
+    folders = Folders(spark)
+    paths: list[str] = []
+    names = {}
+    for name in inputs:
+        found_there = folders.files(name)
+        paths += found_there
+        if len(found_there) == 1:
+            names[found_there[0]] = name
+    twice = [path for path, count in Counter(paths).items() if count > 1]
+    if twice:
+        raise InputError(Message("spark.named_twice", file=twice[0]))
+    found = format or _format_of(paths)
+    if found not in FORMATS:
+        raise ParameterError(
+            Message(
+                "spark.no_such_format",
+                parameter="format",
+                value=repr(found),
+                choices=", ".join(FORMATS),
+            )
+        )
+    escaped = [_escaped(path) for path in paths]
+    listed = (
+        spark.read.format("binaryFile")
+        .load(escaped)
+        .select(F.xxhash64("_metadata.file_path"), "path", "length")
+    )
+    known = {row[1]: (row[0], row[2]) for row in listed.collect()}
+    files = order_files([(known[path][0], names.get(path, path), known[path][1]) for path in paths])
+    where = [
+        F.xxhash64("_metadata.file_path").alias(PATH),
+        F.col("_metadata.file_block_start").alias(BEGIN),
+    ]
+    if found == "jsonl":
+        _check_first_records(spark, escaped[0], fields, names.get(paths[0], paths[0]))
+        frame = spark.read.text(escaped, lineSep="\n")
+        schema = frame.schema
+        frame = frame.select(F.col("value").cast("binary"), *where)
+    else:
+        frame = spark.read.parquet(*escaped)
+        schema = frame.schema
+        _check_columns(frame, fields)
+        frame = frame.select("*", *where)
+    return Source(frame, schema, files, lines=found == "jsonl")
+
+
+def _format_of(paths: Sequence[str]) -> str:
+    formats = set()
+    for path in paths:
+        name = path.lower()
+        for end in _PACKED:
+            name = name.removesuffix(end)
+        is_known = name.endswith((*_LINES, ".parquet"))
+        if not is_known:
+            raise ParameterError(
+                Message("spark.unknown_ending", file=path, choices=", ".join(_LINES))
+            )
+        formats.add("parquet" if name.endswith(".parquet") else "jsonl")
+    if len(formats) > 1:
+        raise InputError(Message("spark.two_formats"))
+    return formats.pop()
+
+
+def _check_first_records(spark: SparkSession, path: str, fields: Fields, name: str) -> None:
+    """Raise InputError if none of the first records of a file has the text field."""
+    from pyspark.sql import functions as F
+
+    lines = spark.read.text(path, lineSep="\n").select(F.col("value").cast("binary"))
+    first = (bytes(row[0]).removeprefix(_MARK) for row in lines.take(SAMPLED_RECORDS))
+    check_text_field(map(parse, first), fields, name)
+
+
+def _check_columns(frame: DataFrame, fields: Fields) -> None:
+    schema = frame.limit(0).toArrow().schema
+    for name in (PATH, BEGIN):
+        if name in schema.names:
+            raise InputError(Message("spark.reserved_column", field=name))
+    sketching.choose_columns(schema, fields)
+
+
+def _escaped(path: str) -> str:
+    """Return a path that is no pattern."""
+    return "".join(f"\\{c}" if c in "[]{}*?\\" else c for c in path)
+
+
+def sketched(source: Source, settings: Settings, most: int) -> DataFrame:
+    """Return the batches of a source, of at most `most` documents: rows of `sketching.BATCHES`,
+    and the records."""
+    from pyspark.sql import types as T
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    work = partial(
+        sketching.sketch,
+        settings=settings,
+        files=source.files,
+        partitions=partitions_of(source.frame),
+        most=most,
+    )
+    kinds = [field.dataType for field in source.schema]
+    if source.lines:
+        kinds = [T.BinaryType()]
+    record = T.StructType([T.StructField(f"c{at}", kind) for at, kind in enumerate(kinds)])
+    schema = from_arrow_schema(sketching.BATCHES).add("records", T.ArrayType(record))
+    return source.frame.mapInArrow(work, schema)
+
+
+@dataclass(frozen=True)
+class BatchInfo:
+    """What the driver knows of a batch.
+
+    Parameters
+    ----------
+    batch, size : int
+    documents, unreadable, without_features, problems : int
+        Counts.
+    partition : int
+        The part of the checkpoint that it is read in.
+    source : str or None
+        The file; None for a table.
+    before : int
+        Records of the same source before the batch.
+    """
+
+    batch: int
+    size: int
+    documents: int
+    unreadable: int
+    without_features: int
+    problems: int
+    partition: int
+    source: str | None = None
+    before: int = 0
+
+
+def list_batches(batches: DataFrame, files: Mapping[int, File]) -> list[BatchInfo]:
+    """Return the batches in the order of the input; only counts come to the driver."""
+    from pyspark.sql import functions as F
+
+    known = list(files.values())
+    begins = [file.begin for file in known]
+    rows = batches.select(
+        "batch",
+        "size",
+        F.size("features").alias("documents"),
+        F.size(F.filter("features", lambda some: some < 0)).alias("unreadable"),
+        F.size(F.filter("features", lambda some: some == 0)).alias("without_features"),
+        F.coalesce(F.json_array_length("problems"), F.lit(0)).alias("problems"),
+        F.spark_partition_id().alias("partition"),
+    ).toArrow()
+    found = []
+    before: Counter[str | None] = Counter()
+    for row in rows.sort_by("batch").to_pylist():
+        name = known[bisect_right(begins, row["batch"]) - 1].name if known else None
+        found.append(BatchInfo(**row, source=name, before=before[name]))
+        before[name] += row["documents"]
+    return found
+
+
+def partition_order(batches: Sequence[BatchInfo]) -> list[int] | None:
+    """Return the parts of the checkpoint in the order of the input; None if they overlap."""
+    order = [partition for partition, _ in groupby(info.partition for info in batches)]
+    return order if len(set(order)) == len(order) else None
+
+
+def read_problems(batches: DataFrame, seen: Sequence[BatchInfo], most: int) -> list[Problem]:
+    """Return the first problems of the input."""
+    from pyspark.sql import functions as F
+
+    wanted = {}
+    count = 0
+    for info in seen:
+        if info.problems and count < most:
+            wanted[info.batch] = info
+            count += info.problems
+    if not wanted:
+        return []
+    rows = batches.filter(F.col("batch").isin(*wanted)).select("batch", "problems").collect()
+    found = [
+        problem
+        for row in sorted(rows)
+        for problem in problems_from_json(row.problems, wanted[row.batch])
+    ]
+    return found[:most]
+
+
+def problems_from_json(stored: str, info: BatchInfo) -> list[Problem]:
+    """Return the problems of a batch, with their places in the source."""
+    return [
+        dataclasses.replace(
+            problem,
+            source=info.source or "input",
+            record=None if problem.record is None else problem.record + info.before,
+        )
+        for problem in map(Problem.from_dict, orjson.loads(stored))
+    ]
+
+
+def removed_table(
+    batches: DataFrame, decisions: DataFrame, seen: Sequence[BatchInfo], measure: str
+) -> DataFrame:
+    """Return the dropped documents by their ids, with their numbers."""
+    from pyspark.sql import functions as F
+
+    # What records without an id are called: by the file and their number there from 1, or by
+    # their position in the table.
+    named = pa.table(
+        {
+            "batch": pa.array([info.batch for info in seen], pa.int64()),
+            "prefix": pa.array(["" if i.source is None else f"{i.source}:" for i in seen]),
+            "first": pa.array([i.before + (i.source is not None) for i in seen], pa.int64()),
+        }
+    )
+    names = batches.sparkSession.createDataFrame(named)
+    place = F.concat("prefix", (F.col("first") + F.col("place")).cast("string"))
+    ids = (
+        batches.select("batch", F.posexplode("ids").alias("place", "id"))
+        .join(F.broadcast(names), "batch")
+        .select(number_of("batch", "place"), F.coalesce("id", place).alias("id"))
+    )
+    kept_ids = ids.select(F.col("number").alias("kept"), F.col("id").alias("kept_id"))
+    return (
+        decisions.join(ids, "number")
+        .join(kept_ids, "kept")
+        .select(
+            "number",
+            "id",
+            "kept_id",
+            "similarity",
+            F.lit(measure).alias("measure"),
+            F.when(F.col("distance") >= 0, F.col("distance")).alias("distance"),
+        )
+    )
+
+
+def kept_records(
+    batches: DataFrame,
+    dropped: DataFrame,
+    source: Source,
+    *,
+    drop_unreadable: bool,
+    moved_to: int | None,
+) -> DataFrame:
+    """Return the kept records.
+
+    Records are the largest thing there is, and stay where they are: a part of the result
+    has those of one part of the checkpoint, in input order. If they are moved to so many parts,
+    these follow each other in input order, and no task needs to know all that is dropped.
+    """
+    from pyspark.sql import functions as F
+
+    if drop_unreadable:
+        both = F.posexplode(F.arrays_zip("features", "records")).alias("place", "both")
+        rows = batches.select("batch", both).filter("both.features >= 0")
+        rows = rows.select("batch", "place", "both.records")
+    else:
+        rows = batches.select("batch", F.posexplode("records").alias("place", "records"))
+    rows = rows.select(number_of("batch", "place"), "records")
+    numbers = dropped.select("number")
+    if moved_to is None:
+        rows = rows.join(F.broadcast(numbers), "number", "left_anti")
+    else:
+        rows = rows.join(numbers, "number", "left_anti").repartitionByRange(moved_to, "number")
+        rows = rows.sortWithinPartitions("number")
+    if source.lines:
+        # Bytes that are no UTF-8 stay as they are.
+        return rows.select(F.col("records.c0").cast("string").alias("value"))
+    columns = [
+        F.col(f"records.c{at}").alias(field.name, metadata=field.metadata)
+        for at, field in enumerate(source.schema)
+    ]
+    return rows.select(*columns)

@@ -1,0 +1,313 @@
+"""Kernels of the search: what a task does with one batch, bucket or unit. Arrow tables in and out.
+
+Keys are dealt to *buckets* by their hash, candidate pairs to *units*. In their order:
+
+| kernel | of a | takes | yields |
+|---|---|---|---|
+| `keys` | batch | sketches | for each bucket: keys, and how many documents have them |
+| `count` | bucket | keys | for each batch: how many documents have its keys |
+| `file` | batch | counts, dropped documents | for each bucket: entries of its posting lists |
+| `lists` | bucket | entries | for each batch: the lists of its keys |
+| `candidates` | batch | counts, lists, known pairs | candidate pairs, and the texts they need |
+| `texts` | batch | requests | for each unit: texts |
+| `verify` | unit | pairs, texts | similarities |
+
+The core does the work of most (`neardup._core.Exchange`). What comes to a batch from several
+sides is one table, `told`, whose rows have some of the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
+from neardup.spark.sketching import (
+    BYTES,
+    INT,
+    LONG,
+    TEXT,
+    Settings,
+    arrow_schema,
+    core_recipe,
+    read_needed,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from neardup import _core
+
+#: Documents for each unit that pairs are judged in; it holds the texts of some of them.
+UNIT_DOCUMENTS = 1 << 14
+
+KEYS = arrow_schema(batch=LONG, bucket=INT, keys=BYTES)
+COUNTS = arrow_schema(batch=LONG, bucket=INT, counts=BYTES)
+FILED = arrow_schema(batch=LONG, bucket=INT, entries=BYTES, counts=BYTES)
+#: Lists of a bucket for a batch; or a document of the batch in a closed list.
+LISTS = arrow_schema(batch=LONG, bucket=INT, entries=BYTES, closed=LONG)
+#: A pair and its similarity, null if the two are not similar; distance is -1 where there is none.
+PAIRS = arrow_schema(later=LONG, earlier=LONG, similarity=pa.float64(), distance=INT)
+#: A pair with the unit that verifies it; a pair that was verified before; a document of a batch
+#: that a unit needs (unit and place in one number); or a document in a closed list.
+CANDIDATES = pa.unify_schemas(
+    [PAIRS, arrow_schema(unit=LONG, batch=LONG, needed=LONG, closed=LONG)]
+)
+TEXTS = arrow_schema(unit=LONG, number=LONG, text=TEXT, features=INT, sketch=BYTES)
+
+
+@lru_cache(maxsize=8)
+def core_rule(settings: Settings) -> _core.Rule:
+    """Return the core's rule; it is made once in each process."""
+    return settings.rule.compiled(settings.documents)
+
+
+@lru_cache(maxsize=8)
+def exchange(settings: Settings) -> _core.Exchange:
+    """Return the core's steps of the search; they are made once in each process."""
+    from neardup import _core
+
+    return _core.Exchange(core_rule(settings), core_recipe(settings), buckets=settings.buckets)
+
+
+def keys(row: Mapping[str, Any], settings: Settings) -> pa.Table:
+    """Deal the keys of a batch to buckets."""
+    batch, sketches = row["batch"].as_py(), row["sketches"].values.to_pylist()
+    dealt = exchange(settings).keys(sketches, (batch << PLACE_BITS) + len(sketches) - 1)
+    return _table(KEYS, bucket=range(len(dealt)), batch=[batch] * len(dealt), keys=dealt)
+
+
+def count(asked: pa.Table, *, settings: Settings) -> pa.Table:
+    """Count for each batch how many documents have its keys in a bucket."""
+    dealt: list[Any] = asked.column("keys").to_pylist()
+    counts = exchange(settings).count(dealt)
+    return _table(COUNTS, batch=asked.column("batch"), bucket=asked.column("bucket"), counts=counts)
+
+
+class _Batch:
+    """A batch and what came to it, as the search takes it.
+
+    `told` has its counts, and documents that are not `searched`, in the column `skipped`.
+    """
+
+    def __init__(self, batches: pa.Table, told: pa.Table, settings: Settings) -> None:
+        row = {name: batches.column(name)[0] for name in batches.column_names}
+        self.number: int = row["batch"].as_py()
+        self.sketches: list[bytes] = row["sketches"].values.to_pylist()
+        self.counts = _bodies(told, "counts")
+        features = row["features"].values.to_numpy()
+        self.numbers = (self.number << PLACE_BITS) + np.arange(len(features), dtype=np.int64)
+        skipped = _valid(told, "skipped").column("skipped").to_numpy()
+        has_sketch = features >= max(settings.rule.min_features, 1)
+        self.searched = has_sketch & ~np.isin(self.numbers, skipped)
+
+
+def file(batches: pa.Table, told: pa.Table, *, settings: Settings) -> pa.Table:
+    """File the searched documents of a batch.
+
+    The counts go to the buckets again, since they state which lists the batch needs.
+    """
+    if not batches.num_rows:
+        return FILED.empty_table()
+    own = _Batch(batches, told, settings)
+    entries = exchange(settings).file(own.sketches, own.numbers, own.searched, own.counts)
+    batch = [own.number] * len(entries)
+    return _table(
+        FILED, batch=batch, bucket=range(len(entries)), entries=entries, counts=own.counts
+    )
+
+
+def lists(filed: pa.Table, *, settings: Settings) -> pa.Table:
+    """Return the lists of a bucket that each batch needs, and the documents in closed ones."""
+    entries: list[Any] = filed.column("entries").to_pylist()
+    counts: list[Any] = filed.column("counts").to_pylist()
+    of_batches, closed = exchange(settings).lists(entries, counts)
+    batch, bucket = filed.column("batch"), filed.column("bucket")
+    return pa.concat_tables(
+        [
+            _table(LISTS, batch=batch, bucket=bucket, entries=of_batches),
+            _table(LISTS, batch=closed >> PLACE_BITS, closed=closed),
+        ]
+    )
+
+
+def candidates(batches: pa.Table, told: pa.Table, *, settings: Settings) -> pa.Table:
+    """Return the candidate pairs of a batch, and request the texts that they need.
+
+    `told` also has rows of `LISTS`, and of `PAIRS` that were verified before.
+    """
+    if not batches.num_rows:
+        return CANDIDATES.empty_table()
+    own = _Batch(batches, told, settings)
+    later, earlier = exchange(settings).candidates(
+        own.sketches, own.numbers, own.searched, own.counts, _bodies(told, "entries")
+    )
+    known = _valid(told, "later")
+    before = CANDIDATES.empty_table()
+    if known.num_rows:
+        joined = _table(arrow_schema(later=LONG, earlier=LONG), later=later, earlier=earlier).join(
+            known.select(PAIRS.names), ["later", "earlier"], use_threads=False
+        )
+        # Only a pair that was verified has a distance.
+        is_new = joined.column("distance").is_null()
+        old = joined.filter(pc.invert(is_new))
+        before = _table(CANDIDATES, **{name: old.column(name) for name in PAIRS.names})
+        joined = joined.filter(is_new)
+        later, earlier = (joined.column(name).to_numpy() for name in ("later", "earlier"))
+    units = units_of(later, earlier, own.number, settings)
+    batch, needed = _requests(later, earlier, units)
+    return pa.concat_tables(
+        [
+            _table(CANDIDATES, later=later, earlier=earlier, unit=units),
+            before,
+            _table(CANDIDATES, batch=batch, needed=needed),
+            # Who is in closed lists is only noted.
+            _table(CANDIDATES, closed=_valid(told, "closed").column("closed")),
+        ]
+    )
+
+
+def units_of(
+    later: NDArray[np.int64], earlier: NDArray[np.int64], batch: int, settings: Settings
+) -> NDArray[np.int64]:
+    """Return the unit in which each pair of a batch is judged.
+
+    That of the first document that the later one might repeat: so the pairs of similar
+    documents meet, and each of their texts goes to few units. If in all batches as many
+    repeat it as in this one, and they are more than a unit is for, as many units as they need
+    share them by their batches.
+    """
+    order = np.lexsort((earlier, later))
+    begins = np.ones(len(later), np.bool_)
+    begins[1:] = later[order][1:] != later[order][:-1]
+    firsts, inverse, laters = np.unique(
+        earlier[order][begins], return_inverse=True, return_counts=True
+    )
+    parts = (-(-laters * settings.batches // UNIT_DOCUMENTS)).astype(np.uint64)
+    spread = _mix(firsts) ^ _mix(_mix(np.array([batch])) % parts)
+    unit = np.empty(len(later), np.int64)
+    of_first = _mix(spread) % np.uint64(settings.units)
+    unit[order] = of_first[inverse][np.cumsum(begins) - 1]
+    return unit
+
+
+def _mix(numbers: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return hashes of whole numbers."""
+    mixed = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return mixed ^ mixed >> np.uint64(32)
+
+
+def _requests(
+    later: NDArray[np.int64], earlier: NDArray[np.int64], units: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return each document that units need, once: its batch; and unit and place in one number."""
+    both = np.concatenate([later, earlier])
+    numbers, of_unit = np.unique(np.stack([both, np.concatenate([units, units])]), axis=1)
+    return numbers >> PLACE_BITS, of_unit << PLACE_BITS | numbers & (MAX_BATCH - 1)
+
+
+def texts(row: Mapping[str, Any], settings: Settings) -> pa.Table:
+    """Send what the rule compares of a batch's documents to the units that need it.
+
+    Texts, sketches or both; columns that it does not compare may be missing.
+    """
+    needed = np.unique(row["needed"].values.to_numpy())
+    places, inverse = np.unique(needed & (MAX_BATCH - 1), return_inverse=True)
+    columns: dict[str, Any] = {
+        "unit": needed >> PLACE_BITS,
+        "number": (row["batch"].as_py() << PLACE_BITS) + places[inverse],
+    }
+    if settings.rule.keeps_texts:
+        read: Any = read_needed(row, places, settings).texts
+        columns["text"] = read.fill_null("").take(pa.array(inverse))
+    if settings.compares_sketches:
+        columns["sketch"] = row["sketches"].values.take(pa.array(places[inverse]))
+        columns["features"] = row["features"].values.take(pa.array(places[inverse]))
+    return _table(TEXTS, **columns)
+
+
+def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: Any) -> pa.Table:
+    """Return the pairs of a unit with their similarities and distances.
+
+    `background` is what is common, as bytes that Spark has broadcast, or None.
+    """
+    from neardup import _core
+
+    if not pairs.num_rows:
+        return PAIRS.empty_table()
+    order = np.argsort(got.column("number").to_numpy())
+    numbers = got.column("number").to_numpy()[order]
+    texts: Any = pa.nulls(len(numbers), TEXT)
+    if settings.rule.keeps_texts:
+        texts = pa.concat_arrays(got.column("text").chunks)
+    sketches: list[Any] = [_no_sketch(settings)] * len(numbers)
+    features = np.zeros(len(numbers), np.uint32)
+    if settings.compares_sketches:
+        sketches = got.column("sketch").to_pylist()
+        features = got.column("features").to_numpy().astype(np.uint32)
+    later, earlier = (pairs.column(name).to_numpy() for name in ("later", "earlier"))
+    similarity, distance = _core.judge_pairs(
+        core_rule(settings),
+        core_recipe(settings),
+        None if background is None else _background(background.value),
+        texts,
+        sketches,
+        features,
+        order[np.searchsorted(numbers, later)].astype(np.uint32),
+        order[np.searchsorted(numbers, earlier)].astype(np.uint32),
+    )
+    similar = pa.array(similarity, from_pandas=True)
+    return _table(PAIRS, later=later, earlier=earlier, similarity=similar, distance=distance)
+
+
+@lru_cache(maxsize=8)
+def _no_sketch(settings: Settings) -> bytes:
+    """Return the sketch of nothing, in place of those that the rule does not compare."""
+    from neardup import _core
+
+    corpus = _core.Corpus(core_recipe(settings), keeps_texts=False, shingle=None, workers=1)
+    corpus.push(pa.array([""], TEXT), titles=None, units=None)
+    return bytes(corpus.sketches()[0])
+
+
+@lru_cache(maxsize=2)
+def _background(common: bytes | None) -> _core.Background | None:
+    """Return what is common; it is read once in each process."""
+    from neardup import _core
+
+    return None if common is None else _core.Background.from_bytes(common)
+
+
+def _table(schema: pa.Schema, **columns: Any) -> pa.Table:
+    """Return a table of a schema; columns that are not named are null."""
+    rows = len(next(iter(columns.values())))
+    arrays = [
+        _array(columns[field.name], field.type)
+        if field.name in columns
+        else pa.nulls(rows, field.type)
+        for field in schema
+    ]
+    return pa.table(arrays, schema=schema)
+
+
+def _array(values: Any, type: pa.DataType) -> Any:
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values.cast(type)
+    return pa.array(values, type)
+
+
+def _valid(told: pa.Table, column: str) -> pa.Table:
+    """Return the rows that have a column; none if the table has no such column."""
+    if column not in told.column_names:
+        return told.slice(0, 0)
+    return told.filter(told.column(column).is_valid())
+
+
+def _bodies(told: pa.Table, column: str) -> list[Any]:
+    """Return what a column has of each bucket."""
+    return _valid(told, column).sort_by("bucket").column(column).to_pylist()

@@ -1,0 +1,131 @@
+"""The priority order of documents that no process sees all of.
+
+The number of a document states its place in the input: numbers of two documents compare as
+their places do, and have gaps. It is the number of the *batch*, at most `MAX_BATCH`
+consecutive documents of one part of the input, and the place in the batch.
+
+Spark cuts files into parts. The number of a batch is the size of all earlier files, plus
+the offset at which its part begins, plus the number of earlier batches of the part. The batches
+of a table are numbered by Spark's partition and the same count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup._engine.messages import Message
+from neardup.exceptions import InputError
+
+#: Bits of a number that state the place in a batch.
+PLACE_BITS = 16
+
+#: Documents of a batch, at most.
+MAX_BATCH = 1 << PLACE_BITS
+
+#: Bits of the number of a batch.
+BATCH_BITS = 63 - PLACE_BITS
+
+#: Columns that state the part of the input of a row: the hash of the path of the file, and
+#: the offset at which the part begins.
+PATH, BEGIN = "neardup_path", "neardup_begin"
+
+#: Bits that count the batches of one partition of a table.
+_COUNT_BITS = 26
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of the input.
+
+    Parameters
+    ----------
+    name : str
+        As messages and ids call it.
+    begin : int
+        Bytes of all files before it.
+    size : int
+    """
+
+    name: str
+    begin: int
+    size: int
+
+
+class BatchNumberer:
+    """Numbers the batches of one task.
+
+    Parameters
+    ----------
+    files : mapping of int to File
+        By the hash of the path; empty for a table.
+    partition : int
+        Number of the task's partition, for a table.
+    """
+
+    def __init__(self, files: Mapping[int, File], partition: int) -> None:
+        self._files = files
+        self._partition = partition
+        self._counts: dict[tuple[int, int], int] = {}
+
+    def next(self, path: int, begin: int) -> int:
+        """Return the number of the next batch of a part.
+
+        Raises
+        ------
+        InputError
+            If a part of a file has more batches than bytes.
+        """
+        count = self._counts.get((path, begin), 0)
+        self._counts[path, begin] = count + 1
+        if not self._files:
+            if count >> _COUNT_BITS:
+                raise InputError(Message("spark.partition_too_large", most=1 << _COUNT_BITS))
+            return self._partition << _COUNT_BITS | count
+        file = self._files[path]
+        if begin + count >= max(file.size, 1):
+            raise InputError(
+                Message("spark.more_batches_than_bytes", file=file.name, found=count + 1)
+            )
+        return file.begin + begin + count
+
+
+def split_by_part(rows: pa.RecordBatch, most: int) -> Iterator[tuple[int, int, pa.RecordBatch]]:
+    """Split rows where the part of the input changes, and into at most `most` rows.
+
+    The columns `PATH` and `BEGIN` state the part; a table has none.
+    """
+    if PATH not in rows.schema.names:
+        for at in range(0, rows.num_rows, most):
+            yield 0, 0, rows.slice(at, most)
+        return
+    path = rows.column(PATH).to_numpy(zero_copy_only=False)
+    begin = rows.column(BEGIN).to_numpy(zero_copy_only=False)
+    rows = rows.drop_columns([PATH, BEGIN])
+    changes = np.flatnonzero((path[1:] != path[:-1]) | (begin[1:] != begin[:-1])) + 1
+    for first, last in pairwise([0, *changes.tolist(), rows.num_rows]):
+        for at in range(first, last, most):
+            yield int(path[at]), int(begin[at]), rows.slice(at, min(most, last - at))
+
+
+def order_files(sizes: list[tuple[Any, str, int]]) -> dict[Any, File]:
+    """Return files by their keys, from keys, names and sizes in the order of the input.
+
+    Raises
+    ------
+    InputError
+        If they are larger than numbers go.
+    """
+    files = {}
+    begin = 0
+    for key, name, size in sizes:
+        files[key] = File(name, begin, size)
+        begin += max(size, 1)
+    if begin >> BATCH_BITS:
+        raise InputError(Message("spark.files_too_large", most=1 << BATCH_BITS, found=begin))
+    return files

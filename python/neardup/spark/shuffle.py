@@ -1,0 +1,431 @@
+"""The search as tables of Spark: kernels over shuffles, from batches to the decisions.
+
+Which documents are filed depends on which are kept, and the other way round. So the search
+begins with all documents filed, applies the rule, files only those that were kept, and repeats
+this until nothing changes. The result is that of one machine, which decides document by document:
+the lists of a document depend on earlier kept documents alone, so the first document is right
+after one round, and with each round more of the following ones.
+
+One round is enough if no list was closed that has a dropped document. Proof: by which keys a
+document is filed and searched depends on its sketch and on counts of all documents. So whether
+an earlier document e is a candidate of d depends on those two, and on whether e is in the lists
+of the keys that they share. Without the dropped ones, a list that was not closed loses them
+and nobody else; one that was closed has lost nobody, and so takes nobody in. Hence e, if it is
+kept, is a candidate of the same documents as before. The rule looks at no other pairs: by
+induction through the order it keeps the same documents. Pairs with a dropped e, which a second
+round would leave out, are left out at the end.
+
+Exact copies of a text wait for the decision about the first one. If it is dropped, they are
+searched in the next round, for which the same lists do if none was closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from neardup.spark import kernels, resolve, sketching
+from neardup.spark.checkpoint import Checkpoint
+from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
+from neardup.spark.sketching import Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+#: Bytes of requests that every task may hold, so that texts need not move.
+BROADCAST = 64 << 20
+
+#: Tasks of verification for each task of another step: units are fewer than what else is dealt
+#: out, and less even.
+_EVEN = 2
+
+#: The digest of no documents.
+_NONE = (0, None, None)
+
+
+class Search:
+    """One search among sketched documents.
+
+    Parameters
+    ----------
+    batches : DataFrame
+        Rows of `sketching.BATCHES`.
+    checkpoint : Checkpoint
+    settings : Settings
+    partitions : int
+        Tasks of a stage.
+
+    Attributes
+    ----------
+    rounds : int
+        Times that documents were filed.
+    candidates : int
+        Candidate pairs of the last round; if that was the first, some with documents that
+        were dropped.
+    """
+
+    def __init__(
+        self,
+        batches: DataFrame,
+        checkpoint: Checkpoint,
+        settings: Settings,
+        partitions: int,
+    ) -> None:
+        self.rounds = self.candidates = 0
+        self._batches = batches
+        self._checkpoint = checkpoint
+        self._settings = settings
+        self._partitions = partitions
+        self._persisted: list[DataFrame] = []
+        self._background: Any = None
+
+    def decide(self) -> DataFrame:
+        """Return all dropped documents, with those that they repeat."""
+        from pyspark.sql import functions as F
+
+        if self._checkpoint.has("decisions"):
+            return self._checkpoint.read("decisions")
+        repeats = self._checkpoint.stage("repeats", self._repeats())
+        try:
+            pairs, dropped = self._decide_pairs(repeats)
+            best = _most_similar(pairs.join(dropped, pairs.earlier == dropped.number, "left_anti"))
+            same = repeats.join(dropped, repeats["first"] == dropped.number, "left_anti").select(
+                "number",
+                F.col("first").alias("kept"),
+                F.lit(1.0).alias("similarity"),
+                "distance",
+                F.lit(True).alias("identical"),
+            )
+            return self._checkpoint.stage("decisions", best.unionByName(same))
+        finally:
+            for frame in self._persisted:
+                frame.unpersist()
+            if self._background is not None:
+                self._background.destroy()
+
+    def _repeats(self) -> DataFrame:
+        """Return the exact copies of earlier texts, with the first one.
+
+        A copy is `overcounted` if its shingles were counted although those of the same text
+        were counted in another group. `distance` is that of the fingerprints, if there are any.
+        """
+        from pyspark.sql import Window
+        from pyspark.sql import functions as F
+
+        settings = self._settings
+        document = F.posexplode(F.arrays_zip("identities", "features")).alias("place", "document")
+        rows = self._batches.select("batch", "batch_group", document).select(
+            number_of("batch", "place"),
+            "batch_group",
+            F.col("document.identities").alias("identity"),
+            F.col("document.features").alias("features"),
+        )
+        number = F.min("number")
+        copies = (
+            rows.filter("features >= 0")
+            .withColumn(
+                "first_of_group", number.over(Window.partitionBy("identity", "batch_group"))
+            )
+            .withColumn("first", number.over(Window.partitionBy("identity")))
+            .filter("first != number")
+        )
+        has_fingerprint = F.col("features") >= max(settings.rule.min_features, 1)
+        has_fingerprint &= F.lit(settings.recipe.sketch.kind == "simhash")
+        overcounted = (F.col("first_of_group") == F.col("number")) & (F.col("features") > 0)
+        return copies.select(
+            "number",
+            "first",
+            F.when(has_fingerprint, 0).otherwise(-1).alias("distance"),
+            overcounted.alias("overcounted"),
+        )
+
+    def _decide_pairs(self, repeats: DataFrame) -> tuple[DataFrame, DataFrame]:
+        """File, search and decide until nothing changes; return similar pairs and the dropped
+        documents that do not repeat a text.
+
+        Who repeats one that is dropped is searched beside the others: its own most similar
+        kept document may be later than that of the first.
+        """
+        from pyspark.sql import functions as F
+
+        sketches = self._batches.select("batch", "features", "sketches")
+        keys = self._for_each_row(sketches, kernels.keys, kernels.KEYS)
+        counts = self._for_each_group(keys, "bucket", kernels.count, kernels.COUNTS)
+        # Split once for all that comes to batches later.
+        sketches, counts = map(self._persist, (sketches, counts))
+        skipped, before = repeats, _NONE
+        verified: list[DataFrame] = []
+        lists = self._lists(sketches, counts, _skip(repeats))
+        while True:
+            name = f"round-{self.rounds}"
+            known = (frame.select(batch_of("later"), "*") for frame in verified)
+            told = _union(counts, lists, _skip(skipped), *known)
+            found = self._checkpoint.stage(
+                f"{name}/candidates",
+                self._for_each_cogroup(sketches, told, kernels.candidates, kernels.CANDIDATES),
+            )
+            if self._background is None and self._settings.rule.counted_shingle is not None:
+                self._background = self._common_shingles(repeats)
+            judged = self._checkpoint.stage(f"{name}/verified", self._verify(found))
+            old = found.filter("unit is null and later is not null").select(*judged.columns)
+            pairs = judged.unionByName(old)
+            row = pairs.agg(F.count("later"), F.count("similarity")).first()
+            self.candidates, similar = (0, 0) if row is None else row
+            pairs = pairs.filter("similarity is not null")
+            # Copies are filed nowhere, and so drop nobody.
+            of_filed = pairs.join(repeats, pairs.later == repeats.number, "left_anti")
+            dropped, _ = resolve.resolve(
+                of_filed, similar, self._checkpoint, f"{name}/rule", resolve.FEW_PAIRS
+            )
+            self.rounds += 1
+            these = _digest(dropped)
+            if these == before:
+                return pairs, dropped
+            of_dropped = repeats["first"] == dropped.number
+            if self.rounds == 1 and not _has(found, "closed", dropped):
+                if repeats.join(dropped, of_dropped, "left_semi").isEmpty():
+                    return pairs, dropped
+            else:
+                lists = self._lists(sketches, counts, _union(_skip(repeats), _skip(dropped)))
+            skipped = repeats.join(dropped, of_dropped, "left_anti")
+            before = these
+            verified.append(judged)
+
+    def _lists(self, sketches: DataFrame, counts: DataFrame, skipped: DataFrame) -> DataFrame:
+        """Return the lists of all buckets, of the documents that are not skipped."""
+        told = _union(counts, skipped)
+        filed = self._for_each_cogroup(sketches, told, kernels.file, kernels.FILED)
+        return self._for_each_group(filed, "bucket", kernels.lists, kernels.LISTS)
+
+    def _verify(self, found: DataFrame) -> DataFrame:
+        """Return the new candidate pairs with their similarities."""
+        settings = self._settings
+        # What is not compared is not even read.
+        columns = ["records"] if settings.rule.keeps_texts else []
+        columns += ["features", "sketches"] if settings.compares_sketches else []
+        requests = found.filter("needed is not null").select("batch", "needed")
+        texts = self._for_each_row(
+            self._join_requests(requests, columns), kernels.texts, kernels.TEXTS
+        )
+        pairs = found.filter("unit is not null").select("unit", "later", "earlier")
+        partitions = _EVEN * self._partitions
+        return self._for_each_cogroup(
+            pairs.repartition(partitions, "unit"),
+            texts.repartition(partitions, "unit"),
+            kernels.verify,
+            kernels.PAIRS,
+            key="unit",
+            background=self._background,
+        )
+
+    def _join_requests(self, requests: DataFrame, columns: list[str]) -> DataFrame:
+        """Return some columns of each batch with what is needed of it, an array of numbers."""
+        from pyspark.sql import functions as F
+
+        by_batch = requests.groupBy("batch").agg(F.collect_set("needed").alias("needed"))
+        # The texts are the largest thing there is: they stay where they are if they can, and
+        # are not sorted in any case.
+        is_small = requests.count() * 8 <= BROADCAST
+        by_batch = by_batch.hint("broadcast" if is_small else "shuffle_hash")
+        return self._batches.select("batch", *columns).join(by_batch, "batch")
+
+    def _common_shingles(self, repeats: DataFrame) -> Any:
+        """Broadcast what the collection has in common, as verification needs it."""
+        from pyspark.sql import functions as F
+
+        settings = self._settings
+        spark = self._batches.sparkSession
+        if not self._checkpoint.has("background"):
+            groups = self._batches.filter("counted is not null")
+            probes = groups.select("probe", "doubted").collect()
+            level = sketching.shingle_level(bytes(row.probe) for row in probes)
+            doubted = max((row.doubted for row in probes), default=0)
+            place = F.col("number").bitwiseAND(MAX_BATCH - 1).alias("needed")
+            if doubted > level:
+                # All have fewer shingles than their number promised, and some counted too few for
+                # that.
+                document = F.posexplode("features").alias("place", "features")
+                firsts = self._batches.select("batch", document).filter("features >= 0")
+                firsts = firsts.select(number_of("batch", "place"), "features")
+                level = 0
+                tables = self._count_again(
+                    firsts.join(repeats, "number", "left_anti").select(batch_of("number"), place),
+                    level,
+                )
+                overcounted = tables.filter("false")
+            else:
+                work = partial(_thin, level=level)
+                tables = groups.select("counted").mapInArrow(work, _spark(sketching.SHINGLES))
+                requests = repeats.filter("overcounted").select(batch_of("number"), place)
+                overcounted = self._count_again(requests, level)
+            tables = tables.withColumn("less", F.lit(False))
+            tables = tables.unionByName(overcounted.withColumn("less", F.lit(True)))
+            common = partial(_common, documents=settings.documents)
+            self._checkpoint.stage(
+                "background",
+                tables.repartition(1)
+                .sortWithinPartitions("less")
+                .mapInArrow(common, "common binary"),
+            )
+        row = self._checkpoint.read("background").first()
+        return spark.sparkContext.broadcast(None if row is None else bytes(row[0]))
+
+    def _count_again(self, requests: DataFrame, level: int) -> DataFrame:
+        """Return tables of the shingles of some documents."""
+        work = partial(_count_again, settings=self._settings, level=level)
+        asked = self._join_requests(requests, ["records"])
+        return asked.mapInArrow(work, _spark(sketching.SHINGLES))
+
+    def _persist(self, frame: DataFrame) -> DataFrame:
+        from pyspark import StorageLevel
+
+        frame = frame.repartition(self._partitions, "batch").persist(StorageLevel.DISK_ONLY)
+        self._persisted.append(frame)
+        return frame
+
+    def _for_each_row(
+        self, frame: DataFrame, kernel: Callable[..., pa.Table], schema: pa.Schema
+    ) -> DataFrame:
+        return frame.mapInArrow(
+            partial(_each_row, kernel=kernel, settings=self._settings), _spark(schema)
+        )
+
+    def _for_each_group(
+        self, frame: DataFrame, key: str, kernel: Callable[..., pa.Table], schema: pa.Schema
+    ) -> DataFrame:
+        settings = self._settings
+        # Spark looks for type hints, and fails for a partial of a function that has some.
+        return frame.groupBy(key).applyInArrow(
+            lambda table: kernel(table, settings=settings), _spark(schema)
+        )
+
+    def _for_each_cogroup(
+        self,
+        left: DataFrame,
+        right: DataFrame,
+        kernel: Callable[..., pa.Table],
+        schema: pa.Schema,
+        key: str = "batch",
+        **known: Any,
+    ) -> DataFrame:
+        known["settings"] = self._settings
+        return (
+            left.groupBy(key)
+            .cogroup(right.groupBy(key))
+            .applyInArrow(lambda own, told: kernel(own, told, **known), _spark(schema))
+        )
+
+
+def number_of(batch: str, place: str) -> Column:
+    """Return the column of the numbers of documents."""
+    from pyspark.sql import functions as F
+
+    return (F.shiftleft(F.col(batch), PLACE_BITS) + F.col(place)).alias("number")
+
+
+def batch_of(number: str) -> Column:
+    """Return the column of the batches of documents."""
+    from pyspark.sql import functions as F
+
+    return F.shiftright(number, PLACE_BITS).alias("batch")
+
+
+def _skip(documents: DataFrame) -> DataFrame:
+    """Return what tells batches which of their documents are not searched."""
+    return documents.select(batch_of("number"), documents.number.alias("skipped"))
+
+
+def _union(first: DataFrame, *others: DataFrame) -> DataFrame:
+    """Return the rows of all, with the columns of all."""
+    for frame in others:
+        first = first.unionByName(frame, allowMissingColumns=True)
+    return first
+
+
+def _most_similar(pairs: DataFrame) -> DataFrame:
+    """Return for each document the most similar one, the earliest if several tie."""
+    from pyspark.sql import functions as F
+
+    order = F.struct("similarity", (-F.col("earlier")).alias("earlier"), "distance")
+    return (
+        pairs.groupBy("later")
+        .agg(F.max(order).alias("best"))
+        .select(
+            F.col("later").alias("number"),
+            (-F.col("best.earlier")).alias("kept"),
+            F.col("best.similarity").alias("similarity"),
+            F.col("best.distance").alias("distance"),
+            F.lit(False).alias("identical"),
+        )
+    )
+
+
+def _has(frame: DataFrame, column: str, numbers: DataFrame) -> bool:
+    """Return whether a column has one of some numbers."""
+    some = frame.filter(frame[column].isNotNull())
+    # All are counted: Python workers complain if they are stopped early.
+    return some.join(numbers, some[column] == numbers.number, "left_semi").count() > 0
+
+
+def _digest(numbers: DataFrame) -> tuple[Any, ...]:
+    """Return a digest of a set of documents."""
+    from pyspark.sql import functions as F
+
+    mixed = F.xxhash64("number")
+    row = numbers.agg(
+        F.count("number"), F.bit_xor(mixed), F.bit_xor(F.xxhash64(mixed, "number"))
+    ).first()
+    return _NONE if row is None else tuple(row)
+
+
+def _spark(schema: pa.Schema) -> Any:
+    """Return the schema of Spark for one of Arrow."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema)
+
+
+def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Mapping[str, Any]]:
+    for batch in batches:
+        for at in range(batch.num_rows):
+            yield {name: batch.column(name)[at] for name in batch.schema.names}
+
+
+def _each_row(
+    batches: Iterable[pa.RecordBatch], *, kernel: Callable[..., pa.Table], settings: Settings
+) -> Iterator[pa.RecordBatch]:
+    for row in _rows(batches):
+        yield from kernel(row, settings).to_batches()
+
+
+def _thin(batches: Iterable[pa.RecordBatch], *, level: int) -> Iterator[pa.RecordBatch]:
+    for row in _rows(batches):
+        yield _shingles(sketching.merge_shingles([row["counted"].as_py()], level))
+
+
+def _count_again(
+    batches: Iterable[pa.RecordBatch], *, settings: Settings, level: int
+) -> Iterator[pa.RecordBatch]:
+    tables = (sketching.count_again(row, settings) for row in _rows(batches))
+    merged = sketching.merge_shingles(tables, level)
+    if merged is not None:
+        yield _shingles(merged)
+
+
+def _shingles(table: bytes | None) -> pa.RecordBatch:
+    return pa.record_batch([pa.array([table], pa.large_binary())], schema=sketching.SHINGLES)
+
+
+def _common(batches: Iterable[pa.RecordBatch], *, documents: int) -> Iterator[pa.RecordBatch]:
+    merged = {
+        less: sketching.merge_shingles(row["counted"].as_py() for row in rows)
+        for less, rows in groupby(_rows(batches), lambda row: row["less"].as_py())
+    }
+    table = merged.get(False)
+    if table is not None:
+        body = sketching.common_shingles(table, merged.get(True), documents)
+        yield pa.record_batch({"common": pa.array([body], pa.large_binary())})

@@ -1,0 +1,415 @@
+"""Kernels without Spark: from tables to tables."""
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup._engine.messages import Message
+from neardup.readers import Problem
+from neardup.readers.fields import Fields
+from neardup.recipe import load_recipe
+from neardup.spark import io, kernels, sketching
+from neardup.spark.job import settings_of
+from neardup.spark.ordering import (
+    BEGIN,
+    PATH,
+    PLACE_BITS,
+    BatchNumberer,
+    File,
+    order_files,
+    split_by_part,
+)
+from neardup.spark.resolve import find_dropped
+from tests.spark.collections import texts
+
+pytestmark = pytest.mark.slow
+
+
+class Broadcast:
+    def __init__(self, value):
+        self.value = value
+
+
+def union(tables, schema):
+    return pa.concat_tables([schema.empty_table(), *tables], promote_options="default")
+
+
+def grouped(table, key):
+    """The rows of each key, ascending."""
+    for value in sorted(set(table.column(key).to_pylist()) - {None}):
+        yield value, table.filter(pa.compute.equal(table.column(key), value))
+
+
+def rows_of(table):
+    for at in range(table.num_rows):
+        yield {name: table.column(name)[at] for name in table.column_names}
+
+
+def numbers_in(batches, column):
+    """The numbers of all documents, and what a column of lists has of them."""
+    for row in rows_of(batches):
+        for place, value in enumerate(row[column].as_py()):
+            yield (row["batch"].as_py() << PLACE_BITS) + place, value
+
+
+def settings_for(recipe, decide, columns=("text",)):
+    given = {"recipe": recipe, "threshold": None, "max_distance": None} | decide
+    settings = settings_of(given, Fields(), lines=False)
+    return replace(settings, columns=columns)
+
+
+def sketched(parts, settings, most, partitions=None):
+    found = []
+    for task, part in enumerate(parts):
+        table = pa.record_batch({"text": pa.array(part, pa.string())})
+        found += sketching.sketch(
+            [table],
+            settings=settings,
+            files={},
+            partition=task,
+            partitions=partitions or len(parts),
+            most=most,
+        )
+    return pa.Table.from_batches(found)
+
+
+class Job:
+    """All kernels in one process."""
+
+    def __init__(self, texts, recipe, decide, *, most, buckets, tasks):
+        settings = settings_for(recipe, decide)
+        size = -(-len(texts) // tasks)
+        parts = [texts[task * size : (task + 1) * size] for task in range(tasks)]
+        self.batches = sketched(parts, settings, most)
+        self.settings = replace(
+            settings,
+            documents=len(texts),
+            batches=self.batches.num_rows,
+            buckets=buckets,
+            units=3,
+        )
+        self.numbers = [number for number, _ in numbers_in(self.batches, "features")]
+        self.find_copies()
+        self.count_keys()
+        self.background = self.count_shingles()
+
+    def find_copies(self):
+        self.firsts, self.overcounted = {}, []
+        first, groups = {}, set()
+        features = dict(numbers_in(self.batches, "features"))
+        group = {row["batch"].as_py(): row["batch_group"].as_py() for row in rows_of(self.batches)}
+        for number, identity in numbers_in(self.batches, "identities"):
+            if features[number] < 0:
+                continue
+            owner = first.setdefault(identity, number)
+            is_new = (identity, group[number >> PLACE_BITS]) not in groups
+            groups.add((identity, group[number >> PLACE_BITS]))
+            if owner != number:
+                self.firsts[number] = owner
+                if is_new and features[number]:
+                    self.overcounted.append(number)
+
+    def count_keys(self):
+        settings = self.settings
+        keys = union((kernels.keys(row, settings) for row in rows_of(self.batches)), kernels.KEYS)
+        self.counts = union(
+            (kernels.count(some, settings=settings) for _, some in grouped(keys, "bucket")),
+            kernels.COUNTS,
+        )
+
+    def count_shingles(self):
+        tables = [table for table in self.batches.column("counted").to_pylist() if table]
+        if not tables:
+            return None
+        level = sketching.shingle_level(p for p in self.batches.column("probe").to_pylist() if p)
+        again = []
+        for row in rows_of(self.batches):
+            here = [n & 0xFFFF for n in self.overcounted if n >> PLACE_BITS == row["batch"].as_py()]
+            if here:
+                row["needed"] = pa.scalar(here, pa.list_(pa.int64()))
+                again.append(sketching.count_again(row, self.settings))
+        counted = sketching.merge_shingles(tables, level)
+        less = sketching.merge_shingles(again, level)
+        return Broadcast(sketching.common_shingles(counted, less, self.settings.documents))
+
+    def for_each_batch(self, kernel, told, schema):
+        told_of = dict(grouped(union([self.counts, *told], kernels.COUNTS), "batch"))
+        return union(
+            (
+                kernel(own, told_of[batch], settings=self.settings)
+                for batch, own in grouped(self.batches, "batch")
+            ),
+            schema,
+        )
+
+    def lists(self, dropped):
+        filed = self.for_each_batch(kernels.file, [skip(self.firsts), skip(dropped)], kernels.FILED)
+        return union(
+            (kernels.lists(some, settings=self.settings) for _, some in grouped(filed, "bucket")),
+            kernels.LISTS,
+        )
+
+    def verified(self, *told):
+        """Rows of pairs, and of pairs that were known before."""
+        settings = self.settings
+        found = self.for_each_batch(kernels.candidates, told, kernels.CANDIDATES)
+        needed = dict(grouped(found.select(["batch", "needed"]), "batch"))
+        columns = ["batch", *(["records"] if settings.rule.keeps_texts else [])]
+        columns += ["features", "sketches"] if settings.compares_sketches else []
+        got = []
+        for row in rows_of(self.batches.select(columns)):
+            if row["batch"].as_py() in needed:
+                some = needed[row["batch"].as_py()].column("needed").to_pylist()
+                row["needed"] = pa.scalar(some, pa.list_(pa.int64()))
+                got.append(kernels.texts(row, settings))
+        texts_of = dict(grouped(union(got, kernels.TEXTS), "unit"))
+        judged = [
+            kernels.verify(some, texts_of[unit], settings=settings, background=self.background)
+            for unit, some in grouped(found, "unit")
+        ]
+        old = found.filter(found["unit"].is_null()).filter(
+            found.filter(found["unit"].is_null())["later"].is_valid()
+        )
+        return union(judged, kernels.PAIRS), old.select(kernels.PAIRS.names)
+
+    def run(self):
+        """The removed table as positions."""
+        dropped, again, known = set(), [], kernels.PAIRS.empty_table()
+        while True:
+            waiting = skip(set(self.firsts) - set(again))
+            lists = self.lists(dropped)
+            judged, old = self.verified(lists, waiting, by_batch(known, "later"))
+            pairs = union([judged, old], kernels.PAIRS).to_pylist()
+            similar = [p for p in pairs if p["similarity"] is not None]
+            of_filed = [p for p in similar if p["later"] not in again]
+            columns = (np.array([p[n] for p in of_filed], np.int64) for n in ("later", "earlier"))
+            found = set(find_dropped(*columns).tolist())
+            if found == dropped:
+                break
+            dropped = found
+            again = [number for number, first in self.firsts.items() if first in dropped]
+            known = union([known, judged], kernels.PAIRS)
+        best = {}
+        kind = self.settings.recipe.sketch.kind
+        least = max(self.settings.rule.min_features, 1)
+        features = dict(numbers_in(self.batches, "features"))
+        for number, first in self.firsts.items():
+            if first not in dropped:
+                has = kind == "simhash" and features[number] >= least
+                best[number] = (1.0, -first, 0 if has else -1)
+        for p in similar:
+            if p["earlier"] not in dropped:
+                of_pair = (p["similarity"], -p["earlier"], p["distance"])
+                best[p["later"]] = max(best.get(p["later"], of_pair), of_pair)
+        place = {number: at for at, number in enumerate(self.numbers)}
+        return [
+            (place[n], place[-kept], s, None if distance < 0 else distance)
+            for n, (s, kept, distance) in sorted(best.items())
+        ]
+
+
+def by_batch(table, column):
+    return table.append_column("batch", pa.compute.shift_right(table.column(column), PLACE_BITS))
+
+
+def skip(numbers):
+    return by_batch(pa.table({"skipped": pa.array(sorted(numbers), pa.int64())}), "skipped")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "decide"),
+    [
+        ("general", {}),
+        ("general", {"threshold": 0.8}),
+        ("minhash", {}),
+        ("shingle", {}),
+        ("shingle-sample", {}),
+        ("news", {}),
+        ("classic", {"max_distance": 6}),
+        ("characters", {"max_distance": 7}),
+        ("news", {"threshold": 0.3, "max_distance": 6}),
+        (load_recipe("keywords").replace(weigh={"idf": "bundled"}), {"max_distance": 6}),
+    ],
+)
+@pytest.mark.parametrize(("most", "buckets", "tasks"), [(1, 1, 3), (7, 5, 2), (64, 3, 5)])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_kernels_give_what_one_machine_gives(recipe, decide, most, buckets, tasks, seed):
+    # Every batch meets every other one.
+    some = texts(seed, 80 if most == 1 else 240)
+    expected = neardup.dedup(
+        [{"text": text} for text in some], recipe=recipe, **decide
+    ).removed.to_pylist()
+    found = Job(some, recipe, decide, most=most, buckets=buckets, tasks=tasks).run()
+    assert len(expected) > len(some) / 10
+    assert found == [
+        (int(r["id"]), int(r["kept_id"]), r["similarity"], r["distance"]) for r in expected
+    ]
+
+
+@pytest.mark.parametrize(("recipe", "longest"), [("general", 32), ("minhash", 1000)])
+def test_documents_in_a_closed_list(recipe, longest):
+    some = texts(1, 40)[-1] or "桥梁市政府开放记者报道天气" * 9
+
+    def lists(documents):
+        job = Job([some], recipe, {}, most=1, buckets=1, tasks=1)
+        sketch = job.batches.column("sketches")[0].as_py()
+        settings = replace(job.settings, documents=documents)
+        row = {"batch": pa.scalar(0), "sketches": pa.scalar(sketch * documents, pa.list_(BYTES))}
+        counts = kernels.count(kernels.keys(row, settings), settings=settings)
+        batches = pa.table(
+            {"batch": [0], "features": [[99] * documents], "sketches": [sketch * documents]}
+        )
+        told = union([counts, skip([])], kernels.COUNTS)
+        filed = kernels.file(batches, told, settings=settings)
+        found = kernels.lists(filed, settings=settings)
+        closed = [number for number in found.column("closed").to_pylist() if number is not None]
+        return found.column("entries")[0].as_py(), closed
+
+    assert not lists(longest)[1]
+    found, closed = lists(longest + 3)
+    assert closed == list(range(longest))
+    # Lists leave out the others.
+    entry = np.dtype([("key", "<u4"), ("share", "<u2"), ("number", "<u8")])
+    assert set(np.frombuffer(found, entry)["number"].tolist()) == set(range(longest))
+
+
+BYTES = pa.large_binary()
+
+
+def units_of(pairs, batch, batches, units):
+    later, earlier = np.array(pairs, np.int64).reshape(-1, 2).T
+    settings = replace(settings_for("general", {}), batches=batches, units=units)
+    return kernels.units_of(later, earlier, batch, settings)
+
+
+def test_similar_documents_meet_in_one_unit():
+    # 9 may repeat 2 and 5, and 5 may repeat 2; in another batch, so may 70,000.
+    units = units_of([(9, 5), (9, 2), (5, 2), (6, 3)], 0, 100, 1 << 20)
+    assert units[0] == units[1] == units[2] != units[3]
+    assert units_of([(70_000, 2)], 1, 100, 1 << 20) == units[0]
+    assert not len(units_of([], 0, 100, 7))
+
+
+@pytest.mark.parametrize("of_batch", [1, 100])
+def test_what_very_many_might_repeat_is_shared_by_units(of_batch):
+    batches = 20 * kernels.UNIT_DOCUMENTS // of_batch
+    many = [(at, 2) for at in range(100, 100 + of_batch)]
+    documents = {}
+    for batch in range(0, batches, batches // 500):
+        (unit,) = set(units_of(many, batch, batches, 1 << 20).tolist())
+        documents[unit] = documents.get(unit, 0) + 1
+    assert len(documents) == 20
+    assert max(documents.values()) < 3 * min(documents.values())
+
+
+def test_a_unit_gets_each_document_once():
+    settings = settings_for("general", {})
+    row = next(rows_of(sketched([["一二三", "四五六", None]], settings, 9)))
+    # A document that two batches request for unit 5, and one for unit 6.
+    row["needed"] = pa.scalar([5 << 16 | 1, 5 << 16 | 1, 6 << 16 | 2, 6 << 16 | 1], pa.list_(LONG))
+    found = kernels.texts(row, settings).select(["unit", "number", "text"]).to_pylist()
+    assert [tuple(some.values()) for some in found] == [
+        (5, 1, "四五六"),
+        (6, 1, "四五六"),
+        (6, 2, ""),
+    ]
+
+
+LONG = pa.int64()
+
+
+def test_what_is_counted_twice_is_subtracted():
+    settings = settings_for("general", {})
+    some = texts(3, 200)
+
+    def counted(parts):
+        tables = sketched(parts, settings, 50, 1).column("counted").to_pylist()
+        return sketching.merge_shingles(table for table in tables if table)
+
+    once = counted([some])
+    again = counted([some[:40]])
+    twice = counted([some, some[:40]])
+    common = sketching.common_shingles(once, None, 1)
+    assert sketching.common_shingles(twice, None, 1) != common
+    assert sketching.common_shingles(twice, again, 1) == common
+
+
+def test_a_table_is_thinned_only_as_far_as_it_will_be():
+    random = np.random.default_rng(1)
+    hashes = random.integers(0, 2**64, 20_000_000, np.uint64)
+    # Of each, one in 1024 by the last bits.
+    probe = hashes[hashes % 1024 == 0].tobytes()
+    assert sketching.shingle_level([probe, probe]) == 2
+    # Long texts are counted by a share of their shingles: all of them of a high level.
+    few = hashes[:4_000_000] >> np.uint64(5)
+    assert sketching.shingle_level([few[few % 1024 == 0].tobytes()]) == 0
+
+
+def test_numbers_are_in_the_order_of_the_input():
+    files = order_files([("a", "a.jsonl", 100), ("b", "b.jsonl", 0), ("c", "c.jsonl", 7)])
+    numberer = BatchNumberer(files, 5)
+    found = [numberer.next(*part) for part in [("a", 0), ("a", 0), ("a", 50), ("c", 0)]]
+    assert found == [0, 1, 50, 101]
+    assert BatchNumberer({}, 2).next(0, 0) < BatchNumberer({}, 3).next(0, 0)
+
+
+def test_more_batches_than_bytes_are_refused():
+    numberer = BatchNumberer({1: File("tight.jsonl.zst", 0, 2)}, 0)
+    numberer.next(1, 0)
+    numberer.next(1, 0)
+    with pytest.raises(neardup.InputError, match=r"tight.jsonl.zst: must not have more batches"):
+        numberer.next(1, 0)
+
+
+def test_problems_of_a_batch_stay_data():
+    problems = [
+        Problem("", 3, "text", Message("readers.must_be_text"), "12", Message("spark.two_formats")),
+        Problem("", None, None, "must be text", None),
+    ]
+    info = io.BatchInfo(0, 1, 1, 1, 0, 2, 0, "a.jsonl", 10)
+    found = io.problems_from_json(sketching.problems_to_json(problems), info)
+    assert [(p.source, p.record, p.found) for p in found] == [
+        ("a.jsonl", 13, "12"),
+        ("a.jsonl", None, None),
+    ]
+    assert (found[0].reason.code, found[0].remedy.code) == (
+        "readers.must_be_text",
+        "spark.two_formats",
+    )
+    assert (found[1].reason, type(found[1].reason)) == ("must be text", str)
+
+
+def test_rows_are_split_where_the_part_changes():
+    batch = pa.record_batch(
+        {"value": list("abcdefg"), PATH: [1, 1, 1, 1, 2, 2, 2], BEGIN: [0, 0, 0, 9, 9, 9, 9]}
+    )
+    found = [
+        (path, begin, rows.column(0).to_pylist()) for path, begin, rows in split_by_part(batch, 2)
+    ]
+    assert found == [
+        (1, 0, ["a", "b"]),
+        (1, 0, ["c"]),
+        (1, 9, ["d"]),
+        (2, 9, ["e", "f"]),
+        (2, 9, ["g"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "found"),
+    [
+        ("characters", r"a distance of \d+ instead. Give a smaller max_distance"),
+        ("bkdr", "a distance of 15 instead. Give a smaller max_distance"),
+        ("keywords", "idf = 'corpus' instead. Count the collection once with 'neardup idf'"),
+        (
+            load_recipe("improved").replace(weigh={"idf": "bundled"}),
+            "depend on titles instead. Choose a recipe with another scheme",
+        ),
+    ],
+)
+def test_what_cannot_be_spread_is_refused(recipe, found):
+    with pytest.raises(neardup.ParameterError, match=f"'recipe' parameter.*{found}.*the engine"):
+        settings_for(recipe, {})
