@@ -12,7 +12,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from neardup.server import Settings, connections, create_app, limits, running
+from neardup.server import Settings, connections, create_app, running
+from neardup.server.security import limits
 
 
 def serve_settings(settings: dict[str, Any], port: int) -> None:

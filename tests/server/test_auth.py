@@ -3,8 +3,9 @@
 import pytest
 from fastapi import Depends, Request
 
-from neardup.server import Settings, auth, create_app, csrf
-from neardup.server.keys import create_key, revoke_key
+from neardup.server import Settings, create_app
+from neardup.server.security import auth, csrf
+from neardup.server.security.keys import create_key, revoke_key
 from tests.server.clocks import ManualClock
 
 DOCUMENT = {"id": "new", "text": "渡口的新渡轮今天试航，票价与旧船相同。"}

@@ -19,11 +19,12 @@ from prometheus_client import CollectorRegistry, generate_latest
 from neardup._engine.messages import Message, in_language
 from neardup.exceptions import ParameterError
 from neardup.readers.files import FileText
-from neardup.server import Settings, jobs
-from neardup.server.job_folder import JobFolder, Trouble
-from neardup.server.jobs import Jobs
+from neardup.server import Settings
+from neardup.server.jobs import queue
+from neardup.server.jobs.job_folder import JobFolder, Trouble
+from neardup.server.jobs.queue import Jobs
+from neardup.server.jobs.uploads import Upload
 from neardup.server.problems import ProblemError
-from neardup.server.uploads import Upload
 from tests.readers.making import column, docx, paragraph, pdf
 from tests.server.clocks import ManualClock
 from tests.server.conftest import FERRY
@@ -53,7 +54,7 @@ def stuck(monkeypatch):
             look()
         return FileText(OWN + FERRY, "text")
 
-    monkeypatch.setattr(jobs, "read_apart", read_slowly)
+    monkeypatch.setattr(queue, "read_paper", read_slowly)
     go.begun = begun
     yield go
     go.set()
@@ -197,7 +198,7 @@ class TestOverHttp:
         def fail(*_, **__):
             raise RuntimeError("the paper says: " + LONG)
 
-        monkeypatch.setattr(jobs, "check_paper", fail)
+        monkeypatch.setattr(queue, "check_paper", fail)
         state = wait(client, send(client, OWN))
         assert (state["state"], state["problem"]["status"]) == ("failed", 500)
         assert "RuntimeError" not in str(state)
@@ -329,7 +330,7 @@ class TestFolder:
         program = (
             "import sys, pathlib\n"
             f"sys.path[:0] = {sys.path!r}\n"
-            "from neardup.server.job_folder import JobFolder\n"
+            "from neardup.server.jobs.job_folder import JobFolder\n"
             "folder = JobFolder(60)\n"
             "folder.open(pathlib.Path(sys.argv[1]))\n"
             "print(folder.create('a.txt', 'index').job, flush=True)\n"

@@ -3,7 +3,8 @@
 import pytest
 from fastapi import Depends, FastAPI, Request
 
-from neardup.server import csrf, headers, problems
+from neardup.server import problems
+from neardup.server.security import csrf, headers
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from neardup.exceptions import InputError, OutputError, ParameterError
-from neardup.server.keys import Keys, create_key, open_keys, read_keys, revoke_key
+from neardup.server.security.keys import Keys, create_key, open_keys, read_keys, revoke_key
 from tests import needs
 
 

@@ -7,10 +7,11 @@ import pytest
 
 import neardup
 from neardup.exceptions import IndexUnavailableError
-from neardup.server import Settings, libraries
-from neardup.server.libraries import INDEX, Libraries
+from neardup.server import Settings
+from neardup.server.jobs import libraries
+from neardup.server.jobs.libraries import INDEX, Libraries
+from neardup.server.jobs.reader import CheckFailed
 from neardup.server.problems import ProblemError
-from neardup.server.reading import CheckFailed
 from tests.server.clocks import ManualClock
 from tests.server.conftest import FERRY
 from tests.server.papers import LONG, OWN, send, wait

@@ -18,9 +18,9 @@ from starlette.routing import Route
 
 from neardup.server import Settings
 from neardup.server.clock import Clock
-from neardup.server.failed_keys import FailedKeys
-from neardup.server.keys import Keys, create_key
-from neardup.server.limits import Limits, is_loopback
+from neardup.server.security.failed_keys import FailedKeys
+from neardup.server.security.keys import Keys, create_key
+from neardup.server.security.limits import Limits, is_loopback
 from tests import needs
 from tests.server import really
 from tests.server.clocks import run_virtually

@@ -15,8 +15,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from neardup.server.keys import create_key, read_keys
-from neardup.server.temporary_folders import SERVICE, remove_abandoned
+from neardup.server.jobs.temporary_folders import SERVICE, remove_abandoned
+from neardup.server.security.keys import create_key, read_keys
 from tests import needs
 from tests.forks import Fork, run_command
 from tests.server.conftest import make_index

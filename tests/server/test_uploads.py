@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from neardup.server.reading import CheckFailed, read_apart
-from neardup.server.uploads import label_of
+from neardup.server.jobs.reader import CheckFailed, read_paper
+from neardup.server.jobs.uploads import label_of
 from tests import needs
 from tests.papers.reports import HOSTILE
 from tests.readers.making import docx, paragraph, pdf
@@ -30,7 +30,7 @@ def apart(data, name="paper.txt", **limits):
     with tempfile.TemporaryFile() as file:
         file.write(data)
         file.flush()
-        return read_apart(file, name, **given)
+        return read_paper(file, name, **given)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@
 ``failed_keys``             the back-off after wrong keys
 ``connections``             bounds that the HTTP server lacks
 ``uploads``, ``libraries``  papers that come in, and what they are held against
-``jobs``, ``job_folder``    checks of papers, which take longer than a request
+``jobs``, ``neardup.server.jobs.job_folder``    checks of papers, which take longer than a request
 ``temporary_folders``       where reports are, and how those of a killed service go
 ``checks``                  one check; ``check_metrics`` has the figures about all
 ``apart``                   parts of a check in a process of their own: ``reading``,

@@ -10,15 +10,16 @@ from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
 from neardup import __version__
-from neardup.server import auth, headers, limits, problems
+from neardup.server import problems
+from neardup.server.api import check, compare, documents, health, query
+from neardup.server.api.request_models import add_limits
 from neardup.server.clock import Clock
-from neardup.server.failed_keys import FailedKeys
-from neardup.server.jobs import Jobs
-from neardup.server.keys import Keys
+from neardup.server.jobs.queue import Jobs
 from neardup.server.metrics import Measured, Metrics
-from neardup.server.models import add_limits
 from neardup.server.pages import router as pages
-from neardup.server.routes import checking, comparing, documents, health, questions
+from neardup.server.security import auth, headers, limits
+from neardup.server.security.failed_keys import FailedKeys
+from neardup.server.security.keys import Keys
 from neardup.server.store import Store
 from neardup.server.writer import Writer
 
@@ -97,9 +98,9 @@ def create_app(
     app.state.checks_folder = None if shared is None else shared / "checks"
     for router in (
         documents.router,
-        questions.router,
-        comparing.router,
-        checking.router,
+        query.router,
+        compare.router,
+        check.router,
         health.router,
     ):
         app.include_router(router)

@@ -23,8 +23,8 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from neardup._engine.messages import Message
-from neardup.server.clients import network_of
 from neardup.server.problems import ProblemError, response
+from neardup.server.security.clients import network_of
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle

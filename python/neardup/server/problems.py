@@ -31,7 +31,7 @@ from neardup.exceptions import (
     NeardupError,
     ParameterError,
 )
-from neardup.server.answers import Problem
+from neardup.server.api.schemas import Problem
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 __all__ = [
     "MEDIA_TYPE",
     "ProblemError",
-    "answers",
     "complete",
     "install",
     "invalid_field",
     "problem",
+    "problem_responses",
     "response",
     "unfit",
 ]
@@ -185,7 +185,7 @@ def response(error: ProblemError) -> Response:
     return Response(orjson.dumps(problem(error)), error.status_code, headers, MEDIA_TYPE)
 
 
-def answers(
+def problem_responses(
     *statuses: int, body: bool = False, key: bool = True
 ) -> dict[int | str, dict[str, Any]]:
     """Describe the problems that an operation can answer, for OpenAPI.
@@ -222,9 +222,9 @@ def complete(schema: dict[str, Any]) -> None:
     for methods in schema["paths"].values():
         for operation in methods.values():
             described = operation["responses"]
-            wanted = answers(key=False)
+            wanted = problem_responses(key=False)
             if "HTTPValidationError" in str(described.get("422")):
-                wanted |= answers(422, key=False)
+                wanted |= problem_responses(422, key=False)
                 del described["422"]
             for status, answer in wanted.items():
                 described.setdefault(str(status), answer)

@@ -32,11 +32,11 @@ from neardup._engine.validation import check_whole
 from neardup.exceptions import OutputError, ParameterError
 from neardup.server.app import create_app
 from neardup.server.connections import Addresses, Connection, raise_file_limit
-from neardup.server.keys import read_keys
-from neardup.server.limits import is_loopback
+from neardup.server.jobs.temporary_folders import SERVICE, hold_lock
 from neardup.server.logs import log_config
-from neardup.server.signing import Signer
-from neardup.server.temporary_folders import SERVICE, hold_lock
+from neardup.server.security.keys import read_keys
+from neardup.server.security.limits import is_loopback
+from neardup.server.security.signing import Signer
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request, Response
 
+from neardup.server.api.query import clusters_page
 from neardup.server.pages.page import page
 from neardup.server.pages.rendering import render
-from neardup.server.routes.questions import clusters_page
 
 __all__ = ["router"]
 

@@ -13,10 +13,10 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 
 from neardup.papers.templating import environment
-from neardup.server import auth, csrf
-from neardup.server.headers import set_cookie
 from neardup.server.pages.assets import asset
 from neardup.server.pages.words import COOKIE, language_of_request, other, page_words
+from neardup.server.security import auth, csrf
+from neardup.server.security.headers import set_cookie
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -10,11 +10,11 @@ from fastapi import APIRouter, Request, Response
 
 from neardup._engine.messages import in_language
 from neardup.index import Match, NewDocument
-from neardup.server.models import check_id
-from neardup.server.pages.given import Refused, field, given_text, words_of
+from neardup.server.api.request_models import check_id
+from neardup.server.pages.form_fields import Refused, field, given_text, words_of
 from neardup.server.pages.page import page, see
 from neardup.server.pages.rendering import document_link, render
-from neardup.server.pages.sides import Sides, beside
+from neardup.server.pages.sides import Sides, align_sides
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _ask(index: Index, given: dict[str, str]) -> tuple[list[_Found], Sides | Non
         if document is None:
             continue
         if not found and document.text is not None:
-            sides = beside(given["text"], document.text)
+            sides = align_sides(given["text"], document.text)
         found.append(_Found(match, document.title, document.at))
     return found, sides
 

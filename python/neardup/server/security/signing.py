@@ -33,7 +33,7 @@ class Signer:
 
     Examples
     --------
-    >>> from neardup.server.signing import Signer
+    >>> from neardup.server.security.signing import Signer
     >>> signer = Signer()
     >>> signature = signer.sign("form", "a value")
     >>> signer.is_signed("form", "a value", signature)

@@ -1,10 +1,10 @@
 """Who may ask: programs by API key, people by a session of the page.
 
 Without a file of keys the service is open to the machine it runs on, and to nothing
-else (`neardup.server.limits` refuses other names for it). With one, a request needs a
+else (`neardup.server.security.limits` refuses other names for it). With one, a request needs a
 key with the scope: as ``Authorization: Bearer KEY``, or behind a session cookie that
 was given for a key. A session names its key by digest, so it ends when that is revoked.
-Who tries wrong keys waits longer each time (`neardup.server.failed_keys`).
+Who tries wrong keys waits longer each time (`neardup.server.security.failed_keys`).
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from fastapi.security import HTTPBearer
 from starlette.requests import Request
 
 from neardup._engine.messages import Message
-from neardup.server.clients import address_of
-from neardup.server.csrf import comes_from_elsewhere
-from neardup.server.headers import set_cookie
 from neardup.server.problems import ProblemError
-from neardup.server.signing import SESSION_COOKIE, signer_of
+from neardup.server.security.clients import address_of
+from neardup.server.security.csrf import comes_from_elsewhere
+from neardup.server.security.headers import set_cookie
+from neardup.server.security.signing import SESSION_COOKIE, signer_of
 
 if TYPE_CHECKING:
-    from neardup.server.failed_keys import FailedKeys
-    from neardup.server.keys import Key, Keys
+    from neardup.server.security.failed_keys import FailedKeys
+    from neardup.server.security.keys import Key, Keys
 
 __all__ = [
     "SESSION_COOKIE",
@@ -74,7 +74,7 @@ def require(scope: Scope) -> Callable[..., Awaitable[None]]:
     Examples
     --------
     >>> from fastapi import APIRouter, Depends
-    >>> from neardup.server.auth import require
+    >>> from neardup.server.security.auth import require
     >>> router = APIRouter()
     >>> @router.get("/v1/stats", dependencies=[Depends(require("read"))])
     ... async def stats() -> dict[str, int]:

@@ -24,9 +24,9 @@ from neardup.exceptions import IndexUnavailableError, NeardupError
 from neardup.index import Index
 from neardup.papers.library import Library, is_index, open_library
 from neardup.server.clock import Clock
-from neardup.server.job_folder import Trouble
+from neardup.server.jobs.job_folder import Trouble
+from neardup.server.jobs.reader import CheckFailed
 from neardup.server.problems import ProblemError
-from neardup.server.reading import CheckFailed
 
 if TYPE_CHECKING:
     from neardup.server.settings import Settings

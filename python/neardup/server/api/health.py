@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from neardup.server.answering import json_response
-from neardup.server.answers import Health
-from neardup.server.auth import require
+from neardup.server.api.schemas import Health
+from neardup.server.api.serializers import json_response
 from neardup.server.metrics import CONTENT_TYPE
-from neardup.server.problems import answers
+from neardup.server.problems import problem_responses
+from neardup.server.security.auth import require
 
 __all__ = ["router"]
 
@@ -20,7 +20,7 @@ _OK = {"content": {"application/json": {"example": {"status": "ok"}}}}
 @router.get(
     "/healthz",
     summary="The process is up",
-    responses={200: {"model": Health, **_OK}, **answers(key=False)},
+    responses={200: {"model": Health, **_OK}, **problem_responses(key=False)},
 )
 async def healthz() -> Response:
     """Answer without asking anything else."""
@@ -31,7 +31,7 @@ async def healthz() -> Response:
     "/readyz",
     summary="The index answers",
     description="503 while it does not.",
-    responses={200: {"model": Health, **_OK}, **answers(key=False)},
+    responses={200: {"model": Health, **_OK}, **problem_responses(key=False)},
 )
 async def readyz(request: Request) -> Response:
     """Answer after the index has."""
@@ -50,7 +50,7 @@ async def readyz(request: Request) -> Response:
             "description": "In Prometheus' text format.",
             "content": {"text/plain": {"schema": {"type": "string"}}},
         },
-        **answers(),
+        **problem_responses(),
     },
 )
 async def metrics(request: Request) -> Response:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import Scope
 
-    from neardup.server.keys import Key
+    from neardup.server.security.keys import Key
 
 __all__ = ["address_of", "client_name", "client_of", "network_of"]
 
@@ -64,6 +64,6 @@ def client_name(scope: Scope, key: Key | None) -> str | None:
 
 
 def client_of(request: Request) -> str | None:
-    """Return the client of a request, as `neardup.server.limits` noted it."""
+    """Return the client of a request, as `neardup.server.security.limits` noted it."""
     client: str | None = getattr(request.state, "client", None)
     return client

@@ -7,12 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Depends, Request, Response
 
 import neardup
-from neardup.server.answering import json_response
-from neardup.server.answers import Comparison
-from neardup.server.auth import require
-from neardup.server.bodies import JsonRoute
-from neardup.server.models import ComparedTexts, check_text
-from neardup.server.problems import answers
+from neardup.server.api.json_body import JsonRoute
+from neardup.server.api.request_models import ComparedTexts, check_text
+from neardup.server.api.schemas import Comparison
+from neardup.server.api.serializers import json_response
+from neardup.server.problems import problem_responses
+from neardup.server.security.auth import require
 
 __all__ = ["router"]
 
@@ -53,7 +53,7 @@ router = APIRouter(route_class=JsonRoute, tags=["comparing"])
                 }
             },
         },
-        **answers(body=True),
+        **problem_responses(body=True),
     },
 )
 async def compare(

@@ -85,7 +85,7 @@ class SecurityHeaders:
 def install(app: Starlette) -> None:
     """Add the headers to each answer of an application; to be installed last.
 
-    What is added last is outermost, so refusals of `neardup.server.limits` have them too.
+    What is added last is outermost, so refusals of `neardup.server.security.limits` have them too.
     """
     app.add_middleware(SecurityHeaders)
 
@@ -133,7 +133,7 @@ def report_policy(html: str) -> str:
 
     Examples
     --------
-    >>> from neardup.server.headers import report_policy
+    >>> from neardup.server.security.headers import report_policy
     >>> policy = "default-src 'none'; base-uri 'none'; form-action 'none'"
     >>> page = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     >>> report_policy(page).removeprefix(policy)

@@ -30,7 +30,7 @@ import orjson
 from neardup._engine.messages import LANGUAGES, Message, from_plain, to_plain
 from neardup.exceptions import ParameterError
 from neardup.server.clock import Clock
-from neardup.server.temporary_folders import (
+from neardup.server.jobs.temporary_folders import (
     CHECKS,
     hold_lock,
     is_free,
@@ -101,7 +101,7 @@ class JobState:
     problem : Trouble or None
         Why it failed.
     client : str or None, default=None
-        Who asked for it: see `neardup.server.clients`. No answer shows it.
+        Who asked for it: see `neardup.server.security.clients`. No answer shows it.
     """
 
     job: str

@@ -16,7 +16,7 @@ from neardup.papers.results import Report
 if TYPE_CHECKING:
     from neardup import _core
     from neardup.readers.files import FileText
-    from neardup.server.libraries import OpenLibrary
+    from neardup.server.jobs.libraries import OpenLibrary
 
 __all__ = ["check_paper"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from neardup.server import auth
-from neardup.server.pages.given import field, words_of
+from neardup.server.pages.form_fields import field, words_of
 from neardup.server.pages.page import page, see
 from neardup.server.pages.rendering import render
+from neardup.server.security import auth
 
 __all__ = ["router"]
 

@@ -7,10 +7,10 @@ from starlette.datastructures import FormData, UploadFile
 
 from neardup._engine.messages import in_language
 from neardup.papers.words import Words
+from neardup.server.jobs.reader import CheckFailed, read_paper
+from neardup.server.jobs.uploads import label_of
 from neardup.server.pages.words import language_of_request, page_words
-from neardup.server.reading import CheckFailed, read_apart
 from neardup.server.settings import Settings
-from neardup.server.uploads import label_of
 
 __all__ = ["Refused", "field", "given_text", "words_of"]
 
@@ -71,7 +71,7 @@ async def given_text(request: Request, form: FormData, name: str) -> str:
 def _read(upload: UploadFile, settings: Settings) -> str:
     # A small file is in memory; the process that reads it needs one of the system.
     upload.file.fileno()
-    found = read_apart(
+    found = read_paper(
         upload.file,
         label_of(upload.filename),
         max_bytes=settings.max_body_bytes,

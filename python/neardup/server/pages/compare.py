@@ -10,10 +10,10 @@ import neardup
 from neardup.compare import Comparison
 from neardup.papers.words import Words
 from neardup.recipe import NAMES, load_recipe
-from neardup.server.pages.given import Refused, field, given_text, words_of
+from neardup.server.pages.form_fields import Refused, field, given_text, words_of
 from neardup.server.pages.page import page
 from neardup.server.pages.rendering import render
-from neardup.server.pages.sides import Sides, beside
+from neardup.server.pages.sides import Sides, align_sides
 
 __all__ = ["router"]
 
@@ -67,7 +67,7 @@ async def compare(request: Request) -> Response:
 
 
 def _compare(a: str, b: str, recipe: str) -> tuple[Comparison, Sides]:
-    return neardup.compare(a, b, recipe=recipe), beside(a, b)
+    return neardup.compare(a, b, recipe=recipe), align_sides(a, b)
 
 
 def _answer(request: Request, given: dict[str, str], status: int = 200, **values: Any) -> Response:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 
 from neardup._engine.messages import Message
-from neardup.server.headers import set_cookie
 from neardup.server.problems import ProblemError
-from neardup.server.signing import SESSION_COOKIE, signer_of
+from neardup.server.security.headers import set_cookie
+from neardup.server.security.signing import SESSION_COOKIE, signer_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -78,12 +78,12 @@ def label_of(name: str | None) -> str:
 
 
 async def read_form(request: Request) -> FormData:
-    """Receive a form with a file; how much is received `neardup.server.limits` bounds.
+    """Receive a form with a file; how much is received `neardup.server.security.limits` bounds.
 
     Parameters
     ----------
     request : Request
-        A form that was read before, as by `neardup.server.csrf.check`, is returned again.
+        A form that was read before, as by `neardup.server.security.csrf.check`, is returned again.
 
     Returns
     -------

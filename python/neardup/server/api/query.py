@@ -9,13 +9,13 @@ from fastapi import APIRouter, Body, Depends, Query, Request, Response
 
 from neardup import __version__
 from neardup.papers.align import align
-from neardup.server import answering
-from neardup.server.answering import json_response
-from neardup.server.answers import Clusters, QueryAnswer, Stats
-from neardup.server.auth import require
-from neardup.server.bodies import JsonRoute
-from neardup.server.models import QueryText, check_text
-from neardup.server.problems import answers
+from neardup.server.api import serializers
+from neardup.server.api.json_body import JsonRoute
+from neardup.server.api.request_models import QueryText, check_text
+from neardup.server.api.schemas import Clusters, QueryAnswer, Stats
+from neardup.server.api.serializers import json_response
+from neardup.server.problems import problem_responses
+from neardup.server.security.auth import require
 
 if TYPE_CHECKING:
     from neardup.index import Index
@@ -54,7 +54,7 @@ _PASSAGE = {"begin": 10, "end": 84, "source_begin": 0, "source_end": 74, "simila
                 }
             },
         },
-        **answers(body=True),
+        **problem_responses(body=True),
     },
 )
 async def query(
@@ -143,7 +143,7 @@ def _answer(index: Index, asked: QueryText) -> dict[str, Any]:
                 }
             },
         },
-        **answers(422),
+        **problem_responses(422),
     },
 )
 async def clusters(
@@ -213,10 +213,10 @@ def clusters_page(index: Index, *, after: int, limit: int, search: str | None) -
     "/v1/stats",
     summary="Sizes and settings",
     dependencies=_READ,
-    responses={200: {"model": Stats}, **answers()},
+    responses={200: {"model": Stats}, **problem_responses()},
 )
 async def stats(request: Request) -> Response:
     """Answer with sizes and settings."""
     state = request.app.state
     found = await state.store.run(lambda: state.store.index.stats())
-    return json_response(answering.stats(found, state.writer.waiting, __version__))
+    return json_response(serializers.stats(found, state.writer.waiting, __version__))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-__all__ = ["Ended", "run_apart"]
+__all__ = ["ProcessResult", "run_in_sandbox"]
 
 #: How often a process is looked at, in seconds.
 _TURN = 0.02
@@ -22,7 +22,7 @@ _ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TEMP", "SYSTEMROOT", "LD_LI
 
 
 @dataclass(frozen=True)
-class Ended:
+class ProcessResult:
     """How a process ended.
 
     Parameters
@@ -41,14 +41,14 @@ class Ended:
     where: str
 
 
-def run_apart(
+def run_in_sandbox(
     program: str,
     arguments: Sequence[str],
     given: IO[bytes],
     *,
     seconds: float,
     look: Callable[[], None],
-) -> Ended:
+) -> ProcessResult:
     """Run one of the programs of this folder.
 
     Parameters
@@ -87,7 +87,7 @@ def run_apart(
             process.wait()
         output.seek(0)
         said.seek(0)
-        return Ended(code, output.read(), _where(said.read()))
+        return ProcessResult(code, output.read(), _where(said.read()))
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float, look: Callable[[], None]) -> int | None:

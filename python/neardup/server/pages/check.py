@@ -9,14 +9,14 @@ from fastapi import APIRouter, Request, Response
 
 from neardup._engine.messages import in_language
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
-from neardup.server.clients import client_of
-from neardup.server.pages.given import Refused, field, words_of
+from neardup.server.api.check import state_of
+from neardup.server.jobs.uploads import take
+from neardup.server.pages.form_fields import Refused, field, words_of
 from neardup.server.pages.page import page, see
 from neardup.server.pages.rendering import render
 from neardup.server.pages.words import language_of_request
 from neardup.server.problems import ProblemError
-from neardup.server.routes.checking import state_of
-from neardup.server.uploads import take
+from neardup.server.security.clients import client_of
 
 __all__ = ["router"]
 

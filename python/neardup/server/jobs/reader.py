@@ -4,7 +4,7 @@ A parser of PDF or Word meets files that were made to break it. In a thread it c
 neither be stopped, nor held to a share of the memory, and where a library written in C
 crashes, all of the service would go down. So each file is read by a fresh process, which
 the system ends when it takes too long or too much, and which knows nothing of the
-service (`reading_process`). Starting it takes some 0.3 s, little beside a check. A
+service (`reader_process`). Starting it takes some 0.3 s, little beside a check. A
 check itself runs in a thread of the service: it is safe code on plain text, and shares
 the libraries that are open.
 """
@@ -20,10 +20,10 @@ import orjson
 
 from neardup._engine.messages import Message
 from neardup.readers.files import FileText, Heading
-from neardup.server.apart import run_apart
-from neardup.server.job_folder import Trouble
+from neardup.server.jobs.job_folder import Trouble
+from neardup.server.jobs.sandbox import run_in_sandbox
 
-__all__ = ["CheckFailed", "read_apart"]
+__all__ = ["CheckFailed", "read_paper"]
 
 #: What reading may add to the memory of an idle interpreter, in bytes.
 MEMORY = 1 << 30
@@ -42,7 +42,7 @@ class CheckFailed(Exception):
         self.trouble = trouble
 
 
-def read_apart(
+def read_paper(
     file: IO[bytes],
     label: str,
     *,
@@ -81,7 +81,7 @@ def read_apart(
     # Arguments can be seen by other users of the machine: of the name only its end goes there.
     name = "paper" + os.path.splitext(label)[1][:10]
     arguments = [name, *(f"{limit}" for limit in (max_bytes, max_characters, seconds, memory))]
-    ended = run_apart("reading_process.py", arguments, file, seconds=seconds, look=look)
+    ended = run_in_sandbox("reader_process.py", arguments, file, seconds=seconds, look=look)
     found = _answer(ended.output)
     if found is None and (ended.code is None or -ended.code in _TIME):
         raise _refused(Message("readers.slow", file=label, seconds=seconds))

@@ -11,15 +11,15 @@ from pydantic import BaseModel, Field
 
 from neardup._engine.messages import Message
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
-from neardup.server.auth import require
-from neardup.server.clients import client_of
-from neardup.server.headers import report_policy
-from neardup.server.job_folder import JobState, Trouble
-from neardup.server.jobs import LANGUAGES, Jobs
-from neardup.server.libraries import INDEX
-from neardup.server.problems import ProblemError, answers, problem
+from neardup.server.jobs.job_folder import JobState, Trouble
+from neardup.server.jobs.libraries import INDEX
+from neardup.server.jobs.queue import LANGUAGES, Jobs
+from neardup.server.jobs.uploads import read_form, take
+from neardup.server.problems import ProblemError, problem, problem_responses
+from neardup.server.security.auth import require
+from neardup.server.security.clients import client_of
+from neardup.server.security.headers import report_policy
 from neardup.server.settings import Settings
-from neardup.server.uploads import read_form, take
 
 __all__ = ["router", "state_of"]
 
@@ -177,7 +177,7 @@ def state_of(request: Request, job: str) -> JobState:
     status_code=202,
     summary="Hold a paper against a library",
     response_model=Accepted,
-    responses=answers(404, body=True),
+    responses=problem_responses(404, body=True),
     openapi_extra=_FORM,
 )
 async def post_check(request: Request) -> Response:
@@ -203,7 +203,7 @@ async def post_check(request: Request) -> Response:
     "/v1/check/{job}",
     summary="How far is a check?",
     response_model=Job,
-    responses=answers(404),
+    responses=problem_responses(404),
 )
 def get_check(request: Request, job: str) -> Response:
     """Return state and progress of a check, and its rates once it is done."""
@@ -226,7 +226,7 @@ def get_check(request: Request, job: str) -> Response:
     summary="The report of a check, as a page",
     response_class=Response,
     responses={
-        **answers(404, 409, 422),
+        **problem_responses(404, 409, 422),
         200: {"description": "A page that needs nothing else.", "content": {"text/html": {}}},
     },
 )
@@ -245,7 +245,7 @@ def get_report(request: Request, job: str, language: Language = None) -> Respons
     summary="The report of a check, with all offsets",
     response_class=Response,
     responses={
-        **answers(404, 409),
+        **problem_responses(404, 409),
         200: {
             "description": "Offsets count code points.",
             "content": {"application/json": {"schema": {"type": "object"}}},
@@ -267,7 +267,7 @@ def get_report_json(request: Request, job: str) -> Response:
     status_code=204,
     summary="Remove a check",
     response_class=Response,
-    responses=answers(404),
+    responses=problem_responses(404),
 )
 def delete_check(request: Request, job: str) -> Response:
     """Remove a check with its report; one that runs is ended."""
@@ -280,7 +280,7 @@ def delete_check(request: Request, job: str) -> Response:
     "/v1/libraries",
     summary="The libraries that papers can be held against",
     response_model=LibrariesListed,
-    responses=answers(),
+    responses=problem_responses(),
 )
 async def get_libraries(request: Request) -> Response:
     """Return their names, and sizes of those that are open."""

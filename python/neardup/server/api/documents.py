@@ -12,12 +12,9 @@ from neardup.exceptions import InputError
 from neardup.index import Decision as Made
 from neardup.index import Document, NewDocument
 from neardup.index.values import MAX_ID_BYTES
-from neardup.server import answering
-from neardup.server.answering import json_response
-from neardup.server.answers import Decision, Decisions, Explanation, Removed, StoredDocument
-from neardup.server.auth import require
-from neardup.server.bodies import JsonRoute
-from neardup.server.models import (
+from neardup.server.api import serializers
+from neardup.server.api.json_body import JsonRoute
+from neardup.server.api.request_models import (
     BatchDocument,
     Posted,
     PostedBatch,
@@ -27,7 +24,10 @@ from neardup.server.models import (
     check_text,
     fault_of,
 )
-from neardup.server.problems import ProblemError, answers, problem
+from neardup.server.api.schemas import Decision, Decisions, Explanation, Removed, StoredDocument
+from neardup.server.api.serializers import json_response
+from neardup.server.problems import ProblemError, problem, problem_responses
+from neardup.server.security.auth import require
 
 __all__ = ["router"]
 
@@ -131,7 +131,7 @@ def _example(value: Any) -> dict[str, Any]:
             ),
         },
         201: {"description": "The document is new.", "model": Decision, **_example(_DROPPED)},
-        **answers(409, body=True),
+        **problem_responses(409, body=True),
     },
 )
 async def add(request: Request, posted: Annotated[Posted, _BODY]) -> Response:
@@ -145,7 +145,7 @@ async def add(request: Request, posted: Annotated[Posted, _BODY]) -> Response:
     state.metrics.decided(made)
     if made[0].problem is not None:
         raise _refused(made[0], "id")
-    return json_response(answering.decision(made[0]), 201 if made[0].new else 200)
+    return json_response(serializers.decision(made[0]), 201 if made[0].new else 200)
 
 
 async def _add_batch(state: Any, given: list[BatchDocument]) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def _new(one: PostedDocument | BatchDocument) -> NewDocument:
 
 def _decisions(made: list[Made], faults: list[ProblemError | None]) -> dict[str, Any]:
     decided = [
-        answering.decision(one)
+        serializers.decision(one)
         if one.problem is None
         else {"id": one.id, "problem": problem(fault or _refused(one, f"documents[{at}].id"))}
         for at, (one, fault) in enumerate(zip(made, faults, strict=True))
@@ -198,7 +198,7 @@ def _refused(made: Made, field: str) -> ProblemError:
     dependencies=_READ,
     responses={
         200: {"model": StoredDocument, **_example(_STORED)},
-        **answers(404, 422),
+        **problem_responses(404, 422),
     },
 )
 async def read_by_query(request: Request, id: Annotated[str, _ID]) -> Response:
@@ -212,7 +212,7 @@ async def read_by_query(request: Request, id: Annotated[str, _ID]) -> Response:
     dependencies=_WRITE,
     responses={
         200: {"model": Removed, **_example({"removed": 1, "freed": ["b4"]})},
-        **answers(404, 422),
+        **problem_responses(404, 422),
     },
 )
 async def remove_by_query(request: Request, id: Annotated[str, _ID]) -> Response:
@@ -239,7 +239,7 @@ async def remove_by_query(request: Request, id: Annotated[str, _ID]) -> Response
                 }
             ),
         },
-        **answers(404, 422),
+        **problem_responses(404, 422),
     },
 )
 async def explain(request: Request, id: str) -> Response:
@@ -250,7 +250,7 @@ async def explain(request: Request, id: str) -> Response:
     found = await store.run(lambda: store.index.explain(id))
     if found is None:
         raise _missing(id)
-    return json_response(answering.explanation(found))
+    return json_response(serializers.explanation(found))
 
 
 @router.post(
@@ -261,7 +261,7 @@ async def explain(request: Request, id: str) -> Response:
     dependencies=_WRITE,
     responses={
         200: {"model": StoredDocument, **_example(_STORED)},
-        **answers(404, 409, 422),
+        **problem_responses(404, 409, 422),
     },
 )
 async def keep(request: Request, id: str) -> Response:
@@ -285,7 +285,7 @@ async def keep(request: Request, id: str) -> Response:
     dependencies=_READ,
     responses={
         200: {"model": StoredDocument, **_example(_STORED)},
-        **answers(404, 422),
+        **problem_responses(404, 422),
     },
 )
 async def read(request: Request, id: str) -> Response:
@@ -300,7 +300,7 @@ async def read(request: Request, id: str) -> Response:
     dependencies=_WRITE,
     responses={
         200: {"model": Removed, **_example({"removed": 1, "freed": ["b4"]})},
-        **answers(404, 422),
+        **problem_responses(404, 422),
     },
 )
 async def remove(request: Request, id: str) -> Response:

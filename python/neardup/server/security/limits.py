@@ -8,7 +8,7 @@ data not read would take the answer with it.
 Where keys are asked for, who has none may still see a few addresses, such as that of
 signing in. Such requests have a few places of their own, and little time: however many
 strangers come, they take nothing from those with keys. And of all places one client takes a share
-(`neardup.server.clients` says what a client is), so that others are answered, too.
+(`neardup.server.security.clients` says what a client is), so that others are answered, too.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 
 from neardup._engine.messages import Message
-from neardup.server.auth import identify
-from neardup.server.clients import client_name
 from neardup.server.problems import ProblemError, response
+from neardup.server.security.auth import identify
+from neardup.server.security.clients import client_name
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.types import ASGIApp, Receive, Scope, Send
     from starlette.types import Message as AsgiMessage
 
-    from neardup.server.keys import Key
+    from neardup.server.security.keys import Key
     from neardup.server.settings import Settings
 
 __all__ = ["Limits", "install", "is_loopback"]
@@ -232,7 +232,7 @@ def is_loopback(host: str) -> bool:
 
     Examples
     --------
-    >>> from neardup.server.limits import is_loopback
+    >>> from neardup.server.security.limits import is_loopback
     >>> [is_loopback(host) for host in ("localhost", "127.0.0.2", "::1", "0.0.0.0")]
     [True, True, True, False]
     """

@@ -23,20 +23,20 @@ from typing import TYPE_CHECKING
 
 from neardup._engine.messages import LANGUAGES, Message
 from neardup.papers.results import Report
-from neardup.server.apart import run_apart
-from neardup.server.check_metrics import CheckMetrics
-from neardup.server.checks import check_paper
 from neardup.server.clock import Clock
-from neardup.server.job_folder import FINISHED, STOPPED, JobFolder, JobState, Trouble
-from neardup.server.libraries import Libraries
+from neardup.server.jobs.check_metrics import CheckMetrics
+from neardup.server.jobs.job_folder import FINISHED, STOPPED, JobFolder, JobState, Trouble
+from neardup.server.jobs.libraries import Libraries
+from neardup.server.jobs.paper_check import check_paper
+from neardup.server.jobs.reader import CheckFailed, read_paper
+from neardup.server.jobs.sandbox import run_in_sandbox
 from neardup.server.problems import ProblemError
-from neardup.server.reading import CheckFailed, read_apart
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
+    from neardup.server.jobs.uploads import Upload
     from neardup.server.settings import Settings
-    from neardup.server.uploads import Upload
 
 __all__ = ["LANGUAGES", "Jobs"]
 
@@ -177,8 +177,8 @@ class Jobs:
         Parameters
         ----------
         client : str or None, default=None
-            Who sends it: see `neardup.server.clients`. A client may hold a share of the places;
-            None may hold all of them.
+            Who sends it: see `neardup.server.security.clients`. A client may hold a share of
+            the places; None may hold all of them.
 
         Raises
         ------
@@ -361,7 +361,7 @@ class Jobs:
                 self._folder.write(replace(state, stage=stage, progress=round(progress, 3)))
 
         look("reading", _READING)
-        paper = read_apart(
+        paper = read_paper(
             job.upload.file,
             job.upload.label,
             max_bytes=settings.max_upload_bytes,
@@ -408,8 +408,8 @@ class Jobs:
         """Make the files of a report, away from the threads that answer requests."""
         with tempfile.TemporaryFile() as file:
             pickle.dump(report, file)
-            ended = run_apart(
-                "rendering_process.py",
+            ended = run_in_sandbox(
+                "renderer_process.py",
                 [str(self._folder.path / job.state.job)],
                 file,
                 seconds=max(0.0, end - self._clock.monotonic()),

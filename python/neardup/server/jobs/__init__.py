@@ -1,0 +1,1 @@
+"""Checks of papers, which take longer than a request."""
