@@ -14,6 +14,7 @@ from neardup.server import problems
 from neardup.server.api import check, compare, documents, health, query
 from neardup.server.api.request_models import add_limits
 from neardup.server.clock import Clock
+from neardup.server.jobs.job_table import JOBS_FILE
 from neardup.server.jobs.queue import Jobs
 from neardup.server.metrics import Measured, Metrics
 from neardup.server.pages import router as pages
@@ -95,7 +96,7 @@ def create_app(
     app.state.clock = clock or Clock()
     app.state.failed_keys = FailedKeys(app.state.clock)
     app.state.jobs = Jobs(settings, registry=app.state.metrics.registry, clock=app.state.clock)
-    app.state.checks_folder = None if shared is None else shared / "checks"
+    app.state.jobs_file = None if shared is None else shared / JOBS_FILE
     for router in (
         documents.router,
         query.router,
@@ -122,7 +123,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
     state = app.state
     try:
         state.writer.start()
-        state.jobs.start(state.checks_folder)
+        state.jobs.start(state.jobs_file)
         yield
     finally:
         try:

@@ -16,8 +16,10 @@ import secrets
 import shutil
 import signal
 import socket
+import sqlite3
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -32,7 +34,7 @@ from neardup._engine.validation import check_whole
 from neardup.exceptions import OutputError, ParameterError
 from neardup.server.app import create_app
 from neardup.server.connections import Addresses, Connection, raise_file_limit
-from neardup.server.jobs.temporary_folders import SERVICE, hold_lock
+from neardup.server.jobs.job_table import JOBS_FILE, fail_jobs_of
 from neardup.server.logs import log_config
 from neardup.server.security.keys import read_keys
 from neardup.server.security.limits import is_loopback
@@ -53,6 +55,9 @@ _KEEP_ALIVE_SECONDS = 65
 _DEAD_SECONDS = 30
 _START_SECONDS = 60.0
 _METRICS = "PROMETHEUS_MULTIPROC_DIR"
+_FOLDER = "neardup-service-"
+#: Seconds after which a new folder is locked, if its service has not been killed.
+_LOCKED_AFTER = 60.0
 
 
 def serve(
@@ -137,7 +142,7 @@ def serve(
         announce = partial(started, address)
         if workers == 1:
             return _serve_here(_Server(config, announce), listener)
-        processes = _Processes(config, [listener], announce)
+        processes = _Processes(config, [listener], announce, cast(Path, shared) / JOBS_FILE)
         processes.run()
         return not processes.failed
 
@@ -159,10 +164,15 @@ class _Processes(Multiprocess):
     """Several processes, and their parent that replaces those that die."""
 
     def __init__(
-        self, config: uvicorn.Config, sockets: list[socket.socket], announce: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        sockets: list[socket.socket],
+        announce: Callable[[], None],
+        jobs: Path,
     ) -> None:
         super().__init__(config, sockets)
         self._announce = announce
+        self._jobs = jobs
         self._up = False
 
     @property
@@ -182,8 +192,10 @@ class _Processes(Multiprocess):
         before = {process.pid for process in self.processes}
         super().keep_subprocess_alive()
         for pid in before - {process.pid for process in self.processes}:
-            # What it had in flight is not in flight any more.
+            # What it had in flight is not in flight any more, and its checks have ended.
             mark_process_dead(pid)  # type: ignore[no-untyped-call]
+            if pid is not None:
+                fail_jobs_of(pid, self._jobs)
 
     def handle_hup(self) -> None:
         # The terminal was closed. Keys are read again whenever they change.
@@ -230,10 +242,9 @@ def _shared_folder(workers: int) -> Iterator[Path | None]:
     if workers == 1:
         yield None
         return
-    folder = Path(tempfile.mkdtemp(prefix=SERVICE))
-    # Processes that outlive this one give their own locks up when they end: this lock stays, so
-    # that the next service knows the folder as abandoned.
-    lock = hold_lock(folder, "parent")
+    _remove_abandoned()
+    folder = Path(tempfile.mkdtemp(prefix=_FOLDER))
+    lock = _lock(folder)
     try:
         # Where `neardup.server.metrics` adds up; its library knows no other way to be told.
         os.environ[_METRICS] = str(folder / "metrics")
@@ -241,9 +252,31 @@ def _shared_folder(workers: int) -> Iterator[Path | None]:
         yield folder
     finally:
         del os.environ[_METRICS]
+        lock.close()
         shutil.rmtree(folder, ignore_errors=True)
-        if lock is not None:
-            os.close(lock)
+
+
+def _lock(folder: Path) -> sqlite3.Connection:
+    """Lock a folder as long as this process lives; raise if another process does."""
+    database = sqlite3.connect(folder / "running.db", timeout=0.0, isolation_level=None)
+    try:
+        database.execute("BEGIN EXCLUSIVE")
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def _remove_abandoned() -> None:
+    """Remove folders of services that were killed: reports are nobody else's business."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
+        with contextlib.suppress(OSError, sqlite3.Error):
+            found = folder.lstat()
+            # Another user's cannot be removed; one that is new may be locked in a moment.
+            mine = os.name != "posix" or found.st_uid == os.getuid()
+            if mine and time.time() - found.st_mtime > _LOCKED_AFTER:
+                _lock(folder).close()
+                shutil.rmtree(folder)
 
 
 def _check_keys(settings: Settings, host: str) -> None:

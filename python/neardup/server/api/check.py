@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from neardup._engine.messages import Message
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
-from neardup.server.jobs.job_folder import JobState, Trouble
+from neardup.server.jobs.job import JobState
 from neardup.server.jobs.libraries import INDEX
 from neardup.server.jobs.queue import LANGUAGES, Jobs
 from neardup.server.jobs.uploads import read_form, take
@@ -216,7 +216,7 @@ def get_check(request: Request, job: str) -> Response:
             "progress": state.progress,
             "stage": state.stage,
             "rates": state.rates,
-            "problem": None if state.problem is None else problem(_error(state.problem)),
+            "problem": None if state.problem is None else problem(state.problem),
         }
     )
 
@@ -316,10 +316,6 @@ def _check_done(state: JobState) -> None:
     else:
         detail = Message("server.check_not_done")
     raise ProblemError(409, Message("server.title_no_report"), detail)
-
-
-def _error(trouble: Trouble) -> ProblemError:
-    return ProblemError(trouble.status, trouble.title, trouble.detail, trouble.field)
 
 
 def _json(content: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -24,8 +24,7 @@ from neardup.exceptions import IndexUnavailableError, NeardupError
 from neardup.index import Index
 from neardup.papers.library import Library, is_index, open_library
 from neardup.server.clock import Clock
-from neardup.server.jobs.job_folder import Trouble
-from neardup.server.jobs.reader import CheckFailed
+from neardup.server.jobs.job import JobError
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ class _Place:
         self.location = location
         self.index: Index | None = None
         self.open: OpenLibrary | None = None
-        self.trouble: Trouble | None = None
+        self.error: JobError | None = None
         self.opening: threading.Thread | None = None
         self.progress = 0.0
         self.rests_until = 0.0
@@ -142,7 +141,7 @@ class Libraries:
             if place.opening is not None or self._closed:
                 return place.opening is None
             known, rests = place.open, self._clock.monotonic() < place.rests_until
-            place.trouble = None
+            place.error = None
             if known is not None and rests:
                 return True
             place.progress = 0.0
@@ -167,14 +166,14 @@ class Libraries:
 
         Raises
         ------
-        CheckFailed
+        JobError
             If it could not be opened.
         """
         place = self._places[name]
         with self._lock:
             found = place.open
-            if found is None or place.trouble is not None:
-                raise CheckFailed(place.trouble or _away(name))
+            if found is None or place.error is not None:
+                raise place.error or _away(name)
             found.users += 1
         try:
             yield found
@@ -182,7 +181,7 @@ class Libraries:
             _log.warning("Library %s: %s", name, error)
             with self._lock:
                 self._drop(place, found)
-            raise CheckFailed(_away(name)) from error
+            raise _away(name) from error
         finally:
             with self._lock:
                 found.users -= 1
@@ -201,7 +200,7 @@ class Libraries:
 
     def _open(self, place: _Place, known: OpenLibrary | None) -> None:
         begun = self._clock.monotonic()
-        found, trouble = known, None
+        found, failure = known, None
         try:
             version = self._version(place)
             if known is None or version != known.version:
@@ -211,14 +210,14 @@ class Libraries:
             pass
         except (NeardupError, OSError) as error:
             _log.warning("Library %s cannot be opened: %s", place.name, error)
-            trouble = _away(place.name)
+            failure = _away(place.name)
         except Exception:
             _log.exception("Library %s cannot be opened", place.name)
-            trouble = _away(place.name)
+            failure = _away(place.name)
         ended = self._clock.monotonic()
         with self._lock:
-            place.trouble = trouble
-            if trouble is not None:
+            place.error = failure
+            if failure is not None:
                 self._drop(place, known)
             elif found is not known:
                 self._drop(place, known, keep_index=True)
@@ -262,9 +261,9 @@ def _close_unused(found: OpenLibrary) -> None:
         found.library.close()
 
 
-def _away(name: str) -> Trouble:
+def _away(name: str) -> JobError:
     detail = Message("server.library_away", name=name)
-    return Trouble(503, Message("server.title_library_unavailable"), detail, "library")
+    return JobError(503, Message("server.title_library_unavailable"), detail, "library")
 
 
 class _Closing(Exception):

@@ -2,8 +2,9 @@
 
 A check takes seconds to minutes, longer than a request may. So a client gets an id and
 asks again. The queue is bounded, threads take from it, clients take turns, and a job whose library
-is being opened lets others go first. What is known of a job is in files (`job_folder`), so any
-process of the service can tell it; queue and threads are each process's own.
+is being opened lets others go first. What is known of a job is
+in a table (`job_table`) that all processes of a service read; queue and threads are each process's
+own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
+import sqlite3
 import tempfile
 import threading
 import traceback
@@ -18,21 +20,25 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+import orjson
 
 from neardup._engine.messages import LANGUAGES, Message
 from neardup.papers.results import Report
 from neardup.server.clock import Clock
-from neardup.server.jobs.check_metrics import CheckMetrics
-from neardup.server.jobs.job_folder import FINISHED, STOPPED, JobFolder, JobState, Trouble
+from neardup.server.jobs.job import FINISHED, STOPPED, JobError, JobState
+from neardup.server.jobs.job_table import JobTable
 from neardup.server.jobs.libraries import Libraries
 from neardup.server.jobs.paper_check import check_paper
-from neardup.server.jobs.reader import CheckFailed, read_paper
+from neardup.server.jobs.reader import read_paper
 from neardup.server.jobs.sandbox import run_in_sandbox
+from neardup.server.metrics import CheckMetrics
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from prometheus_client import CollectorRegistry
 
     from neardup.server.jobs.uploads import Upload
@@ -56,9 +62,12 @@ _READING, _COMPARING, _REPORT = 0.02, 0.2, 0.9
 #: Progress is written down at steps of this share.
 _STEP = 0.02
 
-_FAILED = Trouble(500, Message("server.title_internal_error"), Message("server.check_failed"))
-_TOO_LARGE = Trouble(
-    422, Message("server.title_report_too_large"), Message("server.report_too_large"), "file"
+_FAILED = (500, Message("server.title_internal_error"), Message("server.check_failed"))
+_TOO_LARGE = (
+    422,
+    Message("server.title_report_too_large"),
+    Message("server.report_too_large"),
+    "file",
 )
 _TOO_MANY = Message("server.title_too_many_papers")
 
@@ -108,7 +117,7 @@ class Jobs:
         self._settings = settings
         self._seconds = seconds
         self._clock = clock or Clock()
-        self._folder = JobFolder(settings.job_seconds, self._clock)
+        self._table = JobTable(settings.job_seconds, self._clock)
         self._changed = threading.Condition()
         self._waiting: list[_Job] = []
         self._running = 0
@@ -126,16 +135,16 @@ class Jobs:
             for number in range(threads)
         ]
 
-    def start(self, folder: Path | None = None) -> None:
+    def start(self, path: Path | None = None) -> None:
         """Begin to check.
 
         Parameters
         ----------
-        folder : Path or None, default=None
-            Where states and results are, the same for all processes of a service. None
-            makes one for this process alone, which goes with it.
+        path : Path or None, default=None
+            The file of states and reports that all processes of a service share. None keeps
+            them for this process alone.
         """
-        self._folder.open(folder)
+        self._table.open(path)
         for thread in self._threads:
             thread.start()
 
@@ -155,7 +164,7 @@ class Jobs:
             self._count()
             self._changed.notify_all()
         for job in waiting:
-            self._end(job, replace(job.state, state="failed", problem=STOPPED))
+            self._end(job, replace(job.state, state="failed", problem=JobError(*STOPPED)))
         await asyncio.to_thread(self._join, seconds)
 
     def _join(self, seconds: float) -> None:
@@ -168,7 +177,7 @@ class Jobs:
             if thread.ident is not None:
                 thread.join(5.0)
         self.libraries.close()
-        self._folder.close()
+        self._table.close()
 
     @contextmanager
     def room(self, client: str | None = None) -> Iterator[None]:
@@ -187,7 +196,7 @@ class Jobs:
         """
         with self._changed:
             if self._stops:
-                raise ProblemError(503, STOPPED.title, STOPPED.detail, headers=_retry())
+                raise ProblemError(*STOPPED, headers=_retry())
             if len(self._waiting) + self._receiving >= self._settings.max_jobs:
                 detail = Message("server.papers_wait", count=self._settings.max_jobs)
                 raise ProblemError(429, _TOO_MANY, detail, headers=_retry())
@@ -231,8 +240,8 @@ class Jobs:
         """
         try:
             self.libraries.check_name(library)
-            self._folder.expire()
-            job = _Job(self._folder.create(upload.label, library, client), upload, least)
+            self._table.remove_expired()
+            job = _Job(self._table.create(upload.label, library, client), upload, least)
             self.libraries.prepare(library)
         except BaseException:
             upload.close()
@@ -244,13 +253,13 @@ class Jobs:
                 self._count()
                 self._changed.notify()
                 return job.state
-        state = replace(job.state, state="failed", problem=STOPPED)
+        state = replace(job.state, state="failed", problem=JobError(*STOPPED))
         self._end(job, state)
         return state
 
     def state(self, job: str) -> JobState | None:
         """Return how far a job is, None if there is none with this id."""
-        found = self._folder.read(job)
+        found = self._table.get(job)
         if (
             found is not None
             and found.state == "queued"
@@ -263,16 +272,16 @@ class Jobs:
 
     def page(self, job: str, language: str) -> str | None:
         """Return the report of a job that is done as a page, None if there is none."""
-        data = self._folder.get(job, f"{language}.html")
-        return None if data is None else data.decode()
+        page = self._table.report(job, f"{language}.html")
+        return None if page is None else page.decode()
 
     def report(self, job: str) -> bytes | None:
         """Return the report of a job that is done as JSON, None if there is none."""
-        return self._folder.get(job, "report.json")
+        return self._table.report(job, "report.json")
 
     def remove(self, job: str) -> bool:
         """Remove a job with all it has; one that runs is ended. False if there is none."""
-        removed = self._folder.remove(job)
+        removed = self._table.remove(job)
         self._wake()
         return removed
 
@@ -303,10 +312,13 @@ class Jobs:
                     self._running += 1
                     self._count()
             if job is None:
-                self._folder.expire()
+                self._table.remove_expired()
                 continue
             try:
                 self._run(job)
+            except sqlite3.ProgrammingError:
+                # The service stopped, and did not wait any longer: its table is closed.
+                return
             finally:
                 with self._changed:
                     self._running -= 1
@@ -316,7 +328,7 @@ class Jobs:
     def _next(self) -> _Job | None:
         """Take the first job whose library is ready, of the client that was served longest ago."""
         for job in sorted(self._waiting, key=lambda job: self._served.get(job.state.client, 0)):
-            gone = not self._folder.has(job.state.job)
+            gone = not self._table.exists(job.state.job)
             if gone or self.libraries.is_ready(job.state.library):
                 self._waiting.remove(job)
                 if not gone:
@@ -335,16 +347,16 @@ class Jobs:
         state = replace(job.state, state="running")
         try:
             state = self._checked(job, state)
-        except CheckFailed as error:
-            state = replace(state, state="failed", problem=error.trouble)
+        except JobError as error:
+            state = replace(state, state="failed", problem=error)
         except _Removed:
             # What was written at that very moment.
-            self._folder.remove(state.job)
+            self._table.remove(state.job)
         except Exception as error:
             # No message: it may quote the paper.
             where = "".join(traceback.format_tb(error.__traceback__))
             _log.error("A check failed with %s\n%s", type(error).__name__, where)
-            state = replace(state, state="failed", problem=_FAILED)
+            state = replace(state, state="failed", problem=JobError(*_FAILED))
         self._end(job, state)
 
     def _checked(self, job: _Job, state: JobState) -> JobState:
@@ -358,7 +370,7 @@ class Jobs:
             self._look(job, end)
             if progress >= written + _STEP:
                 written = progress
-                self._folder.write(replace(state, stage=stage, progress=round(progress, 3)))
+                self._table.save(replace(state, stage=stage, progress=round(progress, 3)))
 
         look("reading", _READING)
         paper = read_paper(
@@ -396,21 +408,21 @@ class Jobs:
     def _look(self, job: _Job, end: float) -> None:
         """Raise if a check is to end early."""
         if self._time_is_up:
-            raise CheckFailed(STOPPED)
-        if not self._folder.has(job.state.job):
+            raise JobError(*STOPPED)
+        if not self._table.exists(job.state.job):
             raise _Removed
         if self._clock.monotonic() > end:
             title = Message("server.title_check_too_long")
             detail = Message("server.check_slow", seconds=self._seconds)
-            raise CheckFailed(Trouble(422, title, detail, "file"))
+            raise JobError(422, title, detail, "file")
 
     def _store(self, job: _Job, report: Report, end: float) -> None:
-        """Make the files of a report, away from the threads that answer requests."""
+        """Make the pages of a report, away from the threads that answer requests."""
         with tempfile.TemporaryFile() as file:
             pickle.dump(report, file)
             ended = run_in_sandbox(
                 "renderer_process.py",
-                [str(self._folder.path / job.state.job)],
+                (),
                 file,
                 seconds=max(0.0, end - self._clock.monotonic()),
                 look=lambda: self._look(job, end),
@@ -418,16 +430,19 @@ class Jobs:
         self._look(job, end)
         if ended.code != 0:
             _log.error("A report could not be made: %s. %s", ended.code, ended.where)
-            raise CheckFailed(_FAILED)
+            raise JobError(*_FAILED)
         most = self._settings.max_report_bytes
-        most_of_client = self._settings.of_client(most)
-        if not self._folder.make_room(job.state.job, most, most_of_client):
-            self._folder.remove_report(job.state.job)
-            raise CheckFailed(_TOO_LARGE)
+        if not self._table.save_report(
+            job.state,
+            orjson.loads(ended.output),
+            most=most,
+            most_of_client=self._settings.of_client(most),
+        ):
+            raise JobError(*_TOO_LARGE)
 
     def _end(self, job: _Job, state: JobState) -> None:
         job.upload.close()
-        if self._folder.write(state) and state.state in FINISHED:
+        if self._table.save(state) and state.state in FINISHED:
             with self._changed:
                 self._ended[state.state] += 1
             self._metrics.ended(state.state)

@@ -20,10 +20,10 @@ import orjson
 
 from neardup._engine.messages import Message
 from neardup.readers.files import FileText, Heading
-from neardup.server.jobs.job_folder import Trouble
+from neardup.server.jobs.job import JobError
 from neardup.server.jobs.sandbox import run_in_sandbox
 
-__all__ = ["CheckFailed", "read_paper"]
+__all__ = ["read_paper"]
 
 #: What reading may add to the memory of an idle interpreter, in bytes.
 MEMORY = 1 << 30
@@ -32,14 +32,6 @@ MEMORY = 1 << 30
 _TIME = (14, 24)
 
 _log = logging.getLogger(__name__)
-
-
-class CheckFailed(Exception):
-    """A check that ends without a report; `trouble` says why."""
-
-    def __init__(self, trouble: Trouble) -> None:
-        super().__init__(trouble.detail)
-        self.trouble = trouble
 
 
 def read_paper(
@@ -75,7 +67,7 @@ def read_paper(
 
     Raises
     ------
-    CheckFailed
+    JobError
         If no text can be had of it.
     """
     # Arguments can be seen by other users of the machine: of the name only its end goes there.
@@ -99,8 +91,8 @@ def _answer(output: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _refused(detail: Message, status: int = 422) -> CheckFailed:
-    return CheckFailed(Trouble(status, Message("server.title_unreadable_paper"), detail, "file"))
+def _refused(detail: Message, status: int = 422) -> JobError:
+    return JobError(status, Message("server.title_unreadable_paper"), detail, "file")
 
 
 def _text(found: dict[str, Any], label: str) -> FileText:

@@ -7,7 +7,8 @@ from starlette.datastructures import FormData, UploadFile
 
 from neardup._engine.messages import in_language
 from neardup.papers.words import Words
-from neardup.server.jobs.reader import CheckFailed, read_paper
+from neardup.server.jobs.job import JobError
+from neardup.server.jobs.reader import read_paper
 from neardup.server.jobs.uploads import label_of
 from neardup.server.pages.words import language_of_request, page_words
 from neardup.server.settings import Settings
@@ -59,8 +60,8 @@ async def given_text(request: Request, form: FormData, name: str) -> str:
     if isinstance(upload, UploadFile) and upload.filename and upload.size:
         try:
             text = await request.app.state.store.run(_read, upload, settings)
-        except CheckFailed as error:
-            raise Refused(in_language(error.trouble.detail, words.language)) from None
+        except JobError as error:
+            raise Refused(in_language(error.detail, words.language)) from None
     if not text.strip():
         raise Refused(words("refused_empty"))
     if len(text) > settings.max_text_characters:
