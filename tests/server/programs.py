@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from neardup.server import Settings, connections, create_app, running
+from neardup.server import Settings, create_app, running
 from neardup.server.security import limits
 
 
@@ -22,7 +22,7 @@ def serve_settings(settings: dict[str, Any], port: int) -> None:
 
 
 def serve_really(given: dict[str, Any], port: int) -> int:
-    """Serve as the command does, with its own connections, and one address more.
+    """Serve as the command does, with one address more.
 
     ``/v1/slow`` reads a body and answers once there is a file.
     """
@@ -30,8 +30,6 @@ def serve_really(given: dict[str, Any], port: int) -> int:
         # As the command does.
         signal.signal(number, signal.default_int_handler)
     options = {name: given.pop(name) for name in ("host", "proxy", "stop_seconds") if name in given}
-    if "head_seconds" in given:
-        connections._HEAD_SECONDS = given.pop("head_seconds")
     if "stranger_seconds" in given:
         limits._STRANGER_SECONDS = given.pop("stranger_seconds")
     if "files" in given:

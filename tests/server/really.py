@@ -1,4 +1,4 @@
-"""A service as the command runs it, with its own connections, in a process of its own.
+"""A service as the command runs it, in a process of its own.
 
 It has an address more, `/v1/slow`, which reads a body and answers once there is a file.
 """
@@ -16,8 +16,8 @@ from tests.server.conftest import Process, free_port
 def serve_really(index, tmp_path):
     """Start a service: ``serve_really(max_batch=3)``.
 
-    Keywords are those of `Settings`, and ``proxy``, ``stop_seconds``, ``head_seconds``,
-    ``stranger_seconds``, and ``files``, how many files the process may open.
+    Keywords are those of `Settings`, and ``proxy``, ``stop_seconds``, ``stranger_seconds`` and
+    ``files``, how many files the process may open.
     """
     started = []
 

@@ -58,7 +58,7 @@ def test_a_request_under_way_is_answered(serve_really, tmp_path, number):
 
 def test_idle_connections_do_not_hold_it_up(serve_really):
     # No limit of time ends them before this test gives up.
-    running = serve_really(stop_seconds=1000, head_seconds=1000)
+    running = serve_really(stop_seconds=1000)
     port = int(running.url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port)) as silent:
         silent.sendall(b"GET / HTT")

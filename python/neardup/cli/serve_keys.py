@@ -30,7 +30,6 @@ Name = Annotated[
 
 _MODULES = (
     "fastapi",
-    "httptools",
     "prometheus_client",
     "python_multipart",
     "sqlalchemy",

@@ -16,7 +16,6 @@
 ``limits``, ``headers``     what is refused before it is read, what browsers may do
 ``clients``                 who a request comes from, for limits by client
 ``failed_keys``             the back-off after wrong keys
-``connections``             bounds that the HTTP server lacks
 ``uploads``, ``libraries``  papers that come in, and what they are held against
 ``jobs``, ``neardup.server.jobs.job_folder``    checks of papers, which take longer than a request
 ``temporary_folders``       where reports are, and how those of a killed service go

@@ -33,7 +33,6 @@ from neardup._engine.messages import Message, system_words
 from neardup._engine.validation import check_whole
 from neardup.exceptions import OutputError, ParameterError
 from neardup.server.app import create_app
-from neardup.server.connections import Addresses, Connection, raise_file_limit
 from neardup.server.jobs.job_table import JOBS_FILE, fail_jobs_of
 from neardup.server.logs import log_config
 from neardup.server.security.keys import read_keys
@@ -54,6 +53,10 @@ _KEEP_ALIVE_SECONDS = 65
 #: A process that did not answer its parent for so long is replaced.
 _DEAD_SECONDS = 30
 _START_SECONDS = 60.0
+#: Largest head of a request.
+_HEAD_BYTES = 64 << 10
+#: Files that a process may have open, if the system lets it; half of them are for connections.
+_FILES = 16384
 _METRICS = "PROMETHEUS_MULTIPROC_DIR"
 _FOLDER = "neardup-service-"
 #: Seconds after which a new folder is locked, if its service has not been killed.
@@ -113,20 +116,15 @@ def serve(
     _check_keys(settings, host)
     listener = _listen(host, port)
     address = _address(listener, host)
-    raise_file_limit()
     with listener, _shared_folder(workers) as shared:
         config = uvicorn.Config(
             partial(_application, settings, secrets.token_bytes(32), shared),
             factory=True,
             workers=workers,
-            http=cast(
-                "type[Connection]",
-                partial(
-                    Connection,
-                    answer_seconds=settings.request_seconds,
-                    addresses=Addresses(settings.client_share, proxy),
-                ),
-            ),
+            # Strict: of two ways to read a request it takes neither.
+            http="h11",
+            h11_max_incomplete_event_size=_HEAD_BYTES,
+            limit_concurrency=_raise_file_limit() // 2,
             ws="none",
             lifespan="on",
             log_config=log_config(access=access_log),
@@ -277,6 +275,19 @@ def _remove_abandoned() -> None:
             if mine and time.time() - found.st_mtime > _LOCKED_AFTER:
                 _lock(folder).close()
                 shutil.rmtree(folder)
+
+
+def _raise_file_limit() -> int:
+    """Let this process open as many files as it needs and the system allows; return how many."""
+    try:
+        import resource
+    except ImportError:
+        return _FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return most
 
 
 def _check_keys(settings: Settings, host: str) -> None:

@@ -39,8 +39,8 @@ class Settings:
         Longest time for one request, but for a check, which is a job.
     client_share : float, default=0.5
         Largest share of each limit that one client may use, above 0 and at most 1: of
-        connections (by address), and of requests, bodies, checks and stored reports (by key,
-        else by address). 1 lets one client use all.
+        requests, bodies, checks and stored reports, by key, else by address. 1 lets one client
+        use all.
     max_jobs : int, default=32
         Most checks that wait; more are told to come again.
     job_seconds : float, default=3600.0

@@ -57,6 +57,7 @@ _SLOWEST = 16 << 10
 #: Bodies of all requests at once: so many of the largest, or papers of the largest.
 _BODIES, _PAPERS = 4, 2
 _RETRY_SECONDS = 1
+_CLOSE = (b"connection", b"close")
 #: How long, and how much, is read after a refusal.
 _LINGER_SECONDS, _LINGER_BYTES = 2.0, 64 << 20
 
@@ -188,7 +189,7 @@ class Limits:
     def _refusal(
         self, scope: Scope, most: int, stranger: ProblemError | None, client: str | None
     ) -> ProblemError | None:
-        fault = _host_fault(scope)
+        fault = _host_fault(scope) or _length_fault(scope)
         if fault is not None:
             return ProblemError(400, Message("server.title_bad_request"), fault)
         headers = dict(scope["headers"])
@@ -250,11 +251,21 @@ def _host_fault(scope: Scope) -> Message | None:
     Whoever reads it next may understand a second one, or what is no host, in another way.
     """
     hosts = [value for name, value in scope["headers"] if name == b"host"]
-    if len(hosts) > 1 or (not hosts and scope.get("http_version") == "1.1"):
+    if len(hosts) > 1 or (not hosts and scope.get("http_version") != "1.0"):
         return Message("server.one_host", hosts=len(hosts))
     if hosts and not _HOST.fullmatch(hosts[0].decode("latin-1")):
         return Message("server.bad_host")
     return None
+
+
+def _length_fault(scope: Scope) -> Message | None:
+    """Return why a proxy may find another end of the body, None if there is no reason."""
+    names = {name for name, _ in scope["headers"]}
+    if b"transfer-encoding" not in names:
+        return None
+    if scope.get("http_version") == "1.0":
+        return Message("server.coding_needs_http_1_1")
+    return Message("server.two_lengths") if b"content-length" in names else None
 
 
 def _names_loopback(host: bytes) -> bool:
@@ -293,6 +304,7 @@ class _Request:
         )
         #: Whether an answer was begun.
         self.has_begun = False
+        self._closes = False
         self._receive = receive
         self._send = send
 
@@ -303,36 +315,31 @@ class _Request:
         return message
 
     async def send(self, message: AsgiMessage) -> None:
-        self.has_begun = True
+        """Send a part of the answer; one that comes before the whole body closes the connection."""
+        if message["type"] == "http.response.start":
+            self.has_begun = True
+            self._closes = self._closes or not self.complete
+            if self._closes:
+                message = {**message, "headers": [*message.get("headers", ()), _CLOSE]}
+        elif self._closes and not self.complete and not message.get("more_body", False):
+            await self._send({**message, "more_body": True})
+            await self._linger()
+            message = {"type": "http.response.body", "body": b""}
         await self._send(message)
 
     async def refuse(self, scope: Scope, problem: ProblemError) -> None:
-        """Answer with a problem, and close the connection."""
-        if self.has_begun:
-            # Half an answer cannot be taken back. The server closes the connection.
-            return
-        answer = response(problem)
-        answer.headers["connection"] = "close"
-        held: list[AsgiMessage] = []
-
-        async def hold_the_end(message: AsgiMessage) -> None:
-            if message["type"] == "http.response.body":
-                held.append(message)
-                message = {**message, "more_body": True}
-            await self._send(message)
-
-        await answer(scope, self._receive, hold_the_end)
-        if not self.complete:
-            await self._linger()
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+        """Answer with a problem and close the connection; half an answer cannot be taken back."""
+        if not self.has_begun:
+            self._closes = True
+            await response(problem)(scope, self._receive, self.send)
 
     async def _linger(self) -> None:
         left = _LINGER_BYTES
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LINGER_SECONDS):
                 while left > 0:
-                    message = await self._receive()
-                    if not message.get("more_body", False):
+                    message = await self.receive()
+                    if self.complete:
                         return
                     left -= len(message["body"])
 
