@@ -5,12 +5,14 @@ from fastapi import Depends, FastAPI, Request
 
 from neardup.server import problems
 from neardup.server.security import csrf, headers
+from neardup.server.security.sessions import Sessions
 
 
 @pytest.fixture
 def page(serve):
     app = FastAPI()
     problems.install(app)
+    app.add_middleware(Sessions, secret="secret", max_age=None)
     headers.install(app)
 
     @app.get("/test/form")
@@ -43,8 +45,8 @@ def test_a_form_of_the_page(page):
 
 def test_the_cookie(page):
     (cookie,) = page.get("/test/form").headers.get_list("set-cookie")
-    assert cookie.startswith("neardup_form=")
-    assert cookie.endswith("; Path=/; HttpOnly; SameSite=Strict")
+    assert cookie.startswith("neardup_session=")
+    assert cookie.lower().endswith("; path=/; httponly; samesite=strict")
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "nonsense"])

@@ -136,7 +136,8 @@ def limited(routes, **settings):
     """Return a bare application behind the limits, and the limits."""
     app, given = Starlette(routes=routes), Settings(index="none.db", **settings)
     app.state.keys = None if given.keys is None else Keys(given.keys)
-    app.state.failed_keys = FailedKeys(Clock())
+    app.state.clock = Clock()
+    app.state.failed_keys = FailedKeys(app.state.clock)
     limits = Limits(app, given)
 
     async def ask(method="GET", path="/", body=(b"",), pause=0.0, headers=(), client=None):

@@ -30,6 +30,7 @@ Name = Annotated[
 
 _MODULES = (
     "fastapi",
+    "itsdangerous",
     "prometheus_client",
     "python_multipart",
     "sqlalchemy",

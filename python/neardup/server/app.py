@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from neardup.server.pages import router as pages
 from neardup.server.security import auth, headers, limits
 from neardup.server.security.failed_keys import FailedKeys
 from neardup.server.security.keys import Keys
+from neardup.server.security.sessions import Sessions
 from neardup.server.store import Store
 from neardup.server.writer import Writer
 
@@ -46,7 +48,11 @@ Errors are `application/problem+json` (RFC 9457): `code` says for programs what 
 
 
 def create_app(
-    settings: Settings, *, shared: Path | None = None, clock: Clock | None = None
+    settings: Settings,
+    *,
+    shared: Path | None = None,
+    secret: str | None = None,
+    clock: Clock | None = None,
 ) -> FastAPI:
     """Return the application of a service.
 
@@ -56,6 +62,8 @@ def create_app(
     shared : Path or None, default=None
         A private folder that all processes of one service have in common: whichever is asked
         about a check must know of it. None for a service of one process.
+    secret : str or None, default=None
+        What sessions are signed with, the same for all processes of one service. None makes one.
     clock : Clock or None, default=None
         What time is measured with. None takes the system's.
 
@@ -111,6 +119,12 @@ def create_app(
     # From the inside out: each goes around those before it.
     problems.install(app)
     limits.install(app, settings)
+    app.add_middleware(
+        Sessions,
+        secret=secret or secrets.token_hex(),
+        # Without keys there is nothing to sign in to, and a form may stay open for days.
+        max_age=None if settings.keys is None else auth.SESSION_SECONDS,
+    )
     headers.install(app)
     app.add_middleware(Measured, metrics=app.state.metrics)
     app.add_middleware(_Heads)

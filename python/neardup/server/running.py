@@ -37,7 +37,6 @@ from neardup.server.jobs.job_table import JOBS_FILE, fail_jobs_of
 from neardup.server.logs import log_config
 from neardup.server.security.keys import read_keys
 from neardup.server.security.limits import is_loopback
-from neardup.server.security.signing import Signer
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -118,7 +117,7 @@ def serve(
     address = _address(listener, host)
     with listener, _shared_folder(workers) as shared:
         config = uvicorn.Config(
-            partial(_application, settings, secrets.token_bytes(32), shared),
+            partial(_application, settings, secrets.token_hex(), shared),
             factory=True,
             workers=workers,
             # Strict: of two ways to read a request it takes neither.
@@ -215,15 +214,13 @@ def _serve_here(server: _Server, listener: socket.socket) -> bool:
     return server.started
 
 
-def _application(settings: Settings, secret: bytes, shared: Path | None) -> FastAPI:
+def _application(settings: Settings, secret: str, shared: Path | None) -> FastAPI:
     if shared is not None:
         threading.Thread(target=_stop_with_parent, daemon=True).start()
         if hasattr(signal, "SIGHUP"):
             # The parent decides; it is told too.
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    app = create_app(settings, shared=shared)
-    app.state.signer = Signer(secret)
-    return app
+    return create_app(settings, shared=shared, secret=secret)
 
 
 def _stop_with_parent() -> None:

@@ -21,15 +21,13 @@ from neardup._engine.messages import Message
 from neardup.server.problems import ProblemError
 from neardup.server.security.clients import address_of
 from neardup.server.security.csrf import comes_from_elsewhere
-from neardup.server.security.headers import set_cookie
-from neardup.server.security.signing import SESSION_COOKIE, signer_of
+from neardup.server.security.sessions import session_of
 
 if TYPE_CHECKING:
     from neardup.server.security.failed_keys import FailedKeys
     from neardup.server.security.keys import Key, Keys
 
 __all__ = [
-    "SESSION_COOKIE",
     "SESSION_SECONDS",
     "Scope",
     "describe",
@@ -47,7 +45,6 @@ Scope = Literal["read", "write"]
 #: A working day.
 SESSION_SECONDS = 12 * 3600
 
-_PURPOSE = "session"
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _SCHEME = "key"
 
@@ -103,15 +100,10 @@ def needs_keys(request: Request) -> bool:
 
 def signed_in(request: Request) -> Key | None:
     """Return the key of the request's session, or None if there is none or it ended."""
-    keys = _keys(request)
-    cookie = request.cookies.get(SESSION_COOKIE)
-    if keys is None or cookie is None:
+    keys, session = _keys(request), session_of(request)
+    if keys is None or request.app.state.clock.time() >= session.get("ends", 0):
         return None
-    digest, _, rest = cookie.partition(".")
-    ends, _, signature = rest.partition(".")
-    if not signer_of(request.app).is_signed(_PURPOSE, f"{digest}.{ends}", signature):
-        return None
-    return keys.of_digest(digest) if request.app.state.clock.time() < int(ends) else None
+    return keys.of_digest(session["key"])
 
 
 def sign_in(request: Request, key: str) -> Key | None:
@@ -132,15 +124,16 @@ def sign_in(request: Request, key: str) -> Key | None:
     known = _find(request, key)
     if known is None:
         return None
-    value = f"{known.digest}.{int(request.app.state.clock.time()) + SESSION_SECONDS}"
-    signature = signer_of(request.app).sign(_PURPOSE, value)
-    set_cookie(request, SESSION_COOKIE, f"{value}.{signature}", seconds=SESSION_SECONDS)
+    session, now = session_of(request), int(request.app.state.clock.time())
+    # A token of a form from before is worth nothing after it.
+    session.clear()
+    session.update(key=known.digest, ends=now + SESSION_SECONDS)
     return known
 
 
 def sign_out(request: Request) -> None:
     """End the session of this browser: the answer to the request deletes its cookie."""
-    set_cookie(request, SESSION_COOKIE, "", seconds=0)
+    session_of(request).clear()
 
 
 def describe(schema: dict[str, Any], *, keys: bool) -> None:

@@ -2,12 +2,14 @@
 
 A browser sends a form of any site to this service, from a machine that may reach it,
 with whoever is signed in. Two things keep it out, each enough by itself: browsers say
-where a request comes from (`comes_from_elsewhere`), and each form carries a token that
-is signed for a cookie of this browser, which other sites can neither read nor set.
+where a request comes from (`comes_from_elsewhere`), and each form carries a token that is
+in the session of this browser, which other sites can neither read nor set. No kept package does
+both, so the few lines are here.
 """
 
 from __future__ import annotations
 
+import hmac
 import secrets
 from typing import TYPE_CHECKING
 
@@ -15,8 +17,7 @@ from starlette.requests import Request
 
 from neardup._engine.messages import Message
 from neardup.server.problems import ProblemError
-from neardup.server.security.headers import set_cookie
-from neardup.server.security.signing import SESSION_COOKIE, signer_of
+from neardup.server.security.sessions import session_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,22 +27,16 @@ __all__ = ["FIELD", "check", "comes_from_elsewhere", "token"]
 #: Name of the form's hidden field.
 FIELD = "csrf"
 
-_COOKIE = "neardup_form"
-_VALUE_BYTES = 16
-_PURPOSE = "form"
+_TOKEN_BYTES = 16
 
 
 def token(request: Request) -> str:
     """Return the token for the forms of a page, the value of the hidden field `csrf`.
 
-    Lays a cookie on the answer, where the browser has none yet.
+    It is made when it is first asked for. A session that begins or ends has another one.
     """
-    value = request.cookies.get(_COOKIE) or getattr(request.state, "form_cookie", None)
-    if value is None:
-        value = secrets.token_urlsafe(_VALUE_BYTES)
-        request.state.form_cookie = value
-        set_cookie(request, _COOKIE, value)
-    return signer_of(request.app).sign(_PURPOSE, _bound_to(request, value))
+    value: str = session_of(request).setdefault(FIELD, secrets.token_urlsafe(_TOKEN_BYTES))
+    return value
 
 
 async def check(request: Request) -> None:
@@ -54,11 +49,11 @@ async def check(request: Request) -> None:
     """
     if comes_from_elsewhere(request.headers):
         raise _refused(Message("server.form_of_other_site"))
-    value = request.cookies.get(_COOKIE)
+    wanted = session_of(request).get(FIELD)
     sent = (await request.form()).get(FIELD)
-    if value is None or not isinstance(sent, str):
+    if wanted is None or not isinstance(sent, str):
         detail = Message("server.form_without_token")
-    elif signer_of(request.app).is_signed(_PURPOSE, _bound_to(request, value), sent):
+    elif hmac.compare_digest(wanted.encode(), sent.encode("utf-8", "replace")):
         return
     else:
         detail = Message("server.form_out_of_date")
@@ -85,11 +80,6 @@ def comes_from_elsewhere(headers: Mapping[str, str]) -> bool:
         return False
     # The scheme is left out: a proxy in front may speak HTTPS.
     return origin.partition("://")[2] != headers.get("host", "")
-
-
-def _bound_to(request: Request, value: str) -> str:
-    # Bound to the session too: a token got before signing in is worth nothing after it.
-    return f"{value} {request.cookies.get(SESSION_COOKIE, '')}"
 
 
 def _refused(detail: Message) -> ProblemError:

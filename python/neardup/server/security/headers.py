@@ -1,4 +1,4 @@
-"""Headers of every answer: what a browser may do with it, and cookies.
+"""Headers of every answer: what a browser may do with it.
 
 A page of the service loads its own style and script and nothing else from anywhere;
 no other site can frame it, read it or make it send a form elsewhere. A header that an
@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from neardup._engine.messages import Message
 from neardup.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
-    from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
     from starlette.types import Message as AsgiMessage
 
-__all__ = ["CONTENT_POLICY", "SecurityHeaders", "install", "report_policy", "set_cookie"]
+__all__ = ["CONTENT_POLICY", "SecurityHeaders", "install", "report_policy"]
 
 CONTENT_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
@@ -43,9 +42,6 @@ _HEADERS = {
 }
 _ENCODED = tuple((name.encode(), value.encode()) for name, value in _HEADERS.items())
 
-#: Under this key of the scope a request collects the cookies of its answer.
-_COOKIES = "neardup.cookies"
-
 _META = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"<>]*)">')
 # What a report's own policy may consist of: nothing but digests.
 _DIGESTS = re.compile(
@@ -56,7 +52,7 @@ _HEAD_CHARACTERS = 2000
 
 
 class SecurityHeaders:
-    """ASGI middleware that adds the headers and the cookies to each answer."""
+    """ASGI middleware that adds the headers to each answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -66,7 +62,6 @@ class SecurityHeaders:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        cookies: list[bytes] = scope.setdefault(_COOKIES, [])
 
         async def send_with_headers(message: AsgiMessage) -> None:
             if message["type"] == "http.response.start":
@@ -75,7 +70,6 @@ class SecurityHeaders:
                 headers += [pair for pair in _ENCODED if pair[0] not in there]
                 if message["status"] == 401 and b"www-authenticate" not in there:
                     headers.append((b"www-authenticate", b'Bearer realm="neardup"'))
-                headers += [(b"set-cookie", cookie) for cookie in cookies]
                 message = {**message, "headers": headers}
             await send(message)
 
@@ -88,30 +82,6 @@ def install(app: Starlette) -> None:
     What is added last is outermost, so refusals of `neardup.server.security.limits` have them too.
     """
     app.add_middleware(SecurityHeaders)
-
-
-def set_cookie(request: Request, name: str, value: str, *, seconds: int | None = None) -> None:
-    """Lay a cookie on the answer to a request.
-
-    Parameters
-    ----------
-    request : Request
-    name, value : str
-        Of letters, digits and ``-_.``.
-    seconds : int or None, default=None
-        How long the browser keeps it; 0 deletes it. None: until it is closed.
-
-    Notes
-    -----
-    No script can read it and no other site can make the browser send it; over HTTPS it
-    never travels in the clear.
-    """
-    cookie = f"{name}={value}; Path=/; HttpOnly; SameSite=Strict"
-    if seconds is not None:
-        cookie += f"; Max-Age={seconds}"
-    if request.url.scheme == "https":
-        cookie += "; Secure"
-    cast("list[bytes]", request.scope.setdefault(_COOKIES, [])).append(cookie.encode("ascii"))
 
 
 def report_policy(html: str) -> str:
