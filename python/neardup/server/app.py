@@ -14,6 +14,7 @@ from neardup import __version__
 from neardup.server import problems
 from neardup.server.api import check, compare, documents, health, query
 from neardup.server.api.request_models import add_limits
+from neardup.server.api.schemas import describe_fields
 from neardup.server.clock import Clock
 from neardup.server.jobs.job_table import JOBS_FILE
 from neardup.server.jobs.queue import Jobs
@@ -162,6 +163,7 @@ class _Described(FastAPI):
         schema = super().openapi()
         problems.complete(schema)
         _restore_examples(schema, self.routes)
+        describe_fields(schema["components"]["schemas"])
         add_limits(schema["components"]["schemas"], self.state.settings)
         auth.describe(schema, keys=self.state.keys is not None)
         return schema

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Body, Depends, Query, Request, Response
 from starlette.convertors import Convertor, register_url_convertor
 
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.index import Decision as Made
-from neardup.index import Document, NewDocument
+from neardup.index import Decision, Document, NewDocument
 from neardup.index.values import MAX_ID_BYTES
-from neardup.server.api import serializers
 from neardup.server.api.json_body import JsonRoute
 from neardup.server.api.request_models import (
     BatchDocument,
@@ -24,12 +22,23 @@ from neardup.server.api.request_models import (
     check_text,
     fault_of,
 )
-from neardup.server.api.schemas import Decision, Decisions, Explanation, Removed, StoredDocument
-from neardup.server.api.serializers import json_response
+from neardup.server.api.schemas import (
+    Decided,
+    Decisions,
+    DroppedDocument,
+    ExplainedDocument,
+    Problem,
+    Refusal,
+    RemovedDocuments,
+    json_response,
+)
 from neardup.server.problems import ProblemError, problem, problem_responses
 from neardup.server.security.auth import require
 
-__all__ = ["router"]
+__all__ = ["MOST_DROPPED", "router"]
+
+#: Dropped documents that one answer lists; a text can be posted a million times.
+MOST_DROPPED = 1000
 
 
 class _AnyId(Convertor[str]):
@@ -120,7 +129,7 @@ def _example(value: Any) -> dict[str, Any]:
     responses={
         200: {
             "description": "The document was there with this text; or the decisions on a batch.",
-            "model": Decision | Decisions,
+            "model": Decided | Decisions,
             **_example(
                 {
                     "decisions": [_NEW, _DROPPED, _REFUSED],
@@ -130,7 +139,7 @@ def _example(value: Any) -> dict[str, Any]:
                 }
             ),
         },
-        201: {"description": "The document is new.", "model": Decision, **_example(_DROPPED)},
+        201: {"description": "The document is new.", "model": Decided, **_example(_DROPPED)},
         **problem_responses(409, body=True),
     },
 )
@@ -145,16 +154,16 @@ async def add(request: Request, posted: Annotated[Posted, _BODY]) -> Response:
     state.metrics.decided(made)
     if made[0].problem is not None:
         raise _refused(made[0], "id")
-    return json_response(serializers.decision(made[0]), 201 if made[0].new else 200)
+    return json_response(_decided(made[0]), 201 if made[0].new else 200)
 
 
-async def _add_batch(state: Any, given: list[BatchDocument]) -> dict[str, Any]:
+async def _add_batch(state: Any, given: list[BatchDocument]) -> Decisions:
     """Add what can be stored of a batch, and return what became of each."""
     faults = [fault_of(one, f"documents[{at}]", state.settings) for at, one in enumerate(given)]
     sound = [_new(one) for one, fault in zip(given, faults, strict=True) if fault is None]
     added = iter(await state.writer.add(sound) if sound else ())
     made = [
-        next(added) if fault is None else Made(one.id, False, None, fault.detail)
+        next(added) if fault is None else Decision(one.id, False, None, fault.detail)
         for one, fault in zip(given, faults, strict=True)
     ]
     state.metrics.decided(made)
@@ -165,24 +174,25 @@ def _new(one: PostedDocument | BatchDocument) -> NewDocument:
     return NewDocument(one.id, one.text, one.title, one.at, one.source, one.extra)
 
 
-def _decisions(made: list[Made], faults: list[ProblemError | None]) -> dict[str, Any]:
+def _decisions(made: list[Decision], faults: list[ProblemError | None]) -> Decisions:
     decided = [
-        serializers.decision(one)
+        _decided(one)
         if one.problem is None
-        else {"id": one.id, "problem": problem(fault or _refused(one, f"documents[{at}].id"))}
+        else Refusal(
+            one.id, cast(Problem, problem(fault or _refused(one, f"documents[{at}].id")))
+        )
         for at, (one, fault) in enumerate(zip(made, faults, strict=True))
     ]
     refused = sum(one.problem is not None for one in made)
     dropped = sum(one.repeats is not None for one in made)
-    return {
-        "decisions": decided,
-        "kept": len(made) - refused - dropped,
-        "dropped": dropped,
-        "refused": refused,
-    }
+    return Decisions(decided, len(made) - refused - dropped, dropped, refused)
 
 
-def _refused(made: Made, field: str) -> ProblemError:
+def _decided(made: Decision) -> Decided:
+    return Decided(made.id, made.new, made.repeats is None, made.repeats)
+
+
+def _refused(made: Decision, field: str) -> ProblemError:
     # Fields were checked before, so it is the id that the index has already.
     return ProblemError(
         409,
@@ -197,7 +207,7 @@ def _refused(made: Made, field: str) -> ProblemError:
     summary="Read a document, its id in the query",
     dependencies=_READ,
     responses={
-        200: {"model": StoredDocument, **_example(_STORED)},
+        200: {"model": Document, **_example(_STORED)},
         **problem_responses(404, 422),
     },
 )
@@ -211,7 +221,7 @@ async def read_by_query(request: Request, id: Annotated[str, _ID]) -> Response:
     summary="Remove a document, its id in the query",
     dependencies=_WRITE,
     responses={
-        200: {"model": Removed, **_example({"removed": 1, "freed": ["b4"]})},
+        200: {"model": RemovedDocuments, **_example({"removed": 1, "freed": ["b4"]})},
         **problem_responses(404, 422),
     },
 )
@@ -227,7 +237,7 @@ async def remove_by_query(request: Request, id: Annotated[str, _ID]) -> Response
     dependencies=_READ,
     responses={
         200: {
-            "model": Explanation,
+            "model": ExplainedDocument,
             **_example(
                 {
                     "document": _STORED,
@@ -250,7 +260,17 @@ async def explain(request: Request, id: str) -> Response:
     found = await store.run(lambda: store.index.explain(id))
     if found is None:
         raise _missing(id)
-    return json_response(serializers.explanation(found))
+    dropped = [DroppedDocument(id, match) for id, match in found.dropped[:MOST_DROPPED]]
+    return json_response(
+        ExplainedDocument(
+            found.document,
+            found.measure,
+            found.threshold,
+            dropped,
+            len(found.dropped),
+            found.events,
+        )
+    )
 
 
 @router.post(
@@ -260,7 +280,7 @@ async def explain(request: Request, id: str) -> Response:
     " dropped for it.",
     dependencies=_WRITE,
     responses={
-        200: {"model": StoredDocument, **_example(_STORED)},
+        200: {"model": Document, **_example(_STORED)},
         **problem_responses(404, 409, 422),
     },
 )
@@ -284,7 +304,7 @@ async def keep(request: Request, id: str) -> Response:
     summary="Read a document",
     dependencies=_READ,
     responses={
-        200: {"model": StoredDocument, **_example(_STORED)},
+        200: {"model": Document, **_example(_STORED)},
         **problem_responses(404, 422),
     },
 )
@@ -299,7 +319,7 @@ async def read(request: Request, id: str) -> Response:
     description="Those that were dropped for it stay dropped, and are listed as freed.",
     dependencies=_WRITE,
     responses={
-        200: {"model": Removed, **_example({"removed": 1, "freed": ["b4"]})},
+        200: {"model": RemovedDocuments, **_example({"removed": 1, "freed": ["b4"]})},
         **problem_responses(404, 422),
     },
 )
@@ -324,7 +344,7 @@ async def _remove(request: Request, id: str) -> Response:
         gone = await store.run(lambda: store.index.remove(id))
     except InputError:
         raise _missing(id) from None
-    return json_response({"removed": gone.removed, "freed": gone.freed})
+    return json_response(RemovedDocuments(gone.removed, gone.freed))
 
 
 def _check_whole(request: Request) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from neardup.server.api.schemas import Health
-from neardup.server.api.serializers import json_response
+from neardup.server.api.schemas import Health, json_response
 from neardup.server.metrics import CONTENT_TYPE
 from neardup.server.problems import problem_responses
 from neardup.server.security.auth import require
@@ -24,7 +23,7 @@ _OK = {"content": {"application/json": {"example": {"status": "ok"}}}}
 )
 async def healthz() -> Response:
     """Answer without asking anything else."""
-    return json_response({"status": "ok"})
+    return json_response(Health("ok"))
 
 
 @router.get(
@@ -37,7 +36,7 @@ async def readyz(request: Request) -> Response:
     """Answer after the index has."""
     store = request.app.state.store
     await store.watch(lambda: len(store.index))
-    return json_response({"status": "ok"})
+    return json_response(Health("ok"))
 
 
 @router.get(

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Body, Depends, Query, Request, Response
 
 from neardup import __version__
 from neardup.papers.align import align
-from neardup.server.api import serializers
 from neardup.server.api.json_body import JsonRoute
 from neardup.server.api.request_models import QueryText, check_text
-from neardup.server.api.schemas import Clusters, QueryAnswer, Stats
-from neardup.server.api.serializers import json_response
+from neardup.server.api.schemas import (
+    Cluster,
+    ClusterMember,
+    Clusters,
+    FoundMatch,
+    Passage,
+    QueryAnswer,
+    StatsAnswer,
+    json_response,
+)
 from neardup.server.problems import problem_responses
 from neardup.server.security.auth import require
 
@@ -80,41 +87,23 @@ async def query(
     return json_response(await state.store.run(lambda: _answer(state.store.index, asked)))
 
 
-def _answer(index: Index, asked: QueryText) -> dict[str, Any]:
+def _answer(index: Index, asked: QueryText) -> QueryAnswer:
     found = index.query(asked.text, asked.k, title=asked.title, within=asked.within)
     # One may be removed between the two questions; then it has no title.
     there = index.get_many([match.id for match in found], texts=False)
-    documents = [there.get(match.id) for match in found]
+    matches = []
+    for match in found:
+        document = there.get(match.id)
+        title, at = (None, None) if document is None else (document.title, document.at)
+        matches.append(FoundMatch(**vars(match), title=title, at=at))
     passages = None
     first = index.get(found[0].id) if asked.passages and found else None
     if first is not None and first.text is not None:
-        passages = align(asked.text, first.text)
-    return {
-        "duplicate": bool(found),
-        "matches": [
-            {
-                "id": match.id,
-                "similarity": match.similarity,
-                "measure": match.measure,
-                "distance": match.distance,
-                "identical": match.identical,
-                "title": None if document is None else document.title,
-                "at": None if document is None else document.at,
-            }
-            for match, document in zip(found, documents, strict=True)
-        ],
-        "passages": passages
-        and [
-            {
-                "begin": one.begin,
-                "end": one.end,
-                "source_begin": one.source_begin,
-                "source_end": one.source_end,
-                "similarity": one.similarity,
-            }
-            for one in passages
-        ],
-    }
+        passages = [
+            Passage(one.begin, one.end, one.source_begin, one.source_end, one.similarity)
+            for one in align(asked.text, first.text)
+        ]
+    return QueryAnswer(bool(found), matches, passages)
 
 
 @router.get(
@@ -167,7 +156,7 @@ async def clusters(
     )
 
 
-def clusters_page(index: Index, *, after: int, limit: int, search: str | None) -> dict[str, Any]:
+def clusters_page(index: Index, *, after: int, limit: int, search: str | None) -> Clusters:
     """Return a page of clusters as the API answers it.
 
     Parameters
@@ -195,28 +184,23 @@ def clusters_page(index: Index, *, after: int, limit: int, search: str | None) -
         for id, match in cluster.dropped[:_MOST_DROPPED]:
             document = there.get(id)
             title = None if document is None else document.title
-            dropped.append({"id": id, "title": title, "match": match})
-        page.append(
-            {
-                "id": cluster.id,
-                "title": None if keeper is None else keeper.title,
-                "at": None if keeper is None else keeper.at,
-                "dropped": dropped,
-                "dropped_count": len(cluster.dropped),
-            }
-        )
+            dropped.append(ClusterMember(id, match, title))
+        title, at = (None, None) if keeper is None else (keeper.title, keeper.at)
+        page.append(Cluster(cluster.id, title, at, dropped, len(cluster.dropped)))
     more = len(found) > limit
-    return {"clusters": page, "next": str(found[limit - 1].number) if more else None}
+    return Clusters(page, str(found[limit - 1].number) if more else None)
 
 
 @router.get(
     "/v1/stats",
     summary="Sizes and settings",
     dependencies=_READ,
-    responses={200: {"model": Stats}, **problem_responses()},
+    responses={200: {"model": StatsAnswer}, **problem_responses()},
 )
 async def stats(request: Request) -> Response:
     """Answer with sizes and settings."""
     state = request.app.state
     found = await state.store.run(lambda: state.store.index.stats())
-    return json_response(serializers.stats(found, state.writer.waiting, __version__))
+    # Where it is concerns no client.
+    sizes = {name: value for name, value in vars(found).items() if name != "location"}
+    return json_response(StatsAnswer(**sizes, waiting=state.writer.waiting, version=__version__))

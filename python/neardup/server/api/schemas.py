@@ -1,39 +1,47 @@
-"""What clients are told, described.
+"""What clients are answered: dataclasses that are described by pydantic and written by orjson.
 
-Answers are written by orjson from the package's own results, which is faster than by
-models; these serve the description, and tests hold each answer against it.
+Where an answer is a result of the package, it is that dataclass itself; here are the others. The
+description of a field is that of its docstring (`describe_fields`).
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+import orjson
+from fastapi import Response
+from pydantic import BaseModel, Field
+
+from neardup.index import Document, Event, Match
 
 __all__ = [
+    "Cluster",
+    "ClusterMember",
     "Clusters",
-    "Comparison",
-    "Decision",
+    "Decided",
     "Decisions",
-    "Explanation",
+    "DroppedDocument",
+    "ExplainedDocument",
+    "FoundMatch",
     "Health",
+    "Passage",
     "Problem",
     "QueryAnswer",
-    "Removed",
-    "Stats",
-    "StoredDocument",
+    "Refusal",
+    "RemovedDocuments",
+    "StatsAnswer",
+    "describe_fields",
+    "json_response",
 ]
 
-Share = Annotated[float, Field(ge=0, le=1)]
+_SECTION = re.compile(r"\n\nParameters\n-{10}\n(.*)", re.DOTALL)
+_ENTRY = re.compile(r"^(\w[\w, ]*?) : [^\n]*\n((?:    [^\n]*\n?)+)", re.MULTILINE)
 
 
-class _Answer(BaseModel):
-    # Every field is always there: one without a value is null.
-    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
-
-
-class Problem(_Answer):
+class Problem(BaseModel):
     """What went wrong (RFC 9457)."""
 
     type: str = Field(examples=["urn:neardup:invalid-field"])
@@ -48,44 +56,44 @@ class Problem(_Answer):
     )
     field: str = Field("", description="The field at fault, if it is one.")
 
-    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
 
+@dataclass(frozen=True)
+class Decided:
+    """What became of a document.
 
-class Match(_Answer):
-    """A kept document that a text repeats."""
-
-    id: str
-    similarity: Share
-    measure: str = Field(examples=["content(5)"])
-    distance: int | None = Field(ge=0, description="Differing bits of the fingerprints.")
-    identical: bool = Field(description="Whether the normalized texts are the same.")
-
-
-class Decision(_Answer):
-    """What became of a document."""
+    Parameters
+    ----------
+    new : bool
+        False if it was there before, with the same text.
+    repeats : Match or None
+        The kept document that it repeats.
+    """
 
     id: str
-    new: bool = Field(description="False if it was there before, with the same text.")
+    new: bool
     kept: bool
-    repeats: Match | None = Field(description="The kept document that it repeats.")
+    repeats: Match | None
 
 
-class Refusal(_Answer):
+@dataclass(frozen=True)
+class Refusal:
     """A document of a batch that was not stored."""
 
     id: str
     problem: Problem
 
 
-class Decisions(_Answer):
+@dataclass(frozen=True)
+class Decisions:
     """What became of the documents of a batch, in their order."""
 
-    decisions: list[Decision | Refusal]
+    decisions: list[Decided | Refusal]
     kept: int
     dropped: int
     refused: int
 
 
+@dataclass(frozen=True)
 class FoundMatch(Match):
     """A kept document that the text repeats."""
 
@@ -93,149 +101,140 @@ class FoundMatch(Match):
     at: datetime | None
 
 
-class SharedPassage(_Answer):
-    """A stretch of one text that stands in another; half-open, in code points."""
+@dataclass(frozen=True)
+class Passage:
+    """A stretch of one text that occurs in another; half-open, in code points."""
 
     begin: int
     end: int
     source_begin: int
     source_end: int
-    similarity: Share
+    similarity: float
 
 
-class QueryAnswer(_Answer):
-    """Whether the index has a text."""
+@dataclass(frozen=True)
+class QueryAnswer:
+    """Whether the index has a text.
+
+    Parameters
+    ----------
+    matches : list of FoundMatch
+        The most similar first.
+    passages : list of Passage or None
+        Shared with the first match; null if not asked for, or without a match.
+    """
 
     duplicate: bool
-    matches: list[FoundMatch] = Field(description="The most similar first.")
-    passages: list[SharedPassage] | None = Field(
-        description="Shared with the first match; null if not asked for, or without a match."
-    )
+    matches: list[FoundMatch]
+    passages: list[Passage] | None
 
 
-class StoredDocument(_Answer):
-    """A document as it is stored."""
+@dataclass(frozen=True)
+class RemovedDocuments:
+    """What a removal took away.
 
-    id: str
-    text: str | None = Field(description="null where the index keeps no texts.")
-    title: str | None
-    source: str | None
-    at: datetime
-    extra: dict[str, Any]
-    state: Literal["kept", "dropped", "freed"]
-    repeats: Match | None
-
-
-class Removed(_Answer):
-    """What a removal took away."""
+    Parameters
+    ----------
+    freed : sequence of str
+        Documents that had been dropped for it; they stay dropped. At most 10,000.
+    """
 
     removed: int
-    freed: list[str] = Field(
-        description="Documents that had been dropped for it; they stay dropped. At most 10,000."
-    )
+    freed: tuple[str, ...]
 
 
-class DroppedDocument(_Answer):
+@dataclass(frozen=True)
+class DroppedDocument:
     """A document that was dropped, and for what."""
 
     id: str
     match: Match
 
 
-class Event(_Answer):
-    """What happened to a document after it was added."""
+@dataclass(frozen=True)
+class ExplainedDocument:
+    """Why a document is kept or dropped.
 
-    at: datetime
-    action: str
-    id: str | None
-    details: dict[str, Any]
+    Parameters
+    ----------
+    document : Document or None
+        null if it is gone.
+    dropped : list of DroppedDocument
+        Dropped for it, at most 1,000.
+    dropped_count : int
+        All of them.
+    """
 
-
-class Explanation(_Answer):
-    """Why a document is kept or dropped."""
-
-    document: StoredDocument | None = Field(description="null if it is gone.")
+    document: Document | None
     measure: str
-    threshold: Share | None
-    dropped: list[DroppedDocument] = Field(description="Dropped for it, at most 1,000.")
-    dropped_count: int = Field(description="All of them.")
-    events: list[Event]
-
-
-class Piece(_Answer):
-    """A stretch of a passage without anything put in or moved."""
-
-    begin: int
-    end: int
-    source_begin: int
-    source_end: int
-
-
-class PassageInPieces(SharedPassage):
-    """A stretch of the first text that stands in the second."""
-
-    pieces: list[Piece]
-
-
-class Comparison(_Answer):
-    """How similar two texts are."""
-
-    similarity: Share
-    measure: str
-    duplicate: bool
-    verdict: str
     threshold: float | None
-    max_distance: int | None
-    resemblance: Share
-    containment_a: Share
-    containment_b: Share
-    numbers_agree: int
-    numbers_differ: int
-    contradict: bool
-    edit_similarity: Share
-    distance: int | None
-    bits: int | None
-    shingle: int
-    recipe_id: str
-    passages: list[PassageInPieces] | None
+    dropped: list[DroppedDocument]
+    dropped_count: int
+    events: tuple[Event, ...]
 
 
-class ClusterMember(_Answer):
+@dataclass(frozen=True)
+class ClusterMember(DroppedDocument):
     """A document that was dropped, with its title."""
 
-    id: str
     title: str | None
-    match: Match
 
 
-class Cluster(_Answer):
-    """A kept document and those that were dropped for it."""
+@dataclass(frozen=True)
+class Cluster:
+    """A kept document and those that were dropped for it.
+
+    Parameters
+    ----------
+    dropped : list of ClusterMember
+        The first 50, in the order of arrival.
+    dropped_count : int
+        All of them.
+    """
 
     id: str
     title: str | None
     at: datetime | None
-    dropped: list[ClusterMember] = Field(description="The first 50, in the order of arrival.")
-    dropped_count: int = Field(description="All of them.")
+    dropped: list[ClusterMember]
+    dropped_count: int
 
 
-class Clusters(_Answer):
-    """A page of clusters, in the order of decisions."""
+@dataclass(frozen=True)
+class Clusters:
+    """A page of clusters, in the order of decisions.
+
+    Parameters
+    ----------
+    next : str or None
+        `after` of the next page; null at the end.
+    """
 
     clusters: list[Cluster]
-    next: str | None = Field(description="`after` of the next page; null at the end.")
+    next: str | None
 
 
-class Stats(_Answer):
-    """Sizes and settings of the index."""
+@dataclass(frozen=True)
+class StatsAnswer:
+    """Sizes and settings of the index.
+
+    Parameters
+    ----------
+    bytes : int
+        On disk, all in all.
+    waiting : int
+        Documents that this process has taken and not yet stored.
+    version : str
+        Of neardup.
+    """
 
     documents: int
     kept: int
     dropped: int
     freed: int
-    bytes: int = Field(description="On disk, all in all.")
+    bytes: int
     recipe_id: str
     measure: str
-    threshold: Share | None
+    threshold: float | None
     max_distance: int | None
     store: Literal["text", "sketch"]
     scheme: str
@@ -244,11 +243,37 @@ class Stats(_Answer):
     first: datetime | None
     last: datetime | None
     created: datetime
-    waiting: int = Field(description="Documents that this process has taken and not yet stored.")
-    version: str = Field(description="Of neardup.")
+    waiting: int
+    version: str
 
 
-class Health(_Answer):
+@dataclass(frozen=True)
+class Health:
     """A sign of life."""
 
     status: Literal["ok"]
+
+
+def json_response(content: Any, status: int = 200) -> Response:
+    """Return an answer; dataclasses are objects, times RFC 3339."""
+    return Response(
+        orjson.dumps(content, option=orjson.OPT_UTC_Z), status, media_type="application/json"
+    )
+
+
+def describe_fields(schemas: dict[str, Any]) -> None:
+    """Describe the fields of dataclasses by the parameters of their docstrings.
+
+    Parameters
+    ----------
+    schemas : dict
+        The components of an OpenAPI description; changed in place.
+    """
+    for schema in schemas.values():
+        found = _SECTION.search(schema.get("description", ""))
+        if found is None:
+            continue
+        schema["description"] = schema["description"][: found.start()]
+        for names, text in _ENTRY.findall(found[1] + "\n"):
+            for name in names.split(", "):
+                schema["properties"][name].setdefault("description", " ".join(text.split()))

@@ -32,14 +32,13 @@ async def show(request: Request) -> Response:
     found = await store.run(
         lambda: clusters_page(store.index, after=number, limit=_LIMIT, search=search or None)
     )
-    clusters = [{**cluster, "count": cluster["dropped_count"]} for cluster in found["clusters"]]
     return render(
         request,
         "clusters.html",
         here="clusters",
         search=search,
-        clusters=clusters,
-        next_link=_link(search, found["next"]) if found["next"] else "",
+        clusters=found.clusters,
+        next_link=_link(search, found.next) if found.next else "",
         first_link=_link(search) if number else "",
     )
 

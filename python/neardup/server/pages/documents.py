@@ -11,8 +11,8 @@ from fastapi import APIRouter, Request, Response
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
 from neardup.papers.words import Words
+from neardup.server.api.documents import MOST_DROPPED
 from neardup.server.api.request_models import check_id
-from neardup.server.api.serializers import MOST_DROPPED
 from neardup.server.pages.form_fields import field
 from neardup.server.pages.page import page, see
 from neardup.server.pages.rendering import document_link, render
