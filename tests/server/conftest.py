@@ -259,7 +259,7 @@ def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]
 
 
 #: Fixtures that start a service in its own process, for one test or for all tests of a file.
-_PROCESSES = {"serve_process", "serve_really", "running", "service", "shared_two", "two"}
+_PROCESSES = {"serve_process", "serve_for_real", "running", "service", "shared_two", "two"}
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -21,7 +21,7 @@ def serve_settings(settings: dict[str, Any], port: int) -> None:
     uvicorn.run(create_app(_settings(settings)), port=port, log_level="warning")
 
 
-def serve_really(given: dict[str, Any], port: int) -> int:
+def serve_for_real(given: dict[str, Any], port: int) -> int:
     """Serve as the command does, with one address more.
 
     ``/v1/slow`` reads a body and answers once there is a file.
@@ -30,8 +30,8 @@ def serve_really(given: dict[str, Any], port: int) -> int:
         # As the command does.
         signal.signal(number, signal.default_int_handler)
     options = {name: given.pop(name) for name in ("host", "proxy", "stop_seconds") if name in given}
-    if "stranger_seconds" in given:
-        limits._STRANGER_SECONDS = given.pop("stranger_seconds")
+    if "anonymous_seconds" in given:
+        limits._ANONYMOUS_SECONDS = given.pop("anonymous_seconds")
     if "files" in given:
         files = given.pop("files")
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))

@@ -65,7 +65,7 @@ class TestWithoutKeys:
 
 
 class TestKeys:
-    def test_a_stranger(self, guarded):
+    def test_an_anonymous_client(self, guarded):
         for answer in (
             guarded.get("/v1/stats"),
             guarded.post("/v1/documents", json=DOCUMENT),
@@ -76,7 +76,7 @@ class TestKeys:
             assert answer.headers["content-type"] == "application/problem+json"
             assert answer.json()["status"] == 401
 
-    def test_a_stranger_is_told_before_the_body_is_read(self, guarded):
+    def test_an_anonymous_client_is_told_before_the_body_is_read(self, guarded):
         sent = []
 
         def body():

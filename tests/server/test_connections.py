@@ -11,11 +11,11 @@ import pytest
 
 from neardup.server.security.keys import create_key
 from tests import needs
-from tests.server import really
+from tests.server import real_service
 from tests.server.conftest import make_index
 from tests.waiting import PATIENCE, until
 
-serve_really = really.serve_really
+serve_for_real = real_service.serve_for_real
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +52,7 @@ def running(tmp_path_factory):
     """One service for all tests that change nothing in it."""
     folder = tmp_path_factory.mktemp("running")
     settings = {"index": make_index(folder / "news.db"), "workers": 1, "max_body_bytes": 1 << 20}
-    service = really.start_really(folder / "log", settings)
+    service = real_service.start_for_real(folder / "log", settings)
     try:
         service.wait_until_up()
         yield service
@@ -60,28 +60,28 @@ def running(tmp_path_factory):
         service.stop(signal.SIGKILL)
 
 
-class TestStrangers:
+class TestAnonymousClients:
     FORM = (
         b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
         b"Content-Type: application/x-www-form-urlencoded\r\n\r\na"
     )
 
-    def test_they_take_no_place_of_those_with_keys(self, serve_really, tmp_path):
+    def test_they_take_no_place_of_those_with_keys(self, serve_for_real, tmp_path):
         path = tmp_path / "keys.json"
         key, _ = create_key(path, "desk", ["read"])
         # Their time is tested by `TestTime`; here they stay as long as the test looks.
-        running = serve_really(keys=str(path), max_in_flight=4, stranger_seconds=1000)
+        running = serve_for_real(keys=str(path), max_in_flight=4, anonymous_seconds=1000)
         known = {"Authorization": f"Bearer {key}"}
         with ExitStack() as open_ones:
-            strangers = [open_ones.enter_context(connect(running)) for _ in range(40)]
-            for one in strangers:
+            anonymous = [open_ones.enter_context(connect(running)) for _ in range(40)]
+            for one in anonymous:
                 one.sendall(self.FORM)
             # Who is refused is told so before any other ends.
-            waiting = list(strangers)
+            waiting = list(anonymous)
             answers = []
             while len(waiting) > 8:
                 ready, _, _ = select.select(waiting, [], [], PATIENCE)
-                assert ready, f"{len(waiting)} of 40 strangers were let in"
+                assert ready, f"{len(waiting)} of 40 anonymous were let in"
                 waiting = [one for one in waiting if one not in ready]
                 answers += map(until_closed, ready)
             assert running.client.get("/v1/stats", headers=known).status_code == 200
@@ -266,8 +266,8 @@ class TestRealConnections:
             answer = until_closed(connection)
         assert answer.startswith(b"HTTP/1.1 400 ")
 
-    def test_a_damaged_request_does_not_answer_the_one_before(self, serve_really, tmp_path):
-        running = serve_really()
+    def test_a_damaged_request_does_not_answer_the_one_before(self, serve_for_real, tmp_path):
+        running = serve_for_real()
         with connect(running) as connection:
             ask = "POST /v1/slow?until={} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
             connection.sendall(ask.format(tmp_path / "go").encode())
@@ -291,18 +291,18 @@ class TestRealConnections:
         assert all(b"retry-after: 1" in one for one in answers if one.split()[1] == b"429")
         assert running.client.get("/v1/stats").status_code == 200
 
-    def test_more_connections_than_it_may_have(self, serve_really):
-        running = serve_really(files=200)
+    def test_more_connections_than_it_may_have(self, serve_for_real):
+        running = serve_for_real(files=200)
         with ExitStack() as open_ones:
             for _ in range(110):
                 open_ones.enter_context(connect(running))
             until(lambda: running.client.get("/healthz").status_code == 503, "no room")
         until(lambda: running.client.get("/healthz").status_code == 200, "room again")
 
-    def test_the_forwarded_address_counts(self, serve_really, tmp_path):
+    def test_the_forwarded_address_counts(self, serve_for_real, tmp_path):
         path = tmp_path / "keys.json"
         create_key(path, "desk", ["read"])
-        running = serve_really(keys=str(path), stranger_seconds=1000)
+        running = serve_for_real(keys=str(path), anonymous_seconds=1000)
         wrong = {"Authorization": "Bearer wrong"}
 
         def status(address):

@@ -113,7 +113,7 @@ class TestBodies:
         assert client.post(path, content=pieces, headers=kind).status_code == 413
         assert client.post(path, content=form[:-1], headers=kind).status_code == 403
 
-    def test_a_stranger_is_asked_for_a_key_whatever_he_sends(self, keyed):
+    def test_an_anonymous_client_is_asked_for_a_key_whatever_he_sends(self, keyed):
         client, _ = keyed()
         paper = {"file": ("a.txt", b"a" * 200_000)}
         assert client.post("/check", files=paper).status_code == 401
@@ -216,7 +216,7 @@ class TestTime:
         assert took == pytest.approx(30 + 2)
 
     @pytest.mark.parametrize("path", ["/login", "/logout", "/"])
-    def test_strangers_have_little(self, tmp_path, path):
+    def test_anonymous_have_little(self, tmp_path, path):
         async def read(request):
             await request.body()
 
@@ -383,7 +383,7 @@ class TestByClient:
         found = self.ask_together(asked, max_in_flight=8, keys=path)
         assert found == [200] * 4 + [429] * 2 + [200] * 4 + [429]
 
-    def test_strangers_of_one_address(self, tmp_path):
+    def test_anonymous_of_one_address(self, tmp_path):
         path = tmp_path / "keys.json"
         create_key(path, "desk", ["read"])
         asked = [(self.ONE, (), b"")] * 6 + [(self.OTHER, (), b"")]

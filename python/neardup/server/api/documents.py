@@ -178,9 +178,7 @@ def _decisions(made: list[Decision], faults: list[ProblemError | None]) -> Decis
     decided = [
         _decided(one)
         if one.problem is None
-        else Refusal(
-            one.id, cast(Problem, problem(fault or _refused(one, f"documents[{at}].id")))
-        )
+        else Refusal(one.id, cast(Problem, problem(fault or _refused(one, f"documents[{at}].id"))))
         for at, (one, fault) in enumerate(zip(made, faults, strict=True))
     ]
     refused = sum(one.problem is not None for one in made)

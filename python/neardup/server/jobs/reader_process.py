@@ -1,7 +1,7 @@
 """The program that reads one paper, in a process of its own.
 
 Run as a script, so that nothing of the service is loaded: it has no keys, no connection
-to a database and no open socket. A file of a stranger comes on standard input, and one
+to a database and no open socket. A file of an anonymous client comes on standard input, and one
 JSON object goes to standard output: ``{"text": ...}``, ``{"refused": ...}`` or
 ``{"missing": ...}``. Messages are code and values, for the service to say them. Limits of
 memory and time are set before the first byte of the file is looked at.

@@ -158,7 +158,7 @@ def describe(schema: dict[str, Any], *, keys: bool) -> None:
 def identify(request: Request) -> Key | None:
     """Return the key of a request; None where the service asks for none.
 
-    Needs nothing but the head: what a stranger sends is not worth reading.
+    Needs nothing but the head: what an anonymous client sends is not worth reading.
 
     Raises
     ------

@@ -7,8 +7,9 @@ data not read would take the answer with it.
 
 Where keys are asked for, who has none may still see a few addresses, such as that of
 signing in. Such requests have a few places of their own, and little time: however many
-strangers come, they take nothing from those with keys. And of all places one client takes a share
-(`neardup.server.security.clients` says what a client is), so that others are answered, too.
+anonymous clients ask, they take nothing from those with keys. And of all places one client takes
+a share (`neardup.server.security.clients` says what a client is), so that others are answered,
+too.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ _HOST = re.compile(r"(?:[0-9A-Za-z._~%!$&'()*+,;=-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9
 #: Largest such form; also what stands around a file in another.
 _FORM_BYTES = 64 << 10
 #: Requests without a key at once: a share of the places, but enough for a page and what it loads.
-_STRANGERS_SHARE, _LEAST_STRANGERS = 8, 8
+_ANONYMOUS_SHARE, _LEAST_ANONYMOUS = 8, 8
 #: Longest time for those, and for the forms of signing in.
-_STRANGER_SECONDS = 5.0
+_ANONYMOUS_SECONDS = 5.0
 #: Answered however busy the service is: those who watch it need them most then.
 _ALWAYS = frozenset(("/healthz", "/readyz", "/metrics"))
 #: A body must come at least this fast, in bytes a second.
@@ -76,7 +77,7 @@ class Limits:
     Attributes
     ----------
     in_flight : int
-        Requests that are being answered, those of strangers among them.
+        Requests that are being answered, those of anonymous clients among them.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
@@ -84,8 +85,8 @@ class Limits:
         self._settings = settings
         self._room = max(_BODIES * settings.max_body_bytes, _PAPERS * settings.max_upload_bytes)
         self._bytes = 0
-        self._most_strangers = max(settings.max_in_flight // _STRANGERS_SHARE, _LEAST_STRANGERS)
-        self._strangers = 0
+        self._most_anonymous = max(settings.max_in_flight // _ANONYMOUS_SHARE, _LEAST_ANONYMOUS)
+        self._anonymous = 0
         self._clients: dict[str, _Use] = {}
         # A client may always send one paper, as large as papers may be.
         self._client_room = max(
@@ -99,29 +100,29 @@ class Limits:
             await self._app(scope, receive, send)
             return
         most = self._most(scope)
-        key, stranger = self._identified(scope)
+        key, missing_key = self._identified(scope)
         client = client_name(scope, key)
         Request(scope).state.client = client
         request = _Request(scope, most, receive, send)
-        refusal = self._refusal(scope, most, stranger, client)
+        refusal = self._refusal(scope, most, missing_key, client)
         if refusal is not None:
             await request.refuse(scope, refusal)
             return
         seconds = self._settings.request_seconds
-        if stranger is not None or scope["path"] in _SIGNING:
-            seconds = min(seconds, _STRANGER_SECONDS)
+        if missing_key is not None or scope["path"] in _SIGNING:
+            seconds = min(seconds, _ANONYMOUS_SECONDS)
             # Not refused for its length above: who is asked for a key should be told that.
             request.most = min(most, _FORM_BYTES)
         # This machine itself has no share: nobody asks for it.
         use = _Use() if client is None else self._clients.setdefault(client, _Use())
         self.in_flight += 1
-        self._strangers += stranger is not None
+        self._anonymous += missing_key is not None
         use.requests += 1
         try:
             await self._answer(scope, request, seconds, None if client is None else use)
         finally:
             self.in_flight -= 1
-            self._strangers -= stranger is not None
+            self._anonymous -= missing_key is not None
             self._bytes -= request.received
             use.requests -= 1
             use.bytes -= request.received
@@ -187,7 +188,7 @@ class Limits:
             return None, refusal
 
     def _refusal(
-        self, scope: Scope, most: int, stranger: ProblemError | None, client: str | None
+        self, scope: Scope, most: int, missing_key: ProblemError | None, client: str | None
     ) -> ProblemError | None:
         fault = _host_fault(scope) or _length_fault(scope)
         if fault is not None:
@@ -207,14 +208,14 @@ class Limits:
         # Python refuses to read a number of thousands of digits.
         if len(length) > 18 or int(length) > most:
             return _too_large(most)
-        if stranger is not None and scope["path"].startswith(_API):
-            return stranger
+        if missing_key is not None and scope["path"].startswith(_API):
+            return missing_key
         if scope["path"] in _ALWAYS:
             return None
-        if stranger is None:
-            busy, places = self.in_flight - self._strangers, self._settings.max_in_flight
+        if missing_key is None:
+            busy, places = self.in_flight - self._anonymous, self._settings.max_in_flight
         else:
-            busy, places = self._strangers, self._most_strangers
+            busy, places = self._anonymous, self._most_anonymous
         if busy >= places:
             return _busy(429, Message("server.requests_busy", count=busy))
         used = 0 if client not in self._clients else self._clients[client].requests

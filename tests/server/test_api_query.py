@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 import neardup
 from neardup.papers.align import align
 from tests.server.conftest import BRIDGE, FERRY, LIBRARY, Process
-from tests.server.described import check_described
+from tests.server.openapi_checks import check_described
 
 
 @pytest.fixture

@@ -13,17 +13,17 @@ from tests.server.conftest import Process, free_port
 
 
 @pytest.fixture
-def serve_really(index, tmp_path):
-    """Start a service: ``serve_really(max_batch=3)``.
+def serve_for_real(index, tmp_path):
+    """Start a service: ``serve_for_real(max_batch=3)``.
 
-    Keywords are those of `Settings`, and ``proxy``, ``stop_seconds``, ``stranger_seconds`` and
+    Keywords are those of `Settings`, and ``proxy``, ``stop_seconds``, ``anonymous_seconds`` and
     ``files``, how many files the process may open.
     """
     started = []
 
     def start(**settings):
         log = tmp_path / f"really-{len(started)}.log"
-        process = start_really(log, {"index": index, "workers": 1, **settings})
+        process = start_for_real(log, {"index": index, "workers": 1, **settings})
         started.append(process)
         process.wait_until_up()
         return process
@@ -33,7 +33,7 @@ def serve_really(index, tmp_path):
         process.stop(signal.SIGKILL)
 
 
-def start_really(log, settings):
+def start_for_real(log, settings):
     """Start a service with these settings, which writes to a log."""
     port = free_port()
-    return Process(Fork(programs.serve_really, settings, port, stdout=log, stderr=log), port, log)
+    return Process(Fork(programs.serve_for_real, settings, port, stdout=log, stderr=log), port, log)
