@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
-from fastapi.routing import iter_route_contexts
+from fastapi.exceptions import RequestValidationError
 
 from neardup import __version__
 from neardup.server import problems
-from neardup.server.api import check, compare, documents, health, query
-from neardup.server.api.request_models import add_limits
-from neardup.server.api.schemas import describe_fields
+from neardup.server.api import check, compare, documents, health, openapi, query, validation
 from neardup.server.clock import Clock
 from neardup.server.jobs.job_table import JOBS_FILE
 from neardup.server.jobs.queue import Jobs
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fastapi.routing import APIRoute
-    from starlette.routing import BaseRoute
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from neardup.server.settings import Settings
@@ -119,6 +116,7 @@ def create_app(
     app.router.routes.extend(pages.routes)
     # From the inside out: each goes around those before it.
     problems.install(app)
+    app.add_exception_handler(RequestValidationError, validation.answer_validation_error)
     limits.install(app, settings)
     app.add_middleware(
         Sessions,
@@ -158,28 +156,9 @@ class _Described(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         """Return the description by OpenAPI."""
-        if self.openapi_schema is not None:
-            return self.openapi_schema
-        schema = super().openapi()
-        problems.complete(schema)
-        _restore_examples(schema, self.routes)
-        describe_fields(schema["components"]["schemas"])
-        add_limits(schema["components"]["schemas"], self.state.settings)
-        auth.describe(schema, keys=self.state.keys is not None)
-        return schema
-
-
-def _restore_examples(schema: dict[str, Any], routes: Sequence[BaseRoute]) -> None:
-    """Put the examples of answers in once more: FastAPI takes all that is null out of them."""
-    for route in iter_route_contexts(routes):
-        operations = schema["paths"].get(route.path_format, {})
-        for method in (route.methods or ()) if operations else ():
-            described = operations[method.lower()]["responses"]
-            for status, answer in route.responses.items():
-                for kind, content in answer.get("content", {}).items():
-                    if "example" in content:
-                        there = described[str(status)]["content"][kind]
-                        there["example"] = content["example"]
+        if self.openapi_schema is None:
+            openapi.complete(super().openapi(), self.routes, self.state.settings)
+        return super().openapi()
 
 
 class _Heads:

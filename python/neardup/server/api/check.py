@@ -11,11 +11,12 @@ from pydantic import BaseModel, Field
 
 from neardup._engine.messages import Message
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
+from neardup.server.api.openapi import problem_responses
 from neardup.server.jobs.job import JobState
 from neardup.server.jobs.libraries import INDEX
 from neardup.server.jobs.queue import LANGUAGES, Jobs
 from neardup.server.jobs.uploads import read_form, take
-from neardup.server.problems import ProblemError, problem, problem_responses
+from neardup.server.problems import ProblemError, problem
 from neardup.server.security.auth import require
 from neardup.server.security.clients import client_of
 from neardup.server.security.headers import report_policy

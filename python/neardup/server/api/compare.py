@@ -9,9 +9,9 @@ from fastapi import APIRouter, Body, Depends, Request, Response
 import neardup
 from neardup.compare import Comparison
 from neardup.server.api.json_body import JsonRoute
+from neardup.server.api.openapi import problem_responses
 from neardup.server.api.request_models import ComparedTexts, check_text
 from neardup.server.api.schemas import json_response
-from neardup.server.problems import problem_responses
 from neardup.server.security.auth import require
 
 __all__ = ["router"]

@@ -12,6 +12,7 @@ from neardup.exceptions import InputError
 from neardup.index import Decision, Document, NewDocument
 from neardup.index.values import MAX_ID_BYTES
 from neardup.server.api.json_body import JsonRoute
+from neardup.server.api.openapi import problem_responses
 from neardup.server.api.request_models import (
     BatchDocument,
     Posted,
@@ -32,7 +33,7 @@ from neardup.server.api.schemas import (
     RemovedDocuments,
     json_response,
 )
-from neardup.server.problems import ProblemError, problem, problem_responses
+from neardup.server.problems import ProblemError, problem
 from neardup.server.security.auth import require
 
 __all__ = ["MOST_DROPPED", "router"]

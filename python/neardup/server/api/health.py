@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from neardup.server.api.openapi import problem_responses
 from neardup.server.api.schemas import Health, json_response
 from neardup.server.metrics import CONTENT_TYPE
-from neardup.server.problems import problem_responses
 from neardup.server.security.auth import require
 
 __all__ = ["router"]

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Body, Depends, Query, Request, Response
 from neardup import __version__
 from neardup.papers.align import align
 from neardup.server.api.json_body import JsonRoute
+from neardup.server.api.openapi import problem_responses
 from neardup.server.api.request_models import QueryText, check_text
 from neardup.server.api.schemas import (
     Cluster,
@@ -21,7 +22,6 @@ from neardup.server.api.schemas import (
     StatsAnswer,
     json_response,
 )
-from neardup.server.problems import problem_responses
 from neardup.server.security.auth import require
 
 if TYPE_CHECKING:

@@ -29,7 +29,8 @@ from neardup._engine.messages import Message
 from neardup.exceptions import ParameterError
 from neardup.index.values import MAX_ID_BYTES, NUL, check_span, check_time, id_fault
 from neardup.recipe import NAMES
-from neardup.server.problems import ProblemError, invalid_field, unfit
+from neardup.server.api.validation import invalid_field, unfit
+from neardup.server.problems import ProblemError
 from neardup.server.settings import Settings
 
 __all__ = [
@@ -39,7 +40,6 @@ __all__ = [
     "PostedBatch",
     "PostedDocument",
     "QueryText",
-    "add_limits",
     "check_batch",
     "check_id",
     "check_text",
@@ -48,15 +48,6 @@ __all__ = [
 
 #: The longest title, source, search and the like: a line, not a text.
 _LINE = 10_000
-
-#: Limits of the settings, by model and field.
-_BY_SETTINGS = {
-    ("PostedDocument", "text"): ("maxLength", "max_text_characters"),
-    ("QueryText", "text"): ("maxLength", "max_text_characters"),
-    ("ComparedTexts", "a"): ("maxLength", "max_text_characters"),
-    ("ComparedTexts", "b"): ("maxLength", "max_text_characters"),
-    ("PostedBatch", "documents"): ("maxItems", "max_batch"),
-}
 
 
 def _id(value: str) -> str:
@@ -262,9 +253,3 @@ def fault_of(document: BatchDocument, place: str, settings: Settings) -> Problem
     except ProblemError as problem:
         return problem
     return None
-
-
-def add_limits(schemas: dict[str, Any], settings: Settings) -> None:
-    """Write the limits of the settings into the description of the models."""
-    for (model, field), (keyword, limit) in _BY_SETTINGS.items():
-        schemas[model]["properties"][field][keyword] = getattr(settings, limit)

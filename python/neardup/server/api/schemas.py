@@ -1,12 +1,11 @@
 """What clients are answered: dataclasses that are described by pydantic and written by orjson.
 
 Where an answer is a result of the package, it is that dataclass itself; here are the others. The
-description of a field is that of its docstring (`describe_fields`).
+description of a field is that of its docstring (`neardup.server.api.openapi`).
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -33,12 +32,8 @@ __all__ = [
     "Refusal",
     "RemovedDocuments",
     "StatsAnswer",
-    "describe_fields",
     "json_response",
 ]
-
-_SECTION = re.compile(r"\n\nParameters\n-{10}\n(.*)", re.DOTALL)
-_ENTRY = re.compile(r"^(\w[\w, ]*?) : [^\n]*\n((?:    [^\n]*\n?)+)", re.MULTILINE)
 
 
 class Problem(BaseModel):
@@ -259,21 +254,3 @@ def json_response(content: Any, status: int = 200) -> Response:
     return Response(
         orjson.dumps(content, option=orjson.OPT_UTC_Z), status, media_type="application/json"
     )
-
-
-def describe_fields(schemas: dict[str, Any]) -> None:
-    """Describe the fields of dataclasses by the parameters of their docstrings.
-
-    Parameters
-    ----------
-    schemas : dict
-        The components of an OpenAPI description; changed in place.
-    """
-    for schema in schemas.values():
-        found = _SECTION.search(schema.get("description", ""))
-        if found is None:
-            continue
-        schema["description"] = schema["description"][: found.start()]
-        for names, text in _ENTRY.findall(found[1] + "\n"):
-            for name in names.split(", "):
-                schema["properties"][name].setdefault("description", " ".join(text.split()))

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = [
     "SESSION_SECONDS",
     "Scope",
-    "describe",
     "identify",
     "is_allowed",
     "needs_keys",
@@ -134,25 +133,6 @@ def sign_in(request: Request, key: str) -> Key | None:
 def sign_out(request: Request) -> None:
     """End the session of this browser: the answer to the request deletes its cookie."""
     session_of(request).clear()
-
-
-def describe(schema: dict[str, Any], *, keys: bool) -> None:
-    """Make an OpenAPI description say whether keys are needed.
-
-    Parameters
-    ----------
-    schema : dict
-        What FastAPI made; changed in place.
-    keys : bool
-        Whether the service has a file of keys. Without one nothing is asked for.
-    """
-    if keys:
-        return
-    schema.get("components", {}).pop("securitySchemes", None)
-    for path in schema.get("paths", {}).values():
-        for operation in path.values():
-            if isinstance(operation, dict):
-                operation.pop("security", None)
 
 
 def identify(request: Request) -> Key | None:
