@@ -188,10 +188,10 @@ class _Processes(Multiprocess):
     def keep_subprocess_alive(self) -> None:
         before = {process.pid for process in self.processes}
         super().keep_subprocess_alive()
-        for pid in before - {process.pid for process in self.processes}:
+        for pid in before - {process.pid for process in self.processes} - {None}:
             # What it had in flight is not in flight any more, and its checks have ended.
             mark_process_dead(pid)  # type: ignore[no-untyped-call]
-            if pid is not None:
+            with contextlib.suppress(sqlite3.Error):
                 fail_jobs_of(pid, self._jobs)
 
     def handle_hup(self) -> None:

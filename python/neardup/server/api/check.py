@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Annotated, Any, Literal
 
 import anyio.to_thread
-import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import BaseModel, Field
 
 from neardup._engine.messages import Message
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
 from neardup.server.api.openapi import problem_responses
+from neardup.server.api.schemas import Accepted, JobAnswer, Libraries, Library, json_response
 from neardup.server.jobs.job import JobState
 from neardup.server.jobs.libraries import INDEX
 from neardup.server.jobs.queue import LANGUAGES, Jobs
@@ -26,65 +26,9 @@ __all__ = ["router", "state_of"]
 
 router = APIRouter(tags=["papers"], dependencies=[Depends(require("read"))])
 
-_JOB = "0f3a52c19e8b47d6a1c4e07b93d2586f"
-
 Language = Annotated[
     Literal["zh", "en"] | None, Query(description="Of the interface; that of the service if unset.")
 ]
-
-
-class Rates(BaseModel):
-    """Shares of the paper's characters, in [0, 1]."""
-
-    total: float = Field(ge=0, le=1, examples=[0.23])
-    without_quotations: float = Field(ge=0, le=1, examples=[0.19])
-    largest_source: float = Field(ge=0, le=1, examples=[0.11])
-
-
-class JobProblem(BaseModel):
-    """Why a check failed, as a problem document has it."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    code: str | None = None
-    field: str | None = None
-
-
-class Accepted(BaseModel):
-    """A check that was taken."""
-
-    job: str = Field(description="Its id. Who knows it can ask for it.", examples=[_JOB])
-    state: Literal["queued", "failed"]
-    status: str = Field(examples=[f"/v1/check/{_JOB}"])
-    report: str = Field(examples=[f"/v1/check/{_JOB}/report"])
-    report_json: str = Field(examples=[f"/v1/check/{_JOB}/report.json"])
-
-
-class Job(BaseModel):
-    """How far a check is."""
-
-    job: str = Field(examples=[_JOB])
-    paper: str = Field(description="What the client called it.", examples=["论文.docx"])
-    state: Literal["queued", "running", "done", "failed"]
-    progress: float = Field(ge=0, le=1, examples=[0.4])
-    stage: Literal["waiting", "library", "reading", "comparing", "report", "done"]
-    rates: Rates | None = Field(description="Of a check that is done.")
-    problem: JobProblem | None = Field(description="Of a check that failed.")
-
-
-class LibraryListed(BaseModel):
-    """A library that papers can be held against."""
-
-    name: str = Field(examples=["index"])
-    documents: int | None = Field(description="Null where it is not open yet.", examples=[12000])
-
-
-class LibrariesListed(BaseModel):
-    """All libraries."""
-
-    libraries: list[LibraryListed]
 
 
 _FORM: dict[str, Any] = {
@@ -190,36 +134,27 @@ async def post_check(request: Request) -> Response:
     state, language = await _accepted(request)
     where = f"/v1/check/{state.job}"
     asked = f"?language={language}" if language else ""
-    accepted = {
-        "job": state.job,
-        "state": state.state,
-        "status": where,
-        "report": f"{where}/report{asked}",
-        "report_json": f"{where}/report.json",
-    }
-    return _json(accepted, 202, {"Location": where})
+    report = f"{where}/report"
+    answer = json_response(
+        Accepted(state.job, state.state, where, f"{report}{asked}", f"{report}.json"), 202
+    )
+    answer.headers["Location"] = where
+    return answer
 
 
 @router.get(
     "/v1/check/{job}",
     summary="How far is a check?",
-    response_model=Job,
+    response_model=JobAnswer,
     responses=problem_responses(404),
 )
 def get_check(request: Request, job: str) -> Response:
     """Return state and progress of a check, and its rates once it is done."""
     state = state_of(request, job)
-    return _json(
-        {
-            "job": state.job,
-            "paper": state.paper,
-            "state": state.state,
-            "progress": state.progress,
-            "stage": state.stage,
-            "rates": state.rates,
-            "problem": None if state.problem is None else problem(state.problem),
-        }
-    )
+    values = {field.name: getattr(state, field.name) for field in fields(JobAnswer)}
+    if state.problem is not None:
+        values["problem"] = problem(state.problem)
+    return json_response(JobAnswer(**values))
 
 
 @router.get(
@@ -280,13 +215,13 @@ def delete_check(request: Request, job: str) -> Response:
 @router.get(
     "/v1/libraries",
     summary="The libraries that papers can be held against",
-    response_model=LibrariesListed,
+    response_model=Libraries,
     responses=problem_responses(),
 )
 async def get_libraries(request: Request) -> Response:
     """Return their names, and sizes of those that are open."""
     listed = _jobs(request).libraries.listed()
-    return _json({"libraries": [{"name": name, "documents": count} for name, count in listed]})
+    return json_response(Libraries([Library(*one) for one in listed]))
 
 
 def _least(given: str | None) -> int:
@@ -317,10 +252,6 @@ def _check_done(state: JobState) -> None:
     else:
         detail = Message("server.check_not_done")
     raise ProblemError(409, Message("server.title_no_report"), detail)
-
-
-def _json(content: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    return Response(orjson.dumps(content), status, headers, "application/json")
 
 
 def _jobs(request: Request) -> Jobs:

@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field
 from neardup.index import Document, Event, Match
 
 __all__ = [
+    "Accepted",
     "Cluster",
     "ClusterMember",
     "Clusters",
@@ -26,9 +27,13 @@ __all__ = [
     "ExplainedDocument",
     "FoundMatch",
     "Health",
+    "JobAnswer",
+    "Libraries",
+    "Library",
     "Passage",
     "Problem",
     "QueryAnswer",
+    "Rates",
     "Refusal",
     "RemovedDocuments",
     "StatsAnswer",
@@ -247,6 +252,80 @@ class Health:
     """A sign of life."""
 
     status: Literal["ok"]
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A check that was taken.
+
+    Parameters
+    ----------
+    job : str
+        Its id. Who knows it can ask for it.
+    status, report, report_json : str
+        Addresses.
+    """
+
+    job: str
+    state: str
+    status: str
+    report: str
+    report_json: str
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Shares of the paper's characters, in [0, 1]."""
+
+    total: float
+    without_quotations: float
+    largest_source: float
+
+
+@dataclass(frozen=True)
+class JobAnswer:
+    """How far a check is.
+
+    Parameters
+    ----------
+    paper : str
+        What the client called it.
+    progress : float
+        In [0, 1].
+    rates : Rates or None
+        Of a check that is done.
+    problem : Problem or None
+        Of a check that failed.
+    """
+
+    job: str
+    paper: str
+    state: Literal["queued", "running", "done", "failed"]
+    progress: float
+    stage: Literal["waiting", "library", "reading", "comparing", "report", "done"]
+    rates: Rates | None
+    problem: Problem | None
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library that papers can be held against.
+
+    Parameters
+    ----------
+    documents : int or None
+        Null where it is not open yet.
+    """
+
+    name: str
+    documents: int | None
+
+
+@dataclass(frozen=True)
+class Libraries:
+    """All libraries."""
+
+    libraries: list[Library]
 
 
 def json_response(content: Any, status: int = 200) -> Response:

@@ -185,7 +185,7 @@ class JobTable:
             return row
 
 
-def fail_jobs_of(process: int, path: Path) -> None:
+def fail_jobs_of(process: int | None, path: Path) -> None:
     """Note in the file of a service that one of its processes ended without a word."""
     database = _connect(path)
     with database:
