@@ -1,7 +1,7 @@
 """The service: the index over HTTP, for programs and for people.
 
 =============  ======================================================================
-``settings``   what a service is told when it starts, with all limits
+``settings``   the settings of a service, with all limits
 ``app``        the application, put together, started and stopped
 ``running``    one process, or several, that serve until told to stop
 ``store``      the index, opened when needed, away from the event loop

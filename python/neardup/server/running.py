@@ -88,8 +88,8 @@ def serve(
     stop_seconds : int, default=30
         How long requests may take to finish once it is told to stop.
     proxy : str
-        Addresses or networks of proxies that are believed when they say whom they
-        ask for and whether by HTTPS, separated by commas.
+        Addresses or networks of trusted proxies, separated by commas: their headers
+        X-Forwarded-For and X-Forwarded-Proto are used.
     access_log : bool, default=False
         Whether each request is logged.
     started : callable, default=print

@@ -184,7 +184,7 @@ def clusters_page(index: Index, *, after: int, limit: int, search: str | None) -
         for id, match in cluster.dropped[:_MOST_DROPPED]:
             document = there.get(id)
             title = None if document is None else document.title
-            dropped.append(ClusterMember(id, match, title))
+            dropped.append(ClusterMember(id, title, match))
         title, at = (None, None) if keeper is None else (keeper.title, keeper.at)
         page.append(Cluster(cluster.id, title, at, dropped, len(cluster.dropped)))
     more = len(found) > limit

@@ -174,10 +174,12 @@ class ExplainedDocument:
 
 
 @dataclass(frozen=True)
-class ClusterMember(DroppedDocument):
+class ClusterMember:
     """A document that was dropped, with its title."""
 
+    id: str
     title: str | None
+    match: Match
 
 
 @dataclass(frozen=True)
