@@ -245,6 +245,15 @@ class TestTime:
         # And not if it is any slower.
         assert run_virtually(ask, "POST", "/", body, 1.5)[0] == 408
 
+    def test_an_answer_before_the_body_closes_the_connection(self):
+        async def answer(_):
+            return PlainTextResponse("done")
+
+        limits, ask = limited([Route("/", answer, methods=["POST"])])
+        status, headers = run_virtually(ask, "POST", "/", [b"a" * 1000] * 10)
+        assert (status, headers[b"connection"]) == (200, b"close")
+        assert (limits.in_flight, limits._bytes) == (0, 0)
+
     def test_half_an_answer_is_not_mended(self):
         async def stream(_):
             async def pieces():
@@ -316,7 +325,7 @@ class TestAtOnce:
         run_virtually(all_of_them)
         assert sorted(status for status, _ in found) == [200] * 5 + [503] * 4
         assert found[-1][0] == 200
-        assert limits.in_flight == 0
+        assert (limits.in_flight, limits._bytes) == (0, 0)
 
 
 class TestByClient:

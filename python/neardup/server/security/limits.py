@@ -339,8 +339,8 @@ class _Request:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LINGER_SECONDS):
                 while left > 0:
-                    message = await self.receive()
-                    if self.complete:
+                    message = await self._receive()
+                    if not message.get("more_body", False):
                         return
                     left -= len(message["body"])
 
