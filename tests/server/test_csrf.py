@@ -4,7 +4,8 @@ import pytest
 from fastapi import Depends, FastAPI, Request
 
 from neardup.server import problems
-from neardup.server.security import csrf, headers
+from neardup.server.security import csrf
+from neardup.server.security.headers import SecurityHeaders
 from neardup.server.security.sessions import Sessions
 
 
@@ -13,7 +14,7 @@ def page(serve):
     app = FastAPI()
     problems.install(app)
     app.add_middleware(Sessions, secret="secret", max_age=None)
-    headers.install(app)
+    app.add_middleware(SecurityHeaders)
 
     @app.get("/test/form")
     async def form(request: Request):

@@ -18,9 +18,11 @@ from neardup.server.jobs.job_table import JOBS_FILE
 from neardup.server.jobs.queue import Jobs
 from neardup.server.metrics import Measured, Metrics
 from neardup.server.pages import router as pages
-from neardup.server.security import auth, headers, limits
+from neardup.server.security import auth
 from neardup.server.security.failed_keys import FailedKeys
+from neardup.server.security.headers import SecurityHeaders
 from neardup.server.security.keys import Keys
+from neardup.server.security.limits import Limits
 from neardup.server.security.sessions import Sessions
 from neardup.server.store import Store
 from neardup.server.writer import Writer
@@ -117,14 +119,14 @@ def create_app(
     # From the inside out: each goes around those before it.
     problems.install(app)
     app.add_exception_handler(RequestValidationError, validation.answer_validation_error)
-    limits.install(app, settings)
+    app.add_middleware(Limits, settings=settings)
     app.add_middleware(
         Sessions,
         secret=secret or secrets.token_hex(),
         # Without keys there is nothing to sign in to, and a form may stay open for days.
         max_age=None if settings.keys is None else auth.SESSION_SECONDS,
     )
-    headers.install(app)
+    app.add_middleware(SecurityHeaders)
     app.add_middleware(Measured, metrics=app.state.metrics)
     app.add_middleware(_Heads)
     return app

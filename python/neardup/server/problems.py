@@ -1,4 +1,4 @@
-"""What a client is told when something went wrong: one shape for all, of RFC 9457.
+"""Errors as a client sees them, all in the shape of RFC 9457.
 
 ``application/problem+json`` with ``type``, ``title``, ``status``, ``detail``, ``code`` and, where
 one field of the request is at fault, ``field``. No answer shows how the service looks inside:

@@ -218,7 +218,7 @@ def _application(settings: Settings, secret: str, shared: Path | None) -> FastAP
     if shared is not None:
         threading.Thread(target=_stop_with_parent, daemon=True).start()
         if hasattr(signal, "SIGHUP"):
-            # The parent decides; it is told too.
+            # The parent decides; it gets the signal too.
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
     return create_app(settings, shared=shared, secret=secret)
 

@@ -14,13 +14,12 @@ from neardup.server.api.openapi import problem_responses
 from neardup.server.api.schemas import Accepted, JobAnswer, Libraries, Library, json_response
 from neardup.server.jobs.job import JobState
 from neardup.server.jobs.libraries import INDEX
-from neardup.server.jobs.queue import LANGUAGES, Jobs
+from neardup.server.jobs.queue import LANGUAGES
 from neardup.server.jobs.uploads import read_form, take
 from neardup.server.problems import ProblemError, problem
 from neardup.server.security.auth import require
 from neardup.server.security.clients import client_of
 from neardup.server.security.headers import report_policy
-from neardup.server.settings import Settings
 
 __all__ = ["router", "state_of"]
 
@@ -75,7 +74,7 @@ _FORM: dict[str, Any] = {
 
 async def _accepted(request: Request) -> tuple[JobState, str | None]:
     """Take a paper from a form; return the job, and the language that was asked for."""
-    jobs, settings, client = _jobs(request), _settings(request), client_of(request)
+    jobs, settings, client = request.app.state.jobs, request.app.state.settings, client_of(request)
     with jobs.room(client):
         form = await read_form(request)
         try:
@@ -111,7 +110,7 @@ def state_of(request: Request, job: str) -> JobState:
     ProblemError
         404 if there is none with this id.
     """
-    state = _jobs(request).state(job)
+    state: JobState | None = request.app.state.jobs.state(job)
     if state is None:
         raise _gone()
     return state
@@ -169,7 +168,7 @@ def get_check(request: Request, job: str) -> Response:
 def get_report(request: Request, job: str, language: Language = None) -> Response:
     """Return the report of a check that is done."""
     _check_done(state_of(request, job))
-    page = _jobs(request).page(job, language or _settings(request).language)
+    page = request.app.state.jobs.page(job, language or request.app.state.settings.language)
     if page is None:
         raise _gone()
     headers = {"Content-Security-Policy": report_policy(page)}
@@ -191,7 +190,7 @@ def get_report(request: Request, job: str, language: Language = None) -> Respons
 def get_report_json(request: Request, job: str) -> Response:
     """Return the report of a check that is done, to be saved."""
     _check_done(state_of(request, job))
-    report = _jobs(request).report(job)
+    report = request.app.state.jobs.report(job)
     if report is None:
         raise _gone()
     headers = {"Content-Disposition": 'attachment; filename="report.json"'}
@@ -207,7 +206,7 @@ def get_report_json(request: Request, job: str) -> Response:
 )
 def delete_check(request: Request, job: str) -> Response:
     """Remove a check with its report; one that runs is ended."""
-    if not _jobs(request).remove(job):
+    if not request.app.state.jobs.remove(job):
         raise _gone()
     return Response(status_code=204)
 
@@ -220,7 +219,7 @@ def delete_check(request: Request, job: str) -> Response:
 )
 async def get_libraries(request: Request) -> Response:
     """Return their names, and sizes of those that are open."""
-    listed = _jobs(request).libraries.listed()
+    listed = request.app.state.jobs.libraries.listed()
     return json_response(Libraries([Library(*one) for one in listed]))
 
 
@@ -252,13 +251,3 @@ def _check_done(state: JobState) -> None:
     else:
         detail = Message("server.check_not_done")
     raise ProblemError(409, Message("server.title_no_report"), detail)
-
-
-def _jobs(request: Request) -> Jobs:
-    jobs: Jobs = request.app.state.jobs
-    return jobs
-
-
-def _settings(request: Request) -> Settings:
-    settings: Settings = request.app.state.settings
-    return settings

@@ -59,7 +59,7 @@ _TIDY = 30.0
 #: Where the stages of a check begin, as shares of all of it.
 _READING, _COMPARING, _REPORT = 0.02, 0.2, 0.9
 
-#: Progress is written down at steps of this share.
+#: Progress is stored at steps of this share.
 _STEP = 0.02
 
 _FAILED = (500, Message("server.title_internal_error"), Message("server.check_failed"))
@@ -149,7 +149,7 @@ class Jobs:
             thread.start()
 
     async def stop(self, seconds: float = 30.0) -> None:
-        """Stop: what runs is finished, what waits is told so.
+        """Finish what runs, and let what waits fail.
 
         Parameters
         ----------

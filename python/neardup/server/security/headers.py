@@ -15,11 +15,10 @@ from neardup._engine.messages import Message
 from neardup.exceptions import ParameterError
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
     from starlette.types import ASGIApp, Receive, Scope, Send
     from starlette.types import Message as AsgiMessage
 
-__all__ = ["CONTENT_POLICY", "SecurityHeaders", "install", "report_policy"]
+__all__ = ["CONTENT_POLICY", "SecurityHeaders", "report_policy"]
 
 CONTENT_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
@@ -52,7 +51,7 @@ _HEAD_CHARACTERS = 2000
 
 
 class SecurityHeaders:
-    """ASGI middleware that adds the headers to each answer."""
+    """ASGI middleware that adds the headers to each answer; outside of all that may refuse."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -74,14 +73,6 @@ class SecurityHeaders:
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
-
-
-def install(app: Starlette) -> None:
-    """Add the headers to each answer of an application; to be installed last.
-
-    What is added last is outermost, so refusals of `neardup.server.security.limits` have them too.
-    """
-    app.add_middleware(SecurityHeaders)
 
 
 def report_policy(html: str) -> str:

@@ -29,7 +29,7 @@ from neardup.exceptions import InputError, OutputError, ParameterError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["SCOPES", "Key", "Keys", "create_key", "open_keys", "revoke_key"]
+__all__ = ["SCOPES", "Key", "Keys", "create_key", "read_keys", "revoke_key"]
 
 #: What a key may allow; neither includes the other.
 SCOPES = ("read", "write")
@@ -118,11 +118,6 @@ class Keys:
         except InputError:
             self._keys = ()
         self._state = state
-
-
-def open_keys(path: Path | None) -> Keys | None:
-    """Return the keys of a file, or None where no file means that none are needed."""
-    return None if path is None else Keys(path)
 
 
 def read_keys(path: Path) -> list[Key]:

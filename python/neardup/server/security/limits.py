@@ -29,14 +29,13 @@ from neardup.server.security.auth import identify
 from neardup.server.security.clients import client_name
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
     from starlette.types import ASGIApp, Receive, Scope, Send
     from starlette.types import Message as AsgiMessage
 
     from neardup.server.security.keys import Key
     from neardup.server.settings import Settings
 
-__all__ = ["Limits", "install", "is_loopback"]
+__all__ = ["Limits", "is_loopback"]
 
 #: Addresses that take papers.
 UPLOADS = frozenset(("/v1/check", "/check"))
@@ -222,11 +221,6 @@ class Limits:
         if used >= self._settings.of_client(places):
             return _busy(429, Message("server.requests_busy_of_client", count=used))
         return None
-
-
-def install(app: Starlette, settings: Settings) -> None:
-    """Put the limits before an application; to be installed before the headers."""
-    app.add_middleware(Limits, settings=settings)
 
 
 def is_loopback(host: str) -> bool:
