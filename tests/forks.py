@@ -26,8 +26,8 @@ context.set_forkserver_preload(
         "jinja2",
         "neardup.cli",
         "neardup.index.handle",
-        "neardup.server.reading_process",
-        "neardup.server.rendering_process",
+        "neardup.server.jobs.reader_process",
+        "neardup.server.jobs.renderer_process",
         "pandas",
         "psycopg",
         "sqlalchemy.dialects.sqlite",
@@ -108,7 +108,7 @@ def run_command(*arguments: str) -> None:
 def run_script(program: str, *arguments: str) -> None:
     """Run one of the programs of the service that are scripts."""
     sys.argv = [program, *arguments]
-    importlib.import_module(f"neardup.server.{Path(program).stem}").main()
+    importlib.import_module(f"neardup.server.jobs.{Path(program).stem}").main()
 
 
 def _run(

@@ -11,12 +11,13 @@ from neardup._engine.messages import Message
 from neardup._engine.rule import measure_name, rule
 from neardup._engine.text_inputs import checked_text, prepared
 from neardup._engine.validation import check_flag
+from neardup.papers.align import SharedPassage, align
+from neardup.plan import measure_name, rule
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
     from neardup import _core
-    from neardup.papers.align import SharedPassage
 
 
 @dataclass(frozen=True)
@@ -207,8 +208,6 @@ def compare(
             edit_similarity=same,
         )
     if passages:
-        from neardup.papers.align import align
-
         found = replace(found, passages=tuple(align(a, b)))
     return found
 

@@ -17,8 +17,9 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi import FastAPI
 
 import neardup
-from neardup.server import Settings, apart, create_app, jobs, reading
+from neardup.server import Settings, create_app
 from neardup.server.clock import Clock
+from neardup.server.jobs import queue, reader, sandbox
 from tests import forks
 from tests.forks import Fork
 from tests.server import programs
@@ -171,8 +172,8 @@ def _run_in_fork(
     *,
     seconds: float,
     look: Callable[[], None],
-) -> apart.Ended:
-    """Do what `apart.run_apart` does, without a new interpreter."""
+) -> sandbox.ProcessResult:
+    """Do what `sandbox.run_in_sandbox` does, without a new interpreter."""
     given.seek(0)
     with tempfile.TemporaryDirectory() as folder:
         taken, output, said = (Path(folder, name) for name in ("in", "out", "err"))
@@ -181,25 +182,25 @@ def _run_in_fork(
             forks.run_script, program, *arguments, stdin=taken, stdout=output, stderr=said
         )
         try:
-            code = apart._wait(process, seconds, look)
+            code = sandbox._wait(process, seconds, look)
         finally:
             process.kill()
             process.wait()
-        return apart.Ended(code, output.read_bytes(), apart._where(said.read_bytes()))
+        return sandbox.ProcessResult(code, output.read_bytes(), sandbox._where(said.read_bytes()))
 
 
 @pytest.fixture(autouse=True)
 def forked_readers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let services inside this process read papers and make reports in forks."""
-    monkeypatch.setattr(reading, "run_apart", _run_in_fork)
-    monkeypatch.setattr(jobs, "run_apart", _run_in_fork)
+    monkeypatch.setattr(reader, "run_in_sandbox", _run_in_fork)
+    monkeypatch.setattr(queue, "run_in_sandbox", _run_in_fork)
 
 
 @pytest.fixture
 def new_interpreters(forked_readers: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     """Let them do so in new interpreters, as they do for their users."""
-    monkeypatch.setattr(reading, "run_apart", apart.run_apart)
-    monkeypatch.setattr(jobs, "run_apart", apart.run_apart)
+    monkeypatch.setattr(reader, "run_in_sandbox", sandbox.run_in_sandbox)
+    monkeypatch.setattr(queue, "run_in_sandbox", sandbox.run_in_sandbox)
 
 
 @pytest.fixture
@@ -258,7 +259,7 @@ def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]
 
 
 #: Fixtures that start a service in its own process, for one test or for all tests of a file.
-_PROCESSES = {"serve_process", "serve_really", "running", "service", "shared_two", "two"}
+_PROCESSES = {"serve_process", "serve_for_real", "running", "service", "shared_two", "two"}
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -12,7 +12,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from neardup.server import Settings, connections, create_app, limits, running
+from neardup.server import Settings, create_app, running
+from neardup.server.security import limits
 
 
 def serve_settings(settings: dict[str, Any], port: int) -> None:
@@ -20,8 +21,8 @@ def serve_settings(settings: dict[str, Any], port: int) -> None:
     uvicorn.run(create_app(_settings(settings)), port=port, log_level="warning")
 
 
-def serve_really(given: dict[str, Any], port: int) -> int:
-    """Serve as the command does, with its own connections, and one address more.
+def serve_for_real(given: dict[str, Any], port: int) -> int:
+    """Serve as the command does, with one address more.
 
     ``/v1/slow`` reads a body and answers once there is a file.
     """
@@ -29,10 +30,8 @@ def serve_really(given: dict[str, Any], port: int) -> int:
         # As the command does.
         signal.signal(number, signal.default_int_handler)
     options = {name: given.pop(name) for name in ("host", "proxy", "stop_seconds") if name in given}
-    if "head_seconds" in given:
-        connections._HEAD_SECONDS = given.pop("head_seconds")
-    if "stranger_seconds" in given:
-        limits._STRANGER_SECONDS = given.pop("stranger_seconds")
+    if "anonymous_seconds" in given:
+        limits._ANONYMOUS_SECONDS = given.pop("anonymous_seconds")
     if "files" in given:
         files = given.pop("files")
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))

@@ -8,7 +8,7 @@ import pytest
 
 from neardup.server import Settings, create_app
 from tests.server.conftest import LIBRARY, client_of, make_index
-from tests.server.described import check_described
+from tests.server.openapi_checks import check_described
 
 URL = "/v1/documents"
 JSON = {"content-type": "application/json"}

@@ -10,7 +10,7 @@ import pytest
 import neardup
 from neardup.exceptions import IndexUnavailableError
 from tests.server.conftest import BRIDGE, FERRY, LIBRARY
-from tests.server.described import check_described
+from tests.server.openapi_checks import check_described
 
 URL = "/v1/documents"
 

@@ -1,10 +1,14 @@
 """Who is let in, and how."""
 
+import base64
+import json
+
 import pytest
 from fastapi import Depends, Request
 
-from neardup.server import Settings, auth, create_app, csrf
-from neardup.server.keys import create_key, revoke_key
+from neardup.server import Settings, create_app
+from neardup.server.security import auth, csrf
+from neardup.server.security.keys import create_key, revoke_key
 from tests.server.clocks import ManualClock
 
 DOCUMENT = {"id": "new", "text": "渡口的新渡轮今天试航，票价与旧船相同。"}
@@ -61,7 +65,7 @@ class TestWithoutKeys:
 
 
 class TestKeys:
-    def test_a_stranger(self, guarded):
+    def test_an_anonymous_client(self, guarded):
         for answer in (
             guarded.get("/v1/stats"),
             guarded.post("/v1/documents", json=DOCUMENT),
@@ -72,7 +76,7 @@ class TestKeys:
             assert answer.headers["content-type"] == "application/problem+json"
             assert answer.json()["status"] == 401
 
-    def test_a_stranger_is_told_before_the_body_is_read(self, guarded):
+    def test_an_anonymous_client_is_told_before_the_body_is_read(self, guarded):
         sent = []
 
         def body():
@@ -172,14 +176,14 @@ class TestSessions:
         (cookie,) = answer.headers.get_list("set-cookie")
         assert cookie.startswith("neardup_session=")
         assert keys["both"] not in cookie
-        for attribute in ("; Path=/", "; HttpOnly", "; SameSite=Strict", "; Max-Age=43200"):
-            assert attribute in cookie
-        assert "Secure" not in cookie
+        for attribute in ("path=/", "httponly", "samesite=strict", "max-age=43200"):
+            assert f"; {attribute};" in f"{cookie.lower()};"
+        assert "secure" not in cookie.lower()
 
     def test_the_cookie_over_https(self, page, keys):
         page.base_url = "https://news.example"
         (cookie,) = sign_in(page, keys["both"]).headers.get_list("set-cookie")
-        assert cookie.endswith("; Secure")
+        assert cookie.lower().endswith("; secure")
 
     def test_no_session_for_a_wrong_key(self, page):
         answer = sign_in(page, "nonsense")
@@ -209,21 +213,33 @@ class TestSessions:
 
     def test_a_forged_cookie(self, page, keys):
         sign_in(page, keys["read"])
-        digest, ends, signature = page.cookies.get("neardup_session").split(".")
+        content, time, signature = page.cookies.get("neardup_session").split(".")
         page.cookies.clear()
+        session = json.loads(base64.b64decode(content))
         both = next(key for key in page.app.state.keys if key.name == "both")
+        other, longer = (
+            base64.b64encode(json.dumps({**session, **change}).encode()).decode()
+            for change in ({"key": both.digest}, {"ends": session["ends"] + 1})
+        )
         for value in (
-            f"{both.digest}.{ends}.{signature}",
-            f"{digest}.{int(ends) + 1}.{signature}",
-            f"{digest}.{ends}.{signature[:-1]}",
-            f"{digest}.{ends}.",
-            f"{both.digest}.{ends}",
-            f"{both.digest}..",
+            f"{other}.{time}.{signature}",
+            f"{longer}.{time}.{signature}",
+            f"{content}.{time}.{signature[:-1]}",
+            f"{content}.{time}.",
+            f"{content}..{signature}",
+            content,
+            other,
             "..",
             "x",
         ):
             headers = {"Cookie": f"neardup_session={value}"}
             assert page.get("/v1/stats", headers=headers).status_code == 401
+
+    def test_the_token_of_a_form_from_before(self, page, keys):
+        before = page.get("/test/form").json()["token"]
+        sign_in(page, keys["both"])
+        assert page.post("/test/logout", data={csrf.FIELD: before}).status_code == 403
+        assert page.get("/v1/stats").status_code == 200
 
     def test_another_start_knows_no_session(self, page, serve, keys):
         sign_in(page, keys["both"])

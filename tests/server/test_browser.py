@@ -10,7 +10,7 @@ import pypdfium2 as pdfium
 import pytest
 
 import neardup
-from neardup.server.keys import create_key
+from neardup.server.security.keys import create_key
 from tests.browser import Tabs, running
 
 from .conftest import BRIDGE, FERRY, run_service

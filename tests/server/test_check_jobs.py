@@ -5,25 +5,23 @@ import os
 import re
 import signal
 import stat
-import subprocess
-import sys
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from neardup._engine.messages import Message, in_language
-from neardup.exceptions import ParameterError
 from neardup.readers.files import FileText
-from neardup.server import Settings, jobs
-from neardup.server.job_folder import JobFolder, Trouble
-from neardup.server.jobs import Jobs
+from neardup.server import Settings
+from neardup.server.jobs import queue
+from neardup.server.jobs.job import JobError
+from neardup.server.jobs.job_table import JobTable, fail_jobs_of
+from neardup.server.jobs.queue import Jobs
+from neardup.server.jobs.uploads import Upload
 from neardup.server.problems import ProblemError
-from neardup.server.uploads import Upload
 from tests.readers.making import column, docx, paragraph, pdf
 from tests.server.clocks import ManualClock
 from tests.server.conftest import FERRY
@@ -53,7 +51,7 @@ def stuck(monkeypatch):
             look()
         return FileText(OWN + FERRY, "text")
 
-    monkeypatch.setattr(jobs, "read_apart", read_slowly)
+    monkeypatch.setattr(queue, "read_paper", read_slowly)
     go.begun = begun
     yield go
     go.set()
@@ -64,16 +62,25 @@ def working(index):
     """Make the jobs of a process: ``working(max_jobs=2)``; they are stopped at the end."""
     made = []
 
-    def start(*, folder=None, registry=None, threads=1, clock=None, **settings):
+    def start(*, path=None, registry=None, threads=1, clock=None, **settings):
         given = Settings(index=index, workers=1, **settings)
         new = Jobs(given, registry=registry, threads=threads, clock=clock)
-        new.start(folder)
+        new.start(path)
         made.append(new)
         return new
 
     yield start
     for one in made:
         asyncio.run(one.stop(0))
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Open the file of the jobs of `working`."""
+    opened = JobTable(60)
+    opened.open(tmp_path / "jobs.db")
+    yield opened
+    opened.close()
 
 
 def submit(to, paper=None, client=None):
@@ -197,7 +204,7 @@ class TestOverHttp:
         def fail(*_, **__):
             raise RuntimeError("the paper says: " + LONG)
 
-        monkeypatch.setattr(jobs, "check_paper", fail)
+        monkeypatch.setattr(queue, "check_paper", fail)
         state = wait(client, send(client, OWN))
         assert (state["state"], state["problem"]["status"]) == ("failed", 500)
         assert "RuntimeError" not in str(state)
@@ -222,7 +229,7 @@ class TestTime:
         assert found.state(job).state == "running"
         clock.advance(2)
         state = ended(found, job)
-        assert state.problem.status == 422
+        assert state.problem.status_code == 422
         assert "within 600 seconds" in state.problem.detail
 
     def test_results_go(self, working):
@@ -233,8 +240,7 @@ class TestTime:
         clock.advance(3000)
         submit(found)
         assert found.page(job, "zh") is not None
-        # The time of a file is the system's, some seconds after the clock was made.
-        clock.advance(600 + PATIENCE)
+        clock.advance(601)
         submit(found)
         assert found.state(job) is None
         assert found.page(job, "zh") is None
@@ -250,8 +256,8 @@ class TestTime:
 
 
 class TestStop:
-    def test_what_runs_is_finished(self, working, stuck, tmp_path):
-        found = working(folder=tmp_path / "checks")
+    def test_what_runs_is_finished(self, working, stuck, tmp_path, table):
+        found = working(path=tmp_path / "jobs.db")
         running, waiting = submit(found), submit(found)
         assert stuck.begun.wait(PATIENCE)
         with ThreadPoolExecutor() as pool:
@@ -261,36 +267,30 @@ class TestStop:
             assert not stopped.done()
             stuck.set()
             stopped.result()
-        assert found.state(running).state == "done"
+        assert table.get(running).state == "done"
         assert state.state == "failed"
-        assert (state.problem.status, state.problem.title) == (503, "The service stopped")
+        assert (state.problem.status_code, state.problem.title) == (503, "The service stopped")
         with pytest.raises(ProblemError) as caught, found.room():
             pass
         assert caught.value.status_code == 503
 
-    def test_time_is_limited(self, working, stuck, tmp_path):
-        found = working(folder=tmp_path / "checks")
+    def test_time_is_limited(self, working, stuck, tmp_path, table):
+        found = working(path=tmp_path / "jobs.db")
         running = submit(found)
         assert stuck.begun.wait(PATIENCE)
         # What it waits for never comes, so that it stops at all is the limit's doing.
         asyncio.run(found.stop(0.2))
-        assert ended(found, running).problem.title == "The service stopped"
+        assert table.get(running).problem.title == "The service stopped"
 
-    def test_a_folder_of_its_own_goes(self, working):
+    def test_a_service_of_one_process_has_no_file(self, working):
         found = working()
-        ended(found, submit(found))
-        path = found._folder.path
-        assert stat.S_IMODE(path.stat().st_mode) == 0o700
-        assert path.parent == Path(tempfile.gettempdir())
-        asyncio.run(found.stop())
-        assert not path.exists()
+        assert ended(found, submit(found)).state == "done"
+        for folder in {tempfile.gettempdir(), "/var/tmp", "."}:
+            names = os.listdir(folder) if os.path.isdir(folder) else []
+            assert not [name for name in names if name.startswith("etilqs_")]
 
-    def test_never_started(self, index, tmp_path, monkeypatch):
-        temporary = tmp_path / "temporary"
-        temporary.mkdir()
-        monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    def test_never_started(self, index):
         asyncio.run(Jobs(Settings(index=index)).stop())
-        assert list(temporary.iterdir()) == []
 
     @pytest.mark.slow
     def test_a_process(self, serve_process):
@@ -302,9 +302,9 @@ class TestStop:
         assert "Traceback" not in service.log()
 
 
-class TestFolder:
-    def test_another_process_tells(self, working, tmp_path, stuck):
-        first, second = (working(folder=tmp_path / "checks") for _ in range(2))
+class TestTable:
+    def test_another_process_answers(self, working, tmp_path, stuck):
+        first, second = (working(path=tmp_path / "jobs.db") for _ in range(2))
         job = submit(first)
         assert stuck.begun.wait(PATIENCE)
         assert second.state(job).state == "running"
@@ -314,9 +314,10 @@ class TestFolder:
         assert second.report(job) == first.report(job) is not None
         assert second.remove(job)
         assert first.state(job) is None
+        assert first.report(job) is None
 
     def test_another_process_ends_it(self, working, tmp_path, stuck):
-        first, second = (working(folder=tmp_path / "checks") for _ in range(2))
+        first, second = (working(path=tmp_path / "jobs.db") for _ in range(2))
         job = submit(first)
         assert stuck.begun.wait(PATIENCE)
         assert second.remove(job)
@@ -325,98 +326,41 @@ class TestFolder:
         assert stuck.begun.wait(PATIENCE)
         assert first.state(job) is None
 
-    def test_a_process_that_was_killed(self, tmp_path):
-        program = (
-            "import sys, pathlib\n"
-            f"sys.path[:0] = {sys.path!r}\n"
-            "from neardup.server.job_folder import JobFolder\n"
-            "folder = JobFolder(60)\n"
-            "folder.open(pathlib.Path(sys.argv[1]))\n"
-            "print(folder.create('a.txt', 'index').job, flush=True)\n"
-            "sys.stdin.read()\n"
-        )
-        with subprocess.Popen(
-            [sys.executable, "-c", program, str(tmp_path / "checks")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as process:
-            job = process.stdout.readline().strip()
-            mine = JobFolder(60)
-            mine.open(tmp_path / "checks")
-            assert mine.read(job).state == "queued"
-            process.kill()
-            process.wait()
-            state = mine.read(job)
-            assert (state.state, state.problem.status) == ("failed", 503)
-            mine.close()
+    def test_a_process_that_was_killed(self, tmp_path, table):
+        waiting, done = (table.create("a.txt", "index") for _ in range(2))
+        table.save(replace(done, state="done"))
+        fail_jobs_of(os.getpid() + 1, tmp_path / "jobs.db")
+        assert table.get(waiting.job).state == "queued"
+        fail_jobs_of(os.getpid(), tmp_path / "jobs.db")
+        state = table.get(waiting.job)
+        assert (state.state, state.problem.status_code) == ("failed", 503)
+        assert table.get(done.job).state == "done"
 
-    def test_what_was_left_behind_goes(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-        left, alive = JobFolder(60), JobFolder(60)
-        left.open()
-        alive.open()
-        left.create("secret.txt", "index")
-        # As the system does when a process ends.
-        os.close(left._lock)
-        new = JobFolder(60)
-        new.open()
-        assert not left.path.exists()
-        assert alive.path.exists()
-        new.close()
-        alive.close()
-        assert list(tmp_path.iterdir()) == []
+    def test_nobody_else_may_read_it(self, tmp_path, table):
+        table.create("a.txt", "index")
+        assert stat.S_IMODE((tmp_path / "jobs.db").stat().st_mode) == 0o600
 
-    def test_a_folder_that_others_may_open(self, tmp_path):
-        (tmp_path / "checks").mkdir(mode=0o755)
-        (tmp_path / "checks").chmod(0o755)
-        with pytest.raises(ParameterError, match="chmod 700"):
-            JobFolder(60).open(tmp_path / "checks")
+    @pytest.mark.parametrize("job", ["", "..", "/etc", "' OR 1=1 --", "%", "\0", "\udc80"])
+    def test_ids_that_are_none(self, table, job):
+        table.create("a.txt", "index")
+        assert table.get(job) is None
+        assert table.report(job, "zh.html") is None
+        assert not table.exists(job)
 
-    def test_a_folder_that_was_tidied_away(self, tmp_path):
-        folder = JobFolder(60)
-        folder.open(tmp_path / "checks")
-        for one in folder.path.iterdir():
-            one.unlink()
-        folder.path.rmdir()
-        job = folder.create("a.txt", "index").job
-        assert folder.read(job).state == "queued"
-        folder.close()
-
-    @pytest.mark.parametrize("job", ["", ".", "..", "../x", "/etc", "0" * 33, "0" * 32 + "\n"])
-    def test_an_id_is_no_path(self, tmp_path, job):
-        folder = JobFolder(60)
-        folder.open(tmp_path / "checks")
-        (tmp_path / "x").mkdir()
-        assert folder.read(job) is None
-        assert folder.get(job, "zh.html") is None
-        assert not folder.has(job)
-        assert not folder.remove(job)
-        assert (tmp_path / "x").is_dir()
-        folder.close()
-
-    def test_only_files_of_a_report(self, tmp_path):
-        folder = JobFolder(60)
-        folder.open(tmp_path / "checks")
-        job = folder.create("a.txt", "index").job
-        assert folder.get(job, "state.json") is None
-        assert folder.get(job, "../../x") is None
-        folder.close()
-
-    def test_what_is_written_is_read(self, tmp_path):
-        folder = JobFolder(60)
-        folder.open(tmp_path / "checks")
-        state = folder.create("论文.txt", "index")
+    def test_what_is_stored_is_read(self, table):
+        state = table.create("论文.txt", "index")
+        assert table.get(state.job) == state
         detail = Message("server.check_failed_by", reason=Message("server.stops"))
-        trouble = Trouble(422, Message("server.title_stopped"), detail, "file")
-        state = replace(state, state="failed", problem=trouble)
-        assert folder.write(state)
-        found = folder.read(state.job)
-        assert found == state
+        problem = JobError(422, Message("server.title_stopped"), detail, "file")
+        state = replace(state, state="failed", progress=0.5, problem=problem)
+        assert table.save(state)
+        found = table.get(state.job)
+        assert replace(found, problem=None) == replace(state, problem=None)
+        assert vars(found.problem) == vars(problem)
         assert in_language(found.problem.detail, "zh") == in_language(detail, "zh") != detail
-        assert folder.remove(state.job)
-        assert not folder.write(state)
-        folder.close()
+        assert table.remove(state.job)
+        assert not table.save(state)
+        assert not table.remove(state.job)
 
 
 class TestByClient:
@@ -465,67 +409,64 @@ class TestByClient:
 
 class TestStoredReports:
     @pytest.fixture
-    def stored(self, tmp_path):
-        """A folder, and reports in it: ``stored(1000, "one")`` gives the job."""
-        folder = JobFolder(60)
-        folder.open(tmp_path / "checks")
-        made = []
+    def stored(self):
+        """Store a report: ``stored(1000, "one", most=2000)`` gives the job, None if refused."""
+        table = JobTable(60, clock := ManualClock())
+        table.open()
 
-        def store(size, client, *, state="done"):
-            new = folder.create("a.txt", "index", client)
-            (folder.path / new.job / "zh.html").write_bytes(b"a" * (size - 10))
-            (folder.path / new.job / "report.json").write_bytes(b"a" * 10)
-            for file in (folder.path / new.job).iterdir():
-                # One second after the one before.
-                os.utime(file, (1000 + len(made), 1000 + len(made)))
-            folder.write(replace(new, state=state))
-            made.append(new.job)
+        def store(size, client, *, most=10_000, most_of_client=10_000, state="done"):
+            clock.advance(1)
+            new = table.create("a.txt", "index", client)
+            report = {"zh.html": "a" * (size - 10), "report.json": "a" * 10}
+            if not table.save_report(new, report, most=most, most_of_client=most_of_client):
+                return None
+            table.save(replace(new, state=state))
             return new.job
 
-        store.folder = folder
+        store.table = table
         yield store
-        folder.close()
+        table.close()
 
     def left(self, stored, *jobs):
-        return [stored.folder.has(job) for job in jobs]
+        return [stored.table.exists(job) for job in jobs]
 
     def test_the_oldest_of_a_client_go(self, stored):
-        jobs = [stored(100, "one"), stored(100, "other"), stored(100, "one"), stored(150, "one")]
-        assert stored.folder.make_room(jobs[-1], 10_000, 250)
+        jobs = [stored(100, "one"), stored(100, "other"), stored(100, "one")]
+        jobs.append(stored(150, "one", most_of_client=250))
         assert self.left(stored, *jobs) == [False, True, True, True]
 
     def test_at_the_limit_nothing_goes(self, stored):
-        jobs = [stored(100, "one"), stored(100, "one"), stored(50, "other")]
-        assert stored.folder.make_room(jobs[1], 250, 200)
+        jobs = [stored(100, "one"), stored(50, "other")]
+        jobs.append(stored(100, "one", most=250, most_of_client=200))
         assert self.left(stored, *jobs) == [True] * 3
 
     def test_in_all_those_of_the_largest_client_go(self, stored):
-        jobs = [stored(50, "small"), stored(100, "one"), stored(100, "one"), stored(20, "new")]
-        assert stored.folder.make_room(jobs[-1], 200, 10_000)
+        jobs = [stored(50, "small"), stored(100, "one"), stored(100, "one")]
+        jobs.append(stored(20, "new", most=200))
         assert self.left(stored, *jobs) == [True, False, True, True]
 
     def test_this_machine_itself_has_all_of_it(self, stored):
-        jobs = [stored(100, None), stored(100, None), stored(100, None)]
-        assert stored.folder.make_room(jobs[-1], 250, 50)
+        jobs = [stored(100, None), stored(100, None)]
+        jobs.append(stored(100, None, most=250, most_of_client=50))
         assert self.left(stored, *jobs) == [False, True, True]
 
     def test_a_report_that_is_not_done_stays(self, stored):
-        jobs = [stored(100, "one", state="running"), stored(100, "one"), stored(100, "one")]
-        assert stored.folder.make_room(jobs[-1], 10_000, 200)
+        jobs = [stored(100, "one", state="running"), stored(100, "one")]
+        jobs.append(stored(100, "one", most_of_client=200))
         assert self.left(stored, *jobs) == [True, False, True]
 
     def test_one_that_is_too_large(self, stored):
-        jobs = [stored(100, "one"), stored(300, "one")]
-        assert not stored.folder.make_room(jobs[-1], 10_000, 250)
-        assert not stored.folder.make_room(jobs[-1], 250, 10_000)
-        assert self.left(stored, *jobs) == [True, True]
+        job = stored(100, "one")
+        assert stored(300, "one", most_of_client=250) is None
+        assert stored(300, "one", most=250) is None
+        assert stored.table.exists(job)
 
     def test_reports_of_a_service(self, working):
         found = working()
         first = submit(found, client="one")
         ended(found, first)
-        path = found._folder.path / first
-        size = sum((path / name).stat().st_size for name in ("zh.html", "en.html", "report.json"))
+        pages = [found.page(first, language).encode() for language in ("zh", "en")]
+        size = sum(map(len, [*pages, found.report(first)]))
         # Room for one and a half, of which a client has all.
         limited = working(max_report_bytes=size * 3 // 2, client_share=1.0)
         jobs = []
@@ -539,8 +480,8 @@ class TestStoredReports:
         found = working(max_report_bytes=1000)
         job = submit(found, client="one")
         state = ended(found, job)
-        assert (state.problem.status, state.problem.title) == (422, "Report too large")
-        assert sorted(os.listdir(found._folder.path / job)) == ["state.json"]
+        assert (state.problem.status_code, state.problem.title) == (422, "Report too large")
+        assert found.report(job) is None
 
 
 def test_counts(working, stuck):

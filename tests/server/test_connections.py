@@ -1,154 +1,331 @@
-"""How long a connection may keep the service waiting, by a clock that skips waiting."""
+"""Connections: what is refused before a request begins, or while its body comes."""
 
-import asyncio
+import select
+import signal
+import socket
+import threading
+from contextlib import ExitStack
+from pathlib import Path
 
-import anyio
 import pytest
-import uvicorn
-from uvicorn.server import ServerState
 
-from neardup.server.connections import Connection
-from tests.server.clocks import run_virtually
+from neardup.server.security.keys import create_key
+from tests import needs
+from tests.server import real_service
+from tests.server.conftest import make_index
+from tests.waiting import PATIENCE, until
 
-GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
-#: Longer than what a transport takes before it asks to wait.
-ANSWER = b"a" * 200_000
+serve_for_real = real_service.serve_for_real
+
+pytestmark = pytest.mark.slow
 
 
-class Wire(asyncio.Transport):
-    """A transport to a client that takes an answer when the test says so."""
+def memory(pid, *, reset=False):
+    """Return the largest memory that a process had, in bytes; `reset` begins with what it has."""
+    status = Path(f"/proc/{pid}/status")
+    if not status.exists():
+        pytest.skip(needs.LINUX)
+    if reset:
+        (status.parent / "clear_refs").write_text("5")
+    line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) << 10
 
-    def __init__(self):
-        super().__init__()
-        self.lying = self.taken = b""
-        self.cut = False
-        self._closing = self._paused = self._lost = False
-        self.protocol = None
 
-    def take(self):
-        """Take all that lies there."""
-        while self.lying:
-            self.taken, self.lying = self.taken + self.lying, b""
-            if self._paused:
-                self._paused = False
-                self.protocol.resume_writing()
-        if self._closing:
-            self._lose()
+def connect(running):
+    port = int(running.url.rpartition(":")[2])
+    return socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
 
-    def write(self, data):
-        if self._closing:
-            return
-        self.lying += data
-        if len(self.lying) > 65536 and not self._paused:
-            self._paused = True
-            self.protocol.pause_writing()
 
-    def get_write_buffer_size(self):
-        return len(self.lying)
-
-    def close(self):
-        self._closing = True
-        if not self.lying:
-            self._lose()
-
-    def abort(self):
-        self.cut = self._closing = True
-        self.lying = b""
-        self._lose()
-
-    def _lose(self):
-        if self._lost:
-            return
-        self._lost = True
-        asyncio.get_running_loop().call_soon(self.protocol.connection_lost, None)
-
-    def is_closing(self):
-        return self._closing
-
-    def pause_reading(self):
+def until_closed(connection):
+    """Return what comes until the service closes the connection."""
+    parts = []
+    try:
+        while part := connection.recv(65536):
+            parts.append(part)
+    except ConnectionResetError:
         pass
-
-    def resume_reading(self):
-        pass
+    return b"".join(parts)
 
 
-async def answer(_scope, _receive, send):
-    head = [(b"content-length", b"%d" % len(ANSWER))]
-    await send({"type": "http.response.start", "status": 200, "headers": head})
-    await send({"type": "http.response.body", "body": ANSWER})
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    """One service for all tests that change nothing in it."""
+    folder = tmp_path_factory.mktemp("running")
+    settings = {"index": make_index(folder / "news.db"), "workers": 1, "max_body_bytes": 1 << 20}
+    service = real_service.start_for_real(folder / "log", settings)
+    try:
+        service.wait_until_up()
+        yield service
+    finally:
+        service.stop(signal.SIGKILL)
 
 
-def connect(answer_seconds=30):
-    """Connect to an application that answers with `ANSWER`."""
-    config = uvicorn.Config(
-        answer, log_config=None, ws="none", lifespan="off", timeout_keep_alive=65
+class TestAnonymousClients:
+    FORM = (
+        b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
+        b"Content-Type: application/x-www-form-urlencoded\r\n\r\na"
     )
-    wire = Wire()
-    wire.protocol = Connection(config, ServerState(), {}, answer_seconds=answer_seconds)
-    wire.protocol.connection_made(wire)
-    return wire
+
+    def test_they_take_no_place_of_those_with_keys(self, serve_for_real, tmp_path):
+        path = tmp_path / "keys.json"
+        key, _ = create_key(path, "desk", ["read"])
+        # Their time is tested by `TestTime`; here they stay as long as the test looks.
+        running = serve_for_real(keys=str(path), max_in_flight=4, anonymous_seconds=1000)
+        known = {"Authorization": f"Bearer {key}"}
+        with ExitStack() as open_ones:
+            anonymous = [open_ones.enter_context(connect(running)) for _ in range(40)]
+            for one in anonymous:
+                one.sendall(self.FORM)
+            # Who is refused is told so before any other ends.
+            waiting = list(anonymous)
+            answers = []
+            while len(waiting) > 8:
+                ready, _, _ = select.select(waiting, [], [], PATIENCE)
+                assert ready, f"{len(waiting)} of 40 anonymous were let in"
+                waiting = [one for one in waiting if one not in ready]
+                answers += map(until_closed, ready)
+            assert running.client.get("/v1/stats", headers=known).status_code == 200
+            assert running.client.get("/v1/stats").status_code == 401
+            assert running.client.get("/login").status_code == 429
+            assert running.client.get("/healthz").status_code == 200
+            assert {answer.split(b" ", 2)[1] for answer in answers} == {b"429"}
+            assert len(waiting) == 8
+            assert not select.select(waiting, [], [], 0)[0]
+        until(lambda: running.client.get("/login").status_code == 200, "their places to be free")
 
 
-@pytest.mark.parametrize(
-    "sent", [b"", b"\r\n", b"GET / HTT", b"GET / HTTP/1.1\r\nHost: localhost\r\nX-A: b"]
-)
-def test_a_head_that_does_not_come(sent):
-    async def run():
-        wire = connect()
-        if sent:
-            wire.protocol.data_received(sent)
-        await anyio.sleep(9.9)
-        wire.take()
-        assert wire.taken == b""
-        assert not wire.is_closing()
-        await anyio.sleep(0.2)
-        assert wire.is_closing()
-        wire.take()
-        assert wire.taken.startswith(b"HTTP/1.1 408 ")
+class TestRealConnections:
+    @pytest.mark.parametrize("path", ["/v1/documents", "/v1/check", "/check", "/", "/nowhere"])
+    def test_a_gigabyte_without_a_length(self, running, path):
+        running.client.get("/v1/stats")
+        before = memory(running.process.pid, reset=True)
+        sent = 0
+        with connect(running) as connection:
+            head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            connection.sendall(head.encode() + b"Transfer-Encoding: chunked\r\n\r\n")
+            piece = b"40000\r\n" + b"a" * 0x40000 + b"\r\n"
+            try:
+                while sent < 1 << 30:
+                    connection.sendall(piece)
+                    sent += 0x40000
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            answer = until_closed(connection)
+        assert sent < 200 << 20
+        assert memory(running.process.pid) - before < 40 << 20
+        assert not answer or answer.startswith(b"HTTP/1.1 4")
+        assert running.client.get("/healthz").status_code == 200
 
-    run_virtually(run)
+    def test_a_gigabyte_that_is_announced(self, running):
+        with connect(running) as connection:
+            connection.sendall(
+                b"POST /v1/documents HTTP/1.1\r\nHost: localhost\r\n"
+                b"Content-Type: application/json\r\nExpect: 100-continue\r\n"
+                b"Content-Length: 1073741824\r\n\r\n"
+            )
+            answer = until_closed(connection)
+        assert answer.startswith(b"HTTP/1.1 413 ")
+        assert b"100 Continue" not in answer
+        assert b'"status":413' in answer
 
+    def test_the_answer_reaches_who_still_sends(self, running):
+        with connect(running) as connection:
+            connection.sendall(
+                b"POST /v1/documents HTTP/1.1\r\nHost: localhost\r\n"
+                b"Content-Type: application/json\r\nContent-Length: 30000000\r\n\r\n"
+            )
+            connection.sendall(b"a" * 30_000_000)
+            answer = until_closed(connection)
+        assert answer.startswith(b"HTTP/1.1 413 ")
 
-def test_a_head_that_comes_in_time():
-    async def run():
-        wire = connect()
-        for at in range(len(GET)):
-            wire.protocol.data_received(GET[at : at + 1])
-            await anyio.sleep(9.5 / len(GET))
-        wire.take()
-        assert wire.taken.startswith(b"HTTP/1.1 200 ")
-        # Nor does the time of the head count for what follows.
-        await anyio.sleep(9.5)
-        assert not wire.is_closing()
+    def test_a_head_without_end(self, running):
+        before = memory(running.process.pid, reset=True)
+        with connect(running) as connection:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
+            try:
+                for number in range(100_000):
+                    connection.sendall(b"X-%d: " % number + b"a" * 1000 + b"\r\n")
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            until_closed(connection)
+            assert number < 20_000
+        assert memory(running.process.pid) - before < 20 << 20
 
-    run_virtually(run)
+    def test_a_long_head(self, running):
+        head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX: "
+        with connect(running) as connection:
+            connection.sendall(head + b"a" * 60_000 + b"\r\n\r\n")
+            assert until_closed(connection).startswith(b"HTTP/1.1 200 ")
+        with connect(running) as connection:
+            connection.sendall(head + b"a" * 140_000)
+            answer = until_closed(connection)
+        # An answer may be lost on the way to who still sends.
+        assert not answer or answer.startswith(b"HTTP/1.1 400 ")
 
+    def test_trailers_without_end(self, running):
+        before = memory(running.process.pid, reset=True)
+        with connect(running) as connection:
+            connection.sendall(
+                b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\n"
+                b"Transfer-Encoding: chunked\r\n\r\n0\r\n"
+            )
+            try:
+                for number in range(100_000):
+                    connection.sendall(b"X-%d: " % number + b"a" * 1000 + b"\r\n")
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            assert number < 20_000
+        assert memory(running.process.pid) - before < 20 << 20
 
-@pytest.mark.parametrize("end", [b"", b"Connection: close\r\n"])
-def test_who_does_not_read_is_cut(end):
-    async def run():
-        wire = connect()
-        wire.protocol.data_received(GET * 60 + GET[:-2] + end + b"\r\n")
-        await anyio.sleep(29.9)
-        assert wire.lying
-        assert not wire.cut
-        await anyio.sleep(0.2)
-        assert wire.cut
+    @pytest.mark.parametrize(
+        "sent",
+        [
+            b"nonsense\r\n\r\n",
+            b"GET / HTTP/9.9\r\n\r\n",
+            b"\x16\x03\x01\x02\x00\x01\x00",
+            b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"
+            b"Content-Length: 3\r\n\r\n{}",
+            b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n{}",
+        ],
+    )
+    def test_what_is_not_http(self, running, sent):
+        with connect(running) as connection:
+            connection.sendall(sent)
+            answer = until_closed(connection)
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert answer.count(b"HTTP/1.1 ") == 1
+        assert b"server:" not in answer.lower()
 
-    run_virtually(run)
+    @pytest.mark.parametrize(
+        "sent",
+        [
+            b"Host: localhost\r\nHost: localhost",
+            b"Host: evil.example\r\nHost: localhost",
+            b"X-A: b",
+            b"Host: localhost:80@evil.example",
+            b"Host: evil.example:80@localhost",
+        ],
+    )
+    def test_hosts_that_may_be_read_in_two_ways(self, running, sent):
+        with connect(running) as connection:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\n" + sent + b"\r\n\r\n")
+            answer = until_closed(connection)
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert answer.count(b"HTTP/1.1 ") == 1
 
+    @pytest.mark.parametrize(
+        "coding",
+        [
+            b"gzip",
+            b"gzip, chunked",
+            b"chunked, gzip",
+            b"chunked, chunked",
+            b"identity",
+            b"chunked;q=1",
+            b"xchunked",
+            b"chunked,",
+            b"\x0bchunked",
+            b"",
+            b"chunked\r\nTransfer-Encoding: chunked",
+            b"gzip\r\nTransfer-Encoding: chunked",
+        ],
+    )
+    @pytest.mark.parametrize("path", [b"/v1/compare", b"/check", b"/nowhere"])
+    def test_transfer_codings(self, running, path, coding):
+        head = b"POST %s HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: %s\r\n\r\n"
+        with connect(running) as connection:
+            connection.sendall(head % (path, coding) + b"2\r\n{}\r\n0\r\n\r\n")
+            answer = until_closed(connection)
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert answer.count(b"HTTP/1.1 ") == 1
 
-def test_who_reads_and_rests_is_not():
-    async def run():
-        wire = connect()
-        for _ in range(3):
-            wire.protocol.data_received(GET)
-            await anyio.sleep(29.9)
-            wire.take()
-            await anyio.sleep(0)
-            assert wire.taken.endswith(b"\r\n\r\n" + ANSWER)
-            wire.taken = b""
-            await anyio.sleep(30)
-            assert not wire.is_closing()
+    def test_a_transfer_coding_of_an_older_version(self, running):
+        with connect(running) as connection:
+            connection.sendall(self.CHUNKED.replace(b"HTTP/1.1", b"HTTP/1.0") + b"\r\n")
+            answer = until_closed(connection)
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert b"needs HTTP/1.1" in answer
 
-    run_virtually(run)
+    CHUNKED = (
+        b"POST /v1/compare HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Transfer-Encoding: Chunked\r\n\r\n11\r\n" + b'{"a":"x","b":"y"}' + b"\r\n0\r\n"
+    )
+
+    @pytest.mark.parametrize("trailer", [b"", b"Host: evil.example\r\n", b"Content-Type: a/b\r\n"])
+    def test_trailers_are_no_headers(self, running, trailer):
+        with connect(running) as connection:
+            ask = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            connection.sendall(self.CHUNKED + trailer + b"\r\n" + ask)
+            answer = until_closed(connection)
+        assert answer.count(b"HTTP/1.1 200 ") == 2
+
+    def test_a_damaged_chunk(self, running):
+        with connect(running) as connection:
+            connection.sendall(self.CHUNKED.replace(b"\r\n0\r\n", b"\r\nzz\r\n"))
+            answer = until_closed(connection)
+        assert answer.startswith(b"HTTP/1.1 400 ")
+
+    def test_a_damaged_request_does_not_answer_the_one_before(self, serve_for_real, tmp_path):
+        running = serve_for_real()
+        with connect(running) as connection:
+            ask = "POST /v1/slow?until={} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
+            connection.sendall(ask.format(tmp_path / "go").encode())
+            running.wait_until_logged("begun")
+            connection.sendall(b"nonsense\r\n\r\n")
+            (tmp_path / "go").touch()
+            answer = until_closed(connection)
+        assert answer.startswith(b"HTTP/1.1 200 ")
+        assert answer.index(b"slow 0") < answer.index(b"HTTP/1.1 400 ")
+
+    def test_three_hundred_connections(self, running):
+        with ExitStack() as open_ones:
+            connections = [open_ones.enter_context(connect(running)) for _ in range(300)]
+            for connection in connections:
+                connection.sendall(b"GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            answers = [connection.recv(65536) for connection in connections]
+        statuses = [int(answer.split()[1]) for answer in answers]
+        assert len(statuses) == 300
+        assert set(statuses) <= {200, 429}
+        assert statuses.count(200) >= 200
+        assert all(b"retry-after: 1" in one for one in answers if one.split()[1] == b"429")
+        assert running.client.get("/v1/stats").status_code == 200
+
+    def test_more_connections_than_it_may_have(self, serve_for_real):
+        running = serve_for_real(files=200)
+        with ExitStack() as open_ones:
+            for _ in range(110):
+                open_ones.enter_context(connect(running))
+            until(lambda: running.client.get("/healthz").status_code == 503, "no room")
+        until(lambda: running.client.get("/healthz").status_code == 200, "room again")
+
+    def test_the_forwarded_address_counts(self, serve_for_real, tmp_path):
+        path = tmp_path / "keys.json"
+        create_key(path, "desk", ["read"])
+        running = serve_for_real(keys=str(path), anonymous_seconds=1000)
+        wrong = {"Authorization": "Bearer wrong"}
+
+        def status(address):
+            headers = wrong | {"X-Forwarded-For": address}
+            return running.client.get("/v1/stats", headers=headers).status_code
+
+        # The first address may be anybody's invention; the proxy wrote the last one.
+        found = [status(f"198.51.100.{number}, 192.0.2.1") for number in range(6)]
+        assert found == [401] * 5 + [429]
+        assert status("192.0.2.2") == 401
+
+    def test_whoever_goes_leaves_nothing(self, running):
+        def ask_and_go():
+            with connect(running) as connection:
+                connection.sendall(
+                    b"POST /v1/documents HTTP/1.1\r\nHost: localhost\r\n"
+                    b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
+                )
+
+        threads = [threading.Thread(target=ask_and_go) for _ in range(50)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        figure = "neardup_requests_in_flight 1.0"
+        until(lambda: figure in running.client.get("/metrics").text, figure)

@@ -3,14 +3,18 @@
 import pytest
 from fastapi import Depends, FastAPI, Request
 
-from neardup.server import csrf, headers, problems
+from neardup.server import problems
+from neardup.server.security import csrf
+from neardup.server.security.headers import SecurityHeaders
+from neardup.server.security.sessions import Sessions
 
 
 @pytest.fixture
 def page(serve):
     app = FastAPI()
     problems.install(app)
-    headers.install(app)
+    app.add_middleware(Sessions, secret="secret", max_age=None)
+    app.add_middleware(SecurityHeaders)
 
     @app.get("/test/form")
     async def form(request: Request):
@@ -42,8 +46,8 @@ def test_a_form_of_the_page(page):
 
 def test_the_cookie(page):
     (cookie,) = page.get("/test/form").headers.get_list("set-cookie")
-    assert cookie.startswith("neardup_form=")
-    assert cookie.endswith("; Path=/; HttpOnly; SameSite=Strict")
+    assert cookie.startswith("neardup_session=")
+    assert cookie.lower().endswith("; path=/; httponly; samesite=strict")
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "nonsense"])

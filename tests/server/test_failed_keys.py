@@ -2,9 +2,9 @@
 
 import pytest
 
-from neardup.server.clients import network_of
-from neardup.server.failed_keys import FREE, LONGEST, FailedKeys
-from neardup.server.keys import create_key, revoke_key
+from neardup.server.security.clients import network_of
+from neardup.server.security.failed_keys import FREE, LONGEST, FailedKeys
+from neardup.server.security.keys import create_key, revoke_key
 from tests.server import forms
 from tests.server.clocks import ManualClock
 from tests.server.forms import check_page

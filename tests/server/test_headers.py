@@ -4,8 +4,8 @@ import pytest
 
 import neardup
 from neardup.exceptions import ParameterError
-from neardup.papers.report.html import html_report
-from neardup.server.headers import CONTENT_POLICY, report_policy
+from neardup.papers.html import html_report
+from neardup.server.security.headers import CONTENT_POLICY, report_policy
 
 OWN = "本文讨论小镇渡口客流的变化，资料来自作者在两个集日里的观察与记录。"
 COPIED = "县志记载，清末渡口有木船三只，船工九人，光绪二十六年添置铁锚一副，由两岸商户分担费用。"

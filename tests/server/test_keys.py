@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from neardup.exceptions import InputError, OutputError, ParameterError
-from neardup.server.keys import Keys, create_key, open_keys, read_keys, revoke_key
+from neardup.server.security.keys import Keys, create_key, read_keys, revoke_key
 from tests import needs
 
 
@@ -153,7 +153,3 @@ def test_making_many_at_once_loses_none(path):
     for thread in threads:
         thread.join()
     assert len(list(Keys(path))) == 8
-
-
-def test_no_file_means_no_keys():
-    assert open_keys(None) is None

@@ -7,10 +7,11 @@ import pytest
 
 import neardup
 from neardup.exceptions import IndexUnavailableError
-from neardup.server import Settings, libraries
-from neardup.server.libraries import INDEX, Libraries
+from neardup.server import Settings
+from neardup.server.jobs import libraries
+from neardup.server.jobs.job import JobError
+from neardup.server.jobs.libraries import INDEX, Libraries
 from neardup.server.problems import ProblemError
-from neardup.server.reading import CheckFailed
 from tests.server.clocks import ManualClock
 from tests.server.conftest import FERRY
 from tests.server.papers import LONG, OWN, send, wait
@@ -124,16 +125,16 @@ def test_opening_rests(opened, folder, clock, monkeypatch):
 
 def test_a_library_that_is_not_there(opened):
     until_ready(opened, "gone")
-    with pytest.raises(CheckFailed) as caught, opened.use("gone"):
+    with pytest.raises(JobError) as caught, opened.use("gone"):
         pass
-    assert caught.value.trouble.status == 503
-    assert "/no/such" not in caught.value.trouble.detail
+    assert caught.value.status_code == 503
+    assert "/no/such" not in caught.value.detail
 
 
 def test_a_library_that_comes_back(opened, folder, tmp_path):
     folder.rename(tmp_path / "elsewhere")
     until_ready(opened, "papers")
-    with pytest.raises(CheckFailed), opened.use("papers"):
+    with pytest.raises(JobError), opened.use("papers"):
         pass
     (tmp_path / "elsewhere").rename(folder)
     until_ready(opened, "papers")
@@ -143,10 +144,10 @@ def test_a_library_that_comes_back(opened, folder, tmp_path):
 
 def test_an_index_that_is_away_meanwhile(opened):
     until_ready(opened, INDEX)
-    with pytest.raises(CheckFailed) as caught, opened.use(INDEX):
+    with pytest.raises(JobError) as caught, opened.use(INDEX):
         raise IndexUnavailableError("news.db: the connection was lost.")
-    assert caught.value.trouble.status == 503
-    assert "news.db" not in caught.value.trouble.detail
+    assert caught.value.status_code == 503
+    assert "news.db" not in caught.value.detail
     until_ready(opened, INDEX)
     with opened.use(INDEX) as found:
         assert len(found.library) == 3

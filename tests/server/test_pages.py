@@ -436,7 +436,7 @@ def test_a_bug_is_a_page_and_says_nothing(client, monkeypatch, caplog):
     def fails(**_):
         raise RuntimeError(given[0] + FERRY)
 
-    monkeypatch.setattr("neardup.server.pages.comparing._compare", fails)
+    monkeypatch.setattr("neardup.server.pages.compare._compare", fails)
     answer = forms.send(client, "/", a=FERRY, b=FERRY, headers=ENGLISH)
     assert answer.status_code == 500
     check_page(answer)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from neardup.server.keys import create_key
+from neardup.server.security.keys import create_key
 
 from . import forms
 from .conftest import LIBRARY

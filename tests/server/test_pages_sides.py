@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup.server.pages.sides import beside
+from neardup.server.pages.sides import align_sides
 
 NOTICE = (
     "市图书馆将于本周六上午九点重新开放，新馆增加了三百个座位和一间儿童阅览室。\n"
@@ -37,20 +37,20 @@ def marked(side):
 def test_every_character_is_shown_once(head, tail, middle):
     a = f"{head}{NOTICE}{middle}{FERRY}"
     b = f"{FERRY}{tail}{NOTICE.replace('三百', '四百')}{head}"
-    sides = beside(a, b)
+    sides = align_sides(a, b)
     assert text_of(sides.a) == a
     assert text_of(sides.b) == b
 
 
 def test_only_the_edits_are_marked():
-    sides = beside(NOTICE, NOTICE.replace("三百个", "三百五十个").replace("周一", "周二"))
+    sides = align_sides(NOTICE, NOTICE.replace("三百个", "三百五十个").replace("周一", "周二"))
     assert marked(sides.a) == ["一"]
     assert marked(sides.b) == ["五十", "二"]
 
 
 def test_moved_sentences_lead_to_their_own_places():
     a, b = NOTICE + FERRY, FERRY + NOTICE
-    sides = beside(a, b)
+    sides = align_sides(a, b)
     assert len(sides.pieces) == 2
     for piece in sides.pieces:
         one, other = a[piece.begin : piece.end], b[piece.source_begin : piece.source_end]
@@ -63,12 +63,12 @@ def test_moved_sentences_lead_to_their_own_places():
 
 
 def test_short_texts_show_what_they_share():
-    sides = beside("新渡轮下周一试航", "新渡船下周一试航了")
+    sides = align_sides("新渡轮下周一试航", "新渡船下周一试航了")
     assert len(sides.pieces) == 1
     assert marked(sides.b) == ["船"]
 
 
 def test_texts_that_share_nothing():
-    sides = beside("甲乙丙丁", "ABCD")
+    sides = align_sides("甲乙丙丁", "ABCD")
     assert sides.pieces == ()
     assert text_of(sides.a) == "甲乙丙丁"

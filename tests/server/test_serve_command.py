@@ -15,8 +15,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from neardup.server.keys import create_key, read_keys
-from neardup.server.temporary_folders import SERVICE, remove_abandoned
+from neardup.server import running as serving
+from neardup.server.security.keys import create_key, read_keys
 from tests import needs
 from tests.forks import Fork, run_command
 from tests.server.conftest import make_index
@@ -317,26 +317,24 @@ class TestProcesses:
         temporary.mkdir()
         monkeypatch.setenv("TMPDIR", str(temporary))
         two = request.getfixturevalue("two")
-        (folder,) = temporary.glob(f"{SERVICE}*")
-        # The processes of a service that runs keep their folder.
+        (folder,) = temporary.glob("neardup-service-*")
         monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-        remove_abandoned()
-        locks = folder / "checks"
-        until(lambda: len(list(locks.glob(".process-*"))) == 2, "two processes")
+        # As if it had run for some time: its parent holds a lock, so it keeps its folder.
+        os.utime(folder, (0, 0))
+        serving._remove_abandoned()
+        assert (folder / "jobs.db").exists()
         children = self.children(two)
         two.process.kill()
         two.process.wait()
-        # They see that their parent is gone, and give their locks up.
+        # They see that their parent is gone.
         until(
             lambda: not any(os.path.exists(f"/proc/{pid}") for pid in children),
             "processes to end",
         )
-        assert not list(locks.glob(".process-*"))
         with pytest.raises(httpx.ConnectError):
             httpx.get(f"{two.url}/healthz")
         assert "Traceback" not in two.log()
-        assert folder.exists()
-        remove_abandoned()
+        serving._remove_abandoned()
         assert list(temporary.iterdir()) == []
 
 

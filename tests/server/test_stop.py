@@ -11,10 +11,10 @@ import pytest
 
 import neardup
 from tests import needs
-from tests.server import really
+from tests.server import real_service
 from tests.waiting import PATIENCE, until
 
-serve_really = really.serve_really
+serve_for_real = real_service.serve_for_real
 
 pytestmark = [
     pytest.mark.slow,
@@ -40,8 +40,8 @@ def refuses(running):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_request_under_way_is_answered(serve_really, tmp_path, number):
-    running = serve_really(stop_seconds=1000)
+def test_a_request_under_way_is_answered(serve_for_real, tmp_path, number):
+    running = serve_for_real(stop_seconds=1000)
     with ThreadPoolExecutor() as pool:
         asked = pool.submit(slow, running, tmp_path / "go", content=b"abc")
         running.wait_until_logged("begun")
@@ -56,9 +56,9 @@ def test_a_request_under_way_is_answered(serve_really, tmp_path, number):
     assert "Traceback" not in running.log()
 
 
-def test_idle_connections_do_not_hold_it_up(serve_really):
+def test_idle_connections_do_not_hold_it_up(serve_for_real):
     # No limit of time ends them before this test gives up.
-    running = serve_really(stop_seconds=1000, head_seconds=1000)
+    running = serve_for_real(stop_seconds=1000)
     port = int(running.url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port)) as silent:
         silent.sendall(b"GET / HTT")
@@ -66,8 +66,8 @@ def test_idle_connections_do_not_hold_it_up(serve_really):
         assert running.stop() == 0
 
 
-def test_what_takes_longer_than_it_may_is_ended(serve_really, tmp_path):
-    running = serve_really(stop_seconds=1)
+def test_what_takes_longer_than_it_may_is_ended(serve_for_real, tmp_path):
+    running = serve_for_real(stop_seconds=1)
     with ThreadPoolExecutor() as pool:
         asked = pool.submit(slow, running, tmp_path / "never")
         running.wait_until_logged("begun")
@@ -78,8 +78,8 @@ def test_what_takes_longer_than_it_may_is_ended(serve_really, tmp_path):
         assert error is not None or asked.result().status_code >= 500
 
 
-def test_what_was_acknowledged_is_stored(serve_really, index):
-    running = serve_really()
+def test_what_was_acknowledged_is_stored(serve_for_real, index):
+    running = serve_for_real()
     acknowledged, stop = [], threading.Event()
 
     def write(writer):
@@ -110,8 +110,8 @@ def test_what_was_acknowledged_is_stored(serve_really, index):
         assert stored.check() == []
 
 
-def test_the_log_has_no_texts(serve_really):
-    running = serve_really()
+def test_the_log_has_no_texts(serve_for_real):
+    running = serve_for_real()
     secret = "绝密内容不可外传"
     running.client.post("/v1/documents", json={"id": "s", "text": secret * 20})
     running.client.post("/v1/documents", json={"id": "s", "text": secret * 21})
@@ -124,8 +124,8 @@ def test_the_log_has_no_texts(serve_really):
     assert "KeyError" in running.log()
 
 
-def test_a_second_ctrl_c_ends_it_with_the_code_of_an_interrupt(serve_really, tmp_path):
-    running = serve_really(stop_seconds=1000)
+def test_a_second_ctrl_c_ends_it_with_the_code_of_an_interrupt(serve_for_real, tmp_path):
+    running = serve_for_real(stop_seconds=1000)
     with ThreadPoolExecutor() as pool:
         asked = pool.submit(slow, running, tmp_path / "never")
         running.wait_until_logged("begun")

@@ -11,8 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from neardup.server.reading import CheckFailed, read_apart
-from neardup.server.uploads import label_of
+from neardup.server.jobs.job import JobError
+from neardup.server.jobs.reader import read_paper
+from neardup.server.jobs.uploads import label_of
 from tests import needs
 from tests.papers.reports import HOSTILE
 from tests.readers.making import docx, paragraph, pdf
@@ -30,7 +31,7 @@ def apart(data, name="paper.txt", **limits):
     with tempfile.TemporaryFile() as file:
         file.write(data)
         file.flush()
-        return read_apart(file, name, **given)
+        return read_paper(file, name, **given)
 
 
 @pytest.mark.parametrize(
@@ -95,13 +96,13 @@ def test_headings_come_along():
 @pytest.mark.parametrize("kind", [kind for kind in REFUSED if kind != "zip bomb"])
 def test_what_is_refused(kind):
     name, data, said = REFUSED[kind]
-    with pytest.raises(CheckFailed) as caught:
+    with pytest.raises(JobError) as caught:
         apart(data, name)
-    trouble = caught.value.trouble
-    assert (trouble.status, trouble.field) == (422, "file")
-    assert trouble.detail.startswith(f"{name}: must")
-    assert said in trouble.detail
-    assert "Raise" not in trouble.detail
+    error = caught.value
+    assert (error.status_code, error.field) == (422, "file")
+    assert error.detail.startswith(f"{name}: must")
+    assert said in error.detail
+    assert "Raise" not in error.detail
 
 
 @pytest.mark.usefixtures("new_interpreters")
@@ -110,9 +111,9 @@ def test_a_bomb_ends_alone(size):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     data = bomb(size)
     made = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(CheckFailed) as caught:
+    with pytest.raises(JobError) as caught:
         apart(data, "a.docx")
-    assert caught.value.trouble.status == 422
+    assert caught.value.status_code == 422
     # In kilobytes: nothing of it came into this process.
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert after - max(before, made) < 20_000
@@ -120,14 +121,14 @@ def test_a_bomb_ends_alone(size):
 
 @pytest.mark.usefixtures("new_interpreters")
 def test_time_is_limited():
-    with pytest.raises(CheckFailed, match=r"must be readable within 0\.05 seconds"):
+    with pytest.raises(JobError, match=r"must be readable within 0\.05 seconds"):
         apart(LONG.encode(), seconds=0.05)
 
 
 @pytest.mark.usefixtures("new_interpreters")
 @pytest.mark.skipif(sys.platform != "linux", reason=needs.LINUX)
 def test_memory_is_limited():
-    with pytest.raises(CheckFailed, match="moderate memory"):
+    with pytest.raises(JobError, match="moderate memory"):
         apart(docx(paragraph(LONG * 20_000)), "a.docx", memory=8 << 20)
 
 
@@ -137,7 +138,7 @@ def test_a_reader_that_crashes_is_no_crash_of_the_service(tmp_path, monkeypatch)
     program.write_text("#!/bin/sh\nkill -SEGV $$\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setattr(sys, "executable", str(program))
-    with pytest.raises(CheckFailed, match="made its reader fail"):
+    with pytest.raises(JobError, match="made its reader fail"):
         apart(LONG.encode())
 
 
@@ -147,7 +148,7 @@ def test_what_a_crash_leaves_is_no_text(tmp_path, monkeypatch):
     program.write_text("#!/bin/sh\necho '[\"text\"]'\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setattr(sys, "executable", str(program))
-    with pytest.raises(CheckFailed, match="made its reader fail"):
+    with pytest.raises(JobError, match="made its reader fail"):
         apart(LONG.encode())
 
 
@@ -159,7 +160,7 @@ def test_a_reader_knows_no_secrets(tmp_path, monkeypatch):
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setattr(sys, "executable", str(program))
     monkeypatch.setenv("PGPASSWORD", "open sesame")
-    with pytest.raises(CheckFailed):
+    with pytest.raises(JobError):
         apart(LONG.encode(), "secret plan.txt")
     found = seen.read_text()
     assert "paper.txt" in found
@@ -168,7 +169,7 @@ def test_a_reader_knows_no_secrets(tmp_path, monkeypatch):
 
 
 def test_too_long_a_text():
-    with pytest.raises(CheckFailed, match=r"at most 100 characters of text\. Got 101 instead"):
+    with pytest.raises(JobError, match=r"at most 100 characters of text\. Got 101 instead"):
         apart("长".encode() * 101, max_characters=100)
     assert len(apart("长".encode() * 100, max_characters=100).text) == 100
 

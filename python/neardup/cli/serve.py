@@ -80,7 +80,8 @@ def run(
         typer.Option(
             "--proxy",
             metavar="ADDRESS,...",
-            help="Proxies that are believed when they say whom they ask for, and whether by HTTPS.",
+            help="Addresses of trusted proxies: their X-Forwarded-For and X-Forwarded-Proto "
+            "headers are used.",
             rich_help_panel=_SERVICE,
         ),
     ] = "127.0.0.1,::1",
@@ -100,7 +101,7 @@ def run(
     max_in_flight: Annotated[
         int,
         typer.Option(
-            help="Most requests at once in one process; more are told to come again.",
+            help="Most requests at once in one process; further ones get 429 with Retry-After.",
             rich_help_panel=_LIMITS,
         ),
     ] = 256,

@@ -30,7 +30,7 @@ Name = Annotated[
 
 _MODULES = (
     "fastapi",
-    "httptools",
+    "itsdangerous",
     "prometheus_client",
     "python_multipart",
     "sqlalchemy",
@@ -58,7 +58,7 @@ def create(
 ) -> None:
     """Make a key, and print it: it is shown this once and never again."""
     require_server()
-    from neardup.server.keys import create_key
+    from neardup.server.security.keys import create_key
 
     secret, key = create_key(keys, name, scope or ["read"])
     typer.echo(secret)
@@ -68,7 +68,7 @@ def create(
 def list_(keys: File) -> None:
     """List the keys: name, scopes, when made, and the last four characters."""
     require_server()
-    from neardup.server.keys import read_keys
+    from neardup.server.security.keys import read_keys
 
     for key in read_keys(keys):
         typer.echo(f"{key.name}  {','.join(key.scopes)}  {key.created}  ...{key.last}")
@@ -77,7 +77,7 @@ def list_(keys: File) -> None:
 def revoke(name: Name, keys: File) -> None:
     """Revoke a key, at once: running services refuse it from their next request on."""
     require_server()
-    from neardup.server.keys import revoke_key
+    from neardup.server.security.keys import revoke_key
 
     key = revoke_key(keys, name)
     tell(Message("cli.key_revoked", name=key.name, last=key.last))

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import secrets
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
-from fastapi.routing import iter_route_contexts
+from fastapi.exceptions import RequestValidationError
 
-from neardup._engine import __version__
-from neardup.server import auth, headers, limits, problems
+from neardup import __version__
+from neardup.server import problems
+from neardup.server.api import check, compare, documents, health, openapi, query, validation
 from neardup.server.clock import Clock
-from neardup.server.failed_keys import FailedKeys
-from neardup.server.jobs import Jobs
-from neardup.server.keys import Keys
+from neardup.server.jobs.job_table import JOBS_FILE
+from neardup.server.jobs.queue import Jobs
 from neardup.server.metrics import Measured, Metrics
-from neardup.server.models import add_limits
 from neardup.server.pages import router as pages
-from neardup.server.routes import checking, comparing, documents, health, questions
+from neardup.server.security import auth
+from neardup.server.security.failed_keys import FailedKeys
+from neardup.server.security.headers import SecurityHeaders
+from neardup.server.security.keys import Keys
+from neardup.server.security.limits import Limits
+from neardup.server.security.sessions import Sessions
 from neardup.server.store import Store
 from neardup.server.writer import Writer
 
@@ -26,7 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fastapi.routing import APIRoute
-    from starlette.routing import BaseRoute
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from neardup.server.settings import Settings
@@ -44,7 +48,11 @@ Errors are `application/problem+json` (RFC 9457): `code` says for programs what 
 
 
 def create_app(
-    settings: Settings, *, shared: Path | None = None, clock: Clock | None = None
+    settings: Settings,
+    *,
+    shared: Path | None = None,
+    secret: str | None = None,
+    clock: Clock | None = None,
 ) -> FastAPI:
     """Return the application of a service.
 
@@ -54,6 +62,8 @@ def create_app(
     shared : Path or None, default=None
         A private folder that all processes of one service have in common: whichever is asked
         about a check must know of it. None for a service of one process.
+    secret : str or None, default=None
+        What sessions are signed with, the same for all processes of one service. None makes one.
     clock : Clock or None, default=None
         What time is measured with. None takes the system's.
 
@@ -94,12 +104,12 @@ def create_app(
     app.state.clock = clock or Clock()
     app.state.failed_keys = FailedKeys(app.state.clock)
     app.state.jobs = Jobs(settings, registry=app.state.metrics.registry, clock=app.state.clock)
-    app.state.checks_folder = None if shared is None else shared / "checks"
+    app.state.jobs_file = None if shared is None else shared / JOBS_FILE
     for router in (
         documents.router,
-        questions.router,
-        comparing.router,
-        checking.router,
+        query.router,
+        compare.router,
+        check.router,
         health.router,
     ):
         app.include_router(router)
@@ -108,8 +118,15 @@ def create_app(
     app.router.routes.extend(pages.routes)
     # From the inside out: each goes around those before it.
     problems.install(app)
-    limits.install(app, settings)
-    headers.install(app)
+    app.add_exception_handler(RequestValidationError, validation.answer_validation_error)
+    app.add_middleware(Limits, settings=settings)
+    app.add_middleware(
+        Sessions,
+        secret=secret or secrets.token_hex(),
+        # Without keys there is nothing to sign in to, and a form may stay open for days.
+        max_age=None if settings.keys is None else auth.SESSION_SECONDS,
+    )
+    app.add_middleware(SecurityHeaders)
     app.add_middleware(Measured, metrics=app.state.metrics)
     app.add_middleware(_Heads)
     return app
@@ -121,7 +138,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
     state = app.state
     try:
         state.writer.start()
-        state.jobs.start(state.checks_folder)
+        state.jobs.start(state.jobs_file)
         yield
     finally:
         try:
@@ -141,27 +158,9 @@ class _Described(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         """Return the description by OpenAPI."""
-        if self.openapi_schema is not None:
-            return self.openapi_schema
-        schema = super().openapi()
-        problems.complete(schema)
-        _restore_examples(schema, self.routes)
-        add_limits(schema["components"]["schemas"], self.state.settings)
-        auth.describe(schema, keys=self.state.keys is not None)
-        return schema
-
-
-def _restore_examples(schema: dict[str, Any], routes: Sequence[BaseRoute]) -> None:
-    """Put the examples of answers in once more: FastAPI takes all that is null out of them."""
-    for route in iter_route_contexts(routes):
-        operations = schema["paths"].get(route.path_format, {})
-        for method in (route.methods or ()) if operations else ():
-            described = operations[method.lower()]["responses"]
-            for status, answer in route.responses.items():
-                for kind, content in answer.get("content", {}).items():
-                    if "example" in content:
-                        there = described[str(status)]["content"][kind]
-                        there["example"] = content["example"]
+        if self.openapi_schema is None:
+            openapi.complete(super().openapi(), self.routes, self.state.settings)
+        return super().openapi()
 
 
 class _Heads:

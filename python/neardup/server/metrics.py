@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from neardup.index import Decision, Stats
     from neardup.server.store import Store
 
-__all__ = ["CONTENT_TYPE", "Measured", "Metrics"]
+__all__ = ["CONTENT_TYPE", "CheckMetrics", "Measured", "Metrics"]
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -126,6 +126,40 @@ class Metrics:
             counted = CollectorRegistry()
             MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
         return generate_latest(counted) + generate_latest(sizes)
+
+
+class CheckMetrics:
+    """What one process counts of its checks of papers.
+
+    Parameters
+    ----------
+    registry : CollectorRegistry or None, default=None
+        None counts for nobody.
+    """
+
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+        registry = registry or CollectorRegistry()
+        now = Gauge(
+            "neardup_checks",
+            "Checks of papers that wait or run.",
+            ("state",),
+            registry=registry,
+            multiprocess_mode="livesum",
+        )
+        ended = Counter(
+            "neardup_checks_ended", "Checks of papers that ended.", ("outcome",), registry=registry
+        )
+        self._waiting, self._running = now.labels("waiting"), now.labels("running")
+        self._ended = {outcome: ended.labels(outcome) for outcome in ("done", "failed")}
+
+    def now(self, waiting: int, running: int) -> None:
+        """Note how many checks wait and run."""
+        self._waiting.set(waiting)
+        self._running.set(running)
+
+    def ended(self, outcome: str) -> None:
+        """Count one that is done or failed."""
+        self._ended[outcome].inc()
 
 
 class _Sizes(Collector):

@@ -1,4 +1,4 @@
-"""What a client is told when something went wrong: one shape for all, of RFC 9457.
+"""Errors as a client sees them, all in the shape of RFC 9457.
 
 ``application/problem+json`` with ``type``, ``title``, ``status``, ``detail``, ``code`` and, where
 one field of the request is at fault, ``field``. No answer shows how the service looks inside:
@@ -10,14 +10,12 @@ from __future__ import annotations
 import logging
 import re
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from fastapi import FastAPI, HTTPException, Request, Response
-from fastapi.exceptions import RequestValidationError
-from pydantic_core import PydanticCustomError
 from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.routing import Match
 
@@ -31,7 +29,6 @@ from neardup.exceptions import (
     NeardupError,
     ParameterError,
 )
-from neardup.server.answers import Problem
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -40,13 +37,9 @@ if TYPE_CHECKING:
 __all__ = [
     "MEDIA_TYPE",
     "ProblemError",
-    "answers",
-    "complete",
     "install",
-    "invalid_field",
     "problem",
     "response",
-    "unfit",
 ]
 
 MEDIA_TYPE = "application/problem+json"
@@ -58,66 +51,6 @@ _LOG = logging.getLogger("neardup.server")
 
 #: Errors whose message has no text of a document.
 _TELLING = (IndexFormatError, IndexMismatchError, MissingDependencyError)
-
-_INVALID_FIELD = Message("server.title_invalid_field")
-
-#: What Pydantic finds, by its kinds: the sentence for it, and what of its values is in it.
-_FAULTS: dict[str, tuple[str, dict[str, str]]] = {
-    "bool_type": ("server.must_be_flag", {}),
-    "dict_type": ("server.must_be_object", {}),
-    "extra_forbidden": ("server.unknown_field", {}),
-    "greater_than_equal": ("server.must_be_at_least", {"ge": "bound"}),
-    "int_from_float": ("server.must_be_integer_whole", {}),
-    "int_parsing": ("server.must_be_integer_text", {}),
-    "int_parsing_size": ("server.must_be_integer_small", {}),
-    "int_type": ("server.must_be_integer", {}),
-    "less_than_equal": ("server.must_be_at_most", {"le": "bound"}),
-    "list_type": ("server.must_be_list", {}),
-    "literal_error": ("server.must_be_choice", {"expected": "expected"}),
-    "missing": ("server.missing", {}),
-    "model_attributes_type": ("server.must_be_object_of_fields", {}),
-    "posted": ("server.must_be_posted", {}),
-    "string_pattern_mismatch": ("server.must_match", {"pattern": "pattern"}),
-    "string_too_long": ("server.too_long", {"max_length": "count"}),
-    "string_too_short": ("server.too_short", {"min_length": "count"}),
-    "string_type": ("server.must_be_string", {}),
-    "too_short": ("server.empty_list", {}),
-}
-
-#: The kind of what our own checks find.
-_UNFIT = "neardup"
-
-#: What a status means here, for the description of the service.
-_MEANINGS = {
-    400: "The request is not HTTP or JSON as it must be.",
-    401: "A key is needed.",
-    403: "The key does not allow this.",
-    404: "There is nothing under this address.",
-    405: "There is no such method here; the header `Allow` names those that there are.",
-    409: "What is stored does not allow this.",
-    413: "The body is too large.",
-    415: "The body is of another media type.",
-    421: "The request is meant for another host.",
-    422: "A field is not as it must be; `field` names it, `code` says what it is.",
-    429: "Too many requests at once; the header `Retry-After` says when to come again.",
-    500: "The service failed. The log has more.",
-    503: "The index is away, or the service is too busy; the header `Retry-After` says when to"
-    " come again.",
-    504: "The request took too long.",
-}
-
-#: Those that any operation can answer: before it is found, or while it runs.
-_ALWAYS = (400, 405, 421, 429, 500, 503, 504)
-_WITH_BODY = (413, 415, 422)
-
-#: Their header ``Retry-After``, for the description.
-_LATER = (429, 503)
-_RETRY_AFTER = {
-    "Retry-After": {
-        "description": "Seconds after which to send the request again.",
-        "schema": {"type": "integer", "minimum": 1},
-    }
-}
 
 _METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 
@@ -185,63 +118,12 @@ def response(error: ProblemError) -> Response:
     return Response(orjson.dumps(problem(error)), error.status_code, headers, MEDIA_TYPE)
 
 
-def answers(
-    *statuses: int, body: bool = False, key: bool = True
-) -> dict[int | str, dict[str, Any]]:
-    """Describe the problems that an operation can answer, for OpenAPI.
-
-    Parameters
-    ----------
-    *statuses : int
-        Those of its own.
-    body : bool, default=False
-        Whether it takes a body.
-    key : bool, default=True
-        Whether it can ask for a key.
-    """
-    wanted = {*statuses, *_ALWAYS, *(_WITH_BODY if body else ()), *((401, 403) if key else ())}
-    schema = {"$ref": "#/components/schemas/Problem"}
-    return {
-        status: {
-            "description": _MEANINGS[status],
-            "content": {MEDIA_TYPE: {"schema": schema}},
-            **({"headers": _RETRY_AFTER} if status in _LATER else {}),
-        }
-        for status in sorted(wanted)
-    }
-
-
-def complete(schema: dict[str, Any]) -> None:
-    """Describe in an OpenAPI description the problems that any operation can answer.
-
-    Parameters
-    ----------
-    schema : dict
-        What FastAPI made; changed in place.
-    """
-    for methods in schema["paths"].values():
-        for operation in methods.values():
-            described = operation["responses"]
-            wanted = answers(key=False)
-            if "HTTPValidationError" in str(described.get("422")):
-                wanted |= answers(422, key=False)
-                del described["422"]
-            for status, answer in wanted.items():
-                described.setdefault(str(status), answer)
-            operation["responses"] = dict(sorted(described.items()))
-    schemas = schema["components"]["schemas"]
-    schemas["Problem"] = Problem.model_json_schema()
-    for name in ("HTTPValidationError", "ValidationError"):
-        schemas.pop(name, None)
-
-
 def install(app: FastAPI) -> None:
     """Make every error of an app a problem.
 
     Call it before other middleware is added, so that this goes around the answer too.
     """
     app.add_exception_handler(AnyHTTPException, _of_http)
-    app.add_exception_handler(RequestValidationError, _of_validation)
     app.add_exception_handler(ParameterError, _of_input)
     app.add_exception_handler(InputError, _of_input)
     app.add_exception_handler(IndexUnavailableError, _of_index)
@@ -282,89 +164,11 @@ def _methods(request: Request) -> list[str]:
     return found + (["HEAD"] if "GET" in found and "HEAD" not in found else [])
 
 
-async def _of_validation(_: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    first = error.errors()[0]
-    return response(_invalid(first, _field(first["loc"])))
-
-
-def invalid_field(error: Mapping[str, Any], place: str) -> ProblemError:
-    """Return the problem for what Pydantic found in a part of a request.
-
-    Parameters
-    ----------
-    error : mapping
-        One of ``ValidationError.errors()``.
-    place : str
-        Where the part stands in the request, such as ``documents[3]``.
-    """
-    return _invalid(error, f"{place}.{_field(('part', *error['loc']))}")
-
-
-def unfit(code: str, **values: Any) -> PydanticCustomError:
-    """Return the error that a check of a model raises where a value is not as it must be.
-
-    Parameters
-    ----------
-    code : str
-        Of a sentence about ``what``, the field.
-    **values : object
-        What else is in the sentence.
-    """
-    return PydanticCustomError(_UNFIT, "{code}", {"code": code, "values": values})
-
-
-def _invalid(error: Mapping[str, Any], field: str) -> ProblemError:
-    what = Message("server.the_field", field=field) if field else Message("server.the_body")
-    return ProblemError(422, _INVALID_FIELD, _detail(error, what), field or None)
-
-
-def _field(place: Sequence[int | str]) -> str:
-    """Return ``documents[3].text`` for the place that Pydantic gives."""
-    # The first says body, query or path; the second of a body may say which model was meant.
-    named = [*place[1:]]
-    if place[0] == "body" and named and str(named[0]).startswith("<"):
-        del named[0]
-    field = ""
-    for step in named:
-        if isinstance(step, int):
-            field += f"[{step}]"
-        else:
-            field += f".{step}" if field else step
-    return field
-
-
-def _detail(error: Mapping[str, Any], what: Message) -> Message:
-    """Return what Pydantic found, or one of our own checks, about a field or the body."""
-    kind, found = error["type"], error.get("input")
-    context = error.get("ctx", {})
-    if kind == _UNFIT:
-        return Message(context["code"], what=what, **context["values"])
-    values = {"what": what, "got": _got(found)}
-    if kind not in _FAULTS:
-        return Message("server.invalid", said=error["msg"], **values)
-    code, names = _FAULTS[kind]
-    return Message(code, **values, **{name: context[key] for key, name in names.items()})
-
-
-def _got(found: object) -> Message | str:
-    """Return a number as it is, of other values the kind; nothing of texts, which are too long."""
-    if found is None or isinstance(found, str):
-        return ""
-    if isinstance(found, (bool, int, float)):
-        return Message("server.got", found=repr(found)[:30])
-    if isinstance(found, dict):
-        kind = "server.an_object"
-    else:
-        kind = "server.a_list" if isinstance(found, list) else "server.something_else"
-    return Message("server.got_kind", found=Message(kind))
-
-
 async def _of_input(_: Request, error: Exception) -> Response:
     assert isinstance(error, NeardupError)
     detail = error.message
     field = error.values.get("parameter", error.values.get("field"))
-    return response(ProblemError(422, _INVALID_FIELD, detail, field))
+    return response(ProblemError(422, Message("server.title_invalid_field"), detail, field))
 
 
 async def _of_index(_: Request, error: Exception) -> Response:

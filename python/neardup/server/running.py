@@ -16,8 +16,10 @@ import secrets
 import shutil
 import signal
 import socket
+import sqlite3
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -31,12 +33,10 @@ from neardup._engine.messages import Message, system_words
 from neardup._engine.validation import check_whole
 from neardup.exceptions import OutputError, ParameterError
 from neardup.server.app import create_app
-from neardup.server.connections import Addresses, Connection, raise_file_limit
-from neardup.server.keys import read_keys
-from neardup.server.limits import is_loopback
+from neardup.server.jobs.job_table import JOBS_FILE, fail_jobs_of
 from neardup.server.logs import log_config
-from neardup.server.signing import Signer
-from neardup.server.temporary_folders import SERVICE, hold_lock
+from neardup.server.security.keys import read_keys
+from neardup.server.security.limits import is_loopback
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -52,7 +52,14 @@ _KEEP_ALIVE_SECONDS = 65
 #: A process that did not answer its parent for so long is replaced.
 _DEAD_SECONDS = 30
 _START_SECONDS = 60.0
+#: Largest head of a request.
+_HEAD_BYTES = 64 << 10
+#: Files that a process may have open, if the system lets it; half of them are for connections.
+_FILES = 16384
 _METRICS = "PROMETHEUS_MULTIPROC_DIR"
+_FOLDER = "neardup-service-"
+#: Seconds after which a new folder is locked, if its service has not been killed.
+_LOCKED_AFTER = 60.0
 
 
 def serve(
@@ -81,8 +88,8 @@ def serve(
     stop_seconds : int, default=30
         How long requests may take to finish once it is told to stop.
     proxy : str
-        Addresses or networks of proxies that are believed when they say whom they
-        ask for and whether by HTTPS, separated by commas.
+        Addresses or networks of trusted proxies, separated by commas: their headers
+        X-Forwarded-For and X-Forwarded-Proto are used.
     access_log : bool, default=False
         Whether each request is logged.
     started : callable, default=print
@@ -108,20 +115,15 @@ def serve(
     _check_keys(settings, host)
     listener = _listen(host, port)
     address = _address(listener, host)
-    raise_file_limit()
     with listener, _shared_folder(workers) as shared:
         config = uvicorn.Config(
-            partial(_application, settings, secrets.token_bytes(32), shared),
+            partial(_application, settings, secrets.token_hex(), shared),
             factory=True,
             workers=workers,
-            http=cast(
-                "type[Connection]",
-                partial(
-                    Connection,
-                    answer_seconds=settings.request_seconds,
-                    addresses=Addresses(settings.client_share, proxy),
-                ),
-            ),
+            # Strict: of two ways to read a request it takes neither.
+            http="h11",
+            h11_max_incomplete_event_size=_HEAD_BYTES,
+            limit_concurrency=_raise_file_limit() // 2,
             ws="none",
             lifespan="on",
             log_config=log_config(access=access_log),
@@ -137,7 +139,7 @@ def serve(
         announce = partial(started, address)
         if workers == 1:
             return _serve_here(_Server(config, announce), listener)
-        processes = _Processes(config, [listener], announce)
+        processes = _Processes(config, [listener], announce, cast(Path, shared) / JOBS_FILE)
         processes.run()
         return not processes.failed
 
@@ -159,10 +161,15 @@ class _Processes(Multiprocess):
     """Several processes, and their parent that replaces those that die."""
 
     def __init__(
-        self, config: uvicorn.Config, sockets: list[socket.socket], announce: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        sockets: list[socket.socket],
+        announce: Callable[[], None],
+        jobs: Path,
     ) -> None:
         super().__init__(config, sockets)
         self._announce = announce
+        self._jobs = jobs
         self._up = False
 
     @property
@@ -181,9 +188,11 @@ class _Processes(Multiprocess):
     def keep_subprocess_alive(self) -> None:
         before = {process.pid for process in self.processes}
         super().keep_subprocess_alive()
-        for pid in before - {process.pid for process in self.processes}:
-            # What it had in flight is not in flight any more.
+        for pid in before - {process.pid for process in self.processes} - {None}:
+            # What it had in flight is not in flight any more, and its checks have ended.
             mark_process_dead(pid)  # type: ignore[no-untyped-call]
+            with contextlib.suppress(sqlite3.Error):
+                fail_jobs_of(pid, self._jobs)
 
     def handle_hup(self) -> None:
         # The terminal was closed. Keys are read again whenever they change.
@@ -205,15 +214,13 @@ def _serve_here(server: _Server, listener: socket.socket) -> bool:
     return server.started
 
 
-def _application(settings: Settings, secret: bytes, shared: Path | None) -> FastAPI:
+def _application(settings: Settings, secret: str, shared: Path | None) -> FastAPI:
     if shared is not None:
         threading.Thread(target=_stop_with_parent, daemon=True).start()
         if hasattr(signal, "SIGHUP"):
-            # The parent decides; it is told too.
+            # The parent decides; it gets the signal too.
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    app = create_app(settings, shared=shared)
-    app.state.signer = Signer(secret)
-    return app
+    return create_app(settings, shared=shared, secret=secret)
 
 
 def _stop_with_parent() -> None:
@@ -230,10 +237,9 @@ def _shared_folder(workers: int) -> Iterator[Path | None]:
     if workers == 1:
         yield None
         return
-    folder = Path(tempfile.mkdtemp(prefix=SERVICE))
-    # Processes that outlive this one give their own locks up when they end: this lock stays, so
-    # that the next service knows the folder as abandoned.
-    lock = hold_lock(folder, "parent")
+    _remove_abandoned()
+    folder = Path(tempfile.mkdtemp(prefix=_FOLDER))
+    lock = _lock(folder)
     try:
         # Where `neardup.server.metrics` adds up; its library knows no other way to be told.
         os.environ[_METRICS] = str(folder / "metrics")
@@ -241,9 +247,44 @@ def _shared_folder(workers: int) -> Iterator[Path | None]:
         yield folder
     finally:
         del os.environ[_METRICS]
+        lock.close()
         shutil.rmtree(folder, ignore_errors=True)
-        if lock is not None:
-            os.close(lock)
+
+
+def _lock(folder: Path) -> sqlite3.Connection:
+    """Lock a folder as long as this process lives; raise if another process does."""
+    database = sqlite3.connect(folder / "running.db", timeout=0.0, isolation_level=None)
+    try:
+        database.execute("BEGIN EXCLUSIVE")
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def _remove_abandoned() -> None:
+    """Remove folders of services that were killed: reports are nobody else's business."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
+        with contextlib.suppress(OSError, sqlite3.Error):
+            found = folder.lstat()
+            # Another user's cannot be removed; one that is new may be locked in a moment.
+            mine = os.name != "posix" or found.st_uid == os.getuid()
+            if mine and time.time() - found.st_mtime > _LOCKED_AFTER:
+                _lock(folder).close()
+                shutil.rmtree(folder)
+
+
+def _raise_file_limit() -> int:
+    """Let this process open as many files as it needs and the system allows; return how many."""
+    try:
+        import resource
+    except ImportError:
+        return _FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return most
 
 
 def _check_keys(settings: Settings, host: str) -> None:

@@ -1,4 +1,4 @@
-"""What a service is told when it starts."""
+"""The settings of a service."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class Settings:
     max_text_characters : int, default=1000000
         Longest text, in code points.
     max_in_flight : int, default=256
-        Most requests at once in one process; more are told to come again.
+        Most requests at once in one process; further ones get 429 with ``Retry-After``.
     request_seconds : float, default=30.0
         Longest time for one request, but for a check, which is a job.
     client_share : float, default=0.5
         Largest share of each limit that one client may use, above 0 and at most 1: of
-        connections (by address), and of requests, bodies, checks and stored reports (by key,
-        else by address). 1 lets one client use all.
+        requests, bodies, checks and stored reports, by key, else by address. 1 lets one client
+        use all.
     max_jobs : int, default=32
-        Most checks that wait; more are told to come again.
+        Most checks that wait; further ones get 429 with ``Retry-After``.
     job_seconds : float, default=3600.0
         How long the result of a check is kept.
     max_report_bytes : int, default=1073741824

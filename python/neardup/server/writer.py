@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Writer"]
 
-#: Documents that may wait for the store; more are told to come again. With a database that
-#: hangs, all that is sent would pile up else.
+#: Documents that may wait for the store; further ones get 503. Otherwise all that is sent would
+#: pile up while a database hangs.
 MOST_WAITING = 20_000
 
 #: How long a service that stops waits for the store.

@@ -3,16 +3,16 @@
 ====================  ==========================================================
 ``page``              what every page does: let in, read a form, show errors
 ``rendering``         a page from its template; ``words``, ``assets``
-``given``             what a form has: fields, texts, files
+``form_fields``       what a form has: fields, texts, files
 ``sides``             two texts beside each other
-``comparing``         ``/``: compare two texts
-``asking``            ``/ask``: has the index this text? and add it
-``checking``          ``/check``: a paper against a library
+``compare``           ``/``: compare two texts
+``query``             ``/ask``: has the index this text? and add it
+``check``             ``/check``: a paper against a library
 ``clusters``          ``/clusters``: what was dropped for what
 ``documents``         ``/documents/ID``: a document, its history, its undoing
 ``status``            ``/status``: sizes, rates, limits
-``signing_in``        ``/login``, ``/logout``
-``unknown``           all other addresses
+``login``             ``/login``, ``/logout``
+``not_found``         all other addresses
 ====================  ==========================================================
 
 Pages call what the routes of the API call, not the API itself. All works without
@@ -25,21 +25,21 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from neardup.server.pages import (
-    asking,
     assets,
-    checking,
+    check,
     clusters,
-    comparing,
+    compare,
     documents,
-    signing_in,
+    login,
+    query,
     status,
 )
-from neardup.server.pages.unknown import UnknownPage
+from neardup.server.pages.not_found import UnknownPage
 
 __all__ = ["router"]
 
 router = APIRouter()
-for _part in (comparing, asking, checking, clusters, documents, status, signing_in):
+for _part in (compare, query, check, clusters, documents, status, login):
     router.include_router(_part.router)
 router.add_api_route("/static/{name}", assets.serve, include_in_schema=False)
 # It takes every address that is left: the router has to be the last of the application.

@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request, Response
 
+from neardup.server.api.query import clusters_page
 from neardup.server.pages.page import page
 from neardup.server.pages.rendering import render
-from neardup.server.routes.questions import clusters_page
 
 __all__ = ["router"]
 
@@ -32,14 +32,13 @@ async def show(request: Request) -> Response:
     found = await store.run(
         lambda: clusters_page(store.index, after=number, limit=_LIMIT, search=search or None)
     )
-    clusters = [{**cluster, "count": cluster["dropped_count"]} for cluster in found["clusters"]]
     return render(
         request,
         "clusters.html",
         here="clusters",
         search=search,
-        clusters=clusters,
-        next_link=_link(search, found["next"]) if found["next"] else "",
+        clusters=found.clusters,
+        next_link=_link(search, found.next) if found.next else "",
         first_link=_link(search) if number else "",
     )
 

@@ -16,10 +16,10 @@ from starlette.requests import ClientDisconnect
 
 from neardup._engine.messages import Message, in_language
 from neardup.exceptions import IndexUnavailableError, ParameterError
-from neardup.server import auth, csrf
 from neardup.server.pages.rendering import render
 from neardup.server.pages.words import language_of_request
 from neardup.server.problems import RETRY_SECONDS, ProblemError
+from neardup.server.security import auth, csrf
 
 __all__ = ["error_page", "page", "see"]
 

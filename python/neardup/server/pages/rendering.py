@@ -12,11 +12,10 @@ import orjson
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
-from neardup.papers.report.templating import environment
-from neardup.server import auth, csrf
-from neardup.server.headers import set_cookie
+from neardup.papers.templating import environment
 from neardup.server.pages.assets import asset
 from neardup.server.pages.words import COOKIE, language_of_request, other, page_words
+from neardup.server.security import auth, csrf
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -63,8 +62,6 @@ def render(
         the language sends again.
     """
     spoken = language_of_request(request, language)
-    if spoken in (language, request.query_params.get("language")):
-        set_cookie(request, COOKIE, spoken, seconds=_YEAR)
     is_result = status == 200 and values.get("again")
     # A result that varied with the cookie would be lost with each cookie that is set.
     caching = {"Cache-Control": RESULT} if is_result else {"Vary": "Accept-Language, Cookie"}
@@ -82,7 +79,7 @@ def render(
             **values,
         )
     )
-    return HTMLResponse(
+    answer = HTMLResponse(
         # A lone surrogate in what somebody sent: nothing else can be made of it.
         page.encode("utf-8", "replace"),
         status,
@@ -91,6 +88,10 @@ def render(
             **caching,
         },
     )
+    if spoken in (language, request.query_params.get("language")):
+        https = request.url.scheme == "https"
+        answer.set_cookie(COOKIE, spoken, _YEAR, httponly=True, secure=https, samesite="strict")
+    return answer
 
 
 def document_link(id: str, **query: str) -> str:

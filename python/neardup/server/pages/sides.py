@@ -12,7 +12,7 @@ from neardup.papers.report.escaping import language_of
 from neardup.papers.report.marking import Marks, Run, mark
 from neardup.papers.report.results import Piece
 
-__all__ = ["Part", "Side", "Sides", "beside"]
+__all__ = ["Part", "Side", "Sides", "align_sides"]
 
 # In texts this short, in code points, a few words in common are worth showing.
 _SHORT = 200
@@ -87,7 +87,7 @@ class Sides:
     pieces: tuple[Piece, ...]
 
 
-def beside(a: str, b: str) -> Sides:
+def align_sides(a: str, b: str) -> Sides:
     """Align two texts, and mark what they share.
 
     Parameters
@@ -100,7 +100,7 @@ def beside(a: str, b: str) -> Sides:
 
     Examples
     --------
-    >>> sides = beside("渡口的新渡轮下周一试航", "渡口的新渡船下周一试航")
+    >>> sides = align_sides("渡口的新渡轮下周一试航", "渡口的新渡船下周一试航")
     >>> [[part.text for part in sides.b.parts(run)] for run in sides.b.marks.runs()]
     [['渡口的新渡', '船', '下周一试航']]
     """

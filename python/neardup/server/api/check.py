@@ -1,0 +1,253 @@
+"""Checks of papers over HTTP: send one, ask how far it is, fetch the report."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Annotated, Any, Literal
+
+import anyio.to_thread
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from neardup._engine.messages import Message
+from neardup.papers.align import LEAST, LONGEST, SHORTEST
+from neardup.server.api.openapi import problem_responses
+from neardup.server.api.schemas import Accepted, JobAnswer, Libraries, Library, json_response
+from neardup.server.jobs.job import JobState
+from neardup.server.jobs.libraries import INDEX
+from neardup.server.jobs.queue import LANGUAGES
+from neardup.server.jobs.uploads import read_form, take
+from neardup.server.problems import ProblemError, problem
+from neardup.server.security.auth import require
+from neardup.server.security.clients import client_of
+from neardup.server.security.headers import report_policy
+
+__all__ = ["router", "state_of"]
+
+router = APIRouter(tags=["papers"], dependencies=[Depends(require("read"))])
+
+Language = Annotated[
+    Literal["zh", "en"] | None, Query(description="Of the interface; that of the service if unset.")
+]
+
+
+_FORM: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file", "library"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "file": {
+                            "type": "string",
+                            "format": "binary",
+                            "description": "The paper: .docx, .pdf, .txt, .md or .html."
+                            " Its name is a label, nothing else.",
+                        },
+                        "library": {
+                            "type": "string",
+                            "description": "A name that GET /v1/libraries lists.",
+                            "examples": [INDEX],
+                        },
+                        "least": {
+                            "type": "integer",
+                            "minimum": SHORTEST,
+                            "maximum": LONGEST,
+                            "default": LEAST,
+                            "description": "Chinese characters that a passage has at least in"
+                            " common with its source; of an alphabet twice as many letters.",
+                        },
+                        "language": {
+                            "type": "string",
+                            "enum": list(LANGUAGES),
+                            "description": "Language of the report that `report` names.",
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+async def _accepted(request: Request) -> tuple[JobState, str | None]:
+    """Take a paper from a form; return the job, and the language that was asked for."""
+    jobs, settings, client = request.app.state.jobs, request.app.state.settings, client_of(request)
+    with jobs.room(client):
+        form = await read_form(request)
+        try:
+            upload, fields = await take(
+                form,
+                "file",
+                max_bytes=settings.max_upload_bytes,
+                others=("library", "least", "language"),
+            )
+        finally:
+            await form.close()
+        try:
+            library = fields.get("library")
+            if not library:
+                raise _invalid("library", Message("server.library_missing"))
+            least = _least(fields.get("least"))
+            language = fields.get("language") or None
+            if language is not None and language not in LANGUAGES:
+                choices = ", ".join(LANGUAGES)
+                raise _invalid("language", Message("server.language_unknown", choices=choices))
+        except ProblemError:
+            upload.close()
+            raise
+        state = await anyio.to_thread.run_sync(jobs.submit, upload, library, least, client)
+        return state, language
+
+
+def state_of(request: Request, job: str) -> JobState:
+    """Return how far a job is.
+
+    Raises
+    ------
+    ProblemError
+        404 if there is none with this id.
+    """
+    state: JobState | None = request.app.state.jobs.state(job)
+    if state is None:
+        raise _gone()
+    return state
+
+
+@router.post(
+    "/v1/check",
+    status_code=202,
+    summary="Hold a paper against a library",
+    response_model=Accepted,
+    responses=problem_responses(404, body=True),
+    openapi_extra=_FORM,
+)
+async def post_check(request: Request) -> Response:
+    """Take a paper; the answer names where to ask how far the check is.
+
+    What the file is its bytes say. It is read when its turn comes, so a file that cannot
+    be read makes a check that failed.
+    """
+    state, language = await _accepted(request)
+    where = f"/v1/check/{state.job}"
+    asked = f"?language={language}" if language else ""
+    report = f"{where}/report"
+    answer = json_response(
+        Accepted(state.job, state.state, where, f"{report}{asked}", f"{report}.json"), 202
+    )
+    answer.headers["Location"] = where
+    return answer
+
+
+@router.get(
+    "/v1/check/{job}",
+    summary="How far is a check?",
+    response_model=JobAnswer,
+    responses=problem_responses(404),
+)
+def get_check(request: Request, job: str) -> Response:
+    """Return state and progress of a check, and its rates once it is done."""
+    state = state_of(request, job)
+    values = {field.name: getattr(state, field.name) for field in fields(JobAnswer)}
+    if state.problem is not None:
+        values["problem"] = problem(state.problem)
+    return json_response(JobAnswer(**values))
+
+
+@router.get(
+    "/v1/check/{job}/report",
+    summary="The report of a check, as a page",
+    response_class=Response,
+    responses={
+        **problem_responses(404, 409, 422),
+        200: {"description": "A page that needs nothing else.", "content": {"text/html": {}}},
+    },
+)
+def get_report(request: Request, job: str, language: Language = None) -> Response:
+    """Return the report of a check that is done."""
+    _check_done(state_of(request, job))
+    page = request.app.state.jobs.page(job, language or request.app.state.settings.language)
+    if page is None:
+        raise _gone()
+    headers = {"Content-Security-Policy": report_policy(page)}
+    return Response(page, headers=headers, media_type="text/html; charset=utf-8")
+
+
+@router.get(
+    "/v1/check/{job}/report.json",
+    summary="The report of a check, with all offsets",
+    response_class=Response,
+    responses={
+        **problem_responses(404, 409),
+        200: {
+            "description": "Offsets count code points.",
+            "content": {"application/json": {"schema": {"type": "object"}}},
+        },
+    },
+)
+def get_report_json(request: Request, job: str) -> Response:
+    """Return the report of a check that is done, to be saved."""
+    _check_done(state_of(request, job))
+    report = request.app.state.jobs.report(job)
+    if report is None:
+        raise _gone()
+    headers = {"Content-Disposition": 'attachment; filename="report.json"'}
+    return Response(report, headers=headers, media_type="application/json")
+
+
+@router.delete(
+    "/v1/check/{job}",
+    status_code=204,
+    summary="Remove a check",
+    response_class=Response,
+    responses=problem_responses(404),
+)
+def delete_check(request: Request, job: str) -> Response:
+    """Remove a check with its report; one that runs is ended."""
+    if not request.app.state.jobs.remove(job):
+        raise _gone()
+    return Response(status_code=204)
+
+
+@router.get(
+    "/v1/libraries",
+    summary="The libraries that papers can be held against",
+    response_model=Libraries,
+    responses=problem_responses(),
+)
+async def get_libraries(request: Request) -> Response:
+    """Return their names, and sizes of those that are open."""
+    listed = request.app.state.jobs.libraries.listed()
+    return json_response(Libraries([Library(*one) for one in listed]))
+
+
+def _least(given: str | None) -> int:
+    if not given:
+        return LEAST
+    # Only such digits as JSON has, and few of them.
+    is_number = given.isascii() and given.isdecimal() and len(given) <= 6
+    if not is_number or not SHORTEST <= int(given) <= LONGEST:
+        detail = Message("server.least_out_of_bounds", least=SHORTEST, most=LONGEST)
+        raise _invalid("least", detail)
+    return int(given)
+
+
+def _invalid(field: str, detail: Message) -> ProblemError:
+    return ProblemError(422, Message("server.title_invalid_field"), detail, field)
+
+
+def _gone() -> ProblemError:
+    return ProblemError(404, Message("server.title_no_such_check"), Message("server.no_such_check"))
+
+
+def _check_done(state: JobState) -> None:
+    """Refuse to show a report before all of it is there."""
+    if state.state == "done":
+        return
+    if state.problem is not None:
+        detail = Message("server.check_failed_by", reason=state.problem.detail)
+    else:
+        detail = Message("server.check_not_done")
+    raise ProblemError(409, Message("server.title_no_report"), detail)

@@ -1,0 +1,58 @@
+"""Is the service up, is it ready, and how is it doing?"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from neardup.server.api.openapi import problem_responses
+from neardup.server.api.schemas import Health, json_response
+from neardup.server.metrics import CONTENT_TYPE
+from neardup.server.security.auth import require
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["health"])
+
+_OK = {"content": {"application/json": {"example": {"status": "ok"}}}}
+
+
+@router.get(
+    "/healthz",
+    summary="The process is up",
+    responses={200: {"model": Health, **_OK}, **problem_responses(key=False)},
+)
+async def healthz() -> Response:
+    """Answer without asking anything else."""
+    return json_response(Health("ok"))
+
+
+@router.get(
+    "/readyz",
+    summary="The index answers",
+    description="503 while it does not.",
+    responses={200: {"model": Health, **_OK}, **problem_responses(key=False)},
+)
+async def readyz(request: Request) -> Response:
+    """Answer after the index has."""
+    store = request.app.state.store
+    await store.watch(lambda: len(store.index))
+    return json_response(Health("ok"))
+
+
+@router.get(
+    "/metrics",
+    summary="Figures for Prometheus",
+    dependencies=[Depends(require("read"))],
+    response_class=Response,
+    responses={
+        200: {
+            "description": "In Prometheus' text format.",
+            "content": {"text/plain": {"schema": {"type": "string"}}},
+        },
+        **problem_responses(),
+    },
+)
+async def metrics(request: Request) -> Response:
+    """Answer with all figures."""
+    state = request.app.state
+    return Response(await state.metrics.text(state.store), media_type=CONTENT_TYPE)

@@ -1,0 +1,312 @@
+"""The libraries that papers are held against: opened once, in threads of their own.
+
+A library is opened when a check first wants it, and stays open. Each is opened in a thread
+of its own, so that a large one keeps nobody waiting but those who want it.
+
+Whether it grew is asked before each check: of an index its counters, which is one row; of
+files their sizes and times. If it did, it is opened anew, unless that took long and was
+done lately: opening takes at most a tenth of the time. Who uses the one before keeps it
+until the end.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from neardup._engine.messages import Message
+from neardup._engine.summary import Progress
+from neardup.exceptions import IndexUnavailableError, NeardupError
+from neardup.index import Index
+from neardup.papers.library import Library, is_index, open_library
+from neardup.server.clock import Clock
+from neardup.server.jobs.job import JobError
+from neardup.server.problems import ProblemError
+
+if TYPE_CHECKING:
+    from neardup.server.settings import Settings
+
+__all__ = ["INDEX", "Libraries", "OpenLibrary"]
+
+#: The name of the index as a library.
+INDEX = "index"
+
+#: After an opening that took t seconds, the next one begins after so many times t.
+_REST = 10
+
+_log = logging.getLogger(__name__)
+
+
+class OpenLibrary:
+    """A library that is open.
+
+    Attributes
+    ----------
+    name : str
+        Its name in this service.
+    location : str
+        Where it is; nothing for a client's eyes.
+    library : Library
+    lock : Lock
+        To be held while documents are fetched: files share one spool.
+    """
+
+    def __init__(self, name: str, location: str, library: Library, version: object) -> None:
+        self.name = name
+        self.location = location
+        self.library = library
+        self.version = version
+        self.lock = threading.Lock()
+        self.users = 0
+        self.replaced = False
+
+
+class _Place:
+    """One of the libraries: what is open of it, and who opens it."""
+
+    def __init__(self, name: str, location: str) -> None:
+        self.name = name
+        self.location = location
+        self.index: Index | None = None
+        self.open: OpenLibrary | None = None
+        self.error: JobError | None = None
+        self.opening: threading.Thread | None = None
+        self.progress = 0.0
+        self.rests_until = 0.0
+
+
+class Libraries:
+    """All libraries of a service.
+
+    Parameters
+    ----------
+    settings : Settings
+    changed : callable, optional
+        Called, in whatever thread, when a library has been opened or could not be.
+    clock : Clock or None, default=None
+        What time is measured with. None takes the system's.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        changed: Callable[[], None] = lambda: None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._workers = settings.workers
+        self._changed = changed
+        self._clock = clock or Clock()
+        self._lock = threading.Lock()
+        self._closed = False
+        named = {INDEX: settings.index, **settings.libraries}
+        self._places = {name: _Place(name, where) for name, where in named.items()}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, the index first."""
+        return tuple(self._places)
+
+    def listed(self) -> list[tuple[str, int | None]]:
+        """Return names and numbers of readable documents, None where it is not open yet."""
+        with self._lock:
+            return [
+                (name, None if place.open is None else place.open.library.readable)
+                for name, place in self._places.items()
+            ]
+
+    def check_name(self, name: str) -> None:
+        """Raise if there is no such library.
+
+        Raises
+        ------
+        ProblemError
+            404, with the names that there are.
+        """
+        if name not in self._places:
+            names = ", ".join(self._places)
+            detail = Message("server.no_such_library", names=names)
+            raise ProblemError(404, Message("server.title_no_such_library"), detail, "library")
+
+    def prepare(self, name: str) -> bool:
+        """Begin to open a library that is not open, or has grown; return whether it is ready.
+
+        Ready is also one that could not be opened: `use` raises why.
+        """
+        place = self._places[name]
+        with self._lock:
+            if place.opening is not None or self._closed:
+                return place.opening is None
+            known, rests = place.open, self._clock.monotonic() < place.rests_until
+            place.error = None
+            if known is not None and rests:
+                return True
+            place.progress = 0.0
+            place.opening = threading.Thread(
+                target=self._open, args=(place, known), name=f"library-{name}", daemon=True
+            )
+            place.opening.start()
+            return False
+
+    def is_ready(self, name: str) -> bool:
+        """Return whether nobody is opening a library."""
+        with self._lock:
+            return self._places[name].opening is None
+
+    def progress(self, name: str) -> float:
+        """Return the share of a library that is read while it is opened, in [0, 1]."""
+        return self._places[name].progress
+
+    @contextmanager
+    def use(self, name: str) -> Iterator[OpenLibrary]:
+        """Give a library that is ready; it stays open as long.
+
+        Raises
+        ------
+        JobError
+            If it could not be opened.
+        """
+        place = self._places[name]
+        with self._lock:
+            found = place.open
+            if found is None or place.error is not None:
+                raise place.error or _away(name)
+            found.users += 1
+        try:
+            yield found
+        except IndexUnavailableError as error:
+            _log.warning("Library %s: %s", name, error)
+            with self._lock:
+                self._drop(place, found)
+            raise _away(name) from error
+        finally:
+            with self._lock:
+                found.users -= 1
+                _close_unused(found)
+
+    def close(self) -> None:
+        """Close all that nobody uses."""
+        with self._lock:
+            self._closed = True
+            opening = [place.opening for place in self._places.values() if place.opening]
+        for thread in opening:
+            thread.join(5.0)
+        with self._lock:
+            for place in self._places.values():
+                self._drop(place, place.open)
+
+    def _open(self, place: _Place, known: OpenLibrary | None) -> None:
+        begun = self._clock.monotonic()
+        found, failure = known, None
+        try:
+            version = self._version(place)
+            if known is None or version != known.version:
+                opened = self._opened(place)
+                found = OpenLibrary(place.name, place.location, opened, version)
+        except _Closing:
+            pass
+        except (NeardupError, OSError) as error:
+            _log.warning("Library %s cannot be opened: %s", place.name, error)
+            failure = _away(place.name)
+        except Exception:
+            _log.exception("Library %s cannot be opened", place.name)
+            failure = _away(place.name)
+        ended = self._clock.monotonic()
+        with self._lock:
+            place.error = failure
+            if failure is not None:
+                self._drop(place, known)
+            elif found is not known:
+                self._drop(place, known, keep_index=True)
+                place.open = found
+                place.rests_until = ended + _REST * (ended - begun)
+            place.opening = None
+            if self._closed:
+                self._drop(place, place.open)
+        self._changed()
+
+    def _opened(self, place: _Place) -> Library:
+        progress = _Watched(self, place)
+        library = place.location if place.index is None else place.index
+        return open_library(library, workers=self._workers, progress=progress)
+
+    def _version(self, place: _Place) -> object:
+        """Return what differs once a library has grown."""
+        if not is_index(place.location):
+            return tuple(_files(place.location))
+        if place.index is None:
+            place.index = Index(place.location, must_exist=True, workers=self._workers)
+        with place.index._handle.reading() as session:
+            counters = session.counters()
+        # Numbers are given once and for all: this is larger after each addition.
+        return counters["next"]
+
+    def _drop(self, place: _Place, found: OpenLibrary | None, *, keep_index: bool = False) -> None:
+        """Forget a library; it is closed when its last user is through."""
+        if found is not None:
+            found.replaced = True
+            _close_unused(found)
+            if place.open is found:
+                place.open = None
+        if not keep_index and place.index is not None:
+            place.index.close()
+            place.index = None
+
+
+def _close_unused(found: OpenLibrary) -> None:
+    if found.replaced and not found.users:
+        found.library.close()
+
+
+def _away(name: str) -> JobError:
+    detail = Message("server.library_away", name=name)
+    return JobError(503, Message("server.title_library_unavailable"), detail, "library")
+
+
+class _Closing(Exception):
+    """The service stops, and nobody waits for what is being opened."""
+
+
+class _Watched(Progress):
+    """Follows how a library is opened."""
+
+    def __init__(self, libraries: Libraries, place: _Place) -> None:
+        self._libraries, self._place = libraries, place
+        self._documents: int | None = None
+        self._done = 0
+
+    def stage(self, name: str, documents: int | None) -> None:
+        del name
+        self._documents = documents
+        self._done = 0
+
+    def advance(self, documents: int, size: int = 0) -> None:
+        del size
+        if self._libraries._closed:
+            raise _Closing
+        self._done += documents
+        if self._documents:
+            self._place.progress = min(1.0, self._done / self._documents)
+
+
+def _files(location: str) -> Iterator[tuple[Any, ...]]:
+    """Give what tells files from what they were, in an order of their own."""
+    if os.path.isdir(location):
+        for folder, folders, names in os.walk(location):
+            folders.sort()
+            for name in sorted(names):
+                path = os.path.join(folder, name)
+                yield path, *_stamp(path)
+    else:
+        yield location, *_stamp(location)
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return -1, -1
+    return found.st_size, found.st_mtime_ns

@@ -1,0 +1,456 @@
+"""Checks of papers as jobs: they wait their turn, tell how far they are, and keep a result.
+
+A check takes seconds to minutes, longer than a request may. So a client gets an id and
+asks again. The queue is bounded, threads take from it, clients take turns, and a job whose library
+is being opened lets others go first. What is known of a job is
+in a table (`job_table`) that all processes of a service read; queue and threads are each process's
+own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+import sqlite3
+import tempfile
+import threading
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import orjson
+
+from neardup._engine.messages import LANGUAGES, Message
+from neardup.papers.results import Report
+from neardup.server.clock import Clock
+from neardup.server.jobs.job import FINISHED, STOPPED, JobError, JobState
+from neardup.server.jobs.job_table import JobTable
+from neardup.server.jobs.libraries import Libraries
+from neardup.server.jobs.paper_check import check_paper
+from neardup.server.jobs.reader import read_paper
+from neardup.server.jobs.sandbox import run_in_sandbox
+from neardup.server.metrics import CheckMetrics
+from neardup.server.problems import ProblemError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prometheus_client import CollectorRegistry
+
+    from neardup.server.jobs.uploads import Upload
+    from neardup.server.settings import Settings
+
+__all__ = ["LANGUAGES", "Jobs"]
+
+#: Longest time for one check, in seconds; and for reading its file, which is a part of it.
+CHECK_SECONDS = 600.0
+READ_SECONDS = 120.0
+
+#: When a client that found the queue full may come again, in seconds.
+_RETRY = 10
+
+#: How often results that are too old are looked for where nothing else happens, in seconds.
+_TIDY = 30.0
+
+#: Where the stages of a check begin, as shares of all of it.
+_READING, _COMPARING, _REPORT = 0.02, 0.2, 0.9
+
+#: Progress is stored at steps of this share.
+_STEP = 0.02
+
+_FAILED = (500, Message("server.title_internal_error"), Message("server.check_failed"))
+_TOO_LARGE = (
+    422,
+    Message("server.title_report_too_large"),
+    Message("server.report_too_large"),
+    "file",
+)
+_TOO_MANY = Message("server.title_too_many_papers")
+
+_log = logging.getLogger(__name__)
+
+
+class _Removed(Exception):
+    """The job was removed while it ran."""
+
+
+@dataclass
+class _Job:
+    state: JobState
+    upload: Upload
+    least: int
+
+
+class Jobs:
+    """The checks of one process.
+
+    Parameters
+    ----------
+    settings : Settings
+    registry : CollectorRegistry or None, default=None
+        Who collects figures.
+    threads : int, default=1
+        Checks at once.
+    seconds : float, default=600.0
+        Longest time for one check.
+    clock : Clock or None, default=None
+        What time is measured with. None takes the system's.
+
+    Attributes
+    ----------
+    libraries : Libraries
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        registry: CollectorRegistry | None = None,
+        threads: int = 1,
+        seconds: float = CHECK_SECONDS,
+        clock: Clock | None = None,
+    ) -> None:
+        self._settings = settings
+        self._seconds = seconds
+        self._clock = clock or Clock()
+        self._table = JobTable(settings.job_seconds, self._clock)
+        self._changed = threading.Condition()
+        self._waiting: list[_Job] = []
+        self._running = 0
+        self._receiving = 0
+        # Papers that are received, wait or run, and when a client was last served.
+        self._held: Counter[str | None] = Counter()
+        self._served: dict[str | None, int] = {}
+        self._ended = dict.fromkeys(FINISHED, 0)
+        self._metrics = CheckMetrics(registry)
+        self._stops = False
+        self._time_is_up = False
+        self.libraries = Libraries(settings, self._wake, self._clock)
+        self._threads = [
+            threading.Thread(target=self._work, name=f"check-{number}", daemon=True)
+            for number in range(threads)
+        ]
+
+    def start(self, path: Path | None = None) -> None:
+        """Begin to check.
+
+        Parameters
+        ----------
+        path : Path or None, default=None
+            The file of states and reports that all processes of a service share. None keeps
+            them for this process alone.
+        """
+        self._table.open(path)
+        for thread in self._threads:
+            thread.start()
+
+    async def stop(self, seconds: float = 30.0) -> None:
+        """Finish what runs, and let what waits fail.
+
+        Parameters
+        ----------
+        seconds : float, default=30.0
+            How long what runs may still take.
+        """
+        with self._changed:
+            self._stops = True
+            waiting, self._waiting = self._waiting, []
+            for job in waiting:
+                self._release(job.state.client)
+            self._count()
+            self._changed.notify_all()
+        for job in waiting:
+            self._end(job, replace(job.state, state="failed", problem=JobError(*STOPPED)))
+        await asyncio.to_thread(self._join, seconds)
+
+    def _join(self, seconds: float) -> None:
+        end = self._clock.monotonic() + seconds
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join(max(0.0, end - self._clock.monotonic()))
+        self._time_is_up = True
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join(5.0)
+        self.libraries.close()
+        self._table.close()
+
+    @contextmanager
+    def room(self, client: str | None = None) -> Iterator[None]:
+        """Hold a place in the queue while a paper is received.
+
+        Parameters
+        ----------
+        client : str or None, default=None
+            Who sends it: see `neardup.server.security.clients`. A client may hold a share of
+            the places; None may hold all of them.
+
+        Raises
+        ------
+        ProblemError
+            429 if there is none, for anybody or for this client.
+        """
+        with self._changed:
+            if self._stops:
+                raise ProblemError(*STOPPED, headers=_retry())
+            if len(self._waiting) + self._receiving >= self._settings.max_jobs:
+                detail = Message("server.papers_wait", count=self._settings.max_jobs)
+                raise ProblemError(429, _TOO_MANY, detail, headers=_retry())
+            held = self._held[client]
+            if client is not None and held >= self._settings.of_client(self._settings.max_jobs):
+                detail = Message("server.papers_wait_of_client", count=held)
+                raise ProblemError(429, _TOO_MANY, detail, headers=_retry())
+            self._receiving += 1
+            self._held[client] += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._receiving -= 1
+                self._release(client)
+
+    def submit(
+        self, upload: Upload, library: str, least: int, client: str | None = None
+    ) -> JobState:
+        """Take a paper, within :meth:`room`.
+
+        Parameters
+        ----------
+        upload : Upload
+            Belongs to the job from now on.
+        library : str
+            Its name.
+        least : int
+            See :func:`neardup.check`.
+        client : str or None, default=None
+            As of :meth:`room`.
+
+        Returns
+        -------
+        JobState
+
+        Raises
+        ------
+        ProblemError
+            404 if there is no such library.
+        """
+        try:
+            self.libraries.check_name(library)
+            self._table.remove_expired()
+            job = _Job(self._table.create(upload.label, library, client), upload, least)
+            self.libraries.prepare(library)
+        except BaseException:
+            upload.close()
+            raise
+        with self._changed:
+            if not self._stops:
+                self._waiting.append(job)
+                self._held[client] += 1
+                self._count()
+                self._changed.notify()
+                return job.state
+        state = replace(job.state, state="failed", problem=JobError(*STOPPED))
+        self._end(job, state)
+        return state
+
+    def state(self, job: str) -> JobState | None:
+        """Return how far a job is, None if there is none with this id."""
+        found = self._table.get(job)
+        if (
+            found is not None
+            and found.state == "queued"
+            and found.library in self.libraries.names
+            and not self.libraries.is_ready(found.library)
+        ):
+            opened = self.libraries.progress(found.library)
+            return replace(found, stage="library", progress=_READING * opened)
+        return found
+
+    def page(self, job: str, language: str) -> str | None:
+        """Return the report of a job that is done as a page, None if there is none."""
+        page = self._table.report(job, f"{language}.html")
+        return None if page is None else page.decode()
+
+    def report(self, job: str) -> bytes | None:
+        """Return the report of a job that is done as JSON, None if there is none."""
+        return self._table.report(job, "report.json")
+
+    def remove(self, job: str) -> bool:
+        """Remove a job with all it has; one that runs is ended. False if there is none."""
+        removed = self._table.remove(job)
+        self._wake()
+        return removed
+
+    def counts(self) -> dict[str, int]:
+        """Return how many jobs are waiting and running, and how many are done and failed.
+
+        Of this process; the latter two since it began.
+        """
+        with self._changed:
+            return {"waiting": len(self._waiting), "running": self._running, **self._ended}
+
+    def _count(self) -> None:
+        self._metrics.now(len(self._waiting), self._running)
+
+    def _wake(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                job = self._next()
+                if job is None:
+                    if self._stops:
+                        return
+                    self._changed.wait(_TIDY)
+                else:
+                    self._running += 1
+                    self._count()
+            if job is None:
+                self._table.remove_expired()
+                continue
+            try:
+                self._run(job)
+            except sqlite3.ProgrammingError:
+                # The service stopped, and did not wait any longer: its table is closed.
+                return
+            finally:
+                with self._changed:
+                    self._running -= 1
+                    self._release(job.state.client)
+                    self._count()
+
+    def _next(self) -> _Job | None:
+        """Take the first job whose library is ready, of the client that was served longest ago."""
+        for job in sorted(self._waiting, key=lambda job: self._served.get(job.state.client, 0)):
+            gone = not self._table.exists(job.state.job)
+            if gone or self.libraries.is_ready(job.state.library):
+                self._waiting.remove(job)
+                if not gone:
+                    self._served[job.state.client] = max(self._served.values(), default=0) + 1
+                return job
+        return None
+
+    def _release(self, client: str | None) -> None:
+        """Give a place back; who has none any more is forgotten."""
+        self._held[client] -= 1
+        if self._held[client] <= 0:
+            del self._held[client]
+            self._served.pop(client, None)
+
+    def _run(self, job: _Job) -> None:
+        state = replace(job.state, state="running")
+        try:
+            state = self._checked(job, state)
+        except JobError as error:
+            state = replace(state, state="failed", problem=error)
+        except _Removed:
+            # What was written at that very moment.
+            self._table.remove(state.job)
+        except Exception as error:
+            # No message: it may quote the paper.
+            where = "".join(traceback.format_tb(error.__traceback__))
+            _log.error("A check failed with %s\n%s", type(error).__name__, where)
+            state = replace(state, state="failed", problem=JobError(*_FAILED))
+        self._end(job, state)
+
+    def _checked(self, job: _Job, state: JobState) -> JobState:
+        """Do all stages of a check and return the last state."""
+        settings = self._settings
+        end = self._clock.monotonic() + self._seconds
+        written = -1.0
+
+        def look(stage: str, progress: float) -> None:
+            nonlocal written
+            self._look(job, end)
+            if progress >= written + _STEP:
+                written = progress
+                self._table.save(replace(state, stage=stage, progress=round(progress, 3)))
+
+        look("reading", _READING)
+        paper = read_paper(
+            job.upload.file,
+            job.upload.label,
+            max_bytes=settings.max_upload_bytes,
+            max_characters=settings.max_text_characters,
+            seconds=min(READ_SECONDS, self._seconds),
+            look=lambda: self._look(job, end),
+        )
+        with self.libraries.use(state.library) as library:
+            report = check_paper(
+                paper,
+                job.upload.label,
+                library,
+                least=job.least,
+                workers=settings.workers,
+                done=lambda share: look("comparing", _between(_COMPARING, _REPORT, share)),
+            )
+        look("report", _REPORT)
+        self._store(job, report, end)
+        rates = report.rates
+        return replace(
+            state,
+            state="done",
+            stage="done",
+            progress=1.0,
+            rates={
+                "total": rates.total,
+                "without_quotations": rates.without_quotations,
+                "largest_source": rates.largest_source,
+            },
+        )
+
+    def _look(self, job: _Job, end: float) -> None:
+        """Raise if a check is to end early."""
+        if self._time_is_up:
+            raise JobError(*STOPPED)
+        if not self._table.exists(job.state.job):
+            raise _Removed
+        if self._clock.monotonic() > end:
+            title = Message("server.title_check_too_long")
+            detail = Message("server.check_slow", seconds=self._seconds)
+            raise JobError(422, title, detail, "file")
+
+    def _store(self, job: _Job, report: Report, end: float) -> None:
+        """Make the pages of a report, away from the threads that answer requests."""
+        with tempfile.TemporaryFile() as file:
+            pickle.dump(report, file)
+            ended = run_in_sandbox(
+                "renderer_process.py",
+                (),
+                file,
+                seconds=max(0.0, end - self._clock.monotonic()),
+                look=lambda: self._look(job, end),
+            )
+        self._look(job, end)
+        if ended.code != 0:
+            _log.error("A report could not be made: %s. %s", ended.code, ended.where)
+            raise JobError(*_FAILED)
+        most = self._settings.max_report_bytes
+        if not self._table.save_report(
+            job.state,
+            orjson.loads(ended.output),
+            most=most,
+            most_of_client=self._settings.of_client(most),
+        ):
+            raise JobError(*_TOO_LARGE)
+
+    def _end(self, job: _Job, state: JobState) -> None:
+        job.upload.close()
+        if self._table.save(state) and state.state in FINISHED:
+            with self._changed:
+                self._ended[state.state] += 1
+            self._metrics.ended(state.state)
+
+
+def _between(begin: float, end: float, share: float) -> float:
+    return begin + (end - begin) * share
+
+
+def _retry() -> dict[str, str]:
+    return {"Retry-After": str(_RETRY)}

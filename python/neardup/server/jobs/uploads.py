@@ -1,0 +1,184 @@
+"""Papers that clients send: received in bounds, named by a label, never by a path.
+
+A file is written where no name leads: the first megabyte in memory, more in a temporary
+file that has none. What the client called it is shown to people and nothing else; not
+even its extension is more than a hint to the reader, who looks at the bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import IO
+
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException
+from starlette.requests import ClientDisconnect, Request
+
+from neardup._engine.messages import Message
+from neardup.readers.batch import show
+from neardup.server.problems import ProblemError
+
+__all__ = ["Upload", "label_of", "read_form", "take"]
+
+#: Longest label, in code points.
+_LABEL = 120
+
+#: Fields beside the file, and the length of one, in bytes.
+_FIELDS, _FIELD_BYTES = 16, 1 << 14
+
+#: What paths are made of, on any system.
+_SEPARATORS = re.compile(r"[/\\]")
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A paper that was received.
+
+    Parameters
+    ----------
+    file : binary file
+        A temporary file without a name; whoever takes the upload closes it.
+    label : str
+        What the client called it, made harmless.
+    size : int
+        In bytes.
+    """
+
+    file: IO[bytes]
+    label: str
+    size: int
+
+    def close(self) -> None:
+        """Give the space back."""
+        self.file.close()
+
+
+def label_of(name: str | None) -> str:
+    r"""Return a file's name as a label: no folders, no controls, of moderate length.
+
+    Examples
+    --------
+    >>> label_of("../../etc/passwd"), label_of("C:\\papers\\论文.docx"), label_of("\0")
+    ('passwd', '论文.docx', 'paper')
+    """
+    last = _SEPARATORS.split(name or "")[-1]
+    # Controls, marks of direction, lone surrogates: nothing that acts unseen.
+    seen = "".join(one for one in last if unicodedata.category(one)[0] != "C")
+    label = " ".join(unicodedata.normalize("NFC", seen).split())
+    if len(label) > _LABEL:
+        stem, extension = os.path.splitext(label)
+        extension = extension[:10]
+        label = stem[: _LABEL - len(extension) - 1] + "…" + extension
+    return label if label.strip(". ") else "paper"
+
+
+async def read_form(request: Request) -> FormData:
+    """Receive a form with a file; how much is received `neardup.server.security.limits` bounds.
+
+    Parameters
+    ----------
+    request : Request
+        A form that was read before, as by `neardup.server.security.csrf.check`, is returned again.
+
+    Returns
+    -------
+    FormData
+
+    Raises
+    ------
+    ProblemError
+        415 if it is no form with files, 400 if it is cut off or damaged.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "multipart/form-data":
+        detail = Message("server.must_be_form_none")
+        if kind:
+            detail = Message("server.must_be_form", found=show(kind))
+        raise ProblemError(415, Message("server.title_wrong_media_type"), detail)
+    try:
+        return await request.form(max_files=1, max_fields=_FIELDS, max_part_size=_FIELD_BYTES)
+    except (ValueError, LookupError, MultiPartException):
+        # A charset that is none, and bytes that are not of it.
+        raise _damaged("server.form_damaged") from None
+    except ClientDisconnect:
+        raise _damaged("server.body_cut_off") from None
+
+
+def _damaged(code: str) -> ProblemError:
+    return ProblemError(400, Message("server.title_damaged_form"), Message(code))
+
+
+def _too_large(most: int) -> ProblemError:
+    detail = Message("server.paper_too_large", most=most)
+    return ProblemError(413, Message("server.title_paper_too_large"), detail, "file")
+
+
+async def take(
+    form: FormData, field: str, *, max_bytes: int, others: Iterable[str] = ()
+) -> tuple[Upload, dict[str, str]]:
+    """Return the file of a form, and its other fields.
+
+    Parameters
+    ----------
+    form : FormData
+        As :func:`read_form` returned it; it can be closed afterwards.
+    field : str
+        Name of the field that has the file.
+    max_bytes : int
+        Largest file, in bytes, inclusive.
+    others : iterable of str, default=()
+        Fields that the form may have beside it, each at most once.
+
+    Raises
+    ------
+    ProblemError
+        413 if the file is too large; 422 if it is missing or empty, or for another field.
+    """
+    allowed = set(others)
+    fields: dict[str, str] = {}
+    found: UploadFile | None = None
+    for name, value in form.multi_items():
+        if isinstance(value, UploadFile):
+            if name != field:
+                raise _bad(name, "server.file_in_other_field", field)
+            found = value
+        elif name == field:
+            raise _bad(name, "server.file_without_name", field)
+        elif name not in allowed or name in fields:
+            twice = name in allowed
+            code = "server.form_field_twice" if twice else "server.unknown_form_field"
+            raise _bad(name, code, field)
+        else:
+            fields[name] = value
+    if found is None:
+        detail = Message("server.no_paper", field=field)
+        raise ProblemError(422, Message("server.title_no_paper"), detail, field)
+    size = found.size or 0
+    if size > max_bytes:
+        raise _too_large(max_bytes)
+    if size == 0:
+        title, detail = Message("server.title_empty_paper"), Message("server.empty_paper")
+        raise ProblemError(422, title, detail, field)
+    file = await asyncio.to_thread(_kept, found)
+    return Upload(file, label_of(found.filename), size), fields
+
+
+def _bad(name: str, code: str, field: str) -> ProblemError:
+    # A name comes from anybody, and an answer names a field that there is.
+    shown = label_of(name)[:40]
+    detail = Message(code, field=shown)
+    return ProblemError(422, Message("server.title_wrong_form"), detail, shown or field)
+
+
+def _kept(found: UploadFile) -> IO[bytes]:
+    """Return a file of the system without a name that outlives the form."""
+    found.file.flush()
+    # Asked for its descriptor, a file in memory moves to the disk.
+    file = os.fdopen(os.dup(found.file.fileno()), "rb")
+    file.seek(0)
+    return file

@@ -1,0 +1,102 @@
+"""The pages ``/check`` and ``/check/JOB``: hold a paper against a library."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from neardup._engine.messages import in_language
+from neardup.papers.align import LEAST, LONGEST, SHORTEST
+from neardup.server.api.check import state_of
+from neardup.server.jobs.uploads import take
+from neardup.server.pages.form_fields import Refused, field, words_of
+from neardup.server.pages.page import page, see
+from neardup.server.pages.rendering import render
+from neardup.server.pages.words import language_of_request
+from neardup.server.problems import ProblemError
+from neardup.server.security.clients import client_of
+
+__all__ = ["router"]
+
+_FIELDS = ("csrf", "library", "least")
+_MOST_DIGITS = 6
+
+router = APIRouter()
+
+
+@router.get("/check", include_in_schema=False)
+@page("read")
+async def show(request: Request) -> Response:
+    """Show the form."""
+    return _answer(request)
+
+
+@router.post("/check", include_in_schema=False)
+@page("read")
+async def check(request: Request) -> Response:
+    """Take a paper, and show how far it is."""
+    form = await request.form()
+    state = request.app.state
+    given = {"library": field(form, "library"), "least": field(form, "least")}
+    words = words_of(request, form)
+    try:
+        least = given["least"]
+        if not (least.isascii() and least.isdecimal() and len(least) <= _MOST_DIGITS):
+            raise Refused(words("refused_least"))
+        if not SHORTEST <= int(least) <= LONGEST:
+            raise Refused(words("refused_least"))
+        client = client_of(request)
+        with state.jobs.room(client):
+            most = state.settings.max_upload_bytes
+            upload, _ = await take(form, "file", max_bytes=most, others=_FIELDS)
+            job = await state.store.run(
+                state.jobs.submit, upload, given["library"], int(least), client
+            )
+    except Refused as refused:
+        return _answer(request, 422, problem=str(refused), **given)
+    except ProblemError as error:
+        detail = in_language(error.detail, words.language)
+        # Of the form: no file was chosen, or it is empty.
+        if error.field == "file" and error.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
+            detail = words("refused_file")
+        if error.status_code >= 429:
+            raise
+        return _answer(request, error.status_code, problem=detail, **given)
+    return see(f"/check/{job.job}")
+
+
+@router.get("/check/{job}", include_in_schema=False)
+@page("read")
+async def show_job(request: Request) -> Response:
+    """Show how far a check is, and where its report is."""
+    settings = request.app.state.settings
+    job = await request.app.state.store.run(state_of, request, request.path_params["job"])
+    language = language_of_request(request)
+    return render(
+        request,
+        "job.html",
+        here="check",
+        job=job,
+        trouble="" if job.problem is None else in_language(job.problem.detail, language),
+        kept_minutes=max(round(settings.job_seconds / 60), 1),
+    )
+
+
+def _answer(request: Request, status: int = 200, **given: Any) -> Response:
+    state = request.app.state
+    problem = given.pop("problem", "")
+    return render(
+        request,
+        "check.html",
+        status,
+        here="check",
+        given={"library": "index", "least": LEAST, **given},
+        libraries=[
+            {"name": name, "documents": documents}
+            for name, documents in state.jobs.libraries.listed()
+        ],
+        limit=state.settings.max_upload_bytes,
+        problem=problem,
+    )

@@ -1,0 +1,117 @@
+"""The page ``/``: compare two texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+import neardup
+from neardup.compare import Comparison
+from neardup.papers.report.words import Words
+from neardup.recipe import NAMES, load_recipe
+from neardup.server.pages.form_fields import Refused, field, given_text, words_of
+from neardup.server.pages.page import page
+from neardup.server.pages.rendering import render
+from neardup.server.pages.sides import Sides, align_sides
+
+__all__ = ["router"]
+
+#: Below this many characters one edit touches most of the runs that are compared.
+_SHORT = 20
+
+router = APIRouter()
+
+
+@router.get("/", include_in_schema=False)
+@page("read")
+async def show(request: Request) -> Response:
+    """Show the form."""
+    return _answer(request, {"a": "", "b": "", "recipe": NAMES[0]})
+
+
+@router.post("/", include_in_schema=False)
+@page("read")
+async def compare(request: Request) -> Response:
+    """Compare what the form has."""
+    form = await request.form()
+    recipe = field(form, "recipe")
+    given = {
+        "a": field(form, "a", lines=True),
+        "b": field(form, "b", lines=True),
+        # A recipe of this package by name: never a path.
+        "recipe": recipe if recipe in NAMES else NAMES[0],
+    }
+    language = form.get("language")
+    words = words_of(request, form)
+    try:
+        for name in ("a", "b"):
+            given[name] = await given_text(request, form, name)
+    except Refused as refused:
+        return _answer(request, given, 422, language=language, problem=str(refused))
+    found, sides = await request.app.state.store.compute(_compare, **given)
+    # To write a page of two long texts takes long, too.
+    answer: Response = await request.app.state.store.compute(
+        _answer,
+        request,
+        given,
+        language=language,
+        found=found,
+        sides=sides,
+        verdict=_verdict(found, given["a"] == given["b"]),
+        figures=_figures(words, found, sides),
+        rules=_rules(words, given["recipe"]),
+        short=_SHORT if min(len(given["a"]), len(given["b"])) < _SHORT else None,
+    )
+    return answer
+
+
+def _compare(a: str, b: str, recipe: str) -> tuple[Comparison, Sides]:
+    return neardup.compare(a, b, recipe=recipe), align_sides(a, b)
+
+
+def _answer(request: Request, given: dict[str, str], status: int = 200, **values: Any) -> Response:
+    again = request.method == "POST"
+    limit = request.app.state.settings.max_body_bytes
+    values = {"found": None, "problem": "", "again": again, "limit": limit, **values}
+    return render(
+        request, "compare.html", status, here="compare", given=given, recipes=NAMES, **values
+    )
+
+
+def _verdict(found: Comparison, same: bool) -> str:
+    if same:
+        return "same"
+    if found.duplicate:
+        return "duplicate"
+    return "contradict" if found.contradict else "different"
+
+
+def _rules(words: Words, recipe: str) -> list[str]:
+    """Say when a recipe calls two texts duplicates."""
+    decide = load_recipe(recipe).for_single_texts().decide
+    rules = []
+    if decide.threshold is not None:
+        rules.append(words("rule_threshold", threshold=words.percent(decide.threshold)))
+    if decide.max_distance is not None:
+        rules.append(words("rule_distance", bits=decide.max_distance))
+    if decide.measure == "content":
+        rules.append(words("rule_alone"))
+    return rules
+
+
+def _figures(words: Words, found: Comparison, sides: Sides) -> list[tuple[str, str]]:
+    """The rows of the table; those that do not apply are left out."""
+    rows = [
+        ("edit", words.percent(found.edit_similarity)),
+        ("resemblance", words.percent(found.resemblance)),
+        ("containment_a", words.percent(found.containment_a)),
+        ("containment_b", words.percent(found.containment_b)),
+    ]
+    if found.numbers_agree or found.numbers_differ:
+        rows.append(("numbers", f"{found.numbers_agree:,} / {found.numbers_differ:,}"))
+    if found.distance is not None:
+        of_bits = f" / {found.bits}" if found.bits else ""
+        rows.append(("distance", f"{found.distance}{of_bits}"))
+    rows.append(("pieces", f"{len(sides.pieces):,}"))
+    return rows

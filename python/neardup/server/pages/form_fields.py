@@ -1,0 +1,82 @@
+"""What a reader gave in a form: fields, and texts that were pasted or come from files."""
+
+from __future__ import annotations
+
+from fastapi import Request
+from starlette.datastructures import FormData, UploadFile
+
+from neardup._engine.messages import in_language
+from neardup.papers.words import Words
+from neardup.server.jobs.job import JobError
+from neardup.server.jobs.reader import read_paper
+from neardup.server.jobs.uploads import label_of
+from neardup.server.pages.words import language_of_request, page_words
+from neardup.server.settings import Settings
+
+__all__ = ["Refused", "field", "given_text", "words_of"]
+
+# Long enough for a thesis, short enough for somebody who waits.
+_READING_SECONDS = 15.0
+
+
+class Refused(Exception):
+    """What a reader gave cannot be used; the message is for the page, in its language."""
+
+
+def words_of(request: Request, form: FormData) -> Words:
+    """Return the words of the language in which the answer to a form is."""
+    return page_words(language_of_request(request, form.get("language")))
+
+
+def field(form: FormData, name: str, *, lines: bool = False) -> str:
+    """Return a field, empty where there is none.
+
+    Parameters
+    ----------
+    form : FormData
+    name : str
+    lines : bool, default=False
+        Whether it is a text; browsers send its line ends as CR LF whatever they were.
+    """
+    value = form.get(name)
+    if not isinstance(value, str):
+        return ""
+    value = value.encode("utf-8", "replace").decode()
+    return value.replace("\r\n", "\n") if lines else value.strip()
+
+
+async def given_text(request: Request, form: FormData, name: str) -> str:
+    """Return the text of a field, or of the file that was chosen instead.
+
+    Raises
+    ------
+    Refused
+        If there is none, it is too long, or the file has none.
+    """
+    words = words_of(request, form)
+    settings = request.app.state.settings
+    upload = form.get(f"{name}-file")
+    text = field(form, name, lines=True)
+    if isinstance(upload, UploadFile) and upload.filename and upload.size:
+        try:
+            text = await request.app.state.store.run(_read, upload, settings)
+        except JobError as error:
+            raise Refused(in_language(error.detail, words.language)) from None
+    if not text.strip():
+        raise Refused(words("refused_empty"))
+    if len(text) > settings.max_text_characters:
+        raise Refused(words("refused_long", count=len(text), most=settings.max_text_characters))
+    return text
+
+
+def _read(upload: UploadFile, settings: Settings) -> str:
+    # A small file is in memory; the process that reads it needs one of the system.
+    upload.file.fileno()
+    found = read_paper(
+        upload.file,
+        label_of(upload.filename),
+        max_bytes=settings.max_body_bytes,
+        max_characters=settings.max_text_characters,
+        seconds=min(_READING_SECONDS, settings.request_seconds / 2),
+    )
+    return found.text

@@ -1,0 +1,57 @@
+"""The pages ``/login`` and ``/logout``, where the service asks for keys."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from neardup.server.pages.form_fields import field, words_of
+from neardup.server.pages.page import page, see
+from neardup.server.pages.rendering import render
+from neardup.server.security import auth
+
+__all__ = ["router"]
+
+router = APIRouter()
+
+
+@router.get("/login", include_in_schema=False)
+@page(None)
+async def show(request: Request) -> Response:
+    """Show the form, or lead on who needs no key."""
+    wanted = _own_path(request.query_params.get("next", "/"))
+    if not auth.needs_keys(request) or auth.signed_in(request) is not None:
+        return see(wanted)
+    return render(request, "login.html", next=wanted, problem="")
+
+
+@router.post("/login", include_in_schema=False)
+@page(None)
+async def sign_in(request: Request) -> Response:
+    """Begin a session."""
+    form = await request.form()
+    wanted = _own_path(field(form, "next"))
+    if not auth.needs_keys(request) or auth.sign_in(request, field(form, "key")):
+        return see(wanted)
+    problem = words_of(request, form)("login_wrong")
+    return render(request, "login.html", 401, next=wanted, problem=problem)
+
+
+@router.post("/logout", include_in_schema=False)
+@page(None)
+async def sign_out(request: Request) -> Response:
+    """End the session."""
+    auth.sign_out(request)
+    return see("/login")
+
+
+def _own_path(wanted: str) -> str:
+    """Return a path of this service: whoever made the link must not lead elsewhere.
+
+    Examples
+    --------
+    >>> _own_path("/clusters?search=a"), _own_path("//evil.example/"), _own_path("https:a")
+    ('/clusters?search=a', '/', '/')
+    """
+    # Browsers take a second slash, of either kind, for the begin of a host.
+    is_own = wanted.startswith("/") and wanted[1:2] not in ("/", "\\")
+    return wanted if is_own and wanted.isprintable() else "/"

@@ -1,0 +1,126 @@
+"""The page ``/ask``: does the index have a text, and add it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Request, Response
+
+from neardup._engine.messages import in_language
+from neardup.index import Match, NewDocument
+from neardup.server.api.request_models import check_id
+from neardup.server.pages.form_fields import Refused, field, given_text, words_of
+from neardup.server.pages.page import page, see
+from neardup.server.pages.rendering import document_link, render
+from neardup.server.pages.sides import Sides, align_sides
+from neardup.server.problems import ProblemError
+
+if TYPE_CHECKING:
+    from starlette.datastructures import FormData
+
+    from neardup.index import Index
+
+__all__ = ["router"]
+
+#: What the form offers; empty for no limit.
+_SPANS = ("", "1d", "7d", "30d", "365d")
+_NOTHING = {"text": "", "title": "", "within": "", "id": ""}
+
+router = APIRouter()
+
+
+@dataclass(frozen=True)
+class _Found:
+    match: Match
+    title: str | None
+    at: datetime | None
+
+
+@router.get("/ask", include_in_schema=False)
+@page("read")
+async def show(request: Request) -> Response:
+    """Show the form."""
+    return _answer(request, _NOTHING)
+
+
+@router.post("/ask", include_in_schema=False)
+@page("read")
+async def ask(request: Request) -> Response:
+    """Ask for what the form has."""
+    form = await request.form()
+    given = _given(form)
+    language = form.get("language")
+    try:
+        given["text"] = await given_text(request, form, "text")
+    except Refused as refused:
+        return _answer(request, given, 422, language=language, problem=str(refused))
+    return await _found(request, given, language=language)
+
+
+@router.post("/ask/add", include_in_schema=False)
+@page("write")
+async def add(request: Request) -> Response:
+    """Add what was asked for, and show the document; or say why not."""
+    form = await request.form()
+    given = _given(form)
+    try:
+        given["text"] = await given_text(request, form, "text")
+        check_id(given["id"])
+    except Refused as refused:
+        return _answer(request, given, 422, problem=str(refused))
+    except ProblemError as error:
+        problem = in_language(error.detail, words_of(request, form).language)
+        return await _found(request, given, error.status_code, problem=problem)
+    state = request.app.state
+    made = await state.writer.add([NewDocument(given["id"], given["text"], given["title"] or None)])
+    state.metrics.decided(made)
+    decision = made[0]
+    if decision.problem is not None:
+        problem = words_of(request, form)("refused_id")
+        return await _found(request, given, 409, problem=problem)
+    kind = "added_dropped" if decision.repeats else "added_kept"
+    return see(document_link(given["id"], said=kind if decision.new else "there"))
+
+
+def _given(form: FormData) -> dict[str, str]:
+    given = {name: field(form, name, lines=name == "text") for name in _NOTHING}
+    if given["within"] not in _SPANS:
+        given["within"] = ""
+    return given
+
+
+async def _found(
+    request: Request, given: dict[str, str], status: int = 200, **values: Any
+) -> Response:
+    store = request.app.state.store
+    matches, sides = await store.run(lambda: _ask(store.index, given))
+    # To write a page of two long texts takes long, too.
+    answer: Response = await store.run(
+        _answer, request, given, status, asked=True, matches=matches, sides=sides, **values
+    )
+    return answer
+
+
+def _ask(index: Index, given: dict[str, str]) -> tuple[list[_Found], Sides | None]:
+    found: list[_Found] = []
+    sides = None
+    for match in index.query(
+        given["text"], title=given["title"] or None, within=given["within"] or None
+    ):
+        # It may be removed between the two questions.
+        document = index.get(match.id)
+        if document is None:
+            continue
+        if not found and document.text is not None:
+            sides = align_sides(given["text"], document.text)
+        found.append(_Found(match, document.title, document.at))
+    return found, sides
+
+
+def _answer(request: Request, given: dict[str, str], status: int = 200, **values: Any) -> Response:
+    again = request.method == "POST"
+    limit = request.app.state.settings.max_body_bytes
+    values = {"asked": False, "problem": "", "again": again, "limit": limit, **values}
+    return render(request, "ask.html", status, here="ask", given=given, spans=_SPANS, **values)

@@ -1,0 +1,276 @@
+"""API keys: who may read, and who may write.
+
+A key is 256 random bits. The file holds its SHA-256, never the key: who reads the file
+can use nothing of it, and a hash made slow on purpose would protect only what can be
+guessed. The file is replaced as a whole, and read again when it was: a key that is
+revoked is worth nothing from the next request on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import stat
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from neardup._engine.messages import Message, system_words
+from neardup._engine.validation import bad
+from neardup.exceptions import InputError, OutputError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["SCOPES", "Key", "Keys", "create_key", "read_keys", "revoke_key"]
+
+#: What a key may allow; neither includes the other.
+SCOPES = ("read", "write")
+
+_FORMAT = 1
+#: Tells people, and programs that look for leaked keys, what this is.
+_PREFIX = "neardup_"
+_KEY_BYTES = 32
+_LONGEST_NAME = 100
+_NO_FILE = (0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Key:
+    """What is known of an API key.
+
+    Attributes
+    ----------
+    name : str
+        Who or what it was made for.
+    scopes : tuple of str
+        Some of ``read``, ``write``.
+    created : str
+        RFC 3339, in UTC.
+    last : str
+        Its last four characters.
+    digest : str
+        Its SHA-256, 64 hexadecimal digits.
+    """
+
+    name: str
+    scopes: tuple[str, ...]
+    created: str
+    last: str
+    digest: str
+
+
+class Keys:
+    """The keys in a file, as they are now.
+
+    Parameters
+    ----------
+    path : Path
+        Made by `create_key`.
+
+    Notes
+    -----
+    Each question asks the system whether the file was replaced, some microseconds. A
+    file that is gone or damaged has no keys: nobody is let in by mistake.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._state = _NO_FILE
+        self._keys: tuple[Key, ...] = ()
+
+    def __iter__(self) -> Iterator[Key]:
+        """Go through the keys, in the order in which they were made."""
+        self._refresh()
+        return iter(self._keys)
+
+    def find(self, key: str) -> Key | None:
+        """Return what is known of a key, or None if it is none of these."""
+        return self.of_digest(_digest(key))
+
+    def of_digest(self, digest: str) -> Key | None:
+        """Return the key with a digest, or None."""
+        wanted, found = digest.encode("utf-8", "replace"), None
+        # All are compared, so that the time tells nothing.
+        for key in self:
+            if hmac.compare_digest(key.digest.encode(), wanted):
+                found = key
+        return found
+
+    def _refresh(self) -> None:
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            self._state, self._keys = _NO_FILE, ()
+            return
+        state = (status.st_mtime_ns, status.st_size, status.st_ino)
+        if state == self._state:
+            return
+        try:
+            self._keys = tuple(read_keys(self.path))
+        except InputError:
+            self._keys = ()
+        self._state = state
+
+
+def read_keys(path: Path) -> list[Key]:
+    """Return the keys in a file, in the order in which they were made.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is none of these, or others may write it.
+    """
+    try:
+        with open(path, "rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            data = file.read()
+    except OSError as error:
+        raise InputError(
+            Message("server.keys_unreadable", file=str(path), reason=system_words(error))
+        ) from error
+    if os.name == "posix" and mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise InputError(Message("server.keys_writable", file=str(path), mode=stat.S_IMODE(mode)))
+    try:
+        table = orjson.loads(data)
+        if table["format"] != _FORMAT:
+            raise ValueError
+        return [_key(row) for row in table["keys"]]
+    except (ValueError, KeyError, TypeError) as error:
+        said = Message("server.no_file_of_keys", file=str(path), format=_FORMAT)
+        raise InputError(said) from error
+
+
+def create_key(path: Path, name: str, scopes: Sequence[str]) -> tuple[str, Key]:
+    """Make a new key, and write the file.
+
+    Parameters
+    ----------
+    path : Path
+        Made where there is none, with mode 0600.
+    name : str
+        One that no other key has; 1 to 100 printable characters.
+    scopes : sequence of {'read', 'write'}
+        What it allows; at least one.
+
+    Returns
+    -------
+    tuple of str and Key
+        The key itself, which can never be seen again, and what is known of it.
+
+    Raises
+    ------
+    ParameterError
+        If the name is taken or empty, or there is no such scope.
+    InputError
+        If the file is none of keys.
+    OutputError
+        If it cannot be written.
+    """
+    if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or name != name.strip():
+        raise bad("name", "server.key_name", name, most=_LONGEST_NAME)
+    if not scopes or not set(scopes) <= set(SCOPES):
+        raise bad("scope", "server.key_scopes", list(scopes), choices=", ".join(SCOPES))
+    secret = _PREFIX + secrets.token_urlsafe(_KEY_BYTES)
+    key = Key(
+        name=name,
+        scopes=tuple(scope for scope in SCOPES if scope in scopes),
+        created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        last=secret[-4:],
+        digest=_digest(secret),
+    )
+    with _alone(path):
+        keys = read_keys(path) if path.exists() else []
+        if any(other.name == name for other in keys):
+            raise ParameterError(Message("server.key_exists", file=str(path), name=name))
+        _write(path, [*keys, key])
+    return secret, key
+
+
+def revoke_key(path: Path, name: str) -> Key:
+    """Take a key out of the file; running services know with the next request.
+
+    Raises
+    ------
+    ParameterError
+        If there is no key of that name.
+    InputError
+        If the file cannot be read or is none of keys.
+    OutputError
+        If it cannot be written.
+    """
+    with _alone(path):
+        keys = read_keys(path)
+        for key in keys:
+            if key.name == name:
+                _write(path, [other for other in keys if other is not key])
+                return key
+    names = ", ".join(f"'{key.name}'" for key in keys) or Message("server.none")
+    raise ParameterError(Message("server.no_such_key", file=str(path), name=name, names=names))
+
+
+def _key(row: Any) -> Key:
+    key = Key(
+        **{field: row[field] for field in ("name", "created", "last", "digest")},
+        scopes=tuple(row["scopes"]),
+    )
+    texts = (key.name, key.created, key.last, key.digest)
+    if not all(isinstance(text, str) for text in texts) or not set(key.scopes) <= set(SCOPES):
+        raise ValueError
+    return key
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _write(path: Path, keys: Sequence[Key]) -> None:
+    table = {"format": _FORMAT, "keys": [asdict(key) for key in keys]}
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        # Of mode 0600 from the first moment on, whatever the umask allows.
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
+                json.dump(table, file, ensure_ascii=False, indent=1)
+                file.write("\n")
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, path)
+        except BaseException:
+            os.unlink(beside)
+            raise
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Keep others from replacing the file between reading and writing it."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    try:
+        # The folder, because the file itself is replaced and its lock would go with it.
+        folder = os.open(path.parent, os.O_RDONLY)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+def _cannot_write(path: Path, error: OSError) -> OutputError:
+    said = Message("server.keys_cannot_be_written", file=str(path), reason=system_words(error))
+    return OutputError(said)

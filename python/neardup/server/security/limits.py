@@ -1,0 +1,362 @@
+"""Limits of a request: how large, how long, how many at once, and for which host.
+
+One middleware before everything else, so that what is too much costs as little as
+possible. Bodies are counted as they come, whatever their header says. A client that
+still sends when it is refused is read for a moment more: a connection that is closed on
+data not read would take the answer with it.
+
+Where keys are asked for, who has none may still see a few addresses, such as that of
+signing in. Such requests have a few places of their own, and little time: however many
+anonymous clients ask, they take nothing from those with keys. And of all places one client takes
+a share (`neardup.server.security.clients` says what a client is), so that others are answered,
+too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+
+from neardup._engine.messages import Message
+from neardup.server.problems import ProblemError, response
+from neardup.server.security.auth import identify
+from neardup.server.security.clients import client_name
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Message as AsgiMessage
+
+    from neardup.server.security.keys import Key
+    from neardup.server.settings import Settings
+
+__all__ = ["Limits", "is_loopback"]
+
+#: Addresses that take papers.
+UPLOADS = frozenset(("/v1/check", "/check"))
+_API = "/v1/"
+#: Addresses whose forms are of a few lines, and may be sent by anybody.
+_SIGNING = frozenset(("/login", "/logout"))
+#: A registered name or an IPv4 address, or an IPv6 address in brackets (RFC 3986).
+_HOST = re.compile(r"(?:[0-9A-Za-z._~%!$&'()*+,;=-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
+#: Largest such form; also what stands around a file in another.
+_FORM_BYTES = 64 << 10
+#: Requests without a key at once: a share of the places, but enough for a page and what it loads.
+_ANONYMOUS_SHARE, _LEAST_ANONYMOUS = 8, 8
+#: Longest time for those, and for the forms of signing in.
+_ANONYMOUS_SECONDS = 5.0
+#: Answered however busy the service is: those who watch it need them most then.
+_ALWAYS = frozenset(("/healthz", "/readyz", "/metrics"))
+#: A body must come at least this fast, in bytes a second.
+_SLOWEST = 16 << 10
+#: Bodies of all requests at once: so many of the largest, or papers of the largest.
+_BODIES, _PAPERS = 4, 2
+_RETRY_SECONDS = 1
+_CLOSE = (b"connection", b"close")
+#: How long, and how much, is read after a refusal.
+_LINGER_SECONDS, _LINGER_BYTES = 2.0, 64 << 20
+
+
+@dataclass
+class _Use:
+    """What one client uses at this moment."""
+
+    requests: int = 0
+    bytes: int = 0
+
+
+class Limits:
+    """ASGI middleware that refuses what is too much.
+
+    Attributes
+    ----------
+    in_flight : int
+        Requests that are being answered, those of anonymous clients among them.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+        self._room = max(_BODIES * settings.max_body_bytes, _PAPERS * settings.max_upload_bytes)
+        self._bytes = 0
+        self._most_anonymous = max(settings.max_in_flight // _ANONYMOUS_SHARE, _LEAST_ANONYMOUS)
+        self._anonymous = 0
+        self._clients: dict[str, _Use] = {}
+        # A client may always send one paper, as large as papers may be.
+        self._client_room = max(
+            settings.of_client(self._room), settings.max_upload_bytes + _FORM_BYTES
+        )
+        self.in_flight = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        most = self._most(scope)
+        key, missing_key = self._identified(scope)
+        client = client_name(scope, key)
+        Request(scope).state.client = client
+        request = _Request(scope, most, receive, send)
+        refusal = self._refusal(scope, most, missing_key, client)
+        if refusal is not None:
+            await request.refuse(scope, refusal)
+            return
+        seconds = self._settings.request_seconds
+        if missing_key is not None or scope["path"] in _SIGNING:
+            seconds = min(seconds, _ANONYMOUS_SECONDS)
+            # Not refused for its length above: who is asked for a key should be told that.
+            request.most = min(most, _FORM_BYTES)
+        # This machine itself has no share: nobody asks for it.
+        use = _Use() if client is None else self._clients.setdefault(client, _Use())
+        self.in_flight += 1
+        self._anonymous += missing_key is not None
+        use.requests += 1
+        try:
+            await self._answer(scope, request, seconds, None if client is None else use)
+        finally:
+            self.in_flight -= 1
+            self._anonymous -= missing_key is not None
+            self._bytes -= request.received
+            use.requests -= 1
+            use.bytes -= request.received
+            if client is not None and use.requests == 0:
+                del self._clients[client]
+
+    async def _answer(
+        self, scope: Scope, request: _Request, seconds: float, use: _Use | None
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            async with asyncio.timeout_at(began + seconds) as limit:
+
+                async def receive() -> AsgiMessage:
+                    message = await request.receive()
+                    size = len(message.get("body", b""))
+                    self._bytes += size
+                    if use is not None:
+                        use.bytes += size
+                    if request.has_begun:
+                        # Too late to refuse; who answers only wants to know who is still there.
+                        return message
+                    if request.received > request.most:
+                        raise _Refused(_too_large(request.most))
+                    if self._bytes > self._room:
+                        raise _Refused(_busy(503, Message("server.receiving_too_much")))
+                    if use is not None and use.bytes > self._client_room:
+                        detail = Message("server.receiving_too_much_of_client")
+                        raise _Refused(_busy(503, detail))
+                    # A large body may take its time, if it keeps coming; what is done with
+                    # it has the whole time again.
+                    if message["type"] == "http.request":
+                        limit.reschedule(
+                            loop.time() + seconds
+                            if request.complete
+                            else began + seconds + request.received / _SLOWEST
+                        )
+                    return message
+
+                await self._app(scope, receive, request.send)
+        except _Refused as refused:
+            await request.refuse(scope, refused.problem)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            await request.refuse(scope, _too_long(seconds, complete=request.complete))
+
+    def _most(self, scope: Scope) -> int:
+        if scope["path"] in UPLOADS and scope["method"] == "POST":
+            return self._settings.max_upload_bytes + _FORM_BYTES
+        if scope["path"] in _SIGNING:
+            return min(self._settings.max_body_bytes, _FORM_BYTES)
+        return self._settings.max_body_bytes
+
+    def _identified(self, scope: Scope) -> tuple[Key | None, ProblemError | None]:
+        """Return the key of a request, and why it is refused where it needs one and has none."""
+        if self._settings.keys is None:
+            return None, None
+        try:
+            return identify(Request(scope)), None
+        except ProblemError as refusal:
+            return None, refusal
+
+    def _refusal(
+        self, scope: Scope, most: int, missing_key: ProblemError | None, client: str | None
+    ) -> ProblemError | None:
+        fault = _host_fault(scope) or _length_fault(scope)
+        if fault is not None:
+            return ProblemError(400, Message("server.title_bad_request"), fault)
+        headers = dict(scope["headers"])
+        if self._settings.keys is None and not _names_loopback(headers.get(b"host", b"")):
+            return ProblemError(
+                421,
+                Message("server.title_not_this_host"),
+                Message("server.localhost_only"),
+            )
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit():
+            return ProblemError(
+                400, Message("server.title_bad_request"), Message("server.bad_length")
+            )
+        # Python refuses to read a number of thousands of digits.
+        if len(length) > 18 or int(length) > most:
+            return _too_large(most)
+        if missing_key is not None and scope["path"].startswith(_API):
+            return missing_key
+        if scope["path"] in _ALWAYS:
+            return None
+        if missing_key is None:
+            busy, places = self.in_flight - self._anonymous, self._settings.max_in_flight
+        else:
+            busy, places = self._anonymous, self._most_anonymous
+        if busy >= places:
+            return _busy(429, Message("server.requests_busy", count=busy))
+        used = 0 if client not in self._clients else self._clients[client].requests
+        if used >= self._settings.of_client(places):
+            return _busy(429, Message("server.requests_busy_of_client", count=used))
+        return None
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host, without a port, is this machine and can be nothing else.
+
+    Examples
+    --------
+    >>> from neardup.server.security.limits import is_loopback
+    >>> [is_loopback(host) for host in ("localhost", "127.0.0.2", "::1", "0.0.0.0")]
+    [True, True, True, False]
+    """
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _host_fault(scope: Scope) -> Message | None:
+    """Return what is wrong with the Host header, None if nothing is.
+
+    Whoever reads it next may understand a second one, or what is no host, in another way.
+    """
+    hosts = [value for name, value in scope["headers"] if name == b"host"]
+    if len(hosts) > 1 or (not hosts and scope.get("http_version") != "1.0"):
+        return Message("server.one_host", hosts=len(hosts))
+    if hosts and not _HOST.fullmatch(hosts[0].decode("latin-1")):
+        return Message("server.bad_host")
+    return None
+
+
+def _length_fault(scope: Scope) -> Message | None:
+    """Return why a proxy may find another end of the body, None if there is no reason."""
+    names = {name for name, _ in scope["headers"]}
+    if b"transfer-encoding" not in names:
+        return None
+    if scope.get("http_version") == "1.0":
+        return Message("server.coding_needs_http_1_1")
+    return Message("server.two_lengths") if b"content-length" in names else None
+
+
+def _names_loopback(host: bytes) -> bool:
+    """Return whether a Host header names this machine.
+
+    A page of another site can have its own name lead here once it is loaded (DNS
+    rebinding), and would then be of one origin with the service. It cannot hide that name.
+    """
+    name = host.decode("latin-1")
+    if name.startswith("["):
+        name, bracket, port = name[1:].partition("]")
+        if not bracket or (port and not port.startswith(":")):
+            return False
+    else:
+        name = name.partition(":")[0]
+    return is_loopback(name)
+
+
+class _Refused(BaseException):
+    # Not an Exception: whoever reads the body may catch those and answer by itself.
+    def __init__(self, problem: ProblemError) -> None:
+        super().__init__()
+        self.problem = problem
+
+
+class _Request:
+    """One request: what it sent so far, and whether its answer has begun."""
+
+    def __init__(self, scope: Scope, most: int, receive: Receive, send: Send) -> None:
+        self.most = most
+        self.received = 0
+        #: Whether all of the body was received; there may be none.
+        self.complete = not any(
+            name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
+            for name, value in scope["headers"]
+        )
+        #: Whether an answer was begun.
+        self.has_begun = False
+        self._closes = False
+        self._receive = receive
+        self._send = send
+
+    async def receive(self) -> AsgiMessage:
+        message = await self._receive()
+        self.received += len(message.get("body", b""))
+        self.complete = self.complete or not message.get("more_body", False)
+        return message
+
+    async def send(self, message: AsgiMessage) -> None:
+        """Send a part of the answer; one that comes before the whole body closes the connection."""
+        if message["type"] == "http.response.start":
+            self.has_begun = True
+            self._closes = self._closes or not self.complete
+            if self._closes:
+                message = {**message, "headers": [*message.get("headers", ()), _CLOSE]}
+        elif self._closes and not self.complete and not message.get("more_body", False):
+            await self._send({**message, "more_body": True})
+            await self._linger()
+            message = {"type": "http.response.body", "body": b""}
+        await self._send(message)
+
+    async def refuse(self, scope: Scope, problem: ProblemError) -> None:
+        """Answer with a problem and close the connection; half an answer cannot be taken back."""
+        if not self.has_begun:
+            self._closes = True
+            await response(problem)(scope, self._receive, self.send)
+
+    async def _linger(self) -> None:
+        left = _LINGER_BYTES
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LINGER_SECONDS):
+                while left > 0:
+                    message = await self._receive()
+                    if not message.get("more_body", False):
+                        return
+                    left -= len(message["body"])
+
+
+def _too_large(most: int) -> ProblemError:
+    return ProblemError(
+        413, Message("server.title_body_too_large"), Message("server.body_too_large", most=most)
+    )
+
+
+def _too_long(seconds: float, *, complete: bool) -> ProblemError:
+    if not complete:
+        return ProblemError(408, Message("server.title_too_slow"), Message("server.body_slow"))
+    return ProblemError(
+        504, Message("server.title_too_long"), Message("server.answer_slow", seconds=seconds)
+    )
+
+
+def _busy(status: int, detail: Message) -> ProblemError:
+    return ProblemError(
+        status,
+        Message("server.title_too_busy"),
+        detail,
+        headers={"Retry-After": str(_RETRY_SECONDS)},
+    )

@@ -1,0 +1,210 @@
+"""Questions over HTTP: texts, pairs, clusters, sizes, health, figures."""
+
+import dataclasses
+from collections.abc import Callable
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+import neardup
+from neardup.papers.align import align
+from tests.server.conftest import BRIDGE, FERRY, LIBRARY, Process
+from tests.server.openapi_checks import check_described
+
+
+@pytest.fixture
+def api(client: httpx.Client) -> httpx.Client:
+    """A client whose answers are all held against the description."""
+    app = client.app
+    client.event_hooks["response"].append(
+        lambda answer: (answer.read(), check_described(app, answer))
+    )
+    return client
+
+
+def test_a_text_that_the_index_has(api: httpx.Client):
+    text = "前言：" + FERRY
+    found = api.post("/v1/query", json={"text": text, "passages": True}).json()
+    assert found["duplicate"] is True
+    (match,) = found["matches"]
+    assert (match["id"], match["title"]) == ("b 2", "新渡轮")
+    assert match["at"] == "2026-03-03T08:00:00Z"
+    (passage,) = align(text, FERRY)
+    expected = {
+        field: getattr(passage, field)
+        for field in ("begin", "end", "source_begin", "source_end", "similarity")
+    }
+    assert found["passages"] == [expected]
+    assert api.get("/v1/stats").json()["documents"] == 3
+
+
+def test_a_text_that_the_index_has_not(api: httpx.Client):
+    for passages in (True, False):
+        found = api.post("/v1/query", json={"text": LIBRARY, "passages": passages}).json()
+        assert found == {"duplicate": False, "matches": [], "passages": None}
+
+
+def test_bounds_of_a_query(api: httpx.Client):
+    api.post("/v1/documents/a/2/keep")
+    ask = {"text": BRIDGE, "title": None}
+    assert len(api.post("/v1/query", json=ask).json()["matches"]) == 2
+    assert len(api.post("/v1/query", json={**ask, "k": 1}).json()["matches"]) == 1
+    assert len(api.post("/v1/query", json={**ask, "k": 100.0}).json()["matches"]) == 2
+    # They arrived in March; the last day has none of them.
+    assert api.post("/v1/query", json={**ask, "within": "1s"}).json()["matches"] == []
+    assert len(api.post("/v1/query", json={**ask, "within": "5000w"}).json()["matches"]) == 2
+
+
+@pytest.mark.parametrize("passages", [True, False])
+def test_a_comparison_is_that_of_the_package(api: httpx.Client, passages: bool):
+    a, b = BRIDGE + FERRY, FERRY + LIBRARY
+    for recipe in ("general", "improved", "minhash"):
+        body = {"a": a, "b": b, "title_a": "A", "recipe": recipe, "passages": passages}
+        found = api.post("/v1/compare", json=body).json()
+        expected = neardup.compare(a, b, title_a="A", recipe=recipe, passages=passages)
+        made = dataclasses.asdict(expected)
+        if passages:
+            made["passages"] = [{**one, "pieces": list(one["pieces"])} for one in made["passages"]]
+        assert found == made
+
+
+def test_clusters_page_by_page(api: httpx.Client):
+    for number in range(5):
+        text = f"{LIBRARY}第{number}馆另行通知，时间为{number}月。" + chr(0x4E00 + 99 * number) * 40
+        for copy in range(2):
+            body = {"id": f"c{number}{copy}", "text": text, "title": f"T{number}"}
+            assert api.post("/v1/documents", json=body).status_code == 201
+    whole = api.get("/v1/clusters").json()
+    assert whole["next"] is None
+    assert len(whole["clusters"]) >= 2
+    first = whole["clusters"][0]
+    assert (first["id"], first["title"], first["at"]) == (
+        "a/1",
+        "The bridge",
+        "2026-03-01T08:00:00Z",
+    )
+    (dropped,) = first["dropped"]
+    assert (dropped["id"], dropped["title"]) == ("a/2", "Bridge opens")
+    assert dropped["match"]["id"] == "a/1"
+    assert first["dropped_count"] == 1
+    pages, after = [], None
+    while True:
+        page = api.get("/v1/clusters", params={"limit": 1} | ({"after": after} if after else {}))
+        pages += page.json()["clusters"]
+        after = page.json()["next"]
+        if after is None:
+            break
+    assert pages == whole["clusters"]
+
+
+@pytest.mark.parametrize(
+    ("search", "count"), [("a/2", 1), ("bridge OPENS", 1), ("新渡轮", 0), ("%", 0), ("", 1)]
+)
+def test_clusters_are_searched(api: httpx.Client, search: str, count: int):
+    found = api.get("/v1/clusters", params={"search": search}).json()
+    assert len(found["clusters"]) == count
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("limit", 0), ("limit", 101), ("limit", "x"), ("after", "x"), ("after", "-1")],
+)
+def test_bounds_of_clusters(api: httpx.Client, name: str, value: object):
+    answer = api.get("/v1/clusters", params={name: value})
+    assert (answer.status_code, answer.json()["field"]) == (422, name)
+
+
+def test_a_cluster_of_many_is_cut(api: httpx.Client):
+    batch = [{"id": f"n{number}", "text": BRIDGE} for number in range(60)]
+    api.post("/v1/documents", json={"documents": batch})
+    (cluster,) = api.get("/v1/clusters").json()["clusters"]
+    assert (len(cluster["dropped"]), cluster["dropped_count"]) == (50, 61)
+    explained = api.get("/v1/documents/a/1/explain").json()
+    assert (len(explained["dropped"]), explained["dropped_count"]) == (61, 61)
+
+
+def test_stats_tell_sizes_and_not_where(api: httpx.Client, index: str):
+    found = api.get("/v1/stats").json()
+    assert (found["documents"], found["kept"], found["dropped"]) == (3, 2, 1)
+    assert found["version"] == neardup.__version__
+    assert found["waiting"] == 0
+    assert index not in api.get("/v1/stats").text
+
+
+def test_health(api: httpx.Client):
+    assert api.get("/healthz").json() == {"status": "ok"}
+    assert api.get("/readyz").json() == {"status": "ok"}
+
+
+def test_health_without_an_index(serve: Callable[..., httpx.Client], tmp_path):
+    client = serve(index=str(tmp_path / "none.db"))
+    assert client.get("/healthz").status_code == 200
+    answer = client.get("/readyz")
+    check_described(client.app, answer)
+    assert answer.status_code == 503
+    assert "none.db" not in answer.text
+    figures = figures_of(client)
+    assert figures["neardup_index_up", ()] == 0
+    assert ("neardup_index_bytes", ()) not in figures
+    neardup.Index(tmp_path / "none.db").close()
+    assert client.get("/readyz").status_code == 200
+
+
+def figures_of(client: httpx.Client) -> dict[tuple[str, tuple[str, ...]], float]:
+    answer = client.get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    return {
+        (sample.name, tuple(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+
+
+def test_figures(api: httpx.Client):
+    post = {"id": "c", "text": LIBRARY}
+    api.post("/v1/documents", json=post)
+    api.post("/v1/documents", json=post)
+    api.post("/v1/documents", json={"id": "c", "text": BRIDGE})
+    api.post("/v1/documents", json={"documents": [{"id": "d", "text": BRIDGE}]})
+    for id in ("x", "y/z"):
+        api.get(f"/v1/documents/{id}")
+    for path in ("/v1/none", "/v1/none/other"):
+        api.get(path)
+    api.request("BREW", "/v1/stats")
+    found = figures_of(api)
+    assert {
+        outcome: found["neardup_documents_total", (outcome,)]
+        for outcome in ("kept", "dropped", "known", "refused")
+    } == {"kept": 1, "dropped": 1, "known": 1, "refused": 1}
+    requests = {key[1]: value for key, value in found.items() if key[0] == "neardup_requests_total"}
+    assert requests["POST", "/v1/documents", "201"] == 1
+    assert requests["POST", "/v1/documents", "200"] == 2
+    assert requests["POST", "/v1/documents", "409"] == 1
+    # An id is no series of its own, nor is an address or a method that a client makes up.
+    assert requests["GET", "/v1/documents/{id}", "404"] == 2
+    assert requests["GET", "unknown", "404"] == 2
+    assert requests["other", "/v1/stats", "405"] == 1
+    assert found["neardup_index_documents", ("kept",)] == 3
+    assert found["neardup_index_documents", ("dropped",)] == 2
+    assert found["neardup_requests_in_flight", ()] == 1
+    assert found["neardup_request_seconds_count", ("GET", "unknown")] == 2
+
+
+def test_figures_of_several_processes_are_added_up(
+    serve_process: Callable[..., Process], index, tmp_path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = tmp_path / "figures"
+    folder.mkdir()
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(folder))
+    # The library of the figures looks for the folder when it is imported.
+    command = ["serve", "--index", index]
+    first, second = (serve_process(command=command, new_interpreter=True) for _ in range(2))
+    first.client.post("/v1/documents", json={"id": "c", "text": LIBRARY})
+    second.client.post("/v1/documents", json={"id": "d", "text": LIBRARY})
+    for one in (first, second):
+        found = figures_of(one.client)
+        assert found["neardup_documents_total", ("kept",)] == 1
+        assert found["neardup_documents_total", ("dropped",)] == 1
+        assert found["neardup_index_documents", ("kept",)] == 3
+        assert found["neardup_requests_in_flight", ()] == 1
