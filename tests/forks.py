@@ -25,7 +25,7 @@ context.set_forkserver_preload(
         "anyio._backends._asyncio",
         "jinja2",
         "neardup.cli",
-        "neardup.index.handle",
+        "neardup.index.engine",
         "neardup.server.reading_process",
         "neardup.server.rendering_process",
         "pandas",

@@ -58,7 +58,7 @@ def _valid() -> list[bytes]:
                 Index(f"{folder}/index.db", workers=1, **settings) as index,
             ):
                 index.add_many(_MANY[:-5])
-                with closing(dumped(index._handle.database, Progress())) as parts:
+                with closing(dumped(index._engine.database, Progress())) as parts:
                     _written.append(b"".join(parts))
     return _written
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 from sqlalchemy import select
 
-from neardup.index.database import Database
+from neardup.index.backends.database import Database
 from neardup.index.schema import (
     DROPPED,
     FREED,

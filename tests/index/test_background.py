@@ -28,7 +28,7 @@ def notices(count):
 
 
 def recounted(location):
-    with Index(location) as index, index._handle.reading() as session:
+    with Index(location) as index, index._engine.reading() as session:
         events = session.all_events(0, 1000)
         return [row["details"] for row in events if row["action"] == "recounted"]
 

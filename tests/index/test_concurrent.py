@@ -10,7 +10,7 @@ from tests.index.sound import check_sound, verdicts
 from tests.index.written import documents, edited, families, letters
 
 from neardup import Index, pairs
-from neardup.index.sqlite import SQLiteFile
+from neardup.index.backends.sqlite import SQLiteFile
 
 pytestmark = pytest.mark.slow
 

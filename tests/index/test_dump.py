@@ -41,7 +41,7 @@ FIELDS = {"at": "when", "source": "from", "extra": ["n", "title"]}
 
 
 def lines_of(index):
-    with closing(dumped(index._handle.database, Progress())) as parts:
+    with closing(dumped(index._engine.database, Progress())) as parts:
         return b"".join(parts)
 
 
@@ -127,7 +127,7 @@ def test_one_moment(location):
     """What is added while it is written is not in it."""
     with filled(location) as index:
         before = lines_of(index)
-        with closing(dumped(index._handle.database, Progress())) as parts:
+        with closing(dumped(index._engine.database, Progress())) as parts:
             got = [next(parts)]
             index.add("new", "写到一半的时候，又来了一篇从来没有见过的新文章。")
             index.remove("d2")

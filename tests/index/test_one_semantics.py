@@ -16,7 +16,7 @@ from tests.index.written import documents, families
 
 from neardup import Index, dedup, load_recipe
 from neardup.index import adding, background
-from neardup.index.database import Database
+from neardup.index.backends.database import Database
 from neardup.index.schema import events
 
 #: Shorter shingles, so that short texts too have enough of them.

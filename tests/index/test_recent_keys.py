@@ -5,7 +5,7 @@ from tests.index.sound import check_sound, entries_of, verdicts
 
 import neardup
 from neardup.index import store
-from neardup.index.database import Database
+from neardup.index.backends.database import Database
 from neardup.index.schema import keys, recent_keys
 
 

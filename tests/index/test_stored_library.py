@@ -12,7 +12,7 @@ from tests.index.written import letters
 
 from neardup import Index, IndexFormatError, InputError, ParameterError, check
 from neardup._engine.ingest import Progress
-from neardup.index.database import Database
+from neardup.index.backends.database import Database
 from neardup.index.dump import dumped
 from neardup.index.schema import documents, passages, texts
 from neardup.papers import check_files, library, open_library
@@ -181,7 +181,7 @@ class Told(Progress):
 
 
 def location_of(index):
-    return index._handle.location
+    return index._engine.location
 
 
 @pytest.mark.usefixtures("index")
@@ -258,7 +258,7 @@ def test_a_dump_has_nothing_of_it(index, location, new_place, tmp_path):
     """Before and after a check it is the same; what is made of it is sketched anew."""
 
     def lines():
-        with closing(dumped(index._handle.database, Progress())) as parts:
+        with closing(dumped(index._engine.database, Progress())) as parts:
             return b"".join(parts)
 
     before = lines()

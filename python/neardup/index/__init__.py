@@ -5,7 +5,7 @@
 ==============  ======================================================
 ``index``       the public class; its methods in ``additions``, ``questions``,
                 ``removals`` and ``copies``; all else is behind it
-``handle``      an open index: database, settings, what is ready
+``engine``      an open index: database, settings, what is ready
 ``results``     what is answered
 ``coming``      what callers and readers hand in; ``loading`` of collections
 ``adding``      a batch decided and stored in one transaction

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import RowMapping
 
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
 
 __all__ = [
     "BATCH",
@@ -105,20 +105,20 @@ class Prepared:
         )
 
 
-def prepared(handle: Handle, coming: Incoming) -> Prepared:
+def prepared(engine: Engine, coming: Incoming) -> Prepared:
     """Sketch and pack a batch."""
     packed: list[bytes | None] = [None] * len(coming)
-    if handle.settings.store == "text":
+    if engine.settings.store == "text":
         pack = packer()
         texts: list[Any] = coming.texts.cast(pa.large_binary()).to_pylist()
         packed = [None if text is None else pack(text) for text in texts]
-    return Prepared.of(sketched(handle, coming), packed)
+    return Prepared.of(sketched(engine, coming), packed)
 
 
-def sketched(handle: Handle, coming: Incoming) -> _core.Corpus:
+def sketched(engine: Engine, coming: Incoming) -> _core.Corpus:
     """Return the sketches and normalized texts of a batch."""
-    corpus = handle.origin.emptied(keeps_texts=handle.rule.keeps_texts)
-    uses_titles = handle.settings.recipe.weigh.scheme == "improved"
+    corpus = engine.origin.emptied(keeps_texts=engine.rule.keeps_texts)
+    uses_titles = engine.settings.recipe.weigh.scheme == "improved"
     corpus.push(coming.texts, titles=coming.titles if uses_titles else None, units=coming.units)
     return corpus
 
@@ -126,8 +126,8 @@ def sketched(handle: Handle, coming: Incoming) -> _core.Corpus:
 class Adding:
     """Adds batches to an open index."""
 
-    def __init__(self, handle: Handle, *, within: timedelta | None = None) -> None:
-        self._handle = handle
+    def __init__(self, engine: Engine, *, within: timedelta | None = None) -> None:
+        self._engine = engine
         self._within = within
         #: Rows of a batch that is handed to :meth:`add` at once.
         self.together = BATCH if within is None else 1
@@ -139,23 +139,23 @@ class Adding:
         transaction, or two where what is common is counted again in between.
         """
         while len(coming):
-            ready = prepared(self._handle, coming) if ready is None else ready
+            ready = prepared(self._engine, coming) if ready is None else ready
             done = self._transaction(coming, ready, outcome)
             coming, ready = coming.part(done), None
 
     def _transaction(self, coming: Incoming, ready: Prepared, outcome: Outcome) -> int:
         """Store the first rows of a batch, and return how many."""
-        handle = self._handle
+        engine = self._engine
         # Nothing that was said of rows of a transaction that fails is to stay.
         part = Outcome()
-        with handle.writing() as session:
+        with engine.writing() as session:
             counters = session.counters()
             sorted_out = _SortedOut.of(session, coming, ready)
             todo, end, is_due = self._until_count(sorted_out.new, counters, len(coming))
             not_before = None
             if self._within is not None:
                 not_before = earlier(stamp(coming.at[0]), self._within)
-            decider = handle.decider(session, counters["background"])
+            decider = engine.decider(session, counters["background"])
             found, entries = decider.decide(session, ready.corpus, todo, not_before=not_before)
             until = self._until_burst(counters, found)
             if until is not None:
@@ -173,11 +173,11 @@ class Adding:
             ]
             session.log("reconsidered", datetime.now(UTC), happened)
             if is_due or until is not None:
-                recount(session, handle.settings, workers=handle.workers)
+                recount(session, engine.settings, workers=engine.workers)
                 bursts = -counters["bursts"] if until is None else 1
                 session.add_to_counters({"similar": -counters["similar"] - alike, "bursts": bursts})
             decided = dict(zip(todo, matches, strict=True))
-            sorted_out.tell(session, handle.rule.measure, end, decided, part)
+            sorted_out.tell(session, engine.rule.measure, end, decided, part)
         outcome.matches += part.matches
         outcome.is_there += part.is_there
         outcome.is_new += part.is_new
@@ -194,14 +194,14 @@ class Adding:
         todo: list[int],
     ) -> list[Match | None]:
         """Decide some rows and store them, with new numbers."""
-        decider = self._handle.decider(session, counters["background"])
+        decider = self._engine.decider(session, counters["background"])
         found, entries = decider.decide(session, ready.corpus, todo)
         return self._write(session, counters, coming, ready, todo, found, entries)
 
     def keep(self, session: Session, coming: Incoming, ready: Prepared) -> None:
         """Store documents as kept, with new numbers, whatever they repeat."""
         counters = session.counters()
-        entries = self._handle.decider(session, counters["background"]).entries(ready.corpus)
+        entries = self._engine.decider(session, counters["background"]).entries(ready.corpus)
         todo = list(range(len(coming)))
         self._write(session, counters, coming, ready, todo, [None] * len(todo), entries)
 
@@ -244,7 +244,7 @@ class Adding:
         self, new: list[int], counters: dict[str, int], count: int
     ) -> tuple[list[int], int, bool]:
         """Return the new rows before the next count, where they end, and if it is due."""
-        if self._handle.settings.background != "own" or not new:
+        if self._engine.settings.background != "own" or not new:
             return new, count, False
         # An export that was edited may be past the moment: then it is due with the next document.
         left = max(1, next_count(counters["counted_at"]) - counters["arrived"])
@@ -255,12 +255,12 @@ class Adding:
 
     def _until_burst(self, counters: dict[str, int], found: Sequence[Decided | None]) -> int | None:
         """Return after how many new documents it is counted because of a burst of drops."""
-        if self._handle.settings.background != "own" or not self._handle.rule.common:
+        if self._engine.settings.background != "own" or not self._engine.rule.common:
             return None
         return burst_end(counters, [one is not None and not one.identical for one in found])
 
     def _matches(self, coming: Incoming, decided: list[Decided | None]) -> list[Match | None]:
-        measure = self._handle.rule.measure
+        measure = self._engine.rule.measure
         matches: list[Match | None] = []
         for one in decided:
             if one is None:

@@ -12,7 +12,7 @@ from neardup.index.values import check_span, check_zone
 
 if TYPE_CHECKING:
     from neardup._engine.ingest import Progress
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
     from neardup.index.results import Added, Decision, Match, NewDocument
 
 __all__ = ["Additions"]
@@ -21,7 +21,7 @@ __all__ = ["Additions"]
 class Additions:
     """Methods of :class:`neardup.Index`."""
 
-    _handle: Handle
+    _engine: Engine
 
     def add(
         self,
@@ -79,7 +79,7 @@ class Additions:
         span = None if within is None else check_span(within, "within")
         zone = check_zone(at_zone, "at_zone")
         document = New(id, text, title, at, source, extra)
-        return one_document(self._handle, document, span, zone)
+        return one_document(self._engine, document, span, zone)
 
     def add_together(self, documents: Sequence[NewDocument]) -> list[Decision]:
         """Add documents of several callers, and answer each for itself.
@@ -128,7 +128,7 @@ class Additions:
         given: list[Any] = list(documents) if is_list else [documents]
         if not is_list or not all(isinstance(one, New) for one in given):
             raise bad("documents", "index.list_of_documents", documents)
-        return add_together(self._handle, given)
+        return add_together(self._engine, given)
 
     def add_many(
         self,
@@ -191,7 +191,7 @@ class Additions:
         fields = Fields.checked(text, id, title, at, source, extra, at_zone, needs_ids=True)
         rows = open_table(data, **fields.read())
         span = None if within is None else check_span(within, "within")
-        return add_batches(self._handle, rows, fields, span, title_from_first_line, progress)
+        return add_batches(self._engine, rows, fields, span, title_from_first_line, progress)
 
     def add_files(
         self,
@@ -250,9 +250,9 @@ class Additions:
         if isinstance(output_paths, str) or not isinstance(output_paths, Sequence):
             raise bad("output_paths", "index.list_of_paths", output_paths)
         outputs = [None if one is None else check_path(one, "output_paths") for one in output_paths]
-        self._handle.database.refuse_outputs(outputs)
+        self._engine.database.refuse_outputs(outputs)
         sources = open_sources(inputs, format=format, output_paths=outputs, **fields.read())
         span = None if within is None else check_span(within, "within")
-        added = add_batches(self._handle, sources, fields, span, title_from_first_line, progress)
+        added = add_batches(self._engine, sources, fields, span, title_from_first_line, progress)
         of_sources = sources.report_to(progress or Progress())
         return dataclasses.replace(added, problem_count=added.problem_count + of_sources)

@@ -18,7 +18,7 @@ from neardup.index.values import earlier
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
 
 T = TypeVar("T")
 
@@ -26,37 +26,37 @@ __all__ = ["clusters", "documents", "explain", "get_many", "query", "stats"]
 
 
 def query(
-    handle: Handle, text: str, k: int, *, title: str | None, at: datetime, within: timedelta | None
+    engine: Engine, text: str, k: int, *, title: str | None, at: datetime, within: timedelta | None
 ) -> list[Match]:
     """Return the kept documents that a text repeats, the most similar first."""
-    coming = alone(handle, text, title, at)
-    corpus = sketched(handle, coming)
-    with handle.reading() as session:
-        decider = handle.decider(session)
+    coming = alone(engine, text, title, at)
+    corpus = sketched(engine, coming)
+    with engine.reading() as session:
+        decider = engine.decider(session)
         not_before = None if within is None else earlier(stamp(at), within)
         among = decider.among(session, corpus, not_before=not_before)
         found = among.keeper.similar(corpus, 0)
-    measure = handle.rule.measure
+    measure = engine.rule.measure
     return [
         Match(among.stored[document - 1]["id"], similarity, measure, distance, identical)
         for document, similarity, distance, identical in found[:k]
     ]
 
 
-def get_many(handle: Handle, ids: Sequence[str], *, texts: bool) -> dict[str, Document]:
+def get_many(engine: Engine, ids: Sequence[str], *, texts: bool) -> dict[str, Document]:
     """Return those documents that are there, by id."""
-    with handle.reading() as session:
+    with engine.reading() as session:
         rows = list(session.by_ids(ids).values())
-        found = _documents(handle, session, rows, texts=texts)
+        found = _documents(engine, session, rows, texts=texts)
     by_id = {one.id: one for one in found}
     return {id: by_id[id] for id in ids if id in by_id}
 
 
 def _documents(
-    handle: Handle, session: Session, rows: Sequence[RowMapping], *, texts: bool = True
+    engine: Engine, session: Session, rows: Sequence[RowMapping], *, texts: bool = True
 ) -> list[Document]:
     """Return rows as documents; texts are fetched where the rows have none, and wanted."""
-    repeats = session.matches(rows, handle.rule.measure)
+    repeats = session.matches(rows, engine.rule.measure)
     documents = []
     for row in rows:
         text = None
@@ -80,20 +80,20 @@ def _documents(
     return documents
 
 
-def explain(handle: Handle, id: str) -> Explanation | None:
+def explain(engine: Engine, id: str) -> Explanation | None:
     """Return why a document is kept or dropped, None if it was never there."""
-    with handle.reading() as session:
+    with engine.reading() as session:
         row = session.by_ids([id]).get(id)
         events = [event_of(event, session.location) for event in session.events_of(id)]
         if row is None and not events:
             return None
         dropped: tuple[tuple[str, Match], ...] = ()
         if row is not None:
-            dropped = _dropped(handle, session, [row]).get(row["number"], ())
+            dropped = _dropped(engine, session, [row]).get(row["number"], ())
         return Explanation(
-            document=None if row is None else _documents(handle, session, [row])[0],
-            measure=handle.rule.measure,
-            threshold=handle.rule.threshold,
+            document=None if row is None else _documents(engine, session, [row])[0],
+            measure=engine.rule.measure,
+            threshold=engine.rule.threshold,
             dropped=dropped,
             events=tuple(events),
         )
@@ -106,38 +106,38 @@ def event_of(row: RowMapping, location: str) -> Event:
 
 
 def _dropped(
-    handle: Handle, session: Session, kept: Sequence[RowMapping]
+    engine: Engine, session: Session, kept: Sequence[RowMapping]
 ) -> dict[int, tuple[tuple[str, Match], ...]]:
     """Return those that were dropped for kept documents, by their numbers."""
     ids = {row["number"]: row["id"] for row in kept}
     found: dict[int, list[tuple[str, Match]]] = {number: [] for number in ids}
     for row in session.dropped_for(list(ids)):
-        match = match_of(row, ids[row["kept_number"]], handle.rule.measure)
+        match = match_of(row, ids[row["kept_number"]], engine.rule.measure)
         found[row["kept_number"]].append((row["id"], match))
     return {number: tuple(dropped) for number, dropped in found.items()}
 
 
-def clusters(handle: Handle, *, search: str | None = None, after: int = 0) -> Iterator[Cluster]:
+def clusters(engine: Engine, *, search: str | None = None, after: int = 0) -> Iterator[Cluster]:
     """Give the kept documents for which others were dropped, in the order of decisions."""
 
     def read(session: Session, rows: Sequence[RowMapping]) -> list[Cluster]:
-        dropped = _dropped(handle, session, rows)
+        dropped = _dropped(engine, session, rows)
         return [Cluster(row["id"], dropped[row["number"]], row["number"]) for row in rows]
 
-    return _paged(handle, read, after=after, state=KEPT, clusters_only=True, search=search)
+    return _paged(engine, read, after=after, state=KEPT, clusters_only=True, search=search)
 
 
-def documents(handle: Handle, *, state: int | None = None) -> Iterator[Document]:
+def documents(engine: Engine, *, state: int | None = None) -> Iterator[Document]:
     """Give documents in the order of decisions."""
 
     def read(session: Session, rows: Sequence[RowMapping]) -> list[Document]:
-        return _documents(handle, session, rows)
+        return _documents(engine, session, rows)
 
-    return _paged(handle, read, state=state, with_texts=True)
+    return _paged(engine, read, state=state, with_texts=True)
 
 
 def _paged(
-    handle: Handle,
+    engine: Engine,
     read: Callable[[Session, Sequence[RowMapping]], list[T]],
     *,
     after: int = 0,
@@ -145,7 +145,7 @@ def _paged(
 ) -> Iterator[T]:
     """Give what is read page by page, each as the index is at that moment."""
     while True:
-        with handle.reading() as session:
+        with engine.reading() as session:
             rows = session.page(after, **which)
             found = read(session, rows)
         if not rows:
@@ -154,26 +154,26 @@ def _paged(
         yield from found
 
 
-def stats(handle: Handle) -> Stats:
+def stats(engine: Engine) -> Stats:
     """Return sizes and settings."""
-    settings, rule = handle.settings, handle.rule
-    with handle.reading() as session:
+    settings, rule = engine.settings, engine.rule
+    with engine.reading() as session:
         counters, meta = session.counters(), session.meta()
         first, last = session.arrivals()
         for at in (first, last):
             if at is not None and not is_stamp(at):
                 row, must = Message("index.row_some_document"), Message("index.stamp")
-                raise damaged(handle.location, row, "at", must, at)
-        created = _created(meta, handle.location)
-        background = handle.decider(session, counters["background"]).background
+                raise damaged(engine.location, row, "at", must, at)
+        created = _created(meta, engine.location)
+        background = engine.decider(session, counters["background"]).background
     kept, dropped, freed = (counters[name] for name in STATES)
     return Stats(
-        location=handle.location,
+        location=engine.location,
         documents=kept + dropped + freed,
         kept=kept,
         dropped=dropped,
         freed=freed,
-        bytes=handle.database.size(),
+        bytes=engine.database.size(),
         recipe_id=settings.recipe.id,
         measure=rule.measure,
         threshold=rule.threshold,

@@ -33,7 +33,7 @@ from neardup.readers.batch import Run, place_of, show
 from neardup.readers.fields import DEFAULT_ID, as_id
 
 if TYPE_CHECKING:
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
 
 __all__ = [
     "Columns",
@@ -146,28 +146,28 @@ class Columns:
 
 
 def one_document(
-    handle: Handle, document: NewDocument, within: timedelta | None, zone: tzinfo
+    engine: Engine, document: NewDocument, within: timedelta | None, zone: tzinfo
 ) -> Match | None:
     """Check a document of a caller, add it, and return what it repeats."""
     columns = Columns.checked(document, zone)
-    coming = alone(handle, columns.text, columns.title, columns.at, id=columns.id)
+    coming = alone(engine, columns.text, columns.title, columns.at, id=columns.id)
     coming.sources, coming.extras = [columns.source], [columns.extra]
     outcome = Outcome()
-    Adding(handle, within=within).add(coming, None, outcome)
+    Adding(engine, within=within).add(coming, None, outcome)
     if outcome.refused[0] is not None:
         raise InputError(
             Message(
                 "index.document_refused_here",
-                location=handle.location,
+                location=engine.location,
                 reason=outcome.refused[0],
             )
         )
     return outcome.matches[0]
 
 
-def alone(handle: Handle, text: str, title: str | None, at: datetime, *, id: str = "") -> Incoming:
+def alone(engine: Engine, text: str, title: str | None, at: datetime, *, id: str = "") -> Incoming:
     """Return one text, if it can be sketched."""
-    recipe = handle.settings.recipe
+    recipe = engine.settings.recipe
     batch = Batch(0, pa.array([text], pa.large_string()), [id])
     texts, units, problems = readable(batch, recipe, compiled(recipe))
     if problems:
@@ -207,13 +207,13 @@ class Reading:
     """Batches of readers, cut for transactions and made ready."""
 
     def __init__(
-        self, handle: Handle, fields: Fields, together: int, *, title_from_first_line: bool
+        self, engine: Engine, fields: Fields, together: int, *, title_from_first_line: bool
     ) -> None:
-        self._handle = handle
+        self._engine = engine
         self._fields = fields
         self._together = together
         self._title_from_first_line = title_from_first_line
-        self._core = compiled(handle.settings.recipe)
+        self._core = compiled(engine.settings.recipe)
 
     def steps(self, source: Source) -> Iterator[Step]:
         """Give what is to be added, in order."""
@@ -223,7 +223,7 @@ class Reading:
                 part = coming.part(begin, begin + self._together)
                 yield Step(
                     coming=part,
-                    ready=prepared(self._handle, part),
+                    ready=prepared(self._engine, part),
                     problems=problems if begin == 0 else [],
                     runs=batch.runs,
                     begin=begin,
@@ -231,7 +231,7 @@ class Reading:
                 )
 
     def _incoming(self, batch: Batch) -> tuple[Incoming, list[Problem]]:
-        recipe = self._handle.settings.recipe
+        recipe = self._engine.settings.recipe
         texts, units, problems = readable(batch, recipe, self._core)
         titles = batch.titles
         if self._title_from_first_line:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from neardup._engine.ingest import Progress
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
 
 __all__ = ["Copies"]
 
@@ -15,7 +15,7 @@ __all__ = ["Copies"]
 class Copies:
     """Methods of :class:`neardup.Index`."""
 
-    _handle: Handle
+    _engine: Engine
 
     def export(
         self,
@@ -60,11 +60,11 @@ class Copies:
         from neardup.index.export import exported
         from neardup.writers import OutputSet
 
-        self._handle.database.refuse_outputs([kept, decisions])
+        self._engine.database.refuse_outputs([kept, decisions])
         with OutputSet() as outputs:
             first = outputs.open(kept, force=force)
             second = None if decisions is None else outputs.open(decisions, force=force)
-            return exported(self._handle, first, second, progress or Progress())[0]
+            return exported(self._engine, first, second, progress or Progress())[0]
 
     def dump(
         self, output: str | Path, *, force: bool = False, progress: Progress | None = None
@@ -96,9 +96,9 @@ class Copies:
         from neardup.index.dump import dumped
         from neardup.writers import OutputSet
 
-        self._handle.database.refuse_outputs([output])
+        self._engine.database.refuse_outputs([output])
         with OutputSet() as outputs:
             opened = outputs.open_text(output, force=force)
-            with closing(dumped(self._handle.database, progress or Progress())) as parts:
+            with closing(dumped(self._engine.database, progress or Progress())) as parts:
                 for part in parts:
                     opened.write(part)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
     from neardup._engine.ingest import Progress
-    from neardup.index.database import Database
+    from neardup.index.backends.database import Database
 
 __all__ = ["FORMAT", "KEY_COLUMNS", "KIND", "dumped", "fetched", "stored_columns"]
 

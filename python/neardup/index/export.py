@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from neardup._engine.ingest import Progress
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
     from neardup.writers.output import Output
 
 __all__ = ["DECISIONS", "exported"]
@@ -50,35 +50,35 @@ _TYPES: dict[frozenset[type], pa.DataType] = {
 
 
 def exported(
-    handle: Handle, kept: Output | None, decisions: Output | None, progress: Progress
+    engine: Engine, kept: Output | None, decisions: Output | None, progress: Progress
 ) -> tuple[int, int]:
     """Write kept documents and decisions as they are at one moment; return their numbers."""
     count = decided = 0
-    with handle.database.reading() as connection:
+    with engine.database.reading() as connection:
         if kept is not None:
             progress.stage("kept documents", None)
-            count = _write_kept(connection, handle, kept, progress)
+            count = _write_kept(connection, engine, kept, progress)
         if decisions is not None:
             progress.stage("decisions", None)
-            rows = _decisions(connection, handle)
+            rows = _decisions(connection, engine)
             decided = write_rows(decisions, rows, DECISIONS)
     return count, decided
 
 
-def _write_kept(connection: Connection, handle: Handle, output: Output, progress: Progress) -> int:
+def _write_kept(connection: Connection, engine: Engine, output: Output, progress: Progress) -> int:
     if output.format == "jsonl":
         count = 0
-        for records in _records(connection, handle):
+        for records in _records(connection, engine):
             output.write(jsonl_bytes(records))
             count += len(records)
             progress.advance(len(records))
         return count
     # A table has to know its columns before its first row.
-    more = _more_columns(connection, handle.location)
+    more = _more_columns(connection, engine.location)
     schema = pa.schema(_FIRST | more)
 
     def rows() -> Iterator[dict[str, Any]]:
-        for records in _records(connection, handle):
+        for records in _records(connection, engine):
             progress.advance(len(records))
             for record in records:
                 for name, kind in more.items():
@@ -92,14 +92,14 @@ def _write_kept(connection: Connection, handle: Handle, output: Output, progress
     return write_rows(output, rows(), schema)
 
 
-def _records(connection: Connection, handle: Handle) -> Iterator[list[dict[str, Any]]]:
-    session = Session(connection, handle.location)
+def _records(connection: Connection, engine: Engine) -> Iterator[list[dict[str, Any]]]:
+    session = Session(connection, engine.location)
     source = documents.outerjoin(texts, texts.c.number == documents.c.number)
     query = select(documents, texts.c.text).select_from(source)
     query = query.where(documents.c.state == KEPT).order_by(documents.c.number)
     for rows in fetched(connection, query):
         records = []
-        for row in sound(rows, handle.location):
+        for row in sound(rows, engine.location):
             text = row["text"]
             if text is not None:
                 text = session.unpacked(text, row["number"])
@@ -110,7 +110,7 @@ def _records(connection: Connection, handle: Handle) -> Iterator[list[dict[str, 
                 "source": row["source"],
                 "at": moment(row["at"]),
             }
-            extra = extra_of(row, handle.location)
+            extra = extra_of(row, engine.location)
             record.update((_name(name), value) for name, value in extra.items())
             records.append(record)
         yield records
@@ -137,25 +137,25 @@ def _more_columns(connection: Connection, location: str) -> dict[str, pa.DataTyp
     return {name: _TYPES.get(frozenset(found), pa.large_string()) for name, found in kinds.items()}
 
 
-def _decisions(connection: Connection, handle: Handle) -> Iterator[dict[str, Any]]:
+def _decisions(connection: Connection, engine: Engine) -> Iterator[dict[str, Any]]:
     kept = documents.alias()
     joined = documents.outerjoin(kept, kept.c.number == documents.c.kept_number)
     query = select(documents, kept.c.id.label("kept_id")).select_from(joined)
     query = query.where(documents.c.state != KEPT).order_by(documents.c.number)
     for rows in fetched(connection, query):
-        for row in sound(rows, handle.location):
+        for row in sound(rows, engine.location):
             # Of a freed document no decision holds.
             holds = row["state"] == DROPPED
             if holds and row["kept_id"] is None:
                 name = Message("index.row_document", number=row["number"])
                 must = Message("index.number_of_kept")
-                raise damaged(handle.location, name, "kept_number", must, row["kept_number"])
+                raise damaged(engine.location, name, "kept_number", must, row["kept_number"])
             reason = "identical" if row["reason"] == IDENTICAL else "similar"
             yield {
                 "id": row["id"],
                 "kept_id": row["kept_id"] if holds else None,
                 "similarity": row["similarity"] if holds else None,
-                "measure": handle.rule.measure,
+                "measure": engine.rule.measure,
                 "distance": row["distance"] if holds else None,
                 "reason": reason if holds else "freed",
                 "at": moment(row["at"]),

@@ -16,7 +16,7 @@ from neardup.index.removals import Removals
 
 if TYPE_CHECKING:
     from neardup._engine.ingest import Progress
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
     from neardup.recipe import Recipe
 
 __all__ = ["Index"]
@@ -117,7 +117,7 @@ class Index(Additions, Questions, Removals, Copies):
         progress: Progress | None = None,
     ) -> None:
         require("readers.an_index", "index", "sqlalchemy")
-        from neardup.index.handle import open_index
+        from neardup.index.engine import open_index
         from neardup.readers import Sources, open_table
 
         if must_exist is not None and not isinstance(must_exist, bool):
@@ -127,7 +127,7 @@ class Index(Additions, Questions, Removals, Copies):
                 background = open_table(background)
             except ParameterError:
                 raise bad("background", "index.background_data", background) from None
-        self._handle: Handle = open_index(
+        self._engine: Engine = open_index(
             location,
             recipe=recipe,
             threshold=threshold,
@@ -192,18 +192,18 @@ class Index(Additions, Questions, Removals, Copies):
         """
         require("readers.an_index", "index", "sqlalchemy")
         from neardup._engine.ingest import Progress
-        from neardup.index.restoring import load
+        from neardup.index.restore import load
 
         load(location, source, progress or Progress())
         return cls(location, must_exist=True, workers=check_workers(workers))
 
     def __repr__(self) -> str:
         """Return class and location, without a password."""
-        return f"{type(self).__name__}({self._handle.location!r})"
+        return f"{type(self).__name__}({self._engine.location!r})"
 
     def __reduce__(self) -> Any:
         """Raise: connections and locks belong to one process."""
-        raise TypeError(Message("index.cannot_be_pickled", location=repr(self._handle.location)))
+        raise TypeError(Message("index.cannot_be_pickled", location=repr(self._engine.location)))
 
     def recount(self) -> int:
         """Count anew what the newest texts have in common, and return their number.
@@ -216,11 +216,11 @@ class Index(Additions, Questions, Removals, Copies):
         -------
         int
         """
-        return self._handle.recount()
+        return self._engine.recount()
 
     def compact(self) -> None:
         """Give the space of removed documents back to the system."""
-        self._handle.database.compact()
+        self._engine.database.compact()
 
     def check(self, *, full: bool = False, progress: Progress | None = None) -> list[str]:
         """Return what is damaged.
@@ -264,7 +264,7 @@ class Index(Additions, Questions, Removals, Copies):
         from neardup.index.integrity import check
 
         check_flag(full, "full")
-        return check(self._handle, full=full, progress=progress or Progress())
+        return check(self._engine, full=full, progress=progress or Progress())
 
     def repair(self, *, progress: Progress | None = None) -> list[str]:
         """Make sketches, keys, states and counters again, from the texts.
@@ -295,13 +295,13 @@ class Index(Additions, Questions, Removals, Copies):
         interrupted, call it again.
         """
         from neardup._engine.ingest import Progress
-        from neardup.index.repairing import repair
+        from neardup.index.repair import repair
 
-        return repair(self._handle, progress=progress or Progress())
+        return repair(self._engine, progress=progress or Progress())
 
     def close(self) -> None:
         """Close all connections. Closing again does nothing."""
-        self._handle.close()
+        self._engine.close()
 
     def __enter__(self) -> Self:
         return self

@@ -49,7 +49,7 @@ from neardup.readers import Batch
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
 
 __all__ = ["Document", "Examination", "check", "stored_background"]
 
@@ -87,13 +87,13 @@ class Document:
         return made is not None and row["identity"] != made[0] and row["sketch"] != made[2]
 
 
-def check(handle: Handle, *, full: bool, progress: Progress) -> list[str]:
+def check(engine: Engine, *, full: bool, progress: Progress) -> list[str]:
     """Return what is damaged, a line each."""
-    found = list(handle.database.check())
+    found = list(engine.database.check())
     more = 0
     try:
-        with handle.database.reading() as connection:
-            for line in Examination(handle, connection, full=full, progress=progress).lines():
+        with engine.database.reading() as connection:
+            for line in Examination(engine, connection, full=full, progress=progress).lines():
                 if len(found) < _LISTED:
                     found.append(line)
                 else:
@@ -106,14 +106,14 @@ def check(handle: Handle, *, full: bool, progress: Progress) -> list[str]:
 
 
 def stored_background(
-    handle: Handle, connection: Connection
+    engine: Engine, connection: Connection
 ) -> tuple[int, _core.Background | None, Message | None]:
     """Return the version of the latest background, what it says, and what is wrong with it."""
     version = connection.execute(select(func.max(background.c.version))).scalar_one_or_none()
     if not version:
         return 0, None, None
     try:
-        data = Session(connection, handle.location).background(version)
+        data = Session(connection, engine.location).background(version)
         return version, _core.Background.from_bytes(data), None
     except (IndexFormatError, InputError):
         return version, None, Message("index.background_cannot_be_read", number=version)
@@ -123,21 +123,21 @@ class Examination:
     """One pass through an index, inside a transaction."""
 
     def __init__(
-        self, handle: Handle, connection: Connection, *, full: bool, progress: Progress
+        self, engine: Engine, connection: Connection, *, full: bool, progress: Progress
     ) -> None:
-        self._handle = handle
+        self._engine = engine
         self._connection = connection
-        self._session = Session(connection, handle.location)
+        self._session = Session(connection, engine.location)
         self._full = full
         self._progress = progress
-        version, known, self._background_fault = stored_background(handle, connection)
+        version, known, self._background_fault = stored_background(engine, connection)
         self._version = version
-        self.decider = Decider(handle.settings, background=known, like=None)
-        self._has_texts = handle.settings.store == "text"
+        self.decider = Decider(engine.settings, background=known, like=None)
+        self._has_texts = engine.settings.store == "text"
         # Which keys a document gets depends on what is common at that moment. Where that
         # changes, or lists are closed, a key may be missing for a good reason.
         self.is_exact = (
-            handle.settings.background != "own" and self.decider.filing.longest() is None
+            engine.settings.background != "own" and self.decider.filing.longest() is None
         )
 
     def lines(self) -> Iterator[Message]:
@@ -286,7 +286,7 @@ class Examination:
     def _sketch_again(self, some: Sequence[Document]) -> None:
         if not some:
             return
-        recipe = self._handle.settings.recipe
+        recipe = self._engine.settings.recipe
         given = pa.array([document.text for document in some], pa.large_string())
         batch = Batch(0, given, [""] * len(some))
         sketchable, units, _ = readable(batch, recipe, compiled(recipe))
@@ -302,7 +302,7 @@ class Examination:
             none,
             none,
         )
-        corpus = sketched(self._handle, coming)
+        corpus = sketched(self._engine, coming)
         made = zip(corpus.identities(), corpus.features().tolist(), corpus.sketches(), strict=True)
         for document, (identity, features, sketch) in zip(some, made, strict=True):
             document.made = (identity, features, sketch)
@@ -321,10 +321,10 @@ class Examination:
         kept = [one for one in some if one.row["state"] == KEPT and self._has_sketch(one)]
         if not kept or not filing.has_keys():
             return
-        corpus = self._handle.origin.emptied(keeps_texts=False)
+        corpus = self._engine.origin.emptied(keeps_texts=False)
         # Keys do not depend on the identity, which may be damaged.
         rows: Any = [{**document.row, "identity": bytes(16)} for document in kept]
-        restore(corpus, rows, self._handle.location)
+        restore(corpus, rows, self._engine.location)
         may_have = [set(map(signed, filing.keys_of(corpus, at))) for at in range(len(kept))]
         looked_up = np.array(sorted(set().union(*may_have)), np.int64).view(np.uint64)
         try:
@@ -361,10 +361,10 @@ class Examination:
         row = document.row
         if document.made is not None:
             return bool(row["sketch"] == document.made[2] and row["features"] == document.made[1])
-        corpus = self._handle.origin.emptied(keeps_texts=False)
+        corpus = self._engine.origin.emptied(keeps_texts=False)
         try:
             rows: Any = [{**row, "identity": bytes(16)}]
-            restore(corpus, rows, self._handle.location)
+            restore(corpus, rows, self._engine.location)
         except (NeardupError, TypeError, ValueError, OverflowError):
             if not document.faults:
                 document.faults.append(Message("index.sketch_is_not_of_recipe"))
@@ -476,7 +476,7 @@ class Examination:
         """Give events that cannot be read."""
         for row in self._connection.execute(select(events).order_by(events.c.event)).mappings():
             try:
-                sound_event(row, self._handle.location)
+                sound_event(row, self._engine.location)
             except IndexFormatError:
                 yield Message("index.event_cannot_be_read", number=row["event"])
 

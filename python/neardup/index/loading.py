@@ -19,13 +19,13 @@ from neardup.readers import Problem
 from neardup.writers.rows import removed_table
 
 if TYPE_CHECKING:
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
 
 __all__ = ["add_batches"]
 
 
 def add_batches(
-    handle: Handle,
+    engine: Engine,
     source: Source,
     fields: Fields,
     within: timedelta | None,
@@ -35,8 +35,8 @@ def add_batches(
     """Add all documents of a source, reading and sketching ahead of the store."""
     check_flag(title_from_first_line, "title_from_first_line")
     progress = progress or Progress()
-    adding = Adding(handle, within=within)
-    reading = Reading(handle, fields, adding.together, title_from_first_line=title_from_first_line)
+    adding = Adding(engine, within=within)
+    reading = Reading(engine, fields, adding.together, title_from_first_line=title_from_first_line)
     outcome = Outcome()
     ids: list[str] = []
     problems: list[Problem] = []
@@ -67,11 +67,11 @@ def add_batches(
                 ]
             )
             progress.advance(len(step.coming), step.bytes_read)
-    return _added(handle, ids, outcome, problem_count, problems)
+    return _added(engine, ids, outcome, problem_count, problems)
 
 
 def _added(
-    handle: Handle, ids: list[str], outcome: Outcome, problem_count: int, problems: list[Problem]
+    engine: Engine, ids: list[str], outcome: Outcome, problem_count: int, problems: list[Problem]
 ) -> Added:
     pairs = zip(outcome.matches, outcome.is_there, strict=True)
     keep = np.array([match is None and there for match, there in pairs], np.bool_)
@@ -83,7 +83,7 @@ def _added(
         [match.id for _, match in dropped],
         [match.similarity for _, match in dropped],
         [match.distance for _, match in dropped],
-        handle.rule.measure,
+        engine.rule.measure,
     )
     new = sum(outcome.is_there) - outcome.already
     return Added(keep, removed, new, outcome.already, problem_count, problems)

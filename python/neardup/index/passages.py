@@ -19,7 +19,7 @@ from neardup.index.schema import documents, passages, texts
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
 
 __all__ = ["count_missing", "make_missing", "stored", "texts_of"]
 
@@ -27,9 +27,9 @@ __all__ = ["count_missing", "make_missing", "stored", "texts_of"]
 _TOGETHER = 100
 
 
-def count_missing(handle: Handle, made_by: str) -> int:
+def count_missing(engine: Engine, made_by: str) -> int:
     """Return how many documents with a text have no shingles that were made so."""
-    with handle.reading() as session:
+    with engine.reading() as session:
         connection = session.connection
         there = select(func.count()).select_from(texts)
         made = select(func.count()).select_from(passages).where(passages.c.made_by == made_by)
@@ -38,7 +38,7 @@ def count_missing(handle: Handle, made_by: str) -> int:
 
 
 def make_missing(
-    handle: Handle, made_by: str, sketch: Callable[[list[str]], list[bytes]]
+    engine: Engine, made_by: str, sketch: Callable[[list[str]], list[bytes]]
 ) -> Iterator[int]:
     """Make and store the shingles of documents that have none; give how many, again and again."""
     after = 0
@@ -51,7 +51,7 @@ def make_missing(
         .limit(_TOGETHER)
     )
     while True:
-        with handle.writing() as session:
+        with engine.writing() as session:
             # Raises if another index stands there by now.
             session.counters()
             connection = session.connection
@@ -75,22 +75,22 @@ def make_missing(
         yield len(numbers)
 
 
-def stored(handle: Handle, made_by: str) -> tuple[list[int], list[bytes]]:
+def stored(engine: Engine, made_by: str) -> tuple[list[int], list[bytes]]:
     """Return the numbers of documents and their shingles, by number."""
     query = select(passages.c.number, passages.c.shingles).where(passages.c.made_by == made_by)
-    with handle.reading() as session:
+    with engine.reading() as session:
         rows = session.connection.execute(query.order_by(passages.c.number)).all()
     for row in rows:
         if not isinstance(row.shingles, bytes) or len(row.shingles) % 4:
             must = Message("index.bytes_of_shingles")
             name = Message("index.row_passages", number=row.number)
-            raise damaged(handle.location, name, "shingles", must, row.shingles)
+            raise damaged(engine.location, name, "shingles", must, row.shingles)
     return [row.number for row in rows], [row.shingles for row in rows]
 
 
-def texts_of(handle: Handle, numbers: Sequence[int]) -> dict[int, tuple[RowMapping, str]]:
+def texts_of(engine: Engine, numbers: Sequence[int]) -> dict[int, tuple[RowMapping, str]]:
     """Return id and title of some documents with their texts, by number."""
-    with handle.reading() as session:
+    with engine.reading() as session:
         connection = session.connection
         dialect = connection.dialect.name
         query = (

@@ -11,7 +11,7 @@ from neardup._engine.validation import bad, check_flag, check_string, check_whol
 from neardup.index.values import check_span, check_time, plain_text
 
 if TYPE_CHECKING:
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
     from neardup.index.results import Cluster, Document, Explanation, Match, Stats
 
 __all__ = ["Questions"]
@@ -20,7 +20,7 @@ __all__ = ["Questions"]
 class Questions:
     """Methods of :class:`neardup.Index`."""
 
-    _handle: Handle
+    _engine: Engine
 
     def query(
         self,
@@ -65,7 +65,7 @@ class Questions:
         from neardup.index.coming import checked_title, given_text
 
         return asking.query(
-            self._handle,
+            self._engine,
             given_text(text, "text"),
             check_whole(k, "k", 1),
             title=checked_title(title),
@@ -83,7 +83,7 @@ class Questions:
         from neardup.index import asking
 
         wanted = check_string(id, "id")
-        return asking.get_many(self._handle, [wanted], texts=True).get(wanted)
+        return asking.get_many(self._engine, [wanted], texts=True).get(wanted)
 
     def get_many(self, ids: Sequence[str], *, texts: bool = True) -> dict[str, Document]:
         """Return documents as they are stored, by id.
@@ -104,7 +104,7 @@ class Questions:
         if isinstance(ids, str) or not isinstance(ids, Sequence):
             raise bad("ids", "index.list_of_text", ids)
         wanted = [check_string(id, "ids") for id in ids]
-        return asking.get_many(self._handle, wanted, texts=check_flag(texts, "texts"))
+        return asking.get_many(self._engine, wanted, texts=check_flag(texts, "texts"))
 
     def explain(self, id: str) -> Explanation | None:
         """Return why a document is kept or dropped, and what happened to it since.
@@ -120,7 +120,7 @@ class Questions:
         """
         from neardup.index import asking
 
-        return asking.explain(self._handle, check_string(id, "id"))
+        return asking.explain(self._engine, check_string(id, "id"))
 
     def clusters(self, *, search: str | None = None, after: int = 0) -> Iterator[Cluster]:
         """Give the kept documents for which others were dropped, by arrival.
@@ -147,7 +147,7 @@ class Questions:
         if search is not None:
             search = plain_text(checked_text(check_string(search, "search"), "search"))
         check_whole(after, "after", 0)
-        return asking.clusters(self._handle, search=search, after=after)
+        return asking.clusters(self._engine, search=search, after=after)
 
     def documents(self, state: str | None = None) -> Iterator[Document]:
         """Give all documents, by arrival.
@@ -167,17 +167,17 @@ class Questions:
         if state is not None and state not in STATES:
             raise bad("state", "index.choice_or_none", state, choices=", ".join(STATES))
         wanted = None if state is None else STATES.index(state)
-        return asking.documents(self._handle, state=wanted)
+        return asking.documents(self._engine, state=wanted)
 
     def stats(self) -> Stats:
         """Return sizes and settings."""
         from neardup.index import asking
 
-        return asking.stats(self._handle)
+        return asking.stats(self._engine)
 
     def __len__(self) -> int:
         """Return the number of documents, kept or not."""
-        with self._handle.reading() as session:
+        with self._engine.reading() as session:
             counters = session.counters()
         return counters["kept"] + counters["dropped"] + counters["freed"]
 
@@ -185,7 +185,7 @@ class Questions:
         """Return whether a document with this id is there, kept or not."""
         if not isinstance(id, str):
             return False
-        with self._handle.reading() as session:
+        with self._engine.reading() as session:
             return bool(session.by_ids([id]))
 
 

@@ -12,7 +12,7 @@ from neardup.exceptions import InputError
 from neardup.index.values import check_span, check_time, earlier
 
 if TYPE_CHECKING:
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
     from neardup.index.results import Match, Removed
 
 __all__ = ["Removals"]
@@ -21,7 +21,7 @@ __all__ = ["Removals"]
 class Removals:
     """Methods of :class:`neardup.Index`."""
 
-    _handle: Handle
+    _engine: Engine
 
     def remove(self, id: str) -> Removed:
         """Remove a document.
@@ -44,10 +44,10 @@ class Removals:
         from neardup.index import removing
         from neardup.readers.batch import show
 
-        removed = removing.remove(self._handle, check_string(id, "id"))
+        removed = removing.remove(self._engine, check_string(id, "id"))
         if removed is None:
             raise InputError(
-                Message("index.no_such_document", location=self._handle.location, id=show(id))
+                Message("index.no_such_document", location=self._engine.location, id=show(id))
             )
         return removed
 
@@ -82,7 +82,7 @@ class Removals:
         """
         from neardup.index import removing
 
-        removing.keep(self._handle, check_string(id, "id"))
+        removing.keep(self._engine, check_string(id, "id"))
 
     def reconsider(self, ids: Sequence[str] | None = None) -> list[tuple[str, Match | None]]:
         """Decide documents again, by what is known to be common now.
@@ -105,7 +105,7 @@ class Removals:
             if isinstance(ids, str) or not isinstance(ids, Sequence):
                 raise bad("ids", "index.list_of_ids", ids)
             ids = [check_string(id, "ids") for id in ids]
-        return removing.reconsider(self._handle, ids)
+        return removing.reconsider(self._engine, ids)
 
     def expire(
         self,
@@ -137,4 +137,4 @@ class Removals:
             moment = stamp(check_time(before, "before"))
         else:
             moment = earlier(stamp(datetime.now(UTC)), check_span(older_than, "older_than"))
-        return removing.expire(self._handle, moment)
+        return removing.expire(self._engine, moment)

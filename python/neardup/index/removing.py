@@ -19,7 +19,7 @@ from neardup.readers.batch import show
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
 
 __all__ = ["expire", "keep", "reconsider", "remove"]
 
@@ -30,48 +30,48 @@ _TOGETHER, _WITH_TEXTS = 500, 100
 _LISTED = 10_000
 
 
-def remove(handle: Handle, id: str) -> Removed | None:
+def remove(engine: Engine, id: str) -> Removed | None:
     """Remove a document, None if it is not there."""
-    with handle.writing() as session:
+    with engine.writing() as session:
         row = session.by_ids([id]).get(id)
         if row is None:
             return None
-        freed = _take_out(handle, session, [row], "removed")
+        freed = _take_out(engine, session, [row], "removed")
     return Removed(1, tuple(freed[:_LISTED]), len(freed))
 
 
-def expire(handle: Handle, before: int) -> Removed:
+def expire(engine: Engine, before: int) -> Removed:
     """Remove what arrived before a stamp, some documents a transaction."""
     removed = 0
     freed: list[str] = []
     while True:
-        with handle.writing() as session:
+        with engine.writing() as session:
             rows = session.arrived_before(before, _TOGETHER)
             if not rows:
                 break
-            freed += _take_out(handle, session, rows, "expired")
+            freed += _take_out(engine, session, rows, "expired")
             removed += len(rows)
     # What was freed early on may have expired later.
     left = freed
     if freed:
-        with handle.reading() as session:
+        with engine.reading() as session:
             there = {id for id, row in session.by_ids(freed).items() if row["state"] == FREED}
         left = [id for id in freed if id in there]
     return Removed(removed, tuple(left[:_LISTED]), len(left))
 
 
 def _take_out(
-    handle: Handle,
+    engine: Engine,
     session: Session,
     rows: Sequence[RowMapping],
     action: Literal["removed", "expired"],
 ) -> list[str]:
     """Remove documents, and return the ids of those freed by it."""
     kept = [row for row in rows if row["state"] == KEPT]
-    filing = handle.decider(session).filing
+    filing = engine.decider(session).filing
     entries: dict[str, list[int]] = {"key": [], "number": []}
     if kept and filing.has_keys():
-        corpus = handle.origin.emptied(keeps_texts=False)
+        corpus = engine.origin.emptied(keeps_texts=False)
         restore(corpus, kept, session.location)
         for at, row in enumerate(kept):
             # All that it may be filed under, whatever was frequent then.
@@ -100,17 +100,17 @@ def _take_out(
     return [id for _, id, _ in freed]
 
 
-def reconsider(handle: Handle, ids: Sequence[str] | None) -> list[tuple[str, Match | None]]:
+def reconsider(engine: Engine, ids: Sequence[str] | None) -> list[tuple[str, Match | None]]:
     """Decide what is not kept again, in the order of arrival, as if it came now."""
-    adding = Adding(handle)
+    adding = Adding(engine)
     decided: list[tuple[str, Match | None]] = []
-    with handle.reading() as session:
+    with engine.reading() as session:
         numbers = session.numbers_not_kept(ids)
     for begin in range(0, len(numbers), _WITH_TEXTS):
-        with handle.writing() as session:
+        with engine.writing() as session:
             # Without those that somebody else has decided or removed meanwhile.
             rows = session.not_kept(numbers[begin : begin + _WITH_TEXTS])
-            coming, ready = _again(handle, session, rows)
+            coming, ready = _again(engine, session, rows)
             session.delete([row["number"] for row in rows])
             todo = list(range(len(rows)))
             matches = adding.store(session, session.counters(), coming, ready, todo)
@@ -125,21 +125,21 @@ def reconsider(handle: Handle, ids: Sequence[str] | None) -> list[tuple[str, Mat
     return decided
 
 
-def keep(handle: Handle, id: str) -> None:
+def keep(engine: Engine, id: str) -> None:
     """Keep a dropped or freed document from now on, whatever it repeats."""
-    with handle.writing() as session:
+    with engine.writing() as session:
         there = session.by_ids([id]).get(id)
         if there is None:
-            raise InputError(Message("index.no_such_id", location=handle.location, id=show(id)))
+            raise InputError(Message("index.no_such_id", location=engine.location, id=show(id)))
         if there["state"] == KEPT:
             raise InputError(
-                Message("index.is_kept_already", location=handle.location, id=show(id))
+                Message("index.is_kept_already", location=engine.location, id=show(id))
             )
-        repeats = session.matches([there], handle.rule.measure)[there["number"]]
+        repeats = session.matches([there], engine.rule.measure)[there["number"]]
         rows = session.not_kept([there["number"]])
-        coming, ready = _again(handle, session, rows)
+        coming, ready = _again(engine, session, rows)
         session.delete([there["number"]])
-        Adding(handle).keep(session, coming, ready)
+        Adding(engine).keep(session, coming, ready)
         was_freed = there["state"] == FREED
         session.add_to_counters({"freed": -was_freed, "dropped": was_freed - 1})
         details = {} if repeats is None else {"repeats": repeats.id}
@@ -147,7 +147,7 @@ def keep(handle: Handle, id: str) -> None:
 
 
 def _again(
-    handle: Handle, session: Session, rows: Sequence[RowMapping]
+    engine: Engine, session: Session, rows: Sequence[RowMapping]
 ) -> tuple[Incoming, Prepared]:
     """Return stored documents as if they came in, with the sketches that they have."""
     texts = pa.array(
@@ -166,6 +166,6 @@ def _again(
         sources=[row["source"] for row in rows],
         extras=[row["extra"] for row in rows],
     )
-    corpus = handle.origin.emptied(keeps_texts=handle.rule.keeps_texts)
+    corpus = engine.origin.emptied(keeps_texts=engine.rule.keeps_texts)
     restore(corpus, rows, session.location, texts)
     return coming, Prepared.of(corpus, [row["text"] for row in rows])

@@ -23,7 +23,7 @@ from sqlalchemy.exc import IntegrityError
 
 from neardup._engine.messages import Message
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, InputError
-from neardup.index.acknowledged import COMMITS
+from neardup.index.backends.acknowledged import COMMITS
 from neardup.index.bulk import insert_rows, run_compiled, values_of, values_table
 from neardup.index.results import Match
 from neardup.index.rows import COUNTERS, counter_fault, damaged, moment, remedy, sound, stamp
@@ -236,7 +236,7 @@ class Session:
     def make_counters(self, values: Mapping[str, int]) -> None:
         """Make counters, and give the index its identity."""
         identity = secrets.randbits(62)
-        # Also where no later change writes: see `neardup.index.acknowledged`.
+        # Also where no later change writes: see `neardup.index.backends.acknowledged`.
         self.set_meta({IDENTITY: str(identity)})
         values = {**values, RECENT: 0, FILED: 0, COMMITS: 0, IDENTITY: identity}
         columns: dict[str, list[Any]] = {"name": [*values], "value": [*values.values()]}

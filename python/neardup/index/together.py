@@ -23,12 +23,12 @@ from neardup.readers import Batch
 from neardup.readers.batch import show
 
 if TYPE_CHECKING:
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
 
 __all__ = ["add_together"]
 
 
-def add_together(handle: Handle, documents: Sequence[NewDocument]) -> list[Decision]:
+def add_together(engine: Engine, documents: Sequence[NewDocument]) -> list[Decision]:
     """Decide and store documents in their order, and say of each what became of it."""
     problems: dict[int, str] = {}
     rows: list[int] = []
@@ -41,9 +41,9 @@ def add_together(handle: Handle, documents: Sequence[NewDocument]) -> list[Decis
             problems[row] = error.args[0]
     outcome = Outcome()
     if rows:
-        coming, unreadable = _incoming(handle, columns)
+        coming, unreadable = _incoming(engine, columns)
         problems |= {rows[at]: reason for at, reason in unreadable.items()}
-        adding = Adding(handle)
+        adding = Adding(engine)
         for begin in range(0, len(rows), adding.together):
             adding.add(coming.part(begin, begin + adding.together), None, outcome)
     answers = dict(zip(rows, range(len(rows)), strict=True))
@@ -53,9 +53,9 @@ def add_together(handle: Handle, documents: Sequence[NewDocument]) -> list[Decis
     ]
 
 
-def _incoming(handle: Handle, columns: Sequence[Columns]) -> tuple[Incoming, dict[int, str]]:
+def _incoming(engine: Engine, columns: Sequence[Columns]) -> tuple[Incoming, dict[int, str]]:
     """Return documents on their way in, and why some of them cannot be read, by row."""
-    recipe = handle.settings.recipe
+    recipe = engine.settings.recipe
     ids = [one.id for one in columns]
     # The place of a problem is the row that it is about.
     runs = [(row, str(row), 1) for row in range(len(columns))]

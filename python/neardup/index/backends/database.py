@@ -34,7 +34,7 @@ from neardup.exceptions import (
     OutputError,
     ParameterError,
 )
-from neardup.index.failures import Moment, explained
+from neardup.index.backends.failures import Moment, explained
 
 # SQLAlchemy is imported by `schema`, which explains where it is missing, or later.
 from neardup.index.schema import METADATA, SCHEMA, UPGRADED, meta, upgrade
@@ -43,7 +43,7 @@ from neardup.readers.streams import printable
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-    from neardup.index.place import Place
+    from neardup.index.backends.backend import Backend
 
 __all__ = ["Database"]
 
@@ -72,7 +72,7 @@ class Database:
     Examples
     --------
     >>> import tempfile
-    >>> from neardup.index.database import Database
+    >>> from neardup.index.backends.database import Database
     >>> from neardup.index.schema import counters
     >>> folder = tempfile.TemporaryDirectory()
     >>> with Database.open(f"{folder.name}/news.db", must_exist=False) as database:
@@ -85,11 +85,11 @@ class Database:
     >>> folder.cleanup()
     """
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self.location = place.location
-        self.dialect = place.dialect
-        self._engine: Engine = place.engine()
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self.location = backend.location
+        self.dialect = backend.dialect
+        self._pool: Engine = backend.engine()
         # Writers of one process queue here: a lock is fairer and faster than asking SQLite
         # again and again, and those who wait in it need no connection.
         self._turn = threading.Lock()
@@ -132,29 +132,29 @@ class Database:
         MissingDependencyError
             PostgreSQL without psycopg.
         """
-        database = cls(_place(location))
+        database = cls(_backend_of(location))
         try:
-            if database._place.is_there():
-                database._place.check_log()
+            if database._backend.is_there():
+                database._backend.check_log()
             there = database.exists()
             if must_exist and not there:
                 database._refuse_nothing()
             if there:
                 with database._upkeep() as connection:
-                    database._place.prepare(connection)
+                    database._backend.prepare(connection)
         except BaseException:
             database.close()
             raise
         return database
 
     def _refuse_nothing(self) -> None:
-        if not self._place.is_there():
+        if not self._backend.is_there():
             raise IndexUnavailableError(Message("index.no_such_file", location=self.location))
         raise IndexFormatError(
             Message(
                 "index.must_hold_index",
                 location=self.location,
-                elsewhere=Message(self._place.elsewhere),
+                elsewhere=Message(self._backend.elsewhere),
             )
         )
 
@@ -171,7 +171,7 @@ class Database:
         OutputError
             It names the path, and the index is untouched.
         """
-        own = {os.path.realpath(path) for path in self._place.files()}
+        own = {os.path.realpath(path) for path in self._backend.files()}
         identities = {_identity(path) for path in own} - {None}
         for path in paths:
             if path is None or os.fspath(path) == "-":
@@ -194,12 +194,12 @@ class Database:
         IndexFormatError
             There are tables, and they are not those of an index.
         """
-        if not self._place.is_there():
+        if not self._backend.is_there():
             return False
         with self.reading() as connection:
-            names = self._place.tables(connection)
+            names = self._backend.tables(connection)
             if not names:
-                self._place.check_empty(connection)
+                self._backend.check_empty(connection)
                 return False
             version = self._version(connection) if set(names) >= _LANDMARKS else None
         if version is None:
@@ -209,7 +209,7 @@ class Database:
                     "index.other_tables",
                     location=self.location,
                     tables=shown,
-                    elsewhere=Message(self._place.elsewhere),
+                    elsewhere=Message(self._backend.elsewhere),
                 )
             )
         return True
@@ -236,18 +236,18 @@ class Database:
         bool
             Whether they were made.
         """
-        self._place.create()
+        self._backend.create()
         with self.writing() as connection:
-            made = not self._place.tables(connection)
+            made = not self._backend.tables(connection)
             if made:
-                self._place.make_room(connection)
+                self._backend.make_room(connection)
                 METADATA.create_all(connection, checkfirst=False)
                 connection.execute(meta.insert().values(name="schema", value=str(SCHEMA)))
                 if fill is not None:
                     fill(connection)
         # Only now: a file in WAL mode always has its tables.
         with self._upkeep() as connection:
-            self._place.prepare(connection)
+            self._backend.prepare(connection)
         return made
 
     def check_schema(self) -> None:
@@ -299,7 +299,7 @@ class Database:
         Raises
         ------
         IndexUnavailableError
-            Also if no turn came within `neardup.index.place.LOCK_SECONDS`.
+            Also if no turn came within `neardup.index.backends.backend.LOCK_SECONDS`.
         IndexFormatError
             The file or a table is damaged.
         """
@@ -325,12 +325,12 @@ class Database:
     @contextmanager
     def _my_turn(self) -> Iterator[None]:
         turn = self._turn
-        if not turn.acquire(timeout=self._place.lock_seconds):
+        if not turn.acquire(timeout=self._backend.lock_seconds):
             raise IndexUnavailableError(
                 Message(
                     "index.locked_by_thread",
                     location=self.location,
-                    seconds=self._place.lock_seconds,
+                    seconds=self._backend.lock_seconds,
                 )
             )
         try:
@@ -344,18 +344,18 @@ class Database:
         with self._connected(moment) as connection:
             try:
                 with self._told(moment):
-                    self._place.begin(connection, write=write)
+                    self._backend.begin(connection, write=write)
                     yield connection
                     if not write:
                         connection.rollback()
                         return
-                if not self._place.stands(connection):
+                if not self._backend.stands(connection):
                     raise RuntimeError("A statement failed and was passed over; nothing is stored")
                 with self._told(moment):
-                    self._place.before_commit(connection)
+                    self._backend.before_commit(connection)
                 with self._told(Moment.COMMITTING):
                     connection.commit()
-                self._place.after_commit(connection)
+                self._backend.after_commit(connection)
             except BaseException:
                 # What went wrong is known already; a connection that cannot even undo goes.
                 try:
@@ -373,9 +373,9 @@ class Database:
         try:
             if self._closed:
                 raise IndexUnavailableError(Message("index.is_closed", location=self.location))
-            self._place.check_use()
+            self._backend.check_use()
             with self._told(moment, connected=False):
-                connection = self._engine.connect()
+                connection = self._pool.connect()
             with connection:
                 yield connection
         finally:
@@ -387,7 +387,7 @@ class Database:
 
         try:
             yield
-        except (DBAPIError, self._place.driver_error) as error:
+        except (DBAPIError, self._backend.driver_error) as error:
             told = explained(error, self.location, moment, connected=connected)
             if told is None:
                 raise
@@ -395,10 +395,10 @@ class Database:
 
     def size(self) -> int:
         """Return how many bytes the index takes: file and log, or all tables with indexes."""
-        if not self._place.is_there():
+        if not self._backend.is_there():
             return 0
         with self._upkeep() as connection:
-            return self._place.size(connection)
+            return self._backend.size(connection)
 
     def compact(self) -> None:
         """Give back the space of removed rows.
@@ -407,7 +407,7 @@ class Database:
         again must be free. PostgreSQL makes the space ready for new rows.
         """
         with self._my_turn(), self._upkeep() as connection:
-            self._place.compact(connection)
+            self._backend.compact(connection)
 
     def check(self) -> list[str]:
         """Return what is damaged, a line each; none if the file is sound.
@@ -417,7 +417,7 @@ class Database:
         """
         try:
             with self._upkeep() as connection:
-                return self._place.check(connection)
+                return self._backend.check(connection)
         except IndexFormatError as error:
             return [error.args[0]]
 
@@ -432,9 +432,9 @@ class Database:
         was_open = not self._closed
         self._closed = True
         _OPEN.discard(self)
-        self._engine.dispose()
+        self._pool.dispose()
         if was_open:
-            self._place.after_close()
+            self._backend.after_close()
 
     def __enter__(self) -> Database:
         return self
@@ -444,13 +444,13 @@ class Database:
 
     def _before_fork(self) -> None:
         # Idle connections are closed, so that the child inherits none of them.
-        self._engine.dispose()
+        self._pool.dispose()
 
     def _after_fork(self) -> None:
         self._turn = threading.Lock()
-        self._engine.dispose(close=False)
+        self._pool.dispose(close=False)
         if self._in_use:
-            self._place.abandon()
+            self._backend.abandon()
 
 
 def _identity(path: str | os.PathLike[str]) -> tuple[int, int] | None:
@@ -461,11 +461,11 @@ def _identity(path: str | os.PathLike[str]) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _place(location: str | Path) -> Place:
+def _backend_of(location: str | Path) -> Backend:
     if isinstance(location, str):
         scheme, separator, rest = location.partition("://")
         if separator and scheme in ("postgresql", "postgres", "postgresql+psycopg"):
-            from neardup.index.postgresql import PostgreSQLSchema
+            from neardup.index.backends.postgresql import PostgreSQLSchema
 
             return PostgreSQLSchema(f"postgresql://{rest}")
         if separator and scheme.replace("+", "").isalnum():
@@ -475,7 +475,7 @@ def _place(location: str | Path) -> Place:
     path = os.fspath(location)
     if path in ("", ":memory:") or "\0" in path:
         raise bad("location", "index.path_on_disk", path)
-    from neardup.index.sqlite import SQLiteFile
+    from neardup.index.backends.sqlite import SQLiteFile
 
     return SQLiteFile(path)
 

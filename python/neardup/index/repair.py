@@ -41,7 +41,7 @@ from neardup.index.schema import (
 from neardup.index.store import FILED, IDENTITY, RECENT, Session, restore
 
 if TYPE_CHECKING:
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
 
 __all__ = ["repair"]
 
@@ -59,7 +59,7 @@ _STATE_NOW = {
 _OF_BACKGROUND = ("index.background_cannot_be_read", "index.background_is_missing")
 
 
-def repair(handle: Handle, *, progress: Progress) -> list[str]:
+def repair(engine: Engine, *, progress: Progress) -> list[str]:
     """Repair what can be repaired; return what was done and what is lost, a line each.
 
     Raises
@@ -67,45 +67,45 @@ def repair(handle: Handle, *, progress: Progress) -> list[str]:
     IndexFormatError
         If pages or tables are damaged: then no statement can be relied on.
     """
-    wrong = handle.database.check()
+    wrong = engine.database.check()
     if wrong:
         raise IndexFormatError(
-            Message("index.pages_are_damaged", location=handle.location, reason=wrong[0])
+            Message("index.pages_are_damaged", location=engine.location, reason=wrong[0])
         )
-    done = _restore_indexes(handle, progress)
+    done = _restore_indexes(engine, progress)
     refiled: list[int] = []
     after = 0
     progress.stage("repair", None)
     while True:
         # Without a look at the counters: they may be what is damaged.
-        with handle.database.writing() as connection:
-            examined = Examination(handle, connection, full=True, progress=progress)
+        with engine.database.writing() as connection:
+            examined = Examination(engine, connection, full=True, progress=progress)
             some = examined.page(after)
             if not some:
                 break
-            one_by_one = _Repair(handle, Session(connection, handle.location))
+            one_by_one = _Repair(engine, Session(connection, engine.location))
             for document in some:
                 done += one_by_one.mend(document)
             refiled += one_by_one.refiled
         progress.advance(len(some))
         after = some[-1].number
-    refiled += _with_other_keys(handle, progress)
-    refiled += _all_if_keys_are_missing(handle, progress)
-    done += _tidy(handle, progress)
-    done += _file_again(handle, sorted(set(refiled)))
-    done += _count_keys(handle, progress)
-    return [*done, *_mend_background(handle)]
+    refiled += _with_other_keys(engine, progress)
+    refiled += _all_if_keys_are_missing(engine, progress)
+    done += _tidy(engine, progress)
+    done += _file_again(engine, sorted(set(refiled)))
+    done += _count_keys(engine, progress)
+    return [*done, *_mend_background(engine)]
 
 
-def _restore_indexes(handle: Handle, progress: Progress) -> list[Message]:
+def _restore_indexes(engine: Engine, progress: Progress) -> list[Message]:
     done = []
-    with handle.database.writing() as connection:
-        examined = Examination(handle, connection, full=True, progress=progress)
+    with engine.database.writing() as connection:
+        examined = Examination(engine, connection, full=True, progress=progress)
         missing = examined.missing_tables()
         for line in missing:
             if line.code != "index.index_is_missing":
                 raise IndexFormatError(
-                    Message("index.cannot_be_repaired", location=handle.location, damage=line)
+                    Message("index.cannot_be_repaired", location=engine.location, damage=line)
                 )
         names = {line.values["index"] for line in missing}
         for table in METADATA.sorted_tables:
@@ -119,15 +119,15 @@ def _restore_indexes(handle: Handle, progress: Progress) -> list[Message]:
 class _Repair:
     """The documents of one transaction."""
 
-    def __init__(self, handle: Handle, session: Session) -> None:
-        self._handle = handle
+    def __init__(self, engine: Engine, session: Session) -> None:
+        self._engine = engine
         self._session = session
         #: Kept documents whose keys are to be written again.
         self.refiled: list[int] = []
 
     def mend(self, document: Document) -> list[Message]:
         """Repair a document, and return what was done, as lines."""
-        has_text = self._handle.settings.store == "text"
+        has_text = self._engine.settings.store == "text"
         row, number = document.row, document.number
         if has_text and (document.text is None or document.text_is_other):
             return [self._remove(document, "index.removed_text_is_lost")]
@@ -162,9 +162,9 @@ class _Repair:
         if document.made is not None:
             made = zip(("identity", "features", "sketch"), document.made, strict=True)
             return {name: value for name, value in made if row[name] != value}
-        corpus = self._handle.origin.emptied(keeps_texts=False)
+        corpus = self._engine.origin.emptied(keeps_texts=False)
         try:
-            restore(corpus, [row], self._handle.location)  # type: ignore[list-item]
+            restore(corpus, [row], self._engine.location)  # type: ignore[list-item]
         except (IndexFormatError, TypeError, ValueError, OverflowError):
             return None
         return {}
@@ -185,7 +185,7 @@ class _Repair:
             if row[name] is not None and not isinstance(row[name], str):
                 found.append((name, None, Message("index.field_is_lost", field=name)))
         try:
-            extra_of(row, self._handle.location)
+            extra_of(row, self._engine.location)
         except IndexFormatError:
             found.append(("extra", None, Message("index.field_is_lost", field="extra")))
         return found
@@ -228,10 +228,10 @@ class _Repair:
         return Message(why, number=number, id=f"{id!r:.60}")
 
 
-def _with_other_keys(handle: Handle, progress: Progress) -> list[int]:
+def _with_other_keys(engine: Engine, progress: Progress) -> list[int]:
     """Return the numbers of documents that have keys which are not of their sketches."""
-    with handle.database.reading() as connection:
-        examined = Examination(handle, connection, full=True, progress=progress)
+    with engine.database.reading() as connection:
+        examined = Examination(engine, connection, full=True, progress=progress)
         return [
             document.number
             for some in examined.documents()
@@ -240,10 +240,10 @@ def _with_other_keys(handle: Handle, progress: Progress) -> list[int]:
         ]
 
 
-def _all_if_keys_are_missing(handle: Handle, progress: Progress) -> list[int]:
+def _all_if_keys_are_missing(engine: Engine, progress: Progress) -> list[int]:
     """Return the numbers of all kept documents where any of them may lack a key."""
-    with handle.database.reading() as connection:
-        examined = Examination(handle, connection, full=True, progress=progress)
+    with engine.database.reading() as connection:
+        examined = Examination(engine, connection, full=True, progress=progress)
         filed, there = examined.key_count()
         if examined.is_exact or not isinstance(filed, int) or filed <= there:
             return []
@@ -251,11 +251,11 @@ def _all_if_keys_are_missing(handle: Handle, progress: Progress) -> list[int]:
         return list(connection.scalars(kept))
 
 
-def _tidy(handle: Handle, progress: Progress) -> list[Message]:
+def _tidy(engine: Engine, progress: Progress) -> list[Message]:
     """Remove what belongs to no document, and count again."""
     done = []
-    with handle.database.writing() as connection:
-        examined = Examination(handle, connection, full=True, progress=progress)
+    with engine.database.writing() as connection:
+        examined = Examination(engine, connection, full=True, progress=progress)
         strays = list(examined.strays())
         every = select(documents.c.number)
         for table in (texts, passages):
@@ -263,11 +263,11 @@ def _tidy(handle: Handle, progress: Progress) -> list[Message]:
         kept = every.where(documents.c.state == KEPT)
         for table in (keys, recent_keys):
             gone = connection.execute(delete(table).where(table.c.number.not_in(kept))).rowcount
-            Session(connection, handle.location).add_to_counters({FILED: -gone})
+            Session(connection, engine.location).add_to_counters({FILED: -gone})
         done += [Message("index.damage_removed", damage=line) for line in strays]
         for row in connection.execute(select(events)).mappings().all():
             try:
-                sound_event(row, handle.location)
+                sound_event(row, engine.location)
             except IndexFormatError:
                 connection.execute(delete(events).where(events.c.event == row["event"]))
                 done.append(Message("index.event_removed", number=row["event"]))
@@ -312,11 +312,11 @@ def _count_again(connection: Any, states: Counter[int], last: int) -> None:
         connection.execute(counters.insert().values(name=name, value=value))
 
 
-def _file_again(handle: Handle, numbers: Sequence[int]) -> list[Message]:
+def _file_again(engine: Engine, numbers: Sequence[int]) -> list[Message]:
     """Write the keys of kept documents again."""
     for begin in range(0, len(numbers), _TOGETHER):
-        with handle.database.writing() as connection:
-            session = Session(connection, handle.location)
+        with engine.database.writing() as connection:
+            session = Session(connection, engine.location)
             session.counters()
             dialect = connection.dialect.name
             some = numbers[begin : begin + _TOGETHER]
@@ -326,10 +326,10 @@ def _file_again(handle: Handle, numbers: Sequence[int]) -> list[Message]:
                 gone = connection.execute(statement, values_of(dialect, some)).rowcount
                 session.add_to_counters({FILED: -gone})
             rows = session.kept(some, with_texts=False)
-            corpus = handle.origin.emptied(keeps_texts=False)
-            restore(corpus, rows, handle.location)
-            _, known, _ = stored_background(handle, connection)
-            decider = Decider(handle.settings, background=known, like=None)
+            corpus = engine.origin.emptied(keeps_texts=False)
+            restore(corpus, rows, engine.location)
+            _, known, _ = stored_background(engine, connection)
+            decider = Decider(engine.settings, background=known, like=None)
             if decider.filing.has_keys():
                 entries = decider.entries(corpus)
                 session.insert_entries(
@@ -344,9 +344,9 @@ def _file_again(handle: Handle, numbers: Sequence[int]) -> list[Message]:
     return [Message("index.keys_of_documents_made_again", documents=len(numbers))]
 
 
-def _count_keys(handle: Handle, progress: Progress) -> list[Message]:
-    with handle.database.writing() as connection:
-        examined = Examination(handle, connection, full=True, progress=progress)
+def _count_keys(engine: Engine, progress: Progress) -> list[Message]:
+    with engine.database.writing() as connection:
+        examined = Examination(engine, connection, full=True, progress=progress)
         filed, there = examined.key_count()
         if filed == there:
             return []
@@ -355,17 +355,17 @@ def _count_keys(handle: Handle, progress: Progress) -> list[Message]:
     return [Message("index.keys_counted_again")]
 
 
-def _mend_background(handle: Handle) -> list[Message]:
-    with handle.database.writing() as connection:
-        session = Session(connection, handle.location)
-        version, known, fault = stored_background(handle, connection)
+def _mend_background(engine: Engine) -> list[Message]:
+    with engine.database.writing() as connection:
+        session = Session(connection, engine.location)
+        version, known, fault = stored_background(engine, connection)
         counted_at = session.counters()["counted_at"]
         is_lost = fault is not None or (version == 0 and counted_at > 0)
-        if handle.settings.background == "given":
+        if engine.settings.background == "given":
             is_lost = known is None
         if not is_lost:
             return []
-        if handle.settings.background == "given":
+        if engine.settings.background == "given":
             return [Message("index.background_is_lost")]
-        recount(session, handle.settings, workers=handle.workers)
+        recount(session, engine.settings, workers=engine.workers)
         return [Message("index.background_counted_again")]

@@ -1,6 +1,6 @@
 """Where an index is: what SQLite and PostgreSQL do each in its own way.
 
-`Database` runs transactions; a `Place` knows how to connect, how a transaction
+`Database` runs transactions; a `Backend` knows how to connect, how a transaction
 begins, and how upkeep is done.
 """
 
@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-__all__ = ["LOCK_SECONDS", "Place"]
+__all__ = ["LOCK_SECONDS", "Backend"]
 
 #: How long a writer waits for its turn. Turns take some milliseconds; only a
 #: batch that is too large, or a process that hangs, takes as long as this.
 LOCK_SECONDS = 60.0
 
 
-class Place(ABC):
+class Backend(ABC):
     """A file, or a schema on a server, that holds an index or will hold one."""
 
     dialect: ClassVar[str]

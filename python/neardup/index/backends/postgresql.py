@@ -16,7 +16,7 @@ from sqlalchemy.exc import ArgumentError
 
 from neardup._engine.messages import Message
 from neardup.exceptions import IndexFormatError, MissingDependencyError, ParameterError
-from neardup.index.place import Place
+from neardup.index.backends.backend import Backend
 from neardup.index.schema import METADATA
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-class PostgreSQLSchema(Place):
+class PostgreSQLSchema(Backend):
     """A schema of a database on a server, reached with psycopg 3."""
 
     dialect: ClassVar[str] = "postgresql"

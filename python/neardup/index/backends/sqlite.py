@@ -26,8 +26,8 @@ from sqlalchemy.exc import OperationalError
 
 from neardup._engine.messages import Message, system_words
 from neardup.exceptions import IndexFormatError, IndexUnavailableError
-from neardup.index import acknowledged
-from neardup.index.place import Place
+from neardup.index.backends import acknowledged
+from neardup.index.backends.backend import Backend
 from neardup.readers.streams import printable
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class _Connection(sqlite3.Connection):
         super().close()
 
 
-class SQLiteFile(Place):
+class SQLiteFile(Backend):
     """A file on a local disk. File systems over a network cannot lock as WAL needs it."""
 
     dialect: ClassVar[str] = "sqlite"

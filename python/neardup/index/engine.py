@@ -21,8 +21,8 @@ from neardup.exceptions import (
     NeardupError,
     ParameterError,
 )
+from neardup.index.backends.database import Database
 from neardup.index.background import counted_from, recount
-from neardup.index.database import Database
 from neardup.index.decide import Decider, empty_corpus
 from neardup.index.rows import COUNTERS, remedy
 from neardup.index.settings import Settings, check_same, new_settings
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from neardup._engine.ingest import Progress
     from neardup.recipe import Recipe
 
-__all__ = ["COUNTERS", "Handle", "make", "open_index"]
+__all__ = ["COUNTERS", "Engine", "make", "open_index"]
 
-_OPEN: weakref.WeakSet[Handle] = weakref.WeakSet()
+_OPEN: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 
-class Handle:
+class Engine:
     """What all operations on one index share."""
 
     def __init__(self, database: Database, settings: Settings, identity: int, workers: int) -> None:
@@ -139,7 +139,7 @@ def open_index(
     workers: int,
     make_new: bool | None,
     progress: Progress | None = None,
-) -> Handle:
+) -> Engine:
     """Open an index, or make one; `make_new` says which, None whatever is needed."""
     asked: dict[str, Any] = {
         "recipe": recipe,
@@ -167,15 +167,15 @@ def open_index(
             raise ParameterError(
                 Message("index.background_of_old_index", location=database.location)
             )
-        handle = _opened(database, asked, workers)
-        handle.is_new = made
-        return handle
+        engine = _opened(database, asked, workers)
+        engine.is_new = made
+        return engine
     except BaseException:
         database.close()
         raise
 
 
-def _opened(database: Database, asked: dict[str, Any], workers: int) -> Handle:
+def _opened(database: Database, asked: dict[str, Any], workers: int) -> Engine:
     """Return an index that is there, if it is as asked for."""
     database.check_schema()
     with database.reading() as connection:
@@ -183,7 +183,7 @@ def _opened(database: Database, asked: dict[str, Any], workers: int) -> Handle:
         rows, identity = session.meta(), session.identity()
     settings = _settings_of(rows, database.location)
     check_same(settings, database.location, **asked)
-    return Handle(database, settings, identity, workers)
+    return Engine(database, settings, identity, workers)
 
 
 def _settings_of(rows: dict[str, str], location: str) -> Settings:
@@ -228,8 +228,8 @@ def make(database: Database, settings: Settings, *, background: bytes | None) ->
 
 
 def _after_fork() -> None:
-    for handle in list(_OPEN):
-        handle._after_fork()
+    for engine in list(_OPEN):
+        engine._after_fork()
 
 
 if hasattr(os, "register_at_fork"):

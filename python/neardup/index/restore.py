@@ -23,11 +23,11 @@ from neardup.exceptions import (
     InputError,
     NeardupError,
 )
+from neardup.index.backends.database import Database
 from neardup.index.bulk import insert_rows
-from neardup.index.database import Database
 from neardup.index.decide import Decider
 from neardup.index.dump import FORMAT, KEY_COLUMNS, KIND, stored_columns
-from neardup.index.handle import COUNTERS
+from neardup.index.engine import COUNTERS
 from neardup.index.schema import (
     SCHEMA,
     UPGRADED,
