@@ -143,7 +143,6 @@ DAMAGES = {
     "counter is text": ["UPDATE counters SET value = 'x' WHERE name = 'kept'"],
     "counter is negative": ["UPDATE counters SET value = -1 WHERE name = 'counted_at'"],
     "counter is huge": ["UPDATE counters SET value = 9223372036854775807 WHERE name = 'next'"],
-    "bursts": ["UPDATE counters SET value = 1000000000 WHERE name = 'bursts'"],
     "a wrong count": ["UPDATE counters SET value = value + 1 WHERE name = 'kept'"],
     "numbers are given again": ["UPDATE counters SET value = 2 WHERE name = 'next'"],
     "no counter": ["DELETE FROM counters WHERE name = 'background'"],

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import zstandard
 from sqlalchemy import func, inspect, select
 
 from neardup import _core
@@ -23,16 +22,9 @@ from neardup._engine.ingest import Progress, readable
 from neardup._engine.messages import Message
 from neardup._engine.recipe_assets import compiled
 from neardup.exceptions import IndexFormatError, InputError, NeardupError
-from neardup.index.adding import Incoming, sketched
-from neardup.index.bulk import values_of, values_table
 from neardup.index.decide import Decider
-from neardup.index.rows import COUNTERS, counter_fault, document_fault, moment, sound_event
 from neardup.index.schema import (
-    DROPPED,
-    FREED,
-    KEPT,
     METADATA,
-    STATES,
     all_keys,
     background,
     counters,
@@ -43,12 +35,13 @@ from neardup.index.schema import (
     recent_keys,
     texts,
 )
-from neardup.index.store import FILED, IDENTITY, RECENT, Session, restore, signed
+from neardup.index.store.counters import FILED, IDENTITY, RECENT
+from neardup.index.store.rows import COUNTERS, counter_fault, document_fault, sound_event
+from neardup.index.store.session import Session
+from neardup.index.values import DROPPED, FREED, KEPT, STATES
 from neardup.readers import Batch
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from neardup.index.engine import Engine
 
 __all__ = ["Document", "Examination", "check", "stored_background"]
@@ -92,8 +85,8 @@ def check(engine: Engine, *, full: bool, progress: Progress) -> list[str]:
     found = list(engine.database.check())
     more = 0
     try:
-        with engine.database.reading() as connection:
-            for line in Examination(engine, connection, full=full, progress=progress).lines():
+        with engine.reading(check_identity=False) as session:
+            for line in Examination(engine, session, full=full, progress=progress).lines():
                 if len(found) < _LISTED:
                     found.append(line)
                 else:
@@ -106,15 +99,14 @@ def check(engine: Engine, *, full: bool, progress: Progress) -> list[str]:
 
 
 def stored_background(
-    engine: Engine, connection: Connection
+    session: Session,
 ) -> tuple[int, _core.Background | None, Message | None]:
     """Return the version of the latest background, what it says, and what is wrong with it."""
-    version = connection.execute(select(func.max(background.c.version))).scalar_one_or_none()
+    version = session.connection.scalar(select(func.max(background.c.version)))
     if not version:
         return 0, None, None
     try:
-        data = Session(connection, engine.location).background(version)
-        return version, _core.Background.from_bytes(data), None
+        return version, _core.Background.from_bytes(session.background(version)), None
     except (IndexFormatError, InputError):
         return version, None, Message("index.background_cannot_be_read", number=version)
 
@@ -122,17 +114,14 @@ def stored_background(
 class Examination:
     """One pass through an index, inside a transaction."""
 
-    def __init__(
-        self, engine: Engine, connection: Connection, *, full: bool, progress: Progress
-    ) -> None:
+    def __init__(self, engine: Engine, session: Session, *, full: bool, progress: Progress) -> None:
         self._engine = engine
-        self._connection = connection
-        self._session = Session(connection, engine.location)
+        self._connection = session.connection
+        self._session = session
         self._full = full
         self._progress = progress
-        version, known, self._background_fault = stored_background(engine, connection)
-        self._version = version
-        self.decider = Decider(engine.settings, background=known, like=None)
+        self._version, known, self._background_fault = stored_background(session)
+        self.decider = Decider(engine.settings, known)
         self._has_texts = engine.settings.store == "text"
         # Which keys a document gets depends on what is common at that moment. Where that
         # changes, or lists are closed, a key may be missing for a good reason.
@@ -260,27 +249,21 @@ class Examination:
     def _states(self, numbers: Sequence[int]) -> dict[int, int]:
         if not numbers:
             return {}
-        dialect = self._connection.dialect.name
-        chosen = select(values_table(dialect).c.value)
-        query = select(documents.c.number, documents.c.state).where(documents.c.number.in_(chosen))
-        rows = self._connection.execute(query, values_of(dialect, sorted(numbers)))
-        return {row[0]: row[1] for row in rows}
+        number = documents.c.number
+        query = select(number, documents.c.state).where(self._session.is_one_of(number))
+        return {row[0]: row[1] for row in self._session.run(query, sorted(numbers))}
 
     def _read_texts(self, some: Sequence[Document]) -> None:
-        dialect = self._connection.dialect.name
-        chosen = select(values_table(dialect).c.value)
-        query = select(texts).where(texts.c.number.in_(chosen))
-        numbers = [document.number for document in some]
-        rows = self._connection.execute(query, values_of(dialect, numbers))
+        query = select(texts).where(self._session.is_one_of(texts.c.number))
+        rows = self._session.run(query, [document.number for document in some])
         packed = {row[0]: row[1] for row in rows}
-        unpacker = zstandard.ZstdDecompressor()
         for document in some:
             # Documents without entries are counted, all of them: see `strays`.
             if document.number not in packed:
                 continue
             try:
-                document.text = unpacker.decompress(packed[document.number]).decode()
-            except (zstandard.ZstdError, UnicodeDecodeError, TypeError, MemoryError):
+                document.text = self._session.unpacked(packed[document.number], document.number)
+            except IndexFormatError:
                 document.faults.append(Message("index.text_cannot_be_read"))
 
     def _sketch_again(self, some: Sequence[Document]) -> None:
@@ -292,17 +275,7 @@ class Examination:
         sketchable, units, _ = readable(batch, recipe, compiled(recipe))
         titles = [document.row["title"] for document in some]
         titles = [title if isinstance(title, str) else None for title in titles]
-        none: list[None] = [None] * len(some)
-        coming = Incoming(
-            [""] * len(some),
-            sketchable,
-            units,
-            pa.array(titles, pa.large_string()),
-            [moment(0)] * len(some),
-            none,
-            none,
-        )
-        corpus = sketched(self._engine, coming)
+        corpus = self._engine.sketched(sketchable, pa.array(titles, pa.large_string()), units)
         made = zip(corpus.identities(), corpus.features().tolist(), corpus.sketches(), strict=True)
         for document, (identity, features, sketch) in zip(some, made, strict=True):
             document.made = (identity, features, sketch)
@@ -321,14 +294,11 @@ class Examination:
         kept = [one for one in some if one.row["state"] == KEPT and self._has_sketch(one)]
         if not kept or not filing.has_keys():
             return
-        corpus = self._engine.origin.emptied(keeps_texts=False)
-        # Keys do not depend on the identity, which may be damaged.
-        rows: Any = [{**document.row, "identity": bytes(16)} for document in kept]
-        restore(corpus, rows, self._engine.location)
-        may_have = [set(map(signed, filing.keys_of(corpus, at))) for at in range(len(kept))]
+        rows = [_without_identity(document.row) for document in kept]
+        may_have = [set(keys) for keys in self._engine.keys_of(filing, rows)]
         looked_up = np.array(sorted(set().union(*may_have)), np.int64).view(np.uint64)
         try:
-            found = self._session.entries(looked_up)
+            found = self._session.postings(looked_up)
         except IndexFormatError as error:
             # Which of them it is does not matter: the keys of all are made again.
             following, reason = len(kept) - 1, error.args[0]
@@ -343,16 +313,16 @@ class Examination:
         for key, number, share in zip(*columns, strict=True):
             if number in there:
                 there[number][key] = share
-        expected: list[dict[int, int]] = [{} for _ in kept]
-        entries = self.decider.entries(corpus)
-        for key, at, share in zip(entries.keys, entries.rows, entries.shares, strict=True):
-            expected[at][key] = share
-        for at, document in enumerate(kept):
-            own = {
-                key: share for key, share in there[document.number].items() if key in may_have[at]
-            }
+        expected: dict[int, dict[int, int]] = {document.number: {} for document in kept}
+        postings = self.decider.postings_of(self._engine.restored(rows), list(expected))
+        for key, number, share in zip(*postings.values(), strict=True):
+            expected[number][key] = share
+        for document, keys in zip(kept, may_have, strict=True):
+            filed = there[document.number]
+            own = {key: share for key, share in filed.items() if key in keys}
             document.row["keys"] = len(own)
-            if own != expected[at] if self.is_exact else bool(expected[at]) and not own:
+            wanted = expected[document.number]
+            if own != wanted if self.is_exact else bool(wanted) and not own:
                 document.faults.append(Message("index.keys_missing_or_wrong"))
                 document.has_wrong_keys = True
 
@@ -361,10 +331,8 @@ class Examination:
         row = document.row
         if document.made is not None:
             return bool(row["sketch"] == document.made[2] and row["features"] == document.made[1])
-        corpus = self._engine.origin.emptied(keeps_texts=False)
         try:
-            rows: Any = [{**row, "identity": bytes(16)}]
-            restore(corpus, rows, self._engine.location)
+            self._engine.restored([_without_identity(row)])
         except (NeardupError, TypeError, ValueError, OverflowError):
             if not document.faults:
                 document.faults.append(Message("index.sketch_is_not_of_recipe"))
@@ -479,6 +447,11 @@ class Examination:
                 sound_event(row, self._engine.location)
             except IndexFormatError:
                 yield Message("index.event_cannot_be_read", number=row["event"])
+
+
+def _without_identity(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row to make keys of: they do not depend on the identity, which may be damaged."""
+    return {**row, "identity": bytes(16)}
 
 
 def _is_object(stored: str | None) -> bool:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from sqlalchemy import and_, delete, func, select
 
 from neardup._engine.messages import Message
-from neardup.index.bulk import insert_rows, values_of, values_table
-from neardup.index.rows import damaged, sound
 from neardup.index.schema import documents, passages, texts
+from neardup.index.store.bulk import insert_rows
+from neardup.index.store.rows import damaged
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
@@ -60,11 +60,7 @@ def make_missing(
                 return
             numbers = [row.number for row in rows]
             made = sketch([session.unpacked(row.text, row.number) for row in rows])
-            dialect = connection.dialect.name
-            others = delete(passages).where(
-                passages.c.number.in_(select(values_table(dialect).c.value))
-            )
-            connection.execute(others, values_of(dialect, numbers))
+            session.run(delete(passages).where(session.is_one_of(passages.c.number)), numbers)
             columns: dict[str, Sequence[object]] = {
                 "number": numbers,
                 "made_by": [made_by] * len(numbers),
@@ -91,13 +87,10 @@ def stored(engine: Engine, made_by: str) -> tuple[list[int], list[bytes]]:
 def texts_of(engine: Engine, numbers: Sequence[int]) -> dict[int, tuple[RowMapping, str]]:
     """Return id and title of some documents with their texts, by number."""
     with engine.reading() as session:
-        connection = session.connection
-        dialect = connection.dialect.name
         query = (
             select(documents.c.number, documents.c.id, documents.c.title, texts.c.text)
             .select_from(documents.join(texts, texts.c.number == documents.c.number))
-            .where(documents.c.number.in_(select(values_table(dialect).c.value)))
+            .where(session.is_one_of(documents.c.number))
         )
-        rows = connection.execute(query, values_of(dialect, numbers)).mappings()
-        found = sound(rows, session.location)
+        found = session.sound(session.run(query, numbers).mappings())
         return {row["number"]: (row, session.unpacked(row["text"], row["number"])) for row in found}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, select, update
@@ -18,27 +17,23 @@ from neardup._engine.ingest import Progress
 from neardup._engine.messages import Message
 from neardup.exceptions import IndexFormatError
 from neardup.index.background import recount
-from neardup.index.bulk import values_of, values_table
 from neardup.index.decide import Decider
 from neardup.index.integrity import Document, Examination, stored_background
-from neardup.index.rows import COUNTERS, counter_fault, extra_of, is_stamp, sound_event
 from neardup.index.schema import (
-    DROPPED,
-    FREED,
-    KEPT,
     METADATA,
-    STATES,
     background,
     counters,
     documents,
     events,
     keys,
-    meta,
     passages,
     recent_keys,
     texts,
 )
-from neardup.index.store import FILED, IDENTITY, RECENT, Session, restore
+from neardup.index.store.counters import FILED, IDENTITY, RECENT
+from neardup.index.store.rows import COUNTERS, counter_fault, extra_of, is_stamp, sound_event
+from neardup.index.store.session import Session
+from neardup.index.values import DROPPED, FREED, KEPT, STATES
 
 if TYPE_CHECKING:
     from neardup.index.engine import Engine
@@ -78,12 +73,12 @@ def repair(engine: Engine, *, progress: Progress) -> list[str]:
     progress.stage("repair", None)
     while True:
         # Without a look at the counters: they may be what is damaged.
-        with engine.database.writing() as connection:
-            examined = Examination(engine, connection, full=True, progress=progress)
+        with engine.writing(check_identity=False) as session:
+            examined = Examination(engine, session, full=True, progress=progress)
             some = examined.page(after)
             if not some:
                 break
-            one_by_one = _Repair(engine, Session(connection, engine.location))
+            one_by_one = _Repair(engine, session)
             for document in some:
                 done += one_by_one.mend(document)
             refiled += one_by_one.refiled
@@ -99,8 +94,8 @@ def repair(engine: Engine, *, progress: Progress) -> list[str]:
 
 def _restore_indexes(engine: Engine, progress: Progress) -> list[Message]:
     done = []
-    with engine.database.writing() as connection:
-        examined = Examination(engine, connection, full=True, progress=progress)
+    with engine.writing(check_identity=False) as session:
+        examined = Examination(engine, session, full=True, progress=progress)
         missing = examined.missing_tables()
         for line in missing:
             if line.code != "index.index_is_missing":
@@ -111,7 +106,7 @@ def _restore_indexes(engine: Engine, progress: Progress) -> list[Message]:
         for table in METADATA.sorted_tables:
             for index in table.indexes:
                 if index.name in names:
-                    index.create(connection)
+                    index.create(session.connection)
                     done.append(Message("index.index_made_again", index=index.name))
     return done
 
@@ -162,9 +157,8 @@ class _Repair:
         if document.made is not None:
             made = zip(("identity", "features", "sketch"), document.made, strict=True)
             return {name: value for name, value in made if row[name] != value}
-        corpus = self._engine.origin.emptied(keeps_texts=False)
         try:
-            restore(corpus, [row], self._engine.location)  # type: ignore[list-item]
+            self._engine.restored([row])
         except (IndexFormatError, TypeError, ValueError, OverflowError):
             return None
         return {}
@@ -224,14 +218,14 @@ class _Repair:
         self._session.delete([number])
         known = id if isinstance(id, str) else None
         happened = [(number, known, {"which": "damaged"})]
-        self._session.log("removed", datetime.now(UTC), happened)
+        self._session.log("removed", happened)
         return Message(why, number=number, id=f"{id!r:.60}")
 
 
 def _with_other_keys(engine: Engine, progress: Progress) -> list[int]:
     """Return the numbers of documents that have keys which are not of their sketches."""
-    with engine.database.reading() as connection:
-        examined = Examination(engine, connection, full=True, progress=progress)
+    with engine.reading(check_identity=False) as session:
+        examined = Examination(engine, session, full=True, progress=progress)
         return [
             document.number
             for some in examined.documents()
@@ -242,20 +236,21 @@ def _with_other_keys(engine: Engine, progress: Progress) -> list[int]:
 
 def _all_if_keys_are_missing(engine: Engine, progress: Progress) -> list[int]:
     """Return the numbers of all kept documents where any of them may lack a key."""
-    with engine.database.reading() as connection:
-        examined = Examination(engine, connection, full=True, progress=progress)
+    with engine.reading(check_identity=False) as session:
+        examined = Examination(engine, session, full=True, progress=progress)
         filed, there = examined.key_count()
         if examined.is_exact or not isinstance(filed, int) or filed <= there:
             return []
         kept = select(documents.c.number).where(documents.c.state == KEPT)
-        return list(connection.scalars(kept))
+        return list(session.connection.scalars(kept))
 
 
 def _tidy(engine: Engine, progress: Progress) -> list[Message]:
     """Remove what belongs to no document, and count again."""
     done = []
-    with engine.database.writing() as connection:
-        examined = Examination(engine, connection, full=True, progress=progress)
+    with engine.writing(check_identity=False) as session:
+        connection = session.connection
+        examined = Examination(engine, session, full=True, progress=progress)
         strays = list(examined.strays())
         every = select(documents.c.number)
         for table in (texts, passages):
@@ -263,7 +258,7 @@ def _tidy(engine: Engine, progress: Progress) -> list[Message]:
         kept = every.where(documents.c.state == KEPT)
         for table in (keys, recent_keys):
             gone = connection.execute(delete(table).where(table.c.number.not_in(kept))).rowcount
-            Session(connection, engine.location).add_to_counters({FILED: -gone})
+            session.add_to_counters({FILED: -gone})
         done += [Message("index.damage_removed", damage=line) for line in strays]
         for row in connection.execute(select(events)).mappings().all():
             try:
@@ -276,7 +271,7 @@ def _tidy(engine: Engine, progress: Progress) -> list[Message]:
         last = connection.execute(select(func.max(documents.c.number))).scalar_one() or 0
         wrong = list(examined.wrong_counters(states, last))
         if wrong:
-            _count_again(connection, states, last)
+            _count_again(session, states, last)
             done += [
                 Message("index.damage_corrected", damage=line)
                 for line in wrong
@@ -285,7 +280,8 @@ def _tidy(engine: Engine, progress: Progress) -> list[Message]:
     return done
 
 
-def _count_again(connection: Any, states: Counter[int], last: int) -> None:
+def _count_again(session: Session, states: Counter[int], last: int) -> None:
+    connection = session.connection
     found = {row.name: row.value for row in connection.execute(select(counters))}
     known = {
         name: found[name]
@@ -302,63 +298,51 @@ def _count_again(connection: Any, states: Counter[int], last: int) -> None:
     recent = connection.execute(select(func.count()).select_from(recent_keys)).scalar_one()
     values[RECENT] = recent
     identity = found.get(IDENTITY)
-    about = {row.name: row.value for row in connection.execute(select(meta))}
+    about = session.meta()
     if str(about.get(IDENTITY, "")).isdecimal():
         identity = int(about[IDENTITY])
     if isinstance(identity, int):
         values[IDENTITY] = identity
     for name, value in values.items():
-        connection.execute(delete(counters).where(counters.c.name == name))
-        connection.execute(counters.insert().values(name=name, value=value))
+        _set_counter(session, name, value)
+
+
+def _set_counter(session: Session, name: str, value: int) -> None:
+    session.connection.execute(delete(counters).where(counters.c.name == name))
+    session.connection.execute(counters.insert().values(name=name, value=value))
 
 
 def _file_again(engine: Engine, numbers: Sequence[int]) -> list[Message]:
     """Write the keys of kept documents again."""
     for begin in range(0, len(numbers), _TOGETHER):
-        with engine.database.writing() as connection:
-            session = Session(connection, engine.location)
+        with engine.writing(check_identity=False) as session:
             session.counters()
-            dialect = connection.dialect.name
             some = numbers[begin : begin + _TOGETHER]
-            chosen = select(values_table(dialect).c.value)
-            for table in (keys, recent_keys):
-                statement = delete(table).where(table.c.number.in_(chosen))
-                gone = connection.execute(statement, values_of(dialect, some)).rowcount
-                session.add_to_counters({FILED: -gone})
+            session.delete_postings_of(some)
             rows = session.kept(some, with_texts=False)
-            corpus = engine.origin.emptied(keeps_texts=False)
-            restore(corpus, rows, engine.location)
-            _, known, _ = stored_background(engine, connection)
-            decider = Decider(engine.settings, background=known, like=None)
+            _, known, _ = stored_background(session)
+            decider = Decider(engine.settings, known)
             if decider.filing.has_keys():
-                entries = decider.entries(corpus)
-                session.insert_entries(
-                    {
-                        "key": entries.keys,
-                        "number": [rows[at]["number"] for at in entries.rows],
-                        "share": entries.shares,
-                    }
-                )
+                kept = [row["number"] for row in rows]
+                session.add_postings(decider.postings_of(engine.restored(rows), kept))
     if not numbers:
         return []
     return [Message("index.keys_of_documents_made_again", documents=len(numbers))]
 
 
 def _count_keys(engine: Engine, progress: Progress) -> list[Message]:
-    with engine.database.writing() as connection:
-        examined = Examination(engine, connection, full=True, progress=progress)
+    with engine.writing(check_identity=False) as session:
+        examined = Examination(engine, session, full=True, progress=progress)
         filed, there = examined.key_count()
         if filed == there:
             return []
-        connection.execute(delete(counters).where(counters.c.name == FILED))
-        connection.execute(counters.insert().values(name=FILED, value=there))
+        _set_counter(session, FILED, there)
     return [Message("index.keys_counted_again")]
 
 
 def _mend_background(engine: Engine) -> list[Message]:
-    with engine.database.writing() as connection:
-        session = Session(connection, engine.location)
-        version, known, fault = stored_background(engine, connection)
+    with engine.writing(check_identity=False) as session:
+        version, known, fault = stored_background(session)
         counted_at = session.counters()["counted_at"]
         is_lost = fault is not None or (version == 0 and counted_at > 0)
         if engine.settings.background == "given":

@@ -24,10 +24,8 @@ from neardup.exceptions import (
     NeardupError,
 )
 from neardup.index.backends.database import Database
-from neardup.index.bulk import insert_rows
 from neardup.index.decide import Decider
-from neardup.index.dump import FORMAT, KEY_COLUMNS, KIND, stored_columns
-from neardup.index.engine import COUNTERS
+from neardup.index.export import FORMAT, KEY_COLUMNS, KIND, stored_columns
 from neardup.index.schema import (
     SCHEMA,
     UPGRADED,
@@ -40,7 +38,10 @@ from neardup.index.schema import (
     texts,
 )
 from neardup.index.settings import Settings
-from neardup.index.store import FILED, Session, packer
+from neardup.index.store.bulk import insert_rows
+from neardup.index.store.counters import FILED, packer
+from neardup.index.store.rows import COUNTERS
+from neardup.index.store.session import Session
 from neardup.readers.formats import Format, by_content, by_name
 from neardup.readers.streams import Blob, StreamDamaged, line_blocks
 
@@ -118,7 +119,7 @@ def _check_settings(about: dict[str, str], reading: _Reading) -> None:
         raise
     except (ValueError, TypeError, KeyError) as error:
         raise reading.wrong(Message("index.got_unreadable_settings")) from error
-    Decider(settings, background=None, like=None)
+    Decider(settings)
 
 
 def _fill(
@@ -139,7 +140,7 @@ def _fill(
 
 
 def _fill_tables(connection: Connection, reading: _Reading, progress: Progress) -> None:
-    pack = packer()
+    pack = packer().compress
     known: dict[int, dict[str, Any]] = {}
     counters_seen = False
     waiting = _Waiting(connection)

@@ -11,10 +11,11 @@ stand apart from it: most statements do not need them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neardup._engine.messages import Message
 from neardup.exceptions import MissingDependencyError
+from neardup.index.values import FREED, KEPT
 
 try:
     from sqlalchemy import (
@@ -38,22 +39,17 @@ except ImportError as missing:
     raise MissingDependencyError(Message("index.needs_sqlalchemy")) from missing
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Dialect
+    from sqlalchemy import Connection, Dialect, Select
 
 __all__ = [
-    "DROPPED",
-    "FREED",
-    "IDENTICAL",
-    "KEPT",
     "METADATA",
     "SCHEMA",
-    "SIMILAR",
-    "STATES",
     "UPGRADED",
     "all_keys",
     "background",
     "counters",
     "documents",
+    "documents_with_texts",
     "events",
     "keys",
     "meta",
@@ -68,13 +64,6 @@ SCHEMA = 2
 
 #: The versions that are brought to this one when they are opened.
 UPGRADED = (1,)
-
-#: What a document can be: kept; dropped for a kept one; dropped for one that is gone.
-STATES = ("kept", "dropped", "freed")
-KEPT, DROPPED, FREED = range(3)
-
-#: Why a document was dropped: its text is the kept one's, or similar enough.
-IDENTICAL, SIMILAR = range(2)
 
 METADATA = MetaData()
 
@@ -157,6 +146,11 @@ texts = Table(
     Column("text", _Bytes, nullable=False),
 )
 
+#: Documents with their texts, null where a text is not stored; to be selected from.
+documents_with_texts: Select[Any] = select(documents, texts.c.text).select_from(
+    documents.outerjoin(texts, texts.c.number == documents.c.number)
+)
+
 #: Keys of kept documents. A key is 64 bits without a sign, stored as the signed
 #: number of the same bits: neither database has the other kind.
 keys = Table(
@@ -168,7 +162,7 @@ keys = Table(
     sqlite_with_rowid=False,
 )
 
-#: The same of the latest documents, in SQLite: see `neardup.index.store`.
+#: The same of the latest documents, in SQLite: see `neardup.index.store.postings`.
 recent_keys = Table(
     "recent_keys",
     METADATA,

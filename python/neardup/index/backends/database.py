@@ -97,6 +97,8 @@ class Database:
         self._closed = False
         #: Is called, from another thread, when a turn to write takes long to come.
         self.on_wait: Callable[[], None] | None = None
+        #: Is called in the child after a fork.
+        self.on_fork: Callable[[], None] | None = None
         #: The version of the tables before opening brought them to this one, if it did.
         self.upgraded_from: str | None = None
         _OPEN.add(self)
@@ -451,6 +453,8 @@ class Database:
         self._pool.dispose(close=False)
         if self._in_use:
             self._backend.abandon()
+        if self.on_fork is not None:
+            self.on_fork()
 
 
 def _identity(path: str | os.PathLike[str]) -> tuple[int, int] | None:
