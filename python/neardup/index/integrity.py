@@ -30,7 +30,6 @@ from neardup.index.schema import (
     counters,
     documents,
     events,
-    meta,
     passages,
     recent_keys,
     texts,
@@ -51,6 +50,9 @@ _TOGETHER = 200
 
 #: Documents of a sample, spread evenly.
 _SAMPLE = 1000
+
+#: A number that no document has.
+_AFTER_ALL = 1 << 63
 
 #: Lines of a report.
 _LISTED = 1000
@@ -159,11 +161,10 @@ class Examination:
 
     def missing_tables(self) -> list[Message]:
         """Return tables, columns and indexes that are missing."""
-        there = inspect(self._connection)
-        names = set(there.get_table_names())
-        schema = self._schema()
-        if schema is not None:
-            names = set(there.get_table_names(schema=schema))
+        there, schema = inspect(self._connection), None
+        if self._session.dialect != "sqlite":
+            schema = self._connection.exec_driver_sql("SELECT current_schema()").scalar_one()
+        names = set(there.get_table_names(schema=schema))
         found = []
         for table in METADATA.sorted_tables:
             if table.name not in names:
@@ -183,24 +184,24 @@ class Examination:
             ]
         return found
 
-    def _schema(self) -> str | None:
-        if self._connection.dialect.name == "sqlite":
-            return None
-        found = self._connection.exec_driver_sql("SELECT current_schema()").scalar_one()
-        return None if found is None else str(found)
-
     # Documents
 
     def documents(self) -> Iterator[list[Document]]:
         """Give all documents with what is wrong with them, some at a time."""
         count = self._connection.execute(select(func.count()).select_from(documents)).scalar_one()
         step = 1 if self._full else max(1, count // _SAMPLE)
-        totals = self._key_counts() if self._full and self.decider.filing.has_keys() else None
-        after, at = 0, 0
+        totals = self._key_counts() if self._full and self.decider.filing.has_keys() else iter(())
+        number = total = after = at = 0
         self._progress.stage("check", count)
         while some := self.page(after, at=at, step=step):
-            if totals is not None:
-                self._compare_counts(some, totals)
+            for document in some:
+                # Both come in the order of numbers; keys of no document: see `strays`.
+                while number < document.number:
+                    number, total = next(totals, (_AFTER_ALL, 0))
+                own = total if number == document.number else 0
+                if self._full and document.row.get("keys", own) != own:
+                    document.faults.append(Message("index.keys_not_of_sketch"))
+                    document.has_wrong_keys = True
             at += len(some)
             after = some[-1].number
             self._progress.advance(len(some))
@@ -339,30 +340,12 @@ class Examination:
             return False
         return True
 
-    def _key_counts(self) -> Iterator[tuple[Any, int]]:
+    def _key_counts(self) -> Iterator[tuple[int, int]]:
+        """Give the numbers under which keys are stored, each with how many."""
         number = all_keys.c.number
         query = select(number, func.count()).group_by(number).order_by(number)
         rows = self._connection.execute(query, execution_options={"yield_per": 10_000})
-        return ((row[0], row[1]) for row in rows)
-
-    def _compare_counts(self, some: Sequence[Document], totals: Iterator[tuple[Any, int]]) -> None:
-        """Find keys that are not of the sketch; both come in the order of numbers."""
-        counts = self.__dict__.setdefault("_counts", {})
-        last = some[-1].number
-        while not counts or max(counts) < last:
-            following = next(totals, None)
-            if following is None:
-                break
-            if isinstance(following[0], int):
-                counts[following[0]] = following[1]
-        for document in some:
-            total = counts.pop(document.number, 0)
-            if "keys" in document.row and total != document.row["keys"]:
-                document.faults.append(Message("index.keys_not_of_sketch"))
-                document.has_wrong_keys = True
-        for number in [number for number in counts if number <= last]:
-            # Of no document: see `strays`.
-            del counts[number]
+        return ((row[0], row[1]) for row in rows if isinstance(row[0], int))
 
     def key_count(self) -> tuple[Any, int]:
         """Return how many keys were stored, None if that was not counted, and how many are there.
@@ -370,16 +353,15 @@ class Examination:
         This finds a key that may be missing for a good reason, and for none is.
         """
         query = select(counters.c.value).where(counters.c.name == FILED)
-        filed = self._connection.execute(query).scalar_one_or_none()
-        count = select(func.count()).select_from(all_keys)
-        return filed, self._connection.execute(count).scalar_one()
+        filed = self._connection.scalar(query)
+        return filed, self._connection.scalar(select(func.count()).select_from(all_keys)) or 0
 
     # Counters and what belongs to no document
 
     def wrong_counters(self, states: Counter[int], last: int) -> Iterator[Message]:
         """Give counters that do not agree with the rows."""
         found = {row.name: row.value for row in self._connection.execute(select(counters))}
-        about = {row.name: row.value for row in self._connection.execute(select(meta))}
+        about = self._session.meta()
         for name in COUNTERS:
             fault = counter_fault(name, found.get(name))
             if fault is not None:
@@ -398,9 +380,7 @@ class Examination:
         if arrived is not None and arrived < sum(states.values()):
             least = sum(states.values())
             yield Message("index.counter_at_least", name="arrived", least=least, value=arrived)
-        recent = self._connection.execute(
-            select(func.count()).select_from(recent_keys)
-        ).scalar_one()
+        recent = self._connection.scalar(select(func.count()).select_from(recent_keys))
         if not isinstance(found.get(RECENT), int) or found[RECENT] < recent:
             yield Message("index.counter_from", name=RECENT, least=recent)
         identity = found.get(IDENTITY)

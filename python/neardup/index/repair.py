@@ -8,7 +8,8 @@ begun again, and finds the rest.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, select, update
@@ -17,7 +18,6 @@ from neardup._engine.ingest import Progress
 from neardup._engine.messages import Message
 from neardup.exceptions import IndexFormatError
 from neardup.index.background import recount
-from neardup.index.decide import Decider
 from neardup.index.integrity import Document, Examination, stored_background
 from neardup.index.schema import (
     METADATA,
@@ -31,7 +31,7 @@ from neardup.index.schema import (
     texts,
 )
 from neardup.index.store.counters import FILED, IDENTITY, RECENT
-from neardup.index.store.rows import COUNTERS, counter_fault, extra_of, is_stamp, sound_event
+from neardup.index.store.rows import COUNTERS, counter_fault, extra_of, is_stamp
 from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, FREED, KEPT, STATES
 
@@ -67,73 +67,78 @@ def repair(engine: Engine, *, progress: Progress) -> list[str]:
         raise IndexFormatError(
             Message("index.pages_are_damaged", location=engine.location, reason=wrong[0])
         )
-    done = _restore_indexes(engine, progress)
-    refiled: list[int] = []
-    after = 0
-    progress.stage("repair", None)
-    while True:
-        # Without a look at the counters: they may be what is damaged.
-        with engine.writing(check_identity=False) as session:
-            examined = Examination(engine, session, full=True, progress=progress)
-            some = examined.page(after)
-            if not some:
-                break
-            one_by_one = _Repair(engine, session)
-            for document in some:
-                done += one_by_one.mend(document)
-            refiled += one_by_one.refiled
-        progress.advance(len(some))
-        after = some[-1].number
-    refiled += _with_other_keys(engine, progress)
-    refiled += _all_if_keys_are_missing(engine, progress)
-    done += _tidy(engine, progress)
-    done += _file_again(engine, sorted(set(refiled)))
-    done += _count_keys(engine, progress)
-    return [*done, *_mend_background(engine)]
-
-
-def _restore_indexes(engine: Engine, progress: Progress) -> list[Message]:
-    done = []
-    with engine.writing(check_identity=False) as session:
-        examined = Examination(engine, session, full=True, progress=progress)
-        missing = examined.missing_tables()
-        for line in missing:
-            if line.code != "index.index_is_missing":
-                raise IndexFormatError(
-                    Message("index.cannot_be_repaired", location=engine.location, damage=line)
-                )
-        names = {line.values["index"] for line in missing}
-        for table in METADATA.sorted_tables:
-            for index in table.indexes:
-                if index.name in names:
-                    index.create(session.connection)
-                    done.append(Message("index.index_made_again", index=index.name))
-    return done
+    one = _Repair(engine, progress)
+    one.restore_indexes()
+    one.mend_documents()
+    one.find_wrong_keys()
+    one.tidy()
+    one.file_again()
+    one.mend_background()
+    return list(one.done)
 
 
 class _Repair:
-    """The documents of one transaction."""
+    """The steps of a repair; each is one transaction or several."""
 
-    def __init__(self, engine: Engine, session: Session) -> None:
+    def __init__(self, engine: Engine, progress: Progress) -> None:
         self._engine = engine
-        self._session = session
+        self._progress = progress
+        #: What was done, as lines.
+        self.done: list[Message] = []
         #: Kept documents whose keys are to be written again.
-        self.refiled: list[int] = []
+        self._refiled: set[int] = set()
 
-    def mend(self, document: Document) -> list[Message]:
+    @contextmanager
+    def _examining(self, *, write: bool = True) -> Iterator[tuple[Session, Examination]]:
+        # Without a look at the identity: it may be what is damaged.
+        begin = self._engine.writing if write else self._engine.reading
+        with begin(check_identity=False) as session:
+            yield session, Examination(self._engine, session, full=True, progress=self._progress)
+
+    def restore_indexes(self) -> None:
+        """Make missing indexes of tables; raise if a table or column is missing."""
+        with self._examining() as (session, examined):
+            names = set()
+            for line in examined.missing_tables():
+                if line.code != "index.index_is_missing":
+                    location = self._engine.location
+                    raise IndexFormatError(
+                        Message("index.cannot_be_repaired", location=location, damage=line)
+                    )
+                names.add(line.values["index"])
+            for index in (index for table in METADATA.sorted_tables for index in table.indexes):
+                if index.name in names:
+                    index.create(session.connection)
+                    self.done.append(Message("index.index_made_again", index=index.name))
+
+    def mend_documents(self) -> None:
+        """Repair documents one by one, some a transaction."""
+        after = 0
+        self._progress.stage("repair", None)
+        while True:
+            with self._examining() as (session, examined):
+                some = examined.page(after)
+                lines = [line for document in some for line in self._mend(session, document)]
+            if not some:
+                return
+            self.done += lines
+            self._progress.advance(len(some))
+            after = some[-1].number
+
+    def _mend(self, session: Session, document: Document) -> list[Message]:
         """Repair a document, and return what was done, as lines."""
         has_text = self._engine.settings.store == "text"
         row, number = document.row, document.number
         if has_text and (document.text is None or document.text_is_other):
-            return [self._remove(document, "index.removed_text_is_lost")]
+            return [self._remove(session, document, "index.removed_text_is_lost")]
         changes = self._made_again(document)
         if changes is None:
-            return [self._remove(document, "index.removed_sketch_is_lost")]
+            return [self._remove(session, document, "index.removed_sketch_is_lost")]
         lines = [Message("index.field_made_again", field=name) for name in changes]
-        for name, value, what in self._replaced(row):
+        for name, value, what in self._replaced(session, row):
             changes[name] = value
             lines.append(what)
-        state = self._state({**row, **changes})
+        state = _state_of(session, {**row, **changes})
         for name, value in state.items():
             if row[name] != value or type(row[name]) is not type(value):
                 changes[name] = value
@@ -143,10 +148,10 @@ class _Repair:
             lines.append(Message("index.repeated_corrected"))
         if changes:
             statement = update(documents).where(documents.c.number == number)
-            self._session.connection.execute(statement.values(**changes))
+            session.connection.execute(statement.values(**changes))
         rewritten = {"sketch", "features", "state"} & set(changes)
         if state["state"] == KEPT and (document.has_wrong_keys or rewritten):
-            self.refiled.append(number)
+            self._refiled.add(number)
             if not rewritten:
                 lines.append(Message("index.keys_made_again"))
         return [Message("index.of_document", number=number, what=line) for line in lines]
@@ -163,7 +168,7 @@ class _Repair:
             return None
         return {}
 
-    def _replaced(self, row: dict[str, Any]) -> list[tuple[str, Any, Message]]:
+    def _replaced(self, session: Session, row: dict[str, Any]) -> list[tuple[str, Any, Message]]:
         """Return columns that cannot be made again, with what takes their place."""
         found: list[tuple[str, Any, Message]] = []
         if not isinstance(row["id"], str) or not row["id"]:
@@ -172,7 +177,7 @@ class _Repair:
         if not is_stamp(row["at"]):
             before = select(documents.c.at).where(documents.c.number < row["number"])
             query = before.order_by(documents.c.number.desc()).limit(1)
-            at = self._session.connection.execute(query).scalar_one_or_none()
+            at = session.connection.execute(query).scalar_one_or_none()
             at = at if is_stamp(at) else 0
             found.append(("at", at, Message("index.time_replaced")))
         for name in ("source", "title"):
@@ -184,100 +189,121 @@ class _Repair:
             found.append(("extra", None, Message("index.field_is_lost", field="extra")))
         return found
 
-    def _state(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return state and decision as they must be, by what the document repeats."""
-        kept, similarity, reason = row["kept_number"], row["similarity"], row["reason"]
-        if kept is None and (row["state"] == KEPT or (similarity is None and reason is None)):
-            nothing = dict.fromkeys(("kept_number", "similarity", "distance", "reason"))
-            return {"state": KEPT, **nothing}
-        keeper = None
-        if isinstance(kept, int):
-            query = select(documents.c.state).where(documents.c.number == kept)
-            keeper = self._session.connection.execute(query).scalar_one_or_none()
-        is_decided = isinstance(similarity, float | int) and 0 <= similarity <= 1
-        is_decided = is_decided and reason in (0, 1)
-        distance = row["distance"]
-        is_decided = is_decided and (distance is None or isinstance(distance, int))
-        if is_decided and keeper == KEPT and kept < row["number"]:
-            return {"state": DROPPED}
-        # Nothing has the number 0.
-        is_gone = isinstance(kept, int) and keeper is None and 0 <= kept < row["number"]
-        gone = kept if is_gone else 0
-        if is_decided:
-            return {"state": FREED, "kept_number": gone}
-        return {
-            "state": FREED,
-            "kept_number": gone,
-            "similarity": 0.0,
-            "distance": None,
-            "reason": 1,
-        }
-
-    def _remove(self, document: Document, why: str) -> Message:
+    def _remove(self, session: Session, document: Document, why: str) -> Message:
         number, id = document.number, document.row["id"]
-        self._session.delete([number])
+        session.delete([number])
         known = id if isinstance(id, str) else None
         happened = [(number, known, {"which": "damaged"})]
-        self._session.log("removed", happened)
+        session.log("removed", happened)
         return Message(why, number=number, id=f"{id!r:.60}")
 
+    def find_wrong_keys(self) -> None:
+        """Find documents with keys that are not of their sketches, or all if any lacks a key."""
+        with self._examining(write=False) as (session, examined):
+            self._refiled.update(
+                document.number
+                for some in examined.documents()
+                for document in some
+                if document.has_wrong_keys and document.row["state"] == KEPT
+            )
+            filed, there = examined.key_count()
+            if not examined.is_exact and isinstance(filed, int) and filed > there:
+                kept = select(documents.c.number).where(documents.c.state == KEPT)
+                self._refiled.update(session.connection.scalars(kept))
 
-def _with_other_keys(engine: Engine, progress: Progress) -> list[int]:
-    """Return the numbers of documents that have keys which are not of their sketches."""
-    with engine.reading(check_identity=False) as session:
-        examined = Examination(engine, session, full=True, progress=progress)
-        return [
-            document.number
-            for some in examined.documents()
-            for document in some
-            if document.has_wrong_keys and document.row["state"] == KEPT
-        ]
-
-
-def _all_if_keys_are_missing(engine: Engine, progress: Progress) -> list[int]:
-    """Return the numbers of all kept documents where any of them may lack a key."""
-    with engine.reading(check_identity=False) as session:
-        examined = Examination(engine, session, full=True, progress=progress)
-        filed, there = examined.key_count()
-        if examined.is_exact or not isinstance(filed, int) or filed <= there:
-            return []
-        kept = select(documents.c.number).where(documents.c.state == KEPT)
-        return list(session.connection.scalars(kept))
-
-
-def _tidy(engine: Engine, progress: Progress) -> list[Message]:
-    """Remove what belongs to no document, and count again."""
-    done = []
-    with engine.writing(check_identity=False) as session:
-        connection = session.connection
-        examined = Examination(engine, session, full=True, progress=progress)
-        strays = list(examined.strays())
-        every = select(documents.c.number)
-        for table in (texts, passages):
-            connection.execute(delete(table).where(table.c.number.not_in(every)))
-        kept = every.where(documents.c.state == KEPT)
-        for table in (keys, recent_keys):
-            gone = connection.execute(delete(table).where(table.c.number.not_in(kept))).rowcount
-            session.add_to_counters({FILED: -gone})
-        done += [Message("index.damage_removed", damage=line) for line in strays]
-        for row in connection.execute(select(events)).mappings().all():
-            try:
-                sound_event(row, engine.location)
-            except IndexFormatError:
-                connection.execute(delete(events).where(events.c.event == row["event"]))
-                done.append(Message("index.event_removed", number=row["event"]))
-        query = select(documents.c.state, func.count()).group_by(documents.c.state)
-        states = Counter({row[0]: row[1] for row in connection.execute(query)})
-        last = connection.execute(select(func.max(documents.c.number))).scalar_one() or 0
-        wrong = list(examined.wrong_counters(states, last))
-        if wrong:
-            _count_again(session, states, last)
-            done += [
+    def tidy(self) -> None:
+        """Remove what belongs to no document, and count again."""
+        with self._examining() as (session, examined):
+            connection = session.connection
+            strays = list(examined.strays())
+            every = select(documents.c.number)
+            for table in (texts, passages):
+                connection.execute(delete(table).where(table.c.number.not_in(every)))
+            kept = every.where(documents.c.state == KEPT)
+            for table in (keys, recent_keys):
+                gone = connection.execute(delete(table).where(table.c.number.not_in(kept))).rowcount
+                session.add_to_counters({FILED: -gone})
+            self.done += [Message("index.damage_removed", damage=line) for line in strays]
+            for line in examined.wrong_events():
+                number = line.values["number"]
+                connection.execute(delete(events).where(events.c.event == number))
+                self.done.append(Message("index.event_removed", number=number))
+            query = select(documents.c.state, func.count()).group_by(documents.c.state)
+            states = Counter({row[0]: row[1] for row in connection.execute(query)})
+            last = connection.scalar(select(func.max(documents.c.number))) or 0
+            wrong = list(examined.wrong_counters(states, last))
+            if wrong:
+                _count_again(session, states, last)
+            self.done += [
                 Message("index.damage_corrected", damage=line)
                 for line in wrong
                 if line.code not in _OF_BACKGROUND
             ]
-    return done
+
+    def file_again(self) -> None:
+        """Write the keys of kept documents again, and count all keys."""
+        numbers = sorted(self._refiled)
+        for begin in range(0, len(numbers), _TOGETHER):
+            with self._examining() as (session, examined):
+                session.counters()
+                some = numbers[begin : begin + _TOGETHER]
+                session.delete_postings_of(some)
+                rows = session.kept(some, with_texts=False)
+                if examined.decider.filing.has_keys():
+                    kept = [row["number"] for row in rows]
+                    corpus = self._engine.restored(rows)
+                    session.add_postings(examined.decider.postings_of(corpus, kept))
+        if numbers:
+            count = len(numbers)
+            self.done.append(Message("index.keys_of_documents_made_again", documents=count))
+        with self._examining() as (session, examined):
+            filed, there = examined.key_count()
+            if filed != there:
+                _set_counter(session, FILED, there)
+                self.done.append(Message("index.keys_counted_again"))
+
+    def mend_background(self) -> None:
+        """Count the background again if it is lost; one that was given cannot be."""
+        settings = self._engine.settings
+        with self._engine.writing(check_identity=False) as session:
+            version, known, fault = stored_background(session)
+            counted_at = session.counters()["counted_at"]
+            if settings.background == "given":
+                if known is None:
+                    self.done.append(Message("index.background_is_lost"))
+            elif fault is not None or (version == 0 and counted_at > 0):
+                recount(session, settings, workers=self._engine.workers)
+                self.done.append(Message("index.background_counted_again"))
+
+
+def _state_of(session: Session, row: dict[str, Any]) -> dict[str, Any]:
+    """Return state and decision as they must be, by what the document repeats."""
+    kept, similarity, reason = row["kept_number"], row["similarity"], row["reason"]
+    if kept is None and (row["state"] == KEPT or (similarity is None and reason is None)):
+        nothing = dict.fromkeys(("kept_number", "similarity", "distance", "reason"))
+        return {"state": KEPT, **nothing}
+    keeper = None
+    if isinstance(kept, int):
+        query = select(documents.c.state).where(documents.c.number == kept)
+        keeper = session.connection.execute(query).scalar_one_or_none()
+    is_decided = isinstance(similarity, float | int) and 0 <= similarity <= 1
+    is_decided = is_decided and reason in (0, 1)
+    distance = row["distance"]
+    is_decided = is_decided and (distance is None or isinstance(distance, int))
+    if is_decided and keeper == KEPT and kept < row["number"]:
+        return {"state": DROPPED}
+    # Nothing has the number 0.
+    is_gone = isinstance(kept, int) and keeper is None and 0 <= kept < row["number"]
+    gone = kept if is_gone else 0
+    if is_decided:
+        return {"state": FREED, "kept_number": gone}
+    return {
+        "state": FREED,
+        "kept_number": gone,
+        "similarity": 0.0,
+        "distance": None,
+        "reason": 1,
+    }
 
 
 def _count_again(session: Session, states: Counter[int], last: int) -> None:
@@ -310,46 +336,3 @@ def _count_again(session: Session, states: Counter[int], last: int) -> None:
 def _set_counter(session: Session, name: str, value: int) -> None:
     session.connection.execute(delete(counters).where(counters.c.name == name))
     session.connection.execute(counters.insert().values(name=name, value=value))
-
-
-def _file_again(engine: Engine, numbers: Sequence[int]) -> list[Message]:
-    """Write the keys of kept documents again."""
-    for begin in range(0, len(numbers), _TOGETHER):
-        with engine.writing(check_identity=False) as session:
-            session.counters()
-            some = numbers[begin : begin + _TOGETHER]
-            session.delete_postings_of(some)
-            rows = session.kept(some, with_texts=False)
-            _, known, _ = stored_background(session)
-            decider = Decider(engine.settings, known)
-            if decider.filing.has_keys():
-                kept = [row["number"] for row in rows]
-                session.add_postings(decider.postings_of(engine.restored(rows), kept))
-    if not numbers:
-        return []
-    return [Message("index.keys_of_documents_made_again", documents=len(numbers))]
-
-
-def _count_keys(engine: Engine, progress: Progress) -> list[Message]:
-    with engine.writing(check_identity=False) as session:
-        examined = Examination(engine, session, full=True, progress=progress)
-        filed, there = examined.key_count()
-        if filed == there:
-            return []
-        _set_counter(session, FILED, there)
-    return [Message("index.keys_counted_again")]
-
-
-def _mend_background(engine: Engine) -> list[Message]:
-    with engine.writing(check_identity=False) as session:
-        version, known, fault = stored_background(session)
-        counted_at = session.counters()["counted_at"]
-        is_lost = fault is not None or (version == 0 and counted_at > 0)
-        if engine.settings.background == "given":
-            is_lost = known is None
-        if not is_lost:
-            return []
-        if engine.settings.background == "given":
-            return [Message("index.background_is_lost")]
-        recount(session, engine.settings, workers=engine.workers)
-        return [Message("index.background_counted_again")]

@@ -136,28 +136,28 @@ class Database:
         """
         database = cls(_backend_of(location))
         try:
-            if database._backend.is_there():
-                database._backend.check_log()
-            there = database.exists()
-            if must_exist and not there:
-                database._refuse_nothing()
-            if there:
+            backend = database._backend
+            has_place = backend.is_there()
+            if has_place:
+                backend.check_log()
+            if database.exists():
                 with database._upkeep() as connection:
-                    database._backend.prepare(connection)
+                    backend.prepare(connection)
+            elif must_exist and not has_place:
+                raise IndexUnavailableError(
+                    Message("index.no_such_file", location=database.location)
+                )
+            elif must_exist:
+                raise database._no_index("index.must_hold_index")
         except BaseException:
             database.close()
             raise
         return database
 
-    def _refuse_nothing(self) -> None:
-        if not self._backend.is_there():
-            raise IndexUnavailableError(Message("index.no_such_file", location=self.location))
-        raise IndexFormatError(
-            Message(
-                "index.must_hold_index",
-                location=self.location,
-                elsewhere=Message(self._backend.elsewhere),
-            )
+    def _no_index(self, code: str, **values: object) -> IndexFormatError:
+        elsewhere = Message(self._backend.elsewhere)
+        return IndexFormatError(
+            Message(code, location=self.location, elsewhere=elsewhere, **values)
         )
 
     def refuse_outputs(self, paths: Iterable[str | os.PathLike[str] | None]) -> None:
@@ -206,14 +206,7 @@ class Database:
             version = self._version(connection) if set(names) >= _LANDMARKS else None
         if version is None:
             shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-            raise IndexFormatError(
-                Message(
-                    "index.other_tables",
-                    location=self.location,
-                    tables=shown,
-                    elsewhere=Message(self._backend.elsewhere),
-                )
-            )
+            raise self._no_index("index.other_tables", tables=shown)
         return True
 
     @staticmethod
@@ -306,13 +299,13 @@ class Database:
             The file or a table is damaged.
         """
         with ExitStack() as waiting:
-            waiting.enter_context(self._telling_of_wait())
-            with self._my_turn(), self._transaction(Moment.WRITING) as connection:
+            waiting.enter_context(self._reporting_wait())
+            with self._taking_turn(), self._transaction(Moment.WRITING) as connection:
                 waiting.close()
                 yield connection
 
     @contextmanager
-    def _telling_of_wait(self) -> Iterator[None]:
+    def _reporting_wait(self) -> Iterator[None]:
         if self.on_wait is None:
             yield
             return
@@ -325,15 +318,11 @@ class Database:
             timer.cancel()
 
     @contextmanager
-    def _my_turn(self) -> Iterator[None]:
-        turn = self._turn
-        if not turn.acquire(timeout=self._backend.lock_seconds):
+    def _taking_turn(self) -> Iterator[None]:
+        turn, seconds = self._turn, self._backend.lock_seconds
+        if not turn.acquire(timeout=seconds):
             raise IndexUnavailableError(
-                Message(
-                    "index.locked_by_thread",
-                    location=self.location,
-                    seconds=self._backend.lock_seconds,
-                )
+                Message("index.locked_by_thread", location=self.location, seconds=seconds)
             )
         try:
             yield
@@ -345,17 +334,17 @@ class Database:
         write = moment is Moment.WRITING
         with self._connected(moment) as connection:
             try:
-                with self._told(moment):
+                with self._explained(moment):
                     self._backend.begin(connection, write=write)
                     yield connection
                     if not write:
                         connection.rollback()
                         return
-                if not self._backend.stands(connection):
+                if not self._backend.can_commit(connection):
                     raise RuntimeError("A statement failed and was passed over; nothing is stored")
-                with self._told(moment):
+                with self._explained(moment):
                     self._backend.before_commit(connection)
-                with self._told(Moment.COMMITTING):
+                with self._explained(Moment.COMMITTING):
                     connection.commit()
                 self._backend.after_commit(connection)
             except BaseException:
@@ -376,7 +365,7 @@ class Database:
             if self._closed:
                 raise IndexUnavailableError(Message("index.is_closed", location=self.location))
             self._backend.check_use()
-            with self._told(moment, connected=False):
+            with self._explained(moment, connected=False):
                 connection = self._pool.connect()
             with connection:
                 yield connection
@@ -384,16 +373,16 @@ class Database:
             self._in_use.discard(use)
 
     @contextmanager
-    def _told(self, moment: Moment, *, connected: bool = True) -> Iterator[None]:
+    def _explained(self, moment: Moment, *, connected: bool = True) -> Iterator[None]:
         from sqlalchemy.exc import DBAPIError
 
         try:
             yield
         except (DBAPIError, self._backend.driver_error) as error:
-            told = explained(error, self.location, moment, connected=connected)
-            if told is None:
+            meant = explained(error, self.location, moment, connected=connected)
+            if meant is None:
                 raise
-            raise told from error
+            raise meant from error
 
     def size(self) -> int:
         """Return how many bytes the index takes: file and log, or all tables with indexes."""
@@ -408,7 +397,7 @@ class Database:
         SQLite writes the file anew: writers wait meanwhile, and as much space
         again must be free. PostgreSQL makes the space ready for new rows.
         """
-        with self._my_turn(), self._upkeep() as connection:
+        with self._taking_turn(), self._upkeep() as connection:
             self._backend.compact(connection)
 
     def check(self) -> list[str]:
@@ -425,8 +414,9 @@ class Database:
 
     @contextmanager
     def _upkeep(self) -> Iterator[Connection]:
+        """Give a connection outside of any transaction."""
         moment = Moment.READING
-        with self._connected(moment) as connection, self._told(moment):
+        with self._connected(moment) as connection, self._explained(moment):
             yield connection
 
     def close(self) -> None:
