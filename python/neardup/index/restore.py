@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import BigInteger, Double, Integer, LargeBinary, SmallInteger
+from sqlalchemy import BigInteger, Double, Integer, LargeBinary, SmallInteger, Text
 from sqlalchemy.exc import DataError, IntegrityError
 
 from neardup._engine.messages import Message
@@ -142,6 +142,7 @@ def _fill(
 def _fill_tables(connection: Connection, reading: _Reading, progress: Progress) -> None:
     pack = packer().compress
     known: dict[int, dict[str, Any]] = {}
+    session = Session(connection, reading.name)
     counters_seen = False
     waiting = _Waiting(connection)
     for kind, value in reading.rows():
@@ -159,8 +160,7 @@ def _fill_tables(connection: Connection, reading: _Reading, progress: Progress) 
         elif kind == "event":
             waiting.add(events, reading.decoded(events, value))
         elif kind == "counters":
-            rows = reading.counters(value)
-            Session(connection, reading.name).make_counters(rows)
+            session.make_counters(reading.counters(value))
             counters_seen = True
         else:
             row = reading.decoded(background, value)
@@ -169,7 +169,7 @@ def _fill_tables(connection: Connection, reading: _Reading, progress: Progress) 
     waiting.flush()
     if not counters_seen:
         raise reading.wrong(Message("index.got_no_counters"))
-    Session(connection, reading.name).add_to_counters({FILED: reading.counted["keys"]})
+    session.add_to_counters({FILED: reading.counted["keys"]})
     for row in known.values():
         connection.execute(background.insert(), row)
 
@@ -298,24 +298,22 @@ class _Reading:
     def _value(self, name: str, column: Any, value: Any) -> Any:
         if value is None and column.nullable:
             return None
-        if isinstance(column.type, LargeBinary):
-            if isinstance(value, str):
-                with contextlib.suppress(ValueError, binascii.Error):
-                    return base64.b64decode(value, validate=True)
-        elif isinstance(column.type, Double):
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                return float(value)
-        elif isinstance(column.type, Integer):
-            if self._fits(column, value):
-                return value
-        elif isinstance(value, str):
+        kind = column.type
+        if isinstance(kind, LargeBinary) and isinstance(value, str):
+            with contextlib.suppress(ValueError, binascii.Error):
+                return base64.b64decode(value, validate=True)
+        elif isinstance(kind, Double) and type(value) in (int, float):
+            return float(value)
+        elif isinstance(kind, Text) and isinstance(value, str):
+            return value
+        elif isinstance(kind, Integer) and self._fits(column, value):
             return value
         raise self.wrong(Message("index.got_wrong_field", field=name))
 
     @staticmethod
     def _fits(column: Any, value: Any) -> bool:
         bound = next(most for kind, most in _BOUNDS.items() if isinstance(column.type, kind))
-        return isinstance(value, int) and not isinstance(value, bool) and -bound <= value < bound
+        return type(value) is int and -bound <= value < bound
 
     def keys(self, columns: dict[str, Any]) -> dict[str, list[int]]:
         """Return the columns of some keys."""
