@@ -14,15 +14,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from sqlalchemy import func, inspect, select
 
 from neardup import _core
-from neardup._engine.ingest import Progress, readable
+from neardup._engine.ingest import Progress
 from neardup._engine.messages import Message
-from neardup._engine.recipe_assets import compiled
 from neardup.exceptions import IndexFormatError, InputError, NeardupError
 from neardup.index.decide import Decider
+from neardup.index.ingest.incoming import make_batch
 from neardup.index.schema import (
     METADATA,
     all_keys,
@@ -38,7 +37,6 @@ from neardup.index.store.counters import FILED, IDENTITY, RECENT
 from neardup.index.store.rows import COUNTERS, counter_fault, document_fault, sound_event
 from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, FREED, KEPT, STATES
-from neardup.readers import Batch
 
 if TYPE_CHECKING:
     from neardup.index.engine import Engine
@@ -70,16 +68,24 @@ class Document:
     #: Whether its keys are to be written again.
     has_wrong_keys: bool = False
 
+    def fault(self, code: str, **values: Any) -> None:
+        """Add a message of what is wrong."""
+        self.faults.append(Message(code, **values))
+
     @property
     def number(self) -> int:
         """Its number, which is the key of its row."""
         return int(self.row["number"])
 
+    def other_fields(self) -> dict[str, Any]:
+        """Return the fields that the text says otherwise than the row, with its values."""
+        made = zip(("identity", "features", "sketch"), self.made or (), strict=False)
+        return {name: value for name, value in made if self.row[name] != value}
+
     @property
     def text_is_other(self) -> bool:
         """Whether neither identity nor sketch is that of the text."""
-        row, made = self.row, self.made
-        return made is not None and row["identity"] != made[0] and row["sketch"] != made[2]
+        return {"identity", "sketch"} <= self.other_fields().keys()
 
 
 def check(engine: Engine, *, full: bool, progress: Progress) -> list[str]:
@@ -200,7 +206,7 @@ class Examination:
                     number, total = next(totals, (_AFTER_ALL, 0))
                 own = total if number == document.number else 0
                 if self._full and document.row.get("keys", own) != own:
-                    document.faults.append(Message("index.keys_not_of_sketch"))
+                    document.fault("index.keys_not_of_sketch")
                     document.has_wrong_keys = True
             at += len(some)
             after = some[-1].number
@@ -228,24 +234,24 @@ class Examination:
             fault = document_fault(row)
             if fault is not None:
                 column, must = fault
-                document.faults.append(Message("index.field_must_be", field=column, expected=must))
+                document.fault("index.field_must_be", field=column, expected=must)
                 continue
             reasons = [row[name] for name in ("kept_number", "similarity", "reason")]
             keeper = keepers.get(row["kept_number"])
             if row["state"] == KEPT and reasons != [None, None, None]:
-                document.faults.append(Message("index.kept_like_dropped"))
+                document.fault("index.kept_like_dropped")
             elif row["state"] == DROPPED and (
                 keeper != KEPT or row["kept_number"] >= document.number
             ):
                 kept = row["kept_number"]
-                document.faults.append(Message("index.dropped_for_not_kept", kept=kept))
+                document.fault("index.dropped_for_not_kept", kept=kept)
             elif row["state"] == FREED and (
                 None in reasons or keeper is not None or row["kept_number"] >= document.number
             ):
-                document.faults.append(Message("index.freed_for_there"))
+                document.fault("index.freed_for_there")
             if not _is_object(row["extra"]):
                 must = Message("index.json_object")
-                document.faults.append(Message("index.field_must_be", field="extra", expected=must))
+                document.fault("index.field_must_be", field="extra", expected=must)
 
     def _states(self, numbers: Sequence[int]) -> dict[int, int]:
         if not numbers:
@@ -265,28 +271,22 @@ class Examination:
             try:
                 document.text = self._session.unpacked(packed[document.number], document.number)
             except IndexFormatError:
-                document.faults.append(Message("index.text_cannot_be_read"))
+                document.fault("index.text_cannot_be_read")
 
     def _sketch_again(self, some: Sequence[Document]) -> None:
         if not some:
             return
-        recipe = self._engine.settings.recipe
-        given = pa.array([document.text for document in some], pa.large_string())
-        batch = Batch(0, given, [""] * len(some))
-        sketchable, units, _ = readable(batch, recipe, compiled(recipe))
-        titles = [document.row["title"] for document in some]
-        titles = [title if isinstance(title, str) else None for title in titles]
-        corpus = self._engine.sketched(sketchable, pa.array(titles, pa.large_string()), units)
-        made = zip(corpus.identities(), corpus.features().tolist(), corpus.sketches(), strict=True)
-        for document, (identity, features, sketch) in zip(some, made, strict=True):
-            document.made = (identity, features, sketch)
-            row = document.row
+        titles = [one.row["title"] if isinstance(one.row["title"], str) else None for one in some]
+        pairs = zip(some, titles, strict=True)
+        given = [("", one.text, title, 0, None, None) for one, title in pairs]
+        made = zip(*make_batch(self._engine, given).sketches, strict=True)
+        for document, sketched in zip(some, made, strict=True):
+            document.made = sketched
             if document.text_is_other:
-                document.faults.append(Message("index.text_is_another"))
+                document.fault("index.text_is_another")
                 continue
-            for name, value in zip(("identity", "features", "sketch"), document.made, strict=True):
-                if row[name] != value:
-                    document.faults.append(Message("index.field_is_not_of_text", field=name))
+            for name in document.other_fields():
+                document.fault("index.field_is_not_of_text", field=name)
 
     # Keys
 
@@ -303,9 +303,7 @@ class Examination:
         except IndexFormatError as error:
             # Which of them it is does not matter: the keys of all are made again.
             following, reason = len(kept) - 1, error.args[0]
-            kept[0].faults.append(
-                Message("index.or_one_of_next", following=following, reason=reason)
-            )
+            kept[0].fault("index.or_one_of_next", following=following, reason=reason)
             for document in kept:
                 document.has_wrong_keys = True
             return
@@ -324,7 +322,7 @@ class Examination:
             document.row["keys"] = len(own)
             wanted = expected[document.number]
             if own != wanted if self.is_exact else bool(wanted) and not own:
-                document.faults.append(Message("index.keys_missing_or_wrong"))
+                document.fault("index.keys_missing_or_wrong")
                 document.has_wrong_keys = True
 
     def _has_sketch(self, document: Document) -> bool:
@@ -336,7 +334,7 @@ class Examination:
             self._engine.restored([_without_identity(row)])
         except (NeardupError, TypeError, ValueError, OverflowError):
             if not document.faults:
-                document.faults.append(Message("index.sketch_is_not_of_recipe"))
+                document.fault("index.sketch_is_not_of_recipe")
             return False
         return True
 

@@ -160,8 +160,7 @@ class _Repair:
         """Return what the text says otherwise than the row; None if there is nothing to go by."""
         row = document.row
         if document.made is not None:
-            made = zip(("identity", "features", "sketch"), document.made, strict=True)
-            return {name: value for name, value in made if row[name] != value}
+            return document.other_fields()
         try:
             self._engine.restored([row])
         except (IndexFormatError, TypeError, ValueError, OverflowError):

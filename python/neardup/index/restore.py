@@ -299,14 +299,17 @@ class _Reading:
         if value is None and column.nullable:
             return None
         kind = column.type
-        if isinstance(kind, LargeBinary) and isinstance(value, str):
-            with contextlib.suppress(ValueError, binascii.Error):
-                return base64.b64decode(value, validate=True)
-        elif isinstance(kind, Double) and type(value) in (int, float):
-            return float(value)
-        elif isinstance(kind, Text) and isinstance(value, str):
-            return value
-        elif isinstance(kind, Integer) and self._fits(column, value):
+        if isinstance(kind, LargeBinary):
+            if isinstance(value, str):
+                with contextlib.suppress(ValueError, binascii.Error):
+                    return base64.b64decode(value, validate=True)
+        elif isinstance(kind, Double):
+            if type(value) in (int, float):
+                return float(value)
+        elif isinstance(kind, Text):
+            if isinstance(value, str):
+                return value
+        elif self._fits(column, value):
             return value
         raise self.wrong(Message("index.got_wrong_field", field=name))
 
