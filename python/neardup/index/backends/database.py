@@ -105,29 +105,14 @@ class Database:
 
     @classmethod
     def open(cls, location: str | Path, *, must_exist: bool) -> Database:
-        """Connect. No table and no file is made.
-
-        Parameters
-        ----------
-        location : str or Path
-            The path of a file for SQLite, or
-            ``postgresql://user:password@host:port/database?schema=name``. The
-            schema is ``neardup`` where none is named; other options are those
-            of libpq.
-        must_exist : bool
-            Whether it is an error that there is no index.
-
-        Returns
-        -------
-        Database
+        """Connect to a file or a ``postgresql://`` address. No table and no file is made.
 
         Raises
         ------
         ParameterError
             The location is neither.
         IndexUnavailableError
-            It cannot be reached or read; or there is no file though
-            `must_exist`.
+            It cannot be reached or read; or there is no file though `must_exist`.
         IndexFormatError
             What is there is something else than an index; or there is nothing
             though `must_exist`.
@@ -161,18 +146,7 @@ class Database:
         )
 
     def refuse_outputs(self, paths: Iterable[str | os.PathLike[str] | None]) -> None:
-        """Raise if one of the paths is a file of this index.
-
-        Parameters
-        ----------
-        paths : iterable of str, Path or None
-            Where a caller is going to write; None and ``-`` are standard output.
-
-        Raises
-        ------
-        OutputError
-            It names the path, and the index is untouched.
-        """
+        """Raise if one of the paths is a file of this index; None and ``-`` are standard output."""
         own = {os.path.realpath(path) for path in self._backend.files()}
         identities = {_identity(path) for path in own} - {None}
         for path in paths:
@@ -216,20 +190,10 @@ class Database:
         return found
 
     def create_tables(self, fill: Callable[[Connection], None] | None = None) -> bool:
-        """Make all tables in one transaction, unless they are there already.
+        """Make all tables in one transaction; return False if they are there already.
 
-        Parameters
-        ----------
-        fill : callable, optional
-            Writes the first rows in the same transaction, so that no other
-            process ever sees an index without them. Not called where the tables
-            are there already: of two processes that create an index at once,
-            one does.
-
-        Returns
-        -------
-        bool
-            Whether they were made.
+        `fill` writes the first rows in the same transaction, so that no other process ever
+        sees an index without them. Of two processes that create an index at once, one calls it.
         """
         self._backend.create()
         with self.writing() as connection:
