@@ -26,9 +26,6 @@ EXPECTED = 1_000_000
 #: What an index keeps of a document.
 STORES = ("text", "sketch")
 
-#: Where what is common is known from.
-BACKGROUNDS = ("own", "given", "none")
-
 
 @dataclass(frozen=True)
 class Settings:
