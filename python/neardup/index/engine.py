@@ -165,7 +165,7 @@ def open_index(
     try:
         made = False
         if not database.exists():
-            settings = new_settings(**wanted, has_background=background is not None)
+            settings = new_settings(wanted, has_background=background is not None)
             known = None
             if background is not None:
                 known = counted_from(background, settings, workers=workers, progress=progress)

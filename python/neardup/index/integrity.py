@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import func, inspect, select
+from sqlalchemy import func, select
 
 from neardup import _core
 from neardup._engine.ingest import Progress
@@ -23,12 +23,12 @@ from neardup.exceptions import IndexFormatError, InputError, NeardupError
 from neardup.index.decide import Decider
 from neardup.index.ingest.incoming import make_batch
 from neardup.index.schema import (
-    METADATA,
     all_keys,
     background,
     counters,
     documents,
     events,
+    missing_parts,
     passages,
     recent_keys,
     texts,
@@ -139,7 +139,7 @@ class Examination:
 
     def lines(self) -> Iterator[Message]:
         """Give all that is wrong, as lines."""
-        missing = self.missing_tables()
+        missing = missing_parts(self._connection)
         yield from missing
         if any(line.code != "index.index_is_missing" for line in missing):
             return
@@ -162,33 +162,6 @@ class Examination:
                     shown = f"{filed!r:.40}"
                     yield Message("index.keys_counted_wrongly", stored=shown, found=there)
             yield from self.wrong_events()
-
-    # Tables
-
-    def missing_tables(self) -> list[Message]:
-        """Return tables, columns and indexes that are missing."""
-        there, schema = inspect(self._connection), None
-        if self._session.dialect != "sqlite":
-            schema = self._connection.exec_driver_sql("SELECT current_schema()").scalar_one()
-        names = set(there.get_table_names(schema=schema))
-        found = []
-        for table in METADATA.sorted_tables:
-            if table.name not in names:
-                found.append(Message("index.table_is_missing", table=table.name))
-                continue
-            columns = {column["name"] for column in there.get_columns(table.name, schema=schema)}
-            found += [
-                Message("index.column_is_missing", table=table.name, column=column.name)
-                for column in table.c
-                if column.name not in columns
-            ]
-            indexes = {index["name"] for index in there.get_indexes(table.name, schema=schema)}
-            found += [
-                Message("index.index_is_missing", index=index.name)
-                for index in sorted(table.indexes, key=lambda index: str(index.name))
-                if index.name not in indexes
-            ]
-        return found
 
     # Documents
 

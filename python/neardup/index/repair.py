@@ -26,6 +26,7 @@ from neardup.index.schema import (
     documents,
     events,
     keys,
+    missing_parts,
     passages,
     recent_keys,
     texts,
@@ -97,9 +98,9 @@ class _Repair:
 
     def restore_indexes(self) -> None:
         """Make missing indexes of tables; raise if a table or column is missing."""
-        with self._examining() as (session, examined):
+        with self._engine.writing(check_identity=False) as session:
             names = set()
-            for line in examined.missing_tables():
+            for line in missing_parts(session.connection):
                 if line.code != "index.index_is_missing":
                     location = self._engine.location
                     raise IndexFormatError(

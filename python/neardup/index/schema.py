@@ -30,6 +30,7 @@ try:
         SmallInteger,
         Table,
         Text,
+        inspect,
         select,
         union_all,
         update,
@@ -53,6 +54,7 @@ __all__ = [
     "events",
     "keys",
     "meta",
+    "missing_parts",
     "passages",
     "recent_keys",
     "texts",
@@ -207,3 +209,29 @@ def upgrade(connection: Connection) -> None:
         passages.create(connection, checkfirst=True)
     statement = update(meta).where(meta.c.name == "schema").values(value=str(SCHEMA))
     connection.execute(statement)
+
+
+def missing_parts(connection: Connection) -> list[Message]:
+    """Return the tables, columns and indexes that are missing."""
+    there, schema = inspect(connection), None
+    if connection.dialect.name != "sqlite":
+        schema = connection.exec_driver_sql("SELECT current_schema()").scalar_one()
+    names = set(there.get_table_names(schema=schema))
+    found = []
+    for table in METADATA.sorted_tables:
+        if table.name not in names:
+            found.append(Message("index.table_is_missing", table=table.name))
+            continue
+        columns = {column["name"] for column in there.get_columns(table.name, schema=schema)}
+        found += [
+            Message("index.column_is_missing", table=table.name, column=column.name)
+            for column in table.c
+            if column.name not in columns
+        ]
+        indexes = {index["name"] for index in there.get_indexes(table.name, schema=schema)}
+        found += [
+            Message("index.index_is_missing", index=index.name)
+            for index in sorted(table.indexes, key=lambda index: str(index.name))
+            if index.name not in indexes
+        ]
+    return found

@@ -100,33 +100,23 @@ class Settings:
         return cls(recipe=recipe, **table)
 
 
-def new_settings(
-    *,
-    recipe: str | Path | Recipe | None,
-    threshold: float | None,
-    max_distance: int | None,
-    store: str | None,
-    expected: int | None,
-    has_background: bool,
-) -> Settings:
-    """Return the settings of an index that is to be made, checked."""
-    chosen = load_recipe("general" if recipe is None else recipe).for_single_texts()
-    chosen = _with_absolute_paths(chosen)
-    store = check_choice("text" if store is None else store, "store", STORES)
+def new_settings(wanted: Mapping[str, Any], *, has_background: bool) -> Settings:
+    """Return the settings of an index that is to be made, checked; None takes a default."""
+    chosen = {name: value for name, value in wanted.items() if value is not None}
+    recipe = _with_absolute_paths(load_recipe(chosen.get("recipe", "general")).for_single_texts())
     settings = Settings(
-        recipe=chosen,
-        threshold=threshold,
-        max_distance=max_distance,
-        store=store,
-        expected=check_whole(EXPECTED if expected is None else expected, "expected", 1, 2**32 - 1),
+        recipe=recipe,
+        threshold=wanted["threshold"],
+        max_distance=wanted["max_distance"],
+        store=check_choice(chosen.get("store", "text"), "store", STORES),
+        expected=check_whole(chosen.get("expected", EXPECTED), "expected", 1, 2**32 - 1),
         background="none",
     )
-    wanted = settings.rule
-    if wanted.common or wanted.scheme == "postings":
+    if settings.rule.common or settings.rule.scheme == "postings":
         background = "given" if has_background else "own"
         return dataclasses.replace(settings, background=background)
     if has_background:
-        raise ParameterError(Message("index.background_not_used", recipe=chosen.name))
+        raise ParameterError(Message("index.background_not_used", recipe=recipe.name))
     return settings
 
 
