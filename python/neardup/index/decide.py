@@ -164,6 +164,12 @@ class Decider:
         postings = self.postings_of(batch.corpus, range(first, first + len(batch)))
         return Verdicts(list(nothing), list(nothing), postings, {"key": [], "number": []})
 
+    def keys_of(self, corpus: _core.Corpus) -> list[list[int]]:
+        """Return all keys that each document of a corpus may be filed under, signed."""
+        return [
+            [signed(key) for key in self.filing.keys_of(corpus, row)] for row in range(len(corpus))
+        ]
+
     def postings_of(self, corpus: _core.Corpus, numbers: Sequence[int]) -> dict[str, list[int]]:
         """Return the columns of postings of documents with these numbers if all are kept."""
         if self.background is not None:

@@ -24,7 +24,6 @@ from neardup.index.background import counted_from
 from neardup.index.decide import Decider
 from neardup.index.settings import Settings, check_same, new_settings
 from neardup.index.sketches import empty_corpus, restore
-from neardup.index.store.postings import signed
 from neardup.index.store.rows import COUNTERS, remedy
 from neardup.index.store.session import Session
 
@@ -103,11 +102,6 @@ class Engine:
         corpus = self._new_corpus(keeps_texts=keeps_texts)
         restore(corpus, rows, self.location, texts)
         return corpus
-
-    def keys_of(self, filing: _core.Filing, rows: Sequence[Any]) -> list[list[int]]:
-        """Return all keys that stored documents may be filed under, signed, by document."""
-        corpus = self.restored(rows)
-        return [list(map(signed, filing.keys_of(corpus, at))) for at in range(len(rows))]
 
     def decider(self, session: Session, version: int | None = None) -> Decider:
         """Return the rule with the background that the index has now."""

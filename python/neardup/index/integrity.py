@@ -65,6 +65,8 @@ class Document:
     faults: list[Message] = field(default_factory=list)
     #: Of the text, if it can be read: identity, number of features and sketch.
     made: tuple[bytes, int, bytes] | None = None
+    #: Whether neither identity nor sketch is that of the text.
+    text_is_other: bool = False
     #: Whether its keys are to be written again.
     has_wrong_keys: bool = False
 
@@ -81,11 +83,6 @@ class Document:
         """Return the fields that the text says otherwise than the row, with its values."""
         made = zip(("identity", "features", "sketch"), self.made or (), strict=False)
         return {name: value for name, value in made if self.row[name] != value}
-
-    @property
-    def text_is_other(self) -> bool:
-        """Whether neither identity nor sketch is that of the text."""
-        return {"identity", "sketch"} <= self.other_fields().keys()
 
 
 def check(engine: Engine, *, full: bool, progress: Progress) -> list[str]:
@@ -255,21 +252,23 @@ class Examination:
         made = zip(*make_batch(self._engine, given).sketches, strict=True)
         for document, sketched in zip(some, made, strict=True):
             document.made = sketched
-            if document.text_is_other:
+            other = document.other_fields()
+            if {"identity", "sketch"} <= other.keys():
+                document.text_is_other = True
                 document.fault("index.text_is_another")
                 continue
-            for name in document.other_fields():
+            for name in other:
                 document.fault("index.field_is_not_of_text", field=name)
 
     # Keys
 
     def _check_keys(self, some: Sequence[Document]) -> None:
-        filing = self.decider.filing
         kept = [one for one in some if one.row["state"] == KEPT and self._has_sketch(one)]
-        if not kept or not filing.has_keys():
+        if not kept or not self.decider.filing.has_keys():
             return
         rows = [_without_identity(document.row) for document in kept]
-        may_have = [set(keys) for keys in self._engine.keys_of(filing, rows)]
+        corpus = self._engine.restored(rows)
+        may_have = [set(keys) for keys in self.decider.keys_of(corpus)]
         looked_up = np.array(sorted(set().union(*may_have)), np.int64).view(np.uint64)
         try:
             found = self._session.postings(looked_up)
@@ -286,7 +285,7 @@ class Examination:
             if number in there:
                 there[number][key] = share
         expected: dict[int, dict[int, int]] = {document.number: {} for document in kept}
-        postings = self.decider.postings_of(self._engine.restored(rows), list(expected))
+        postings = self.decider.postings_of(corpus, list(expected))
         for key, number, share in zip(*postings.values(), strict=True):
             expected[number][key] = share
         for document, keys in zip(kept, may_have, strict=True):

@@ -215,11 +215,11 @@ def _take_out(
 ) -> list[str]:
     """Remove documents, and return the ids of those freed by it."""
     kept = [row for row in rows if row["state"] == KEPT]
-    filing = engine.decider(session).filing
+    decider = engine.decider(session)
     # All keys that they may be filed under, whatever was frequent then.
     postings: dict[str, list[int]] = {"key": [], "number": []}
-    if kept and filing.has_keys():
-        for row, keys in zip(kept, engine.keys_of(filing, kept), strict=True):
+    if kept and decider.filing.has_keys():
+        for row, keys in zip(kept, decider.keys_of(engine.restored(kept)), strict=True):
             postings["key"] += keys
             postings["number"] += [row["number"]] * len(keys)
     ids = {row["number"]: row["id"] for row in rows}
