@@ -17,8 +17,8 @@ import numpy as np
 import index_inputs
 import machine
 import neardup
-from neardup.index import adding
-from neardup.index.store import Session
+from neardup.index.ingest import transaction
+from neardup.index.store.session import Session
 
 #: Writes by which the disk itself is measured, and the bytes of one.
 _SYNCS, _SYNC_BYTES = 200, 65_536
@@ -30,7 +30,7 @@ class Watched:
     def __init__(self):
         self.fetched = 0
         self.recounts = []
-        kept, recount = Session.kept, adding.recount
+        kept, recount = Session.kept, transaction.recount
 
         def counted(session, numbers, **others):
             self.fetched += len(numbers)
@@ -44,7 +44,7 @@ class Watched:
             self.recounts.append({"arrived": arrived, "texts": texts, "seconds": seconds})
             return texts
 
-        Session.kept, adding.recount = counted, timed
+        Session.kept, transaction.recount = counted, timed
 
 
 def main(order):

@@ -12,7 +12,7 @@ from tests.cli.interrupted import MESSAGE, run_interrupted
 from tests.waiting import PATIENCE
 
 from neardup._core import MAX_BATCH
-from neardup.index.database import Database
+from neardup.index.backends.database import Database
 
 
 def test_create(run, files):

@@ -9,7 +9,6 @@ import hashlib
 import json
 import random
 import tempfile
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import orjson
 from neardup import Index
 from neardup._engine.summary import Progress
 from neardup.exceptions import NeardupError
-from neardup.index.dump import dumped
+from neardup.index.export import dump
 from tests.faults.file_inputs import mutated
 from tests.faults.fuzz import Target
 from tests.index.written import documents, families
@@ -58,8 +57,9 @@ def _valid() -> list[bytes]:
                 Index(f"{folder}/index.db", workers=1, **settings) as index,
             ):
                 index.add_many(_MANY[:-5])
-                with closing(dumped(index._handle.database, Progress())) as parts:
-                    _written.append(b"".join(parts))
+                parts: list[bytes] = []
+                dump(index._engine, parts.append, Progress())
+                _written.append(b"".join(parts))
     return _written
 
 

@@ -8,8 +8,8 @@ import pytest
 from tests import needs
 from tests.postgres import NoServer, Server
 
-from neardup.index import sqlite
-from neardup.index.database import Database
+from neardup.index.backends import sqlite
+from neardup.index.backends.database import Database
 
 
 @pytest.fixture(scope="module", autouse=True)

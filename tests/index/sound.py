@@ -4,19 +4,9 @@ from collections import Counter
 
 from sqlalchemy import select
 
-from neardup.index.database import Database
-from neardup.index.schema import (
-    DROPPED,
-    FREED,
-    KEPT,
-    STATES,
-    all_keys,
-    counters,
-    documents,
-    meta,
-    recent_keys,
-    texts,
-)
+from neardup.index.backends.database import Database
+from neardup.index.schema import all_keys, counters, documents, meta, recent_keys, texts
+from neardup.index.values import DROPPED, FREED, KEPT, STATES
 
 
 def check_sound(location):

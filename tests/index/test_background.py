@@ -1,14 +1,14 @@
-"""What is common is counted again: when it is due, and at once where drops come in a burst."""
+"""What is common is counted again when it is due."""
 
 import itertools
 import json
 import random
+import sqlite3
+from contextlib import closing
 
-import pytest
-from tests.index.sound import check_sound, entries_of, verdicts
+from tests.index.sound import check_sound
 
 from neardup import Index
-from neardup.index.background import burst_end
 
 _PLACES = ["渡口", "北山", "河湾", "石桥", "柳林", "东关", "南坡", "西岭", "白塘", "青浦"]
 _THINGS = ["水泵", "灯塔", "粮站", "书店", "桥墩", "码头", "车站", "苗圃", "渔港", "磨坊"]
@@ -28,39 +28,24 @@ def notices(count):
 
 
 def recounted(location):
-    with Index(location) as index, index._handle.reading() as session:
+    with Index(location) as index, index._engine.reading() as session:
         events = session.all_events(0, 1000)
         return [row["details"] for row in events if row["action"] == "recounted"]
 
 
-def test_a_burst_of_drops_is_counted_at_once_and_the_form_is_known_then(location):
+def test_a_form_is_known_after_a_count(location):
+    many = list(notices(300))
     with Index(location, workers=1) as index:
-        keep = index.add_many(list(notices(600))).keep
+        unknown = index.add_many(many[:150]).keep
+        assert index.recount() == 150
+        known = index.add_many(many[150:]).keep
     check_sound(location)
-    (counted,) = map(json.loads, recounted(location))
-    arrived = counted["arrived"]
-    assert 100 < arrived < 300
-    # A hundred are lost before the form shows; then hardly any.
-    assert (~keep[:arrived]).sum() == 100
-    assert (~keep[arrived:]).sum() < 10
+    # Until then, the form counts as content.
+    assert (~unknown).sum() > 50
+    assert (~known).sum() < 10
 
 
-@pytest.mark.slow
-def test_the_burst_ends_where_one_by_one_ends_it(tmp_path):
-    found = []
-    for size in (1, 7, 600):
-        place = str(tmp_path / f"{size}.db")
-        with Index(place, workers=1) as index:
-            records = list(notices(260))
-            for begin in range(0, len(records), size):
-                some = records[begin : begin + size]
-                index.add(**some[0]) if size == 1 else index.add_many(some)
-        check_sound(place)
-        found.append((verdicts(place), entries_of(place), recounted(place)))
-    assert found[0] == found[1] == found[2]
-
-
-def test_without_bursts_it_is_counted_when_it_is_due(tmp_path):
+def test_it_is_counted_when_it_is_due(tmp_path):
     rng = random.Random(3)
     texts = ["".join(chr(0x4E00 + rng.randrange(9000)) for _ in range(60)) for _ in range(2100)]
     records = [{"id": str(at), "text": text} for at, text in enumerate(texts)]
@@ -73,26 +58,28 @@ def test_without_bursts_it_is_counted_when_it_is_due(tmp_path):
         assert [json.loads(one)["arrived"] for one in recounted(place)] == [1000, 2000]
 
 
-def test_there_is_no_burst_where_nothing_is_common(tmp_path):
+def test_nothing_is_counted_where_nothing_is_common(tmp_path):
     with Index(tmp_path / "a.db", recipe="shingle", threshold=0.3, workers=1) as index:
         assert (~index.add_many(list(notices(200))).keep).sum() > 100
+        assert index.recount() == 0
     assert recounted(tmp_path / "a.db") == []
 
 
-@pytest.mark.parametrize(
-    ("drops", "arrived", "bursts", "similar", "expected"),
-    [
-        (99, 0, 0, [True], 1),
-        (98, 0, 0, [True], None),
-        (99, 498, 0, [True], 1),
-        (99, 500, 0, [True], None),
-        (99, 0, 0, [False, False, True, True], 3),
-        (150, 0, 0, [False], None),
-        (199, 0, 1, [True], 1),
-        (198, 0, 1, [True], None),
-        (0, 0, 0, [], None),
-    ],
-)
-def test_a_burst_is_a_hundred_and_a_fifth(drops, arrived, bursts, similar, expected):
-    counters = {"similar": drops, "arrived": arrived, "counted_at": 0, "bursts": bursts}
-    assert burst_end(counters, similar) == expected
+def test_counters_of_earlier_versions_stay_as_they_are(tmp_path):
+    """Two of them decided when to count again; files and exports of those versions have them."""
+    path = tmp_path / "a.db"
+    with Index(path, workers=1) as index:
+        index.add_many(list(notices(20)))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE counters SET value = 99 WHERE name = 'similar'")
+        connection.execute("UPDATE counters SET value = 3 WHERE name = 'bursts'")
+    with Index(path, workers=1) as index:
+        assert index.add_many(list(notices(30))).new == 10
+        assert index.check(full=True) == []
+        index.dump(tmp_path / "a.jsonl")
+    with Index.load(tmp_path / "b.db", tmp_path / "a.jsonl") as index:
+        index.dump(tmp_path / "b.jsonl")
+    written = (tmp_path / "a.jsonl").read_bytes()
+    assert written == (tmp_path / "b.jsonl").read_bytes()
+    assert b'"bursts":3' in written
+    assert b'"similar":99' in written

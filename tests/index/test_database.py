@@ -15,7 +15,7 @@ from tests.postgres import name_in
 from tests.waiting import PATIENCE
 
 from neardup.exceptions import IndexUnavailableError
-from neardup.index.place import LOCK_SECONDS, Place
+from neardup.index.backends.backend import LOCK_SECONDS, Backend
 from neardup.index.schema import METADATA, SCHEMA, counters, documents, events, keys, meta
 
 #: These tests are of the settings that users get.
@@ -24,7 +24,7 @@ DURABLE = True
 #: One addition of a child process, told only once it is durable.
 ADD = """
 import sys
-from neardup.index.database import Database
+from neardup.index.backends.database import Database
 from neardup.index.schema import counters
 with Database.open(sys.argv[1], must_exist=True) as database:
     for _ in range(int(sys.argv[2])):
@@ -346,7 +346,7 @@ def test_any_name_of_a_file(name, tmp_path, opened):
 
 FORK = """
 import os, sys
-from neardup.index.database import Database
+from neardup.index.backends.database import Database
 from neardup.index.schema import counters
 database = Database.open(sys.argv[1], must_exist=True)
 def add():
@@ -391,7 +391,7 @@ def test_a_forked_child_goes_on(location, opened):
 
 def test_no_turn_in_time(location, opened, monkeypatch):
     """Of another process, which a second `Database` stands for, or another thread."""
-    monkeypatch.setattr(Place, "lock_seconds", 0.2)
+    monkeypatch.setattr(Backend, "lock_seconds", 0.2)
     first, second = opened(location), opened(location)
     with first.writing() as connection:
         put(connection, "first", 1)
@@ -415,7 +415,7 @@ def test_a_missing_package_is_named(module, extra, run_python):
         f"sys.modules[{module!r}] = None\n"
         "from neardup.exceptions import MissingDependencyError\n"
         "try:\n"
-        "    from neardup.index.database import Database\n"
+        "    from neardup.index.backends.database import Database\n"
         "    Database.open('postgresql://nowhere/x', must_exist=True)\n"
         "except MissingDependencyError as error:\n"
         "    print(error)\n"

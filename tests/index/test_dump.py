@@ -12,7 +12,7 @@ from tests.index.written import documents, families
 from neardup import IndexFormatError, IndexMismatchError, IndexUnavailableError, InputError
 from neardup._engine.summary import Progress
 from neardup.index import Index
-from neardup.index.dump import dumped
+from neardup.index.export import dump
 
 SETTINGS = {
     "own background": {},
@@ -41,8 +41,9 @@ FIELDS = {"at": "when", "source": "from", "extra": ["n", "title"]}
 
 
 def lines_of(index):
-    with closing(dumped(index._handle.database, Progress())) as parts:
-        return b"".join(parts)
+    parts = []
+    dump(index._engine, parts.append, Progress())
+    return b"".join(parts)
 
 
 def loaded(location, lines, folder):
@@ -127,11 +128,15 @@ def test_one_moment(location):
     """What is added while it is written is not in it."""
     with filled(location) as index:
         before = lines_of(index)
-        with closing(dumped(index._handle.database, Progress())) as parts:
-            got = [next(parts)]
-            index.add("new", "写到一半的时候，又来了一篇从来没有见过的新文章。")
-            index.remove("d2")
-            got.extend(parts)
+        got = []
+
+        def write(part):
+            if not got:
+                index.add("new", "写到一半的时候，又来了一篇从来没有见过的新文章。")
+                index.remove("d2")
+            got.append(part)
+
+        dump(index._engine, write, Progress())
         assert b"".join(got) == before != lines_of(index)
 
 

@@ -84,7 +84,7 @@ def test_it_takes_more(copy, recorded):
 def test_it_is_a_library(copy, version):
     """Shingles that were stored are not made again, and what was added is."""
     with Index(copy) as index:
-        handle = index._handle
+        handle = index._engine
         # The table of variants is another package's, and may be another one here.
         missing = passages.count_missing(handle, made_by())
         assert missing in ((0, len(index)) if version > 1 else (len(index),))

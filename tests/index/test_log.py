@@ -17,8 +17,8 @@ from tests.index.written import documents, families
 
 from neardup import Index
 from neardup.exceptions import IndexFormatError, IndexUnavailableError
-from neardup.index import acknowledged
-from neardup.index.acknowledged import Acknowledged
+from neardup.index.backends import acknowledged
+from neardup.index.backends.acknowledged import Acknowledged
 
 #: These tests are of the settings that users get.
 DURABLE = True
@@ -270,7 +270,7 @@ def test_a_commit_after_a_pause_is_moved_into_the_file(tmp_path, opened):
     sizes = []
     for name, last in (("first", -math.inf), ("at once", math.inf), ("later", -math.inf)):
         # When the last commit was, so that nothing has to be waited for.
-        database._place._committed_at = last
+        database._backend._committed_at = last
         write(database, name)
         shutil.copy(tmp_path / "n.db", tmp_path / "copy.db")
         with closing(sqlite3.connect(tmp_path / "copy.db")) as connection:
@@ -307,4 +307,4 @@ def test_an_index_is_not_pickled(tmp_path):
     with Index(tmp_path / "n.db") as index:
         with pytest.raises(TypeError, match=r"Open it in each process by its path: neardup\.Index"):
             pickle.dumps(index)
-        assert values(index._handle.database)["next"] == 1
+        assert values(index._engine.database)["next"] == 1

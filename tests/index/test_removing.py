@@ -9,7 +9,7 @@ from tests.index.sound import check_sound, verdicts
 from tests.index.written import documents, families, letters
 
 from neardup import Index, InputError, load_recipe
-from neardup.index.database import Database
+from neardup.index.backends.database import Database
 from neardup.index.schema import all_keys
 
 BASE = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"

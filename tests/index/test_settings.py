@@ -18,7 +18,7 @@ from neardup import (
     ParameterError,
     load_recipe,
 )
-from neardup.index.database import Database
+from neardup.index.backends.database import Database
 from neardup.index.schema import SCHEMA, background, meta, texts
 
 TEXT = "The ferry to the northern islands leaves at seven in the morning and comes back at noon."

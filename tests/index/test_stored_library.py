@@ -1,7 +1,6 @@
 """An index as the library of a paper check: sketched once, and no more of it than is there."""
 
 import random
-from contextlib import closing
 from dataclasses import replace
 
 import pyarrow as pa
@@ -11,9 +10,9 @@ from tests.index.sound import check_sound
 from tests.index.written import letters
 
 from neardup import Index, IndexFormatError, InputError, ParameterError, check
-from neardup._engine.summary import Progress
-from neardup.index.database import Database
-from neardup.index.dump import dumped
+from neardup._engine.ingest import Progress
+from neardup.index.backends.database import Database
+from neardup.index.export import dump
 from neardup.index.schema import documents, passages, texts
 from neardup.papers import check_files, library, open_library
 from neardup.papers.align import aligner
@@ -181,7 +180,7 @@ class Told(Progress):
 
 
 def location_of(index):
-    return index._handle.location
+    return index._engine.location
 
 
 @pytest.mark.usefixtures("index")
@@ -258,8 +257,9 @@ def test_a_dump_has_nothing_of_it(index, location, new_place, tmp_path):
     """Before and after a check it is the same; what is made of it is sketched anew."""
 
     def lines():
-        with closing(dumped(index._handle.database, Progress())) as parts:
-            return b"".join(parts)
+        parts = []
+        dump(index._engine, parts.append, Progress())
+        return b"".join(parts)
 
     before = lines()
     expected = check(paper_with("d1"), location)

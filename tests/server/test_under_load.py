@@ -192,7 +192,7 @@ def test_a_service_starts_before_its_database(serve_process, own_postgres):
 
 def test_readers_do_not_wait_for_a_writer(serve_process, empty):
     service = serve_process(index=empty)
-    with neardup.Index(empty, must_exist=True) as index, index._handle.database.writing():
+    with neardup.Index(empty, must_exist=True) as index, index._engine.database.writing():
         answer = service.client.post("/v1/query", json={"text": MANY[0]["text"]})
         assert (answer.status_code, answer.json()["matches"]) == (200, [])
 
@@ -208,7 +208,7 @@ def test_a_database_that_hangs_piles_nothing_up(serve_process, empty):
         # On a busy machine even this may take too long; then it is asked again.
         return service.client.get("/v1/stats").json().get("waiting", 8)
 
-    with neardup.Index(empty, must_exist=True) as index, index._handle.database.writing():
+    with neardup.Index(empty, must_exist=True) as index, index._engine.database.writing():
         with ThreadPoolExecutor(8) as pool:
             assert list(pool.map(add, range(8))) == [504] * 8
         until(lambda: service.client.get("/readyz").status_code == 200, "the service to be ready")

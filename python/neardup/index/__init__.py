@@ -1,31 +1,26 @@
 """The persistent index: has this been seen before?
 
-`Index` opens or makes one, in a file or a PostgreSQL database. Inside:
-
 ==============  ======================================================
-``index``       the public class; its methods in ``additions``, ``questions``,
-                ``removals`` and ``copies``; all else is behind it
-``handle``      an open index: database, settings, what is ready
-``results``     what is answered
-``coming``      what callers and readers hand in; ``loading`` of collections
-``adding``      a batch decided and stored in one transaction
-``together``    documents of several callers in one transaction
-``decide``      the rule among the documents of the store
-``asking``      queries, explanations, clusters, sizes
-``removing``    removal, expiry, decisions made again
-``values``      what both databases can hold: ids, times, fields
+``index``       the public class: opens, checks, writes out
+``ingest``      its methods that add, and a batch decided and stored
+``query``       its methods that ask
+``retention``   its methods that remove, expire and decide again
+``engine``      an open index: database, settings, what is ready
+``decide``      the rule of `dedup` among the documents of the store
 ``background``  what the texts of the index have in common
-``settings``    recipe, threshold and the like, stored and compared
-``dump``        a whole index as lines of JSON
-``restoring``   an index made of such lines
-``export``      the kept documents and the decisions as files of records
+``sketches``    sketches of texts and of stored documents
+``export``      an index as files of records, or all of it; ``restore`` reads that
+``integrity``   whether an index agrees with itself; ``repair`` corrects it
 ``passages``    what a paper check looks documents up by
-``store``       every SQL statement but those of the four before; the most
-                frequent compiled in ``statements``, lists in ``bulk``
-``schema``      the tables
-``database``    connections and transactions; the two kinds in ``sqlite`` and
-                ``postgresql`` behind ``place``, their errors in ``failures``
+``results``     what is answered
+``settings``    recipe, threshold and the like, stored and compared
+``values``      what both databases can hold: ids, times, fields
+``schema``      the tables; ``store`` has the statements
+``backends``    connections and transactions of SQLite and PostgreSQL
 ==============  ======================================================
+
+What is imported with this package loads neither SQLAlchemy nor Arrow: the methods of `Index`
+load the rest when they are called.
 """
 
 from neardup.index.index import Index

@@ -1,4 +1,4 @@
-"""One batch decided: the rule of `dedup`, among the documents of a store.
+"""The rule of `dedup`, applied to a batch among the documents of a store.
 
 Everything that takes long and needs no look at the store, sketching above all, is
 done before the transaction begins. Inside it the keys of the batch are looked up,
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,119 +18,93 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _core
-from neardup.index.store import EVER, restore, signed
-from neardup.recipe.assets import compiled
+from neardup.index.results import Match
+from neardup.index.sketches import restore
+from neardup.index.store.postings import signed
+from neardup.index.values import EVER
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
-    from neardup._engine.rule import Rule
+    from neardup.index.ingest.incoming import Incoming
     from neardup.index.settings import Settings
-    from neardup.index.store import Entries, Session
+    from neardup.index.store.postings import Postings
+    from neardup.index.store.session import Session
+    from neardup.plan import Rule
 
-__all__ = ["Among", "Decided", "Decider", "NewEntries", "empty_corpus"]
-
-
-@dataclass(frozen=True)
-class Decided:
-    """What the rule says of one document.
-
-    Parameters
-    ----------
-    kept : tuple of (int, str) or None
-        Number and id of the stored document that it repeats, unless it is of the
-        same batch.
-    kept_row : int or None
-        Row in the same batch that it repeats.
-    similarity : float
-    distance : int or None
-    identical : bool
-    """
-
-    kept: tuple[int, str] | None
-    kept_row: int | None
-    similarity: float
-    distance: int | None
-    identical: bool
+__all__ = ["BatchContext", "Decider", "Verdicts"]
 
 
 @dataclass(frozen=True)
-class NewEntries:
-    """What is to be stored in the table of keys.
+class Verdicts:
+    """What the rule says of documents, and what is to be stored because of it.
 
     Parameters
     ----------
-    keys, rows, shares : list of int
-        Keys are signed; rows are those of the batch.
-    replaced : dict of str to list of int
-        By ``key`` and ``number`` what is to be deleted: in a full list, a new entry
+    matches : list of Match or None
+        What each document repeats; None if it is kept.
+    kept_numbers : list of int or None
+        The number of that document.
+    postings : mapping of str to sequence of int
+        Columns ``key``, ``number`` and ``share`` for the kept ones.
+    replaced : mapping of str to sequence of int
+        By ``key`` and ``number`` what is to be deleted: in a full list, a new posting
         takes the place of the oldest that is outside of the window, so that none stays
         closed by what has long passed.
     """
 
-    keys: list[int]
-    rows: list[int]
-    shares: list[int]
-    replaced: dict[str, list[int]]
-
-    def of_rows(self, rows: Container[int]) -> NewEntries:
-        """Return what belongs to some rows."""
-        kept = [at for at, row in enumerate(self.rows) if row in rows]
-        keys = {self.keys[at] for at in kept}
-        pairs = zip(self.replaced["key"], self.replaced["number"], strict=True)
-        replaced = [pair for pair in pairs if pair[0] in keys]
-        return NewEntries(
-            [self.keys[at] for at in kept],
-            [self.rows[at] for at in kept],
-            [self.shares[at] for at in kept],
-            {"key": [key for key, _ in replaced], "number": [number for _, number in replaced]},
-        )
+    matches: list[Match | None]
+    kept_numbers: list[int | None]
+    postings: Mapping[str, Sequence[int]]
+    replaced: Mapping[str, Sequence[int]]
 
 
 class Decider:
     """The rule of an index, ready to be applied; for one state of the background."""
 
     def __init__(
-        self, settings: Settings, *, background: _core.Background | None, like: Decider | None
+        self,
+        settings: Settings,
+        background: _core.Background | None = None,
+        *,
+        like: Decider | None = None,
     ) -> None:
         rule = settings.rule
         self._keeps_texts = rule.keeps_texts
-        self.settings = settings
+        self._measure = rule.measure
         self.background = background
         self.rule = rule.compiled(settings.expected)
         self.filing = _core.Filing(self.rule, bits=rule.sketch.bits, background=background)
-        self.scanned: Scanned | None = None
+        self._scanned: Scanned | None = None
         if not self.filing.has_keys():
-            self.scanned = like.scanned if like is not None else None
-            if self.scanned is None:
-                self.scanned = Scanned(rule)
+            known = None if like is None else like._scanned
+            self._scanned = Scanned(rule) if known is None else known
 
-    def among(
+    def context(
         self, session: Session, corpus: _core.Corpus, *, not_before: int | None = None
-    ) -> Among:
-        """Return a keeper for the documents of a corpus, and the stored ones it knows.
+    ) -> BatchContext:
+        """Return what a batch is decided by, with what is stored and may be similar.
 
-        Those are restored behind the batch. A stored document that arrived before
-        `not_before` is not looked at.
+        Stored documents that arrived before `not_before`, a stamp, are not looked at.
         """
         if self.background is not None:
             corpus.set_background(self.background)
         since = EVER if not_before is None else not_before
-        entries = passed = None
-        if self.scanned is not None:
-            offsets, numbers = self.scanned.near(session, corpus)
+        postings = passed = None
+        if self._scanned is not None:
+            offsets, numbers = self._scanned.near(session, corpus)
             stored = _core.Stored.given(self.filing, offsets, numbers)
         else:
             looked_up = self.filing.looked_up(corpus, self.rule)
             if not_before is None:
-                entries = session.entries(looked_up)
+                postings = session.postings(looked_up)
             else:
-                entries, passed = session.entries_since(looked_up, not_before)
+                postings, passed = session.postings_since(looked_up, not_before)
             stored = _core.Stored(
                 self.filing,
-                entries.keys.view(np.uint64),
-                entries.numbers.view(np.uint64),
-                entries.shares.astype(np.uint16),
+                postings.keys.view(np.uint64),
+                postings.numbers.view(np.uint64),
+                postings.shares.astype(np.uint16),
             )
         wanted = set(stored.candidates(corpus).tolist())
         identities = sorted(set(corpus.identities()))
@@ -142,76 +116,92 @@ class Decider:
         restore(corpus, rows, session.location, pa.array(texts, pa.large_string()))
         numbers = [row["number"] for row in rows]
         keeper = _core.Keeper.among(corpus, self.rule, stored, numbers)
-        return Among(keeper, rows, entries, passed)
+        return BatchContext(keeper, rows, postings, passed)
 
     def decide(
         self,
         session: Session,
-        corpus: _core.Corpus,
-        todo: Sequence[int],
+        batch: Incoming,
+        rows: Sequence[int],
+        first: int,
         *,
         not_before: int | None = None,
-    ) -> tuple[list[Decided | None], NewEntries]:
-        """Decide some rows of a batch, in this order; None for those that are kept."""
-        if not todo:
-            return [], NewEntries([], [], [], {"key": [], "number": []})
-        batch = len(corpus)
-        among = self.among(session, corpus, not_before=not_before)
-        columns = among.keeper.decide(corpus, np.array(todo, np.uint32))
-        decided: list[Decided | None] = []
+    ) -> Verdicts:
+        """Decide some rows of a batch, in this order, which get the numbers from `first` on."""
+        if not rows:
+            nothing: dict[str, list[int]] = {"key": [], "number": [], "share": []}
+            return Verdicts([], [], nothing, nothing)
+        size = len(batch)
+        numbers = {row: first + at for at, row in enumerate(rows)}
+        context = self.context(session, batch.corpus, not_before=not_before)
+        columns = context.keeper.decide(batch.corpus, np.array(rows, np.uint32))
+        matches: list[Match | None] = []
+        kept_numbers: list[int | None] = []
         for kept, similarity, distance, identical in zip(
             *(column.tolist() for column in columns), strict=True
         ):
             if kept < 0:
-                decided.append(None)
+                matches.append(None)
+                kept_numbers.append(None)
                 continue
-            row = among.stored[kept - batch] if kept >= batch else None
-            decided.append(
-                Decided(
-                    kept=None if row is None else (row["number"], row["id"]),
-                    kept_row=kept if row is None else None,
-                    similarity=similarity,
-                    distance=None if distance < 0 else distance,
-                    identical=identical,
-                )
-            )
-        keys, rows, shares = among.keeper.new_entries()
+            if kept < size:
+                number, id = numbers[kept], batch.ids[kept]
+            else:
+                stored = context.stored[kept - size]
+                number, id = stored["number"], stored["id"]
+            bits = None if distance < 0 else distance
+            matches.append(Match(id, similarity, self._measure, bits, identical))
+            kept_numbers.append(number)
+        keys, filed, shares = context.keeper.new_entries()
         stored_keys = [signed(key) for key in keys]
-        replaced = among.oldest_passed(stored_keys, self.filing.longest())
-        return decided, NewEntries(stored_keys, rows, shares, replaced)
+        postings = {"key": stored_keys, "number": [numbers[row] for row in filed], "share": shares}
+        replaced = context.oldest_passed(stored_keys, self.filing.longest())
+        return Verdicts(matches, kept_numbers, postings, replaced)
 
-    def entries(self, corpus: _core.Corpus) -> NewEntries:
-        """Return what the documents of a corpus are filed under if all of them are kept."""
+    def keep(self, batch: Incoming, first: int) -> Verdicts:
+        """Return what keeps all documents of a batch, whatever they repeat."""
+        nothing: list[None] = [None] * len(batch)
+        postings = self.postings_of(batch.corpus, range(first, first + len(batch)))
+        return Verdicts(list(nothing), list(nothing), postings, {"key": [], "number": []})
+
+    def keys_of(self, corpus: _core.Corpus) -> list[list[int]]:
+        """Return all keys that each document of a corpus may be filed under, signed."""
+        return [
+            [signed(key) for key in self.filing.keys_of(corpus, row)] for row in range(len(corpus))
+        ]
+
+    def postings_of(self, corpus: _core.Corpus, numbers: Sequence[int]) -> dict[str, list[int]]:
+        """Return the columns of postings of documents with these numbers if all are kept."""
         if self.background is not None:
             corpus.set_background(self.background)
-        found = NewEntries([], [], [], {"key": [], "number": []})
-        for row in range(len(corpus)):
+        found: dict[str, list[int]] = {"key": [], "number": [], "share": []}
+        for row, number in enumerate(numbers):
             # Alone, it repeats nothing.
             stored = _core.Stored.given(self.filing, [0] * (len(corpus) + 1), [])
             keeper = _core.Keeper.among(corpus, self.rule, stored, [])
             keeper.decide(corpus, np.array([row], np.uint32))
-            keys, rows, shares = keeper.new_entries()
-            found.keys.extend(map(signed, keys))
-            found.rows.extend(rows)
-            found.shares.extend(shares)
+            keys, _, shares = keeper.new_entries()
+            found["key"] += map(signed, keys)
+            found["number"] += [number] * len(keys)
+            found["share"] += shares
         return found
 
 
 @dataclass(frozen=True)
-class Among:
-    """A keeper, the stored documents that it knows, and entries outside of the window."""
+class BatchContext:
+    """A keeper, the stored documents that it knows, and the postings in and out of the window."""
 
     keeper: _core.Keeper
     stored: list[RowMapping]
-    entries: Entries | None
-    passed: Entries | None
+    postings: Postings | None
+    passed: Postings | None
 
     def oldest_passed(self, keys: Sequence[int], longest: int | None) -> dict[str, list[int]]:
-        """Return for each key whose list is full its oldest entry outside of the window."""
+        """Return for each key whose list is full its oldest posting outside of the window."""
         found: dict[str, list[int]] = {"key": [], "number": []}
-        if self.entries is None or self.passed is None or longest is None:
+        if self.postings is None or self.passed is None or longest is None:
             return found
-        lengths = Counter(self.entries.keys.tolist()) + Counter(self.passed.keys.tolist())
+        lengths = Counter(self.postings.keys.tolist()) + Counter(self.passed.keys.tolist())
         oldest: dict[int, int] = {}
         pairs = zip(self.passed.keys.tolist(), self.passed.numbers.tolist(), strict=True)
         for key, number in pairs:
@@ -274,8 +264,3 @@ def _rows(sketches: list[bytes], bits: int) -> np.ndarray[Any, np.dtype[np.uint6
     rows = np.zeros((len(sketches), 8 * words), np.uint8)
     rows[:, :size] = np.frombuffer(b"".join(sketches), np.uint8).reshape(-1, size)
     return rows.view("<u8").astype(np.uint64, copy=False)
-
-
-def empty_corpus(settings: Settings, *, workers: int) -> _core.Corpus:
-    """Return a corpus whose threads the corpora of all batches share."""
-    return _core.Corpus(compiled(settings.recipe), keeps_texts=False, shingle=None, workers=workers)

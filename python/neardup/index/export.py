@@ -1,37 +1,70 @@
-"""What an index keeps, and why it keeps no more, as files of records."""
+"""An index written out: its records for people and other programs, or all of it as lines of JSON.
+
+A dump is enough to make an index that answers as the first one did from then on: settings,
+background, documents with their numbers, texts, sketches and decisions, keys as they are,
+events and counters. The bytes depend on the content alone, not on the database that it came
+from. ``docs/formats.md`` has the format; `restore` reads it.
+
+Whole tables are read here, so these statements are not in `store`.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+import orjson
 import pyarrow as pa
-from sqlalchemy import select
+from sqlalchemy import LargeBinary, select
 
 from neardup._engine.messages import Message
-from neardup.index.dump import fetched
-from neardup.index.rows import damaged, extra_of, moment, sound
-from neardup.index.schema import DROPPED, IDENTICAL, KEPT, documents, texts
-from neardup.index.store import Session
+from neardup.index.schema import (
+    SCHEMA,
+    all_keys,
+    background,
+    documents,
+    documents_with_texts,
+    events,
+)
+from neardup.index.store.counters import IDENTITY
+from neardup.index.store.rows import damaged, extra_of, sound_event
+from neardup.index.store.session import Session
+from neardup.index.values import DROPPED, IDENTICAL, KEPT, moment
 from neardup.writers.cells import jsonl_bytes, plain_text
 from neardup.writers.rows import REMOVED, write_rows
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Table
 
-    from neardup._engine.summary import Progress
-    from neardup.index.handle import Handle
+    from neardup._engine.ingest import Progress
+    from neardup.index.engine import Engine
     from neardup.writers.output import Output
 
-__all__ = ["DECISIONS", "exported"]
+__all__ = ["FORMAT", "KEY_COLUMNS", "KIND", "dump", "stored_columns", "write_records"]
+
+#: Rows fetched at once: few, since a text may be long.
+_TOGETHER = 200
+
+
+def _fetch(session: Session, query: Any, rows: int = _TOGETHER) -> Iterator[Any]:
+    """Give the rows of a query, some at a time, without holding more of them."""
+    result = session.connection.execute(query, execution_options={"yield_per": rows})
+    with closing(result):
+        yield from result.mappings().partitions()
+
+
+# Records
 
 _TIME = pa.timestamp("us", tz="UTC")
 
 _MORE: list[pa.Field[Any]] = [pa.field("reason", pa.string()), pa.field("at", _TIME)]
 
-DECISIONS = pa.schema([*REMOVED, *_MORE])
-"""Columns of the file of decisions."""
+#: Columns of the file of decisions.
+_DECISIONS = pa.schema([*REMOVED, *_MORE])
 
 #: Columns of every kept record; further fields follow.
 _FIRST: dict[str, pa.DataType] = {
@@ -49,36 +82,33 @@ _TYPES: dict[frozenset[type], pa.DataType] = {
 }
 
 
-def exported(
-    handle: Handle, kept: Output | None, decisions: Output | None, progress: Progress
-) -> tuple[int, int]:
-    """Write kept documents and decisions as they are at one moment; return their numbers."""
-    count = decided = 0
-    with handle.database.reading() as connection:
-        if kept is not None:
-            progress.stage("kept documents", None)
-            count = _write_kept(connection, handle, kept, progress)
+def write_records(
+    engine: Engine, kept: Output, decisions: Output | None, progress: Progress
+) -> int:
+    """Write kept documents, and decisions, as they are at one moment; return the kept ones."""
+    with engine.reading() as session:
+        progress.stage("kept documents", None)
+        count = _write_kept(session, kept, progress)
         if decisions is not None:
             progress.stage("decisions", None)
-            rows = _decisions(connection, handle)
-            decided = write_rows(decisions, rows, DECISIONS)
-    return count, decided
+            write_rows(decisions, _decisions(session, engine.rule.measure), _DECISIONS)
+    return count
 
 
-def _write_kept(connection: Connection, handle: Handle, output: Output, progress: Progress) -> int:
+def _write_kept(session: Session, output: Output, progress: Progress) -> int:
     if output.format == "jsonl":
         count = 0
-        for records in _records(connection, handle):
+        for records in _records(session):
             output.write(jsonl_bytes(records))
             count += len(records)
             progress.advance(len(records))
         return count
     # A table has to know its columns before its first row.
-    more = _more_columns(connection, handle.location)
+    more = _more_columns(session)
     schema = pa.schema(_FIRST | more)
 
     def rows() -> Iterator[dict[str, Any]]:
-        for records in _records(connection, handle):
+        for records in _records(session):
             progress.advance(len(records))
             for record in records:
                 for name, kind in more.items():
@@ -92,25 +122,19 @@ def _write_kept(connection: Connection, handle: Handle, output: Output, progress
     return write_rows(output, rows(), schema)
 
 
-def _records(connection: Connection, handle: Handle) -> Iterator[list[dict[str, Any]]]:
-    session = Session(connection, handle.location)
-    source = documents.outerjoin(texts, texts.c.number == documents.c.number)
-    query = select(documents, texts.c.text).select_from(source)
-    query = query.where(documents.c.state == KEPT).order_by(documents.c.number)
-    for rows in fetched(connection, query):
+def _records(session: Session) -> Iterator[list[dict[str, Any]]]:
+    query = documents_with_texts.where(documents.c.state == KEPT).order_by(documents.c.number)
+    for rows in _fetch(session, query):
         records = []
-        for row in sound(rows, handle.location):
-            text = row["text"]
-            if text is not None:
-                text = session.unpacked(text, row["number"])
+        for row in session.sound(rows):
             record: dict[str, Any] = {
                 "id": row["id"],
-                "text": text,
+                "text": session.text(row),
                 "title": row["title"],
                 "source": row["source"],
                 "at": moment(row["at"]),
             }
-            extra = extra_of(row, handle.location)
+            extra = extra_of(row, session.location)
             record.update((_name(name), value) for name, value in extra.items())
             records.append(record)
         yield records
@@ -121,15 +145,15 @@ def _name(name: str) -> str:
     return f"extra_{name}" if _TAKEN.fullmatch(name) else name
 
 
-def _more_columns(connection: Connection, location: str) -> dict[str, pa.DataType]:
+def _more_columns(session: Session) -> dict[str, pa.DataType]:
     """Return the columns of further fields, in the order in which they first occur."""
     kinds: dict[str, set[type]] = {}
     query = select(documents.c.number, documents.c.extra).where(
         documents.c.state == KEPT, documents.c.extra.is_not(None)
     )
-    for rows in fetched(connection, query.order_by(documents.c.number)):
+    for rows in _fetch(session, query.order_by(documents.c.number)):
         for row in rows:
-            for name, value in extra_of(row, location).items():
+            for name, value in extra_of(row, session.location).items():
                 found = kinds.setdefault(_name(name), set())
                 if value is not None:
                     is_large = type(value) is int and not -(1 << 63) <= value < 1 << 63
@@ -137,26 +161,105 @@ def _more_columns(connection: Connection, location: str) -> dict[str, pa.DataTyp
     return {name: _TYPES.get(frozenset(found), pa.large_string()) for name, found in kinds.items()}
 
 
-def _decisions(connection: Connection, handle: Handle) -> Iterator[dict[str, Any]]:
+def _decisions(session: Session, measure: str) -> Iterator[dict[str, Any]]:
     kept = documents.alias()
     joined = documents.outerjoin(kept, kept.c.number == documents.c.kept_number)
     query = select(documents, kept.c.id.label("kept_id")).select_from(joined)
     query = query.where(documents.c.state != KEPT).order_by(documents.c.number)
-    for rows in fetched(connection, query):
-        for row in sound(rows, handle.location):
+    for rows in _fetch(session, query):
+        for row in session.sound(rows):
             # Of a freed document no decision holds.
             holds = row["state"] == DROPPED
             if holds and row["kept_id"] is None:
-                name = Message("index.row_document", number=row["number"])
                 must = Message("index.number_of_kept")
-                raise damaged(handle.location, name, "kept_number", must, row["kept_number"])
+                raise session.damaged_document(
+                    row["number"], "kept_number", must, row["kept_number"]
+                )
             reason = "identical" if row["reason"] == IDENTICAL else "similar"
             yield {
                 "id": row["id"],
                 "kept_id": row["kept_id"] if holds else None,
                 "similarity": row["similarity"] if holds else None,
-                "measure": handle.rule.measure,
+                "measure": measure,
                 "distance": row["distance"] if holds else None,
                 "reason": reason if holds else "freed",
                 "at": moment(row["at"]),
             }
+
+
+# The whole index
+
+#: The first line of a dump names them.
+KIND, FORMAT = "index", 1
+
+KEY_COLUMNS = ("key", "number", "share")
+
+#: Keys in one line, and bytes of a background in one.
+_KEYS, _PART = 1000, 600_000
+
+
+def dump(engine: Engine, write: Callable[[bytes], object], progress: Progress) -> None:
+    """Write the whole index as it is at one moment, in pieces of whole lines."""
+    digest = hashlib.sha256()
+    counts = {"documents": 0, "keys": 0, "events": 0}
+    with engine.reading() as session:
+        progress.stage("export", None)
+        for part in _parts(session, counts, progress):
+            digest.update(part)
+            write(part)
+    write(_line({"end": {**counts, "sha256": digest.hexdigest()}}))
+
+
+def _parts(session: Session, counts: dict[str, int], progress: Progress) -> Iterator[bytes]:
+    location = session.location
+    about = dict(sorted(session.meta().items()))
+    # An index that is made of it has an identity of its own.
+    for name in ("schema", IDENTITY):
+        about.pop(name, None)
+    yield _line({"neardup": KIND, "format": FORMAT, "schema": SCHEMA, "meta": about})
+    yield _line({"counters": dict(sorted(session.counters().items()))})
+    query = select(background).order_by(background.c.version)
+    for row in session.connection.execute(query).mappings():
+        if not isinstance(row["data"], bytes):
+            name = Message("index.row_background", number=row["version"])
+            raise damaged(location, name, "data", Message("index.bytes"), row["data"])
+        for begin in range(0, max(len(row["data"]), 1), _PART):
+            part = {**row, "data": row["data"][begin : begin + _PART]}
+            yield _line({"background": _encoded(background, part)})
+    for rows in _fetch(session, documents_with_texts.order_by(documents.c.number)):
+        lines = [
+            _line({"document": {**_encoded(documents, row), "text": session.text(row)}})
+            for row in session.sound(rows)
+        ]
+        counts["documents"] += len(rows)
+        progress.advance(len(rows))
+        yield b"".join(lines)
+    query = select(all_keys).order_by(all_keys.c.key, all_keys.c.number)
+    for rows in _fetch(session, query, _KEYS):
+        counts["keys"] += len(rows)
+        session.check_postings([tuple(row.values()) for row in rows])
+        columns = {name: [row[name] for row in rows] for name in KEY_COLUMNS}
+        yield _line({"keys": columns})
+    for rows in _fetch(session, select(events).order_by(events.c.event)):
+        counts["events"] += len(rows)
+        checked = [sound_event(row, location)[0] for row in rows]
+        yield b"".join(_line({"event": _encoded(events, row)}) for row in checked)
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def stored_columns(table: Table) -> dict[str, Any]:
+    """Return the columns of a table that are written, by name."""
+    # Events are told apart by their order; each database counts them for itself.
+    return {str(column.name): column for column in table.c if column is not events.c.event}
+
+
+def _encoded(table: Table, row: Any) -> dict[str, Any]:
+    return {
+        name: base64.b64encode(row[name]).decode()
+        if isinstance(column.type, LargeBinary) and row[name] is not None
+        else row[name]
+        for name, column in stored_columns(table).items()
+    }

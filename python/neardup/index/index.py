@@ -9,20 +9,19 @@ from neardup._engine.extras import require
 from neardup._engine.messages import Message
 from neardup._engine.validation import bad, check_workers
 from neardup.exceptions import ParameterError
-from neardup.index.additions import Additions
-from neardup.index.copies import Copies
-from neardup.index.questions import Questions
-from neardup.index.removals import Removals
+from neardup.index.ingest.methods import Ingest
+from neardup.index.query import Query
+from neardup.index.retention import Retention
 
 if TYPE_CHECKING:
-    from neardup._engine.summary import Progress
-    from neardup.index.handle import Handle
+    from neardup._engine.ingest import Progress
+    from neardup.index.engine import Engine
     from neardup.recipe import Recipe
 
 __all__ = ["Index"]
 
 
-class Index(Additions, Questions, Removals, Copies):
+class Index(Ingest, Query, Retention):
     """A store of documents that answers whether a text has been seen before.
 
     Opens the index at a location, or makes one there. Several threads may use it at
@@ -117,7 +116,7 @@ class Index(Additions, Questions, Removals, Copies):
         progress: Progress | None = None,
     ) -> None:
         require("readers.an_index", "index", "sqlalchemy")
-        from neardup.index.handle import open_index
+        from neardup.index.engine import open_index
         from neardup.readers import Sources, open_table
 
         if must_exist is not None and not isinstance(must_exist, bool):
@@ -127,13 +126,16 @@ class Index(Additions, Questions, Removals, Copies):
                 background = open_table(background)
             except ParameterError:
                 raise bad("background", "index.background_data", background) from None
-        self._handle: Handle = open_index(
+        wanted = {
+            "recipe": recipe,
+            "threshold": threshold,
+            "max_distance": max_distance,
+            "store": store,
+            "expected": expected,
+        }
+        self._engine: Engine = open_index(
             location,
-            recipe=recipe,
-            threshold=threshold,
-            max_distance=max_distance,
-            store=store,
-            expected=expected,
+            wanted,
             background=None if background is None else background.batches(),
             workers=check_workers(workers),
             make_new=None if must_exist is None else not must_exist,
@@ -191,19 +193,101 @@ class Index(Additions, Questions, Removals, Copies):
         >>> folder.cleanup()
         """
         require("readers.an_index", "index", "sqlalchemy")
-        from neardup._engine.summary import Progress
-        from neardup.index.restoring import load
+        from neardup._engine.ingest import Progress
+        from neardup.index.restore import load
 
         load(location, source, progress or Progress())
         return cls(location, must_exist=True, workers=check_workers(workers))
 
+    def export(
+        self,
+        kept: str | Path,
+        *,
+        decisions: str | Path | None = None,
+        force: bool = False,
+        progress: Progress | None = None,
+    ) -> int:
+        """Write the kept documents, and why the others are dropped.
+
+        Parameters
+        ----------
+        kept : str or Path
+            Where the kept documents go, in the order of arrival: ``id``, ``text``,
+            ``title``, ``source``, ``at`` and the further fields. Format by extension.
+        decisions : str, Path or None, default=None
+            Where the others go: ``id``, ``kept_id``, ``similarity``, ``measure``,
+            ``distance``, ``reason`` (``identical``, ``similar``, or ``freed`` where no
+            decision holds) and ``at``.
+        force : bool, default=False
+            Replace outputs that exist.
+        progress : Progress or None, default=None
+            Is told what is done.
+
+        Returns
+        -------
+        int
+            Kept documents.
+
+        Raises
+        ------
+        OutputError
+            If an output exists, cannot be written, or is a file of the index itself. Then
+            none is left behind.
+
+        Notes
+        -----
+        Both show the index at one moment. Memory does not grow with the index.
+        """
+        from neardup._engine.ingest import Progress
+        from neardup.index.export import write_records
+        from neardup.writers import OutputSet
+
+        self._engine.database.refuse_outputs([kept, decisions])
+        with OutputSet() as outputs:
+            first = outputs.open(kept, force=force)
+            second = None if decisions is None else outputs.open(decisions, force=force)
+            return write_records(self._engine, first, second, progress or Progress())
+
+    def dump(
+        self, output: str | Path, *, force: bool = False, progress: Progress | None = None
+    ) -> None:
+        """Write the whole index, so that :meth:`load` can make it anew.
+
+        Parameters
+        ----------
+        output : str or Path
+            A file of any name, ``.gz`` and ``.zst`` compress; or ``-``.
+        force : bool, default=False
+            Replace a file that exists.
+        progress : Progress or None, default=None
+            Is told what is done.
+
+        Raises
+        ------
+        OutputError
+            If the output exists, cannot be written, or is a file of the index itself.
+
+        Notes
+        -----
+        The index at one moment. Two indexes that hold the same give the same bytes,
+        in whichever database they are. Memory does not grow with the index.
+        """
+        from neardup._engine.ingest import Progress
+        from neardup.index.export import dump
+        from neardup.writers import OutputSet
+
+        self._engine.database.refuse_outputs([output])
+        with OutputSet() as outputs:
+            opened = outputs.open_text(output, force=force)
+            dump(self._engine, opened.write, progress or Progress())
+
     def __repr__(self) -> str:
         """Return class and location, without a password."""
-        return f"{type(self).__name__}({self._handle.location!r})"
+        return f"{type(self).__name__}({self._engine.location!r})"
 
     def __reduce__(self) -> Any:
         """Raise: connections and locks belong to one process."""
-        raise TypeError(Message("index.cannot_be_pickled", location=repr(self._handle.location)))
+        raise TypeError(Message("index.cannot_be_pickled", location=repr(self._engine.location)))
 
     def recount(self) -> int:
         """Count anew what the newest texts have in common, and return their number.
@@ -216,11 +300,17 @@ class Index(Additions, Questions, Removals, Copies):
         -------
         int
         """
-        return self._handle.recount()
+        from neardup.index.background import recount
+
+        engine = self._engine
+        if engine.settings.background != "own":
+            return 0
+        with engine.writing() as session:
+            return recount(session, engine.settings, workers=engine.workers)
 
     def compact(self) -> None:
         """Give the space of removed documents back to the system."""
-        self._handle.database.compact()
+        self._engine.database.compact()
 
     def check(self, *, full: bool = False, progress: Progress | None = None) -> list[str]:
         """Return what is damaged.
@@ -264,7 +354,7 @@ class Index(Additions, Questions, Removals, Copies):
         from neardup.index.integrity import check
 
         check_flag(full, "full")
-        return check(self._handle, full=full, progress=progress or Progress())
+        return check(self._engine, full=full, progress=progress or Progress())
 
     def repair(self, *, progress: Progress | None = None) -> list[str]:
         """Make sketches, keys, states and counters again, from the texts.
@@ -294,14 +384,14 @@ class Index(Additions, Questions, Removals, Copies):
         Documents are repaired some at a time, each time in a transaction. If the repair is
         interrupted, call it again.
         """
-        from neardup._engine.summary import Progress
-        from neardup.index.repairing import repair
+        from neardup._engine.ingest import Progress
+        from neardup.index.repair import repair
 
-        return repair(self._handle, progress=progress or Progress())
+        return repair(self._engine, progress=progress or Progress())
 
     def close(self) -> None:
         """Close all connections. Closing again does nothing."""
-        self._handle.close()
+        self._engine.close()
 
     def __enter__(self) -> Self:
         return self

@@ -14,43 +14,32 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import zstandard
-from sqlalchemy import func, inspect, select
+from sqlalchemy import func, select
 
 from neardup import _core
-from neardup._engine.ingest import readable
+from neardup._engine.ingest import Progress
 from neardup._engine.messages import Message
-from neardup._engine.summary import Progress
 from neardup.exceptions import IndexFormatError, InputError, NeardupError
-from neardup.index.adding import Incoming, sketched
-from neardup.index.bulk import values_of, values_table
 from neardup.index.decide import Decider
-from neardup.index.rows import COUNTERS, counter_fault, document_fault, moment, sound_event
+from neardup.index.ingest.incoming import make_batch
 from neardup.index.schema import (
-    DROPPED,
-    FREED,
-    KEPT,
-    METADATA,
-    STATES,
     all_keys,
     background,
     counters,
     documents,
     events,
-    meta,
+    missing_parts,
     passages,
     recent_keys,
     texts,
 )
-from neardup.index.store import FILED, IDENTITY, RECENT, Session, restore, signed
-from neardup.readers import Batch
-from neardup.recipe.assets import compiled
+from neardup.index.store.counters import FILED, IDENTITY, RECENT
+from neardup.index.store.rows import COUNTERS, counter_fault, document_fault, sound_event
+from neardup.index.store.session import Session
+from neardup.index.values import DROPPED, FREED, KEPT, STATES
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
 
 __all__ = ["Document", "Examination", "check", "stored_background"]
 
@@ -59,6 +48,9 @@ _TOGETHER = 200
 
 #: Documents of a sample, spread evenly.
 _SAMPLE = 1000
+
+#: A number that no document has.
+_AFTER_ALL = 1 << 63
 
 #: Lines of a report.
 _LISTED = 1000
@@ -73,28 +65,33 @@ class Document:
     faults: list[Message] = field(default_factory=list)
     #: Of the text, if it can be read: identity, number of features and sketch.
     made: tuple[bytes, int, bytes] | None = None
+    #: Whether neither identity nor sketch is that of the text.
+    text_is_other: bool = False
     #: Whether its keys are to be written again.
     has_wrong_keys: bool = False
+
+    def fault(self, code: str, **values: Any) -> None:
+        """Add a message of what is wrong."""
+        self.faults.append(Message(code, **values))
 
     @property
     def number(self) -> int:
         """Its number, which is the key of its row."""
         return int(self.row["number"])
 
-    @property
-    def text_is_other(self) -> bool:
-        """Whether neither identity nor sketch is that of the text."""
-        row, made = self.row, self.made
-        return made is not None and row["identity"] != made[0] and row["sketch"] != made[2]
+    def other_fields(self) -> dict[str, Any]:
+        """Return the fields that the text says otherwise than the row, with its values."""
+        made = zip(("identity", "features", "sketch"), self.made or (), strict=False)
+        return {name: value for name, value in made if self.row[name] != value}
 
 
-def check(handle: Handle, *, full: bool, progress: Progress) -> list[str]:
+def check(engine: Engine, *, full: bool, progress: Progress) -> list[str]:
     """Return what is damaged, a line each."""
-    found = list(handle.database.check())
+    found = list(engine.database.check())
     more = 0
     try:
-        with handle.database.reading() as connection:
-            for line in Examination(handle, connection, full=full, progress=progress).lines():
+        with engine.reading(check_identity=False) as session:
+            for line in Examination(engine, session, full=full, progress=progress).lines():
                 if len(found) < _LISTED:
                     found.append(line)
                 else:
@@ -107,15 +104,14 @@ def check(handle: Handle, *, full: bool, progress: Progress) -> list[str]:
 
 
 def stored_background(
-    handle: Handle, connection: Connection
+    session: Session,
 ) -> tuple[int, _core.Background | None, Message | None]:
     """Return the version of the latest background, what it says, and what is wrong with it."""
-    version = connection.execute(select(func.max(background.c.version))).scalar_one_or_none()
+    version = session.connection.scalar(select(func.max(background.c.version)))
     if not version:
         return 0, None, None
     try:
-        data = Session(connection, handle.location).background(version)
-        return version, _core.Background.from_bytes(data), None
+        return version, _core.Background.from_bytes(session.background(version)), None
     except (IndexFormatError, InputError):
         return version, None, Message("index.background_cannot_be_read", number=version)
 
@@ -123,27 +119,24 @@ def stored_background(
 class Examination:
     """One pass through an index, inside a transaction."""
 
-    def __init__(
-        self, handle: Handle, connection: Connection, *, full: bool, progress: Progress
-    ) -> None:
-        self._handle = handle
-        self._connection = connection
-        self._session = Session(connection, handle.location)
+    def __init__(self, engine: Engine, session: Session, *, full: bool, progress: Progress) -> None:
+        self._engine = engine
+        self._connection = session.connection
+        self._session = session
         self._full = full
         self._progress = progress
-        version, known, self._background_fault = stored_background(handle, connection)
-        self._version = version
-        self.decider = Decider(handle.settings, background=known, like=None)
-        self._has_texts = handle.settings.store == "text"
+        self._version, known, self._background_fault = stored_background(session)
+        self.decider = Decider(engine.settings, known)
+        self._has_texts = engine.settings.store == "text"
         # Which keys a document gets depends on what is common at that moment. Where that
         # changes, or lists are closed, a key may be missing for a good reason.
         self.is_exact = (
-            handle.settings.background != "own" and self.decider.filing.longest() is None
+            engine.settings.background != "own" and self.decider.filing.longest() is None
         )
 
     def lines(self) -> Iterator[Message]:
         """Give all that is wrong, as lines."""
-        missing = self.missing_tables()
+        missing = missing_parts(self._connection)
         yield from missing
         if any(line.code != "index.index_is_missing" for line in missing):
             return
@@ -167,52 +160,24 @@ class Examination:
                     yield Message("index.keys_counted_wrongly", stored=shown, found=there)
             yield from self.wrong_events()
 
-    # Tables
-
-    def missing_tables(self) -> list[Message]:
-        """Return tables, columns and indexes that are missing."""
-        there = inspect(self._connection)
-        names = set(there.get_table_names())
-        schema = self._schema()
-        if schema is not None:
-            names = set(there.get_table_names(schema=schema))
-        found = []
-        for table in METADATA.sorted_tables:
-            if table.name not in names:
-                found.append(Message("index.table_is_missing", table=table.name))
-                continue
-            columns = {column["name"] for column in there.get_columns(table.name, schema=schema)}
-            found += [
-                Message("index.column_is_missing", table=table.name, column=column.name)
-                for column in table.c
-                if column.name not in columns
-            ]
-            indexes = {index["name"] for index in there.get_indexes(table.name, schema=schema)}
-            found += [
-                Message("index.index_is_missing", index=index.name)
-                for index in sorted(table.indexes, key=lambda index: str(index.name))
-                if index.name not in indexes
-            ]
-        return found
-
-    def _schema(self) -> str | None:
-        if self._connection.dialect.name == "sqlite":
-            return None
-        found = self._connection.exec_driver_sql("SELECT current_schema()").scalar_one()
-        return None if found is None else str(found)
-
     # Documents
 
     def documents(self) -> Iterator[list[Document]]:
         """Give all documents with what is wrong with them, some at a time."""
         count = self._connection.execute(select(func.count()).select_from(documents)).scalar_one()
         step = 1 if self._full else max(1, count // _SAMPLE)
-        totals = self._key_counts() if self._full and self.decider.filing.has_keys() else None
-        after, at = 0, 0
+        totals = self._key_counts() if self._full and self.decider.filing.has_keys() else iter(())
+        number = total = after = at = 0
         self._progress.stage("check", count)
         while some := self.page(after, at=at, step=step):
-            if totals is not None:
-                self._compare_counts(some, totals)
+            for document in some:
+                # Both come in the order of numbers; keys of no document: see `strays`.
+                while number < document.number:
+                    number, total = next(totals, (_AFTER_ALL, 0))
+                own = total if number == document.number else 0
+                if self._full and document.row.get("keys", own) != own:
+                    document.fault("index.keys_not_of_sketch")
+                    document.has_wrong_keys = True
             at += len(some)
             after = some[-1].number
             self._progress.advance(len(some))
@@ -239,103 +204,78 @@ class Examination:
             fault = document_fault(row)
             if fault is not None:
                 column, must = fault
-                document.faults.append(Message("index.field_must_be", field=column, expected=must))
+                document.fault("index.field_must_be", field=column, expected=must)
                 continue
             reasons = [row[name] for name in ("kept_number", "similarity", "reason")]
             keeper = keepers.get(row["kept_number"])
             if row["state"] == KEPT and reasons != [None, None, None]:
-                document.faults.append(Message("index.kept_like_dropped"))
+                document.fault("index.kept_like_dropped")
             elif row["state"] == DROPPED and (
                 keeper != KEPT or row["kept_number"] >= document.number
             ):
                 kept = row["kept_number"]
-                document.faults.append(Message("index.dropped_for_not_kept", kept=kept))
+                document.fault("index.dropped_for_not_kept", kept=kept)
             elif row["state"] == FREED and (
                 None in reasons or keeper is not None or row["kept_number"] >= document.number
             ):
-                document.faults.append(Message("index.freed_for_there"))
+                document.fault("index.freed_for_there")
             if not _is_object(row["extra"]):
                 must = Message("index.json_object")
-                document.faults.append(Message("index.field_must_be", field="extra", expected=must))
+                document.fault("index.field_must_be", field="extra", expected=must)
 
     def _states(self, numbers: Sequence[int]) -> dict[int, int]:
         if not numbers:
             return {}
-        dialect = self._connection.dialect.name
-        chosen = select(values_table(dialect).c.value)
-        query = select(documents.c.number, documents.c.state).where(documents.c.number.in_(chosen))
-        rows = self._connection.execute(query, values_of(dialect, sorted(numbers)))
-        return {row[0]: row[1] for row in rows}
+        number = documents.c.number
+        query = select(number, documents.c.state).where(self._session.is_one_of(number))
+        return {row[0]: row[1] for row in self._session.run(query, sorted(numbers))}
 
     def _read_texts(self, some: Sequence[Document]) -> None:
-        dialect = self._connection.dialect.name
-        chosen = select(values_table(dialect).c.value)
-        query = select(texts).where(texts.c.number.in_(chosen))
-        numbers = [document.number for document in some]
-        rows = self._connection.execute(query, values_of(dialect, numbers))
+        query = select(texts).where(self._session.is_one_of(texts.c.number))
+        rows = self._session.run(query, [document.number for document in some])
         packed = {row[0]: row[1] for row in rows}
-        unpacker = zstandard.ZstdDecompressor()
         for document in some:
             # Documents without entries are counted, all of them: see `strays`.
             if document.number not in packed:
                 continue
             try:
-                document.text = unpacker.decompress(packed[document.number]).decode()
-            except (zstandard.ZstdError, UnicodeDecodeError, TypeError, MemoryError):
-                document.faults.append(Message("index.text_cannot_be_read"))
+                document.text = self._session.unpacked(packed[document.number], document.number)
+            except IndexFormatError:
+                document.fault("index.text_cannot_be_read")
 
     def _sketch_again(self, some: Sequence[Document]) -> None:
         if not some:
             return
-        recipe = self._handle.settings.recipe
-        given = pa.array([document.text for document in some], pa.large_string())
-        batch = Batch(0, given, [""] * len(some))
-        sketchable, units, _ = readable(batch, recipe, compiled(recipe))
-        titles = [document.row["title"] for document in some]
-        titles = [title if isinstance(title, str) else None for title in titles]
-        none: list[None] = [None] * len(some)
-        coming = Incoming(
-            [""] * len(some),
-            sketchable,
-            units,
-            pa.array(titles, pa.large_string()),
-            [moment(0)] * len(some),
-            none,
-            none,
-        )
-        corpus = sketched(self._handle, coming)
-        made = zip(corpus.identities(), corpus.features().tolist(), corpus.sketches(), strict=True)
-        for document, (identity, features, sketch) in zip(some, made, strict=True):
-            document.made = (identity, features, sketch)
-            row = document.row
-            if document.text_is_other:
-                document.faults.append(Message("index.text_is_another"))
+        titles = [one.row["title"] if isinstance(one.row["title"], str) else None for one in some]
+        pairs = zip(some, titles, strict=True)
+        given = [("", one.text, title, 0, None, None) for one, title in pairs]
+        made = zip(*make_batch(self._engine, given).sketches, strict=True)
+        for document, sketched in zip(some, made, strict=True):
+            document.made = sketched
+            other = document.other_fields()
+            if {"identity", "sketch"} <= other.keys():
+                document.text_is_other = True
+                document.fault("index.text_is_another")
                 continue
-            for name, value in zip(("identity", "features", "sketch"), document.made, strict=True):
-                if row[name] != value:
-                    document.faults.append(Message("index.field_is_not_of_text", field=name))
+            for name in other:
+                document.fault("index.field_is_not_of_text", field=name)
 
     # Keys
 
     def _check_keys(self, some: Sequence[Document]) -> None:
-        filing = self.decider.filing
         kept = [one for one in some if one.row["state"] == KEPT and self._has_sketch(one)]
-        if not kept or not filing.has_keys():
+        if not kept or not self.decider.filing.has_keys():
             return
-        corpus = self._handle.origin.emptied(keeps_texts=False)
-        # Keys do not depend on the identity, which may be damaged.
-        rows: Any = [{**document.row, "identity": bytes(16)} for document in kept]
-        restore(corpus, rows, self._handle.location)
-        may_have = [set(map(signed, filing.keys_of(corpus, at))) for at in range(len(kept))]
+        rows = [_without_identity(document.row) for document in kept]
+        corpus = self._engine.restored(rows)
+        may_have = [set(keys) for keys in self.decider.keys_of(corpus)]
         looked_up = np.array(sorted(set().union(*may_have)), np.int64).view(np.uint64)
         try:
-            found = self._session.entries(looked_up)
+            found = self._session.postings(looked_up)
         except IndexFormatError as error:
             # Which of them it is does not matter: the keys of all are made again.
             following, reason = len(kept) - 1, error.args[0]
-            kept[0].faults.append(
-                Message("index.or_one_of_next", following=following, reason=reason)
-            )
+            kept[0].fault("index.or_one_of_next", following=following, reason=reason)
             for document in kept:
                 document.has_wrong_keys = True
             return
@@ -344,17 +284,17 @@ class Examination:
         for key, number, share in zip(*columns, strict=True):
             if number in there:
                 there[number][key] = share
-        expected: list[dict[int, int]] = [{} for _ in kept]
-        entries = self.decider.entries(corpus)
-        for key, at, share in zip(entries.keys, entries.rows, entries.shares, strict=True):
-            expected[at][key] = share
-        for at, document in enumerate(kept):
-            own = {
-                key: share for key, share in there[document.number].items() if key in may_have[at]
-            }
+        expected: dict[int, dict[int, int]] = {document.number: {} for document in kept}
+        postings = self.decider.postings_of(corpus, list(expected))
+        for key, number, share in zip(*postings.values(), strict=True):
+            expected[number][key] = share
+        for document, keys in zip(kept, may_have, strict=True):
+            filed = there[document.number]
+            own = {key: share for key, share in filed.items() if key in keys}
             document.row["keys"] = len(own)
-            if own != expected[at] if self.is_exact else bool(expected[at]) and not own:
-                document.faults.append(Message("index.keys_missing_or_wrong"))
+            wanted = expected[document.number]
+            if own != wanted if self.is_exact else bool(wanted) and not own:
+                document.fault("index.keys_missing_or_wrong")
                 document.has_wrong_keys = True
 
     def _has_sketch(self, document: Document) -> bool:
@@ -362,40 +302,20 @@ class Examination:
         row = document.row
         if document.made is not None:
             return bool(row["sketch"] == document.made[2] and row["features"] == document.made[1])
-        corpus = self._handle.origin.emptied(keeps_texts=False)
         try:
-            rows: Any = [{**row, "identity": bytes(16)}]
-            restore(corpus, rows, self._handle.location)
+            self._engine.restored([_without_identity(row)])
         except (NeardupError, TypeError, ValueError, OverflowError):
             if not document.faults:
-                document.faults.append(Message("index.sketch_is_not_of_recipe"))
+                document.fault("index.sketch_is_not_of_recipe")
             return False
         return True
 
-    def _key_counts(self) -> Iterator[tuple[Any, int]]:
+    def _key_counts(self) -> Iterator[tuple[int, int]]:
+        """Give the numbers under which keys are stored, each with how many."""
         number = all_keys.c.number
         query = select(number, func.count()).group_by(number).order_by(number)
         rows = self._connection.execute(query, execution_options={"yield_per": 10_000})
-        return ((row[0], row[1]) for row in rows)
-
-    def _compare_counts(self, some: Sequence[Document], totals: Iterator[tuple[Any, int]]) -> None:
-        """Find keys that are not of the sketch; both come in the order of numbers."""
-        counts = self.__dict__.setdefault("_counts", {})
-        last = some[-1].number
-        while not counts or max(counts) < last:
-            following = next(totals, None)
-            if following is None:
-                break
-            if isinstance(following[0], int):
-                counts[following[0]] = following[1]
-        for document in some:
-            total = counts.pop(document.number, 0)
-            if "keys" in document.row and total != document.row["keys"]:
-                document.faults.append(Message("index.keys_not_of_sketch"))
-                document.has_wrong_keys = True
-        for number in [number for number in counts if number <= last]:
-            # Of no document: see `strays`.
-            del counts[number]
+        return ((row[0], row[1]) for row in rows if isinstance(row[0], int))
 
     def key_count(self) -> tuple[Any, int]:
         """Return how many keys were stored, None if that was not counted, and how many are there.
@@ -403,16 +323,15 @@ class Examination:
         This finds a key that may be missing for a good reason, and for none is.
         """
         query = select(counters.c.value).where(counters.c.name == FILED)
-        filed = self._connection.execute(query).scalar_one_or_none()
-        count = select(func.count()).select_from(all_keys)
-        return filed, self._connection.execute(count).scalar_one()
+        filed = self._connection.scalar(query)
+        return filed, self._connection.scalar(select(func.count()).select_from(all_keys)) or 0
 
     # Counters and what belongs to no document
 
     def wrong_counters(self, states: Counter[int], last: int) -> Iterator[Message]:
         """Give counters that do not agree with the rows."""
         found = {row.name: row.value for row in self._connection.execute(select(counters))}
-        about = {row.name: row.value for row in self._connection.execute(select(meta))}
+        about = self._session.meta()
         for name in COUNTERS:
             fault = counter_fault(name, found.get(name))
             if fault is not None:
@@ -431,9 +350,7 @@ class Examination:
         if arrived is not None and arrived < sum(states.values()):
             least = sum(states.values())
             yield Message("index.counter_at_least", name="arrived", least=least, value=arrived)
-        recent = self._connection.execute(
-            select(func.count()).select_from(recent_keys)
-        ).scalar_one()
+        recent = self._connection.scalar(select(func.count()).select_from(recent_keys))
         if not isinstance(found.get(RECENT), int) or found[RECENT] < recent:
             yield Message("index.counter_from", name=RECENT, least=recent)
         identity = found.get(IDENTITY)
@@ -477,9 +394,14 @@ class Examination:
         """Give events that cannot be read."""
         for row in self._connection.execute(select(events).order_by(events.c.event)).mappings():
             try:
-                sound_event(row, self._handle.location)
+                sound_event(row, self._engine.location)
             except IndexFormatError:
                 yield Message("index.event_cannot_be_read", number=row["event"])
+
+
+def _without_identity(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row to make keys of: they do not depend on the identity, which may be damaged."""
+    return {**row, "identity": bytes(16)}
 
 
 def _is_object(stored: str | None) -> bool:

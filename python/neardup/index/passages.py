@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from sqlalchemy import and_, delete, func, select
 
 from neardup._engine.messages import Message
-from neardup.index.bulk import insert_rows, values_of, values_table
-from neardup.index.rows import damaged, sound
 from neardup.index.schema import documents, passages, texts
+from neardup.index.store.bulk import insert_rows
+from neardup.index.store.rows import damaged
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
 
 __all__ = ["count_missing", "make_missing", "stored", "texts_of"]
 
@@ -27,9 +27,9 @@ __all__ = ["count_missing", "make_missing", "stored", "texts_of"]
 _TOGETHER = 100
 
 
-def count_missing(handle: Handle, made_by: str) -> int:
+def count_missing(engine: Engine, made_by: str) -> int:
     """Return how many documents with a text have no shingles that were made so."""
-    with handle.reading() as session:
+    with engine.reading() as session:
         connection = session.connection
         there = select(func.count()).select_from(texts)
         made = select(func.count()).select_from(passages).where(passages.c.made_by == made_by)
@@ -38,7 +38,7 @@ def count_missing(handle: Handle, made_by: str) -> int:
 
 
 def make_missing(
-    handle: Handle, made_by: str, sketch: Callable[[list[str]], list[bytes]]
+    engine: Engine, made_by: str, sketch: Callable[[list[str]], list[bytes]]
 ) -> Iterator[int]:
     """Make and store the shingles of documents that have none; give how many, again and again."""
     after = 0
@@ -51,7 +51,7 @@ def make_missing(
         .limit(_TOGETHER)
     )
     while True:
-        with handle.writing() as session:
+        with engine.writing() as session:
             # Raises if another index stands there by now.
             session.counters()
             connection = session.connection
@@ -60,11 +60,7 @@ def make_missing(
                 return
             numbers = [row.number for row in rows]
             made = sketch([session.unpacked(row.text, row.number) for row in rows])
-            dialect = connection.dialect.name
-            others = delete(passages).where(
-                passages.c.number.in_(select(values_table(dialect).c.value))
-            )
-            connection.execute(others, values_of(dialect, numbers))
+            session.run(delete(passages).where(session.is_one_of(passages.c.number)), numbers)
             columns: dict[str, Sequence[object]] = {
                 "number": numbers,
                 "made_by": [made_by] * len(numbers),
@@ -75,29 +71,26 @@ def make_missing(
         yield len(numbers)
 
 
-def stored(handle: Handle, made_by: str) -> tuple[list[int], list[bytes]]:
+def stored(engine: Engine, made_by: str) -> tuple[list[int], list[bytes]]:
     """Return the numbers of documents and their shingles, by number."""
     query = select(passages.c.number, passages.c.shingles).where(passages.c.made_by == made_by)
-    with handle.reading() as session:
+    with engine.reading() as session:
         rows = session.connection.execute(query.order_by(passages.c.number)).all()
     for row in rows:
         if not isinstance(row.shingles, bytes) or len(row.shingles) % 4:
             must = Message("index.bytes_of_shingles")
             name = Message("index.row_passages", number=row.number)
-            raise damaged(handle.location, name, "shingles", must, row.shingles)
+            raise damaged(engine.location, name, "shingles", must, row.shingles)
     return [row.number for row in rows], [row.shingles for row in rows]
 
 
-def texts_of(handle: Handle, numbers: Sequence[int]) -> dict[int, tuple[RowMapping, str]]:
+def texts_of(engine: Engine, numbers: Sequence[int]) -> dict[int, tuple[RowMapping, str]]:
     """Return id and title of some documents with their texts, by number."""
-    with handle.reading() as session:
-        connection = session.connection
-        dialect = connection.dialect.name
+    with engine.reading() as session:
         query = (
             select(documents.c.number, documents.c.id, documents.c.title, texts.c.text)
             .select_from(documents.join(texts, texts.c.number == documents.c.number))
-            .where(documents.c.number.in_(select(values_table(dialect).c.value)))
+            .where(session.is_one_of(documents.c.number))
         )
-        rows = connection.execute(query, values_of(dialect, numbers)).mappings()
-        found = sound(rows, session.location)
+        found = session.sound(session.run(query, numbers).mappings())
         return {row["number"]: (row, session.unpacked(row["text"], row["number"])) for row in found}

@@ -11,10 +11,11 @@ stand apart from it: most statements do not need them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neardup._engine.messages import Message
 from neardup.exceptions import MissingDependencyError
+from neardup.index.values import FREED, KEPT
 
 try:
     from sqlalchemy import (
@@ -29,6 +30,7 @@ try:
         SmallInteger,
         Table,
         Text,
+        inspect,
         select,
         union_all,
         update,
@@ -38,25 +40,21 @@ except ImportError as missing:
     raise MissingDependencyError(Message("index.needs_sqlalchemy")) from missing
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Dialect
+    from sqlalchemy import Connection, Dialect, Select
 
 __all__ = [
-    "DROPPED",
-    "FREED",
-    "IDENTICAL",
-    "KEPT",
     "METADATA",
     "SCHEMA",
-    "SIMILAR",
-    "STATES",
     "UPGRADED",
     "all_keys",
     "background",
     "counters",
     "documents",
+    "documents_with_texts",
     "events",
     "keys",
     "meta",
+    "missing_parts",
     "passages",
     "recent_keys",
     "texts",
@@ -68,13 +66,6 @@ SCHEMA = 2
 
 #: The versions that are brought to this one when they are opened.
 UPGRADED = (1,)
-
-#: What a document can be: kept; dropped for a kept one; dropped for one that is gone.
-STATES = ("kept", "dropped", "freed")
-KEPT, DROPPED, FREED = range(3)
-
-#: Why a document was dropped: its text is the kept one's, or similar enough.
-IDENTICAL, SIMILAR = range(2)
 
 METADATA = MetaData()
 
@@ -157,6 +148,11 @@ texts = Table(
     Column("text", _Bytes, nullable=False),
 )
 
+#: Documents with their texts, null where a text is not stored; to be selected from.
+documents_with_texts: Select[Any] = select(documents, texts.c.text).select_from(
+    documents.outerjoin(texts, texts.c.number == documents.c.number)
+)
+
 #: Keys of kept documents. A key is 64 bits without a sign, stored as the signed
 #: number of the same bits: neither database has the other kind.
 keys = Table(
@@ -168,7 +164,7 @@ keys = Table(
     sqlite_with_rowid=False,
 )
 
-#: The same of the latest documents, in SQLite: see `neardup.index.store`.
+#: The same of the latest documents, in SQLite: see `neardup.index.store.postings`.
 recent_keys = Table(
     "recent_keys",
     METADATA,
@@ -213,3 +209,29 @@ def upgrade(connection: Connection) -> None:
         passages.create(connection, checkfirst=True)
     statement = update(meta).where(meta.c.name == "schema").values(value=str(SCHEMA))
     connection.execute(statement)
+
+
+def missing_parts(connection: Connection) -> list[Message]:
+    """Return the tables, columns and indexes that are missing."""
+    there, schema = inspect(connection), None
+    if connection.dialect.name != "sqlite":
+        schema = connection.exec_driver_sql("SELECT current_schema()").scalar_one()
+    names = set(there.get_table_names(schema=schema))
+    found = []
+    for table in METADATA.sorted_tables:
+        if table.name not in names:
+            found.append(Message("index.table_is_missing", table=table.name))
+            continue
+        columns = {column["name"] for column in there.get_columns(table.name, schema=schema)}
+        found += [
+            Message("index.column_is_missing", table=table.name, column=column.name)
+            for column in table.c
+            if column.name not in columns
+        ]
+        indexes = {index["name"] for index in there.get_indexes(table.name, schema=schema)}
+        found += [
+            Message("index.index_is_missing", index=index.name)
+            for index in sorted(table.indexes, key=lambda index: str(index.name))
+            if index.name not in indexes
+        ]
+    return found

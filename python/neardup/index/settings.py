@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,6 @@ EXPECTED = 1_000_000
 
 #: What an index keeps of a document.
 STORES = ("text", "sketch")
-
-#: Where what is common is known from.
-BACKGROUNDS = ("own", "given", "none")
 
 
 @dataclass(frozen=True)
@@ -102,59 +100,41 @@ class Settings:
         return cls(recipe=recipe, **table)
 
 
-def new_settings(
-    *,
-    recipe: str | Path | Recipe | None,
-    threshold: float | None,
-    max_distance: int | None,
-    store: str | None,
-    expected: int | None,
-    has_background: bool,
-) -> Settings:
-    """Return the settings of an index that is to be made, checked."""
-    chosen = _placed(load_recipe("general" if recipe is None else recipe).for_single_texts())
-    store = check_choice("text" if store is None else store, "store", STORES)
+def new_settings(wanted: Mapping[str, Any], *, has_background: bool) -> Settings:
+    """Return the settings of an index that is to be made, checked; None takes a default."""
+    chosen = {name: value for name, value in wanted.items() if value is not None}
+    recipe = _with_absolute_paths(load_recipe(chosen.get("recipe", "general")).for_single_texts())
     settings = Settings(
-        recipe=chosen,
-        threshold=threshold,
-        max_distance=max_distance,
-        store=store,
-        expected=check_whole(EXPECTED if expected is None else expected, "expected", 1, 2**32 - 1),
+        recipe=recipe,
+        threshold=wanted["threshold"],
+        max_distance=wanted["max_distance"],
+        store=check_choice(chosen.get("store", "text"), "store", STORES),
+        expected=check_whole(chosen.get("expected", EXPECTED), "expected", 1, 2**32 - 1),
         background="none",
     )
-    wanted = settings.rule
-    if wanted.common or wanted.scheme == "postings":
+    if settings.rule.common or settings.rule.scheme == "postings":
         background = "given" if has_background else "own"
         return dataclasses.replace(settings, background=background)
     if has_background:
-        raise ParameterError(Message("index.background_not_used", recipe=chosen.name))
+        raise ParameterError(Message("index.background_not_used", recipe=recipe.name))
     return settings
 
 
-def check_same(
-    stored: Settings,
-    location: str,
-    *,
-    recipe: str | Path | Recipe | None,
-    threshold: float | None,
-    max_distance: int | None,
-    store: str | None,
-    expected: int | None,
-) -> None:
-    """Raise unless what was asked for, None for nothing, is what is stored."""
+def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> None:
+    """Raise unless what is asked for, None for nothing, is what is stored."""
+    expected = {name: getattr(stored, name) for name in ("store", "expected")}
+    for name in ("threshold", "max_distance"):
+        own = getattr(stored, name)
+        expected[name] = getattr(stored.rule, name) if own is None else own
     asked: dict[str, tuple[Any, Any]] = {
-        "store": (store, stored.store),
-        "expected": (expected, stored.expected),
+        name: (wanted[name], value) for name, value in expected.items()
     }
-    for name, value in (("threshold", threshold), ("max_distance", max_distance)):
-        held = getattr(stored, name)
-        asked[name] = (value, getattr(stored.rule, name) if held is None else held)
-    if recipe is not None:
-        wanted = load_recipe(recipe).for_single_texts()
-        asked["recipe"] = (wanted.id, stored.recipe.id)
+    if wanted["recipe"] is not None:
+        recipe = load_recipe(wanted["recipe"]).for_single_texts()
+        asked["recipe"] = (recipe.id, stored.recipe.id)
         # The id is about sketches; what a duplicate is belongs to the recipe too.
-        if wanted.id == stored.recipe.id and wanted.decide != stored.recipe.decide:
-            asked[Message("index.decide_of_recipe")] = (wanted.decide, stored.recipe.decide)
+        if recipe.id == stored.recipe.id and recipe.decide != stored.recipe.decide:
+            asked[Message("index.decide_of_recipe")] = (recipe.decide, stored.recipe.decide)
     for name, (found, held) in asked.items():
         if found is not None and found != held:
             raise IndexMismatchError(
@@ -168,7 +148,7 @@ def check_same(
             )
 
 
-def _placed(recipe: Recipe) -> Recipe:
+def _with_absolute_paths(recipe: Recipe) -> Recipe:
     """Return the recipe with the paths of its files from the root: a store outlives folders."""
     for stage, setting, words in FILES:
         value = getattr(getattr(recipe, stage), setting)

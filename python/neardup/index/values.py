@@ -1,4 +1,4 @@
-"""Values that both databases can hold: ids, titles, further fields, times."""
+"""Values that both databases can hold: states, ids, titles, further fields, times."""
 
 from __future__ import annotations
 
@@ -12,8 +12,15 @@ from neardup._engine.validation import bad, check_string
 from neardup.exceptions import ParameterError
 
 __all__ = [
+    "DROPPED",
+    "EVER",
+    "FREED",
+    "IDENTICAL",
+    "KEPT",
     "MAX_ID_BYTES",
     "NUL",
+    "SIMILAR",
+    "STATES",
     "check_id",
     "check_span",
     "check_time",
@@ -21,8 +28,18 @@ __all__ = [
     "earlier",
     "id_fault",
     "json_of",
+    "moment",
     "plain_text",
+    "stamp",
+    "time_fault",
 ]
+
+#: What a document can be: kept; dropped for a kept one; dropped for one that was removed.
+STATES = ("kept", "dropped", "freed")
+KEPT, DROPPED, FREED = range(3)
+
+#: Why a document was dropped: its text is the kept one's, or similar enough.
+IDENTICAL, SIMILAR = range(2)
 
 #: The longest id, in UTF-8: what an index of PostgreSQL can hold, with some room.
 MAX_ID_BYTES = 2000
@@ -43,7 +60,11 @@ _ALL_DIGITS = re.compile(r"\d{9,}", re.ASCII)
 
 _SPAN = re.compile(r"(\d{1,9})\s*([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_START = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+
+#: A stamp before all others.
+EVER = -(2**62)
 
 
 #: What an id must be, and the reason that it is not.
@@ -103,6 +124,16 @@ def json_of(extra: dict[str, Any] | None) -> str | None:
     import orjson  # `import neardup` is not to wait for it
 
     return orjson.dumps(extra, default=str).decode() if extra else None
+
+
+def stamp(at: datetime) -> int:
+    """Return microseconds since 1970."""
+    return (at - _START) // _MICROSECOND
+
+
+def moment(at: int) -> datetime:
+    """Return the time of a stamp, in UTC."""
+    return _START + timedelta(microseconds=at)
 
 
 def check_zone(value: Any, name: str) -> tzinfo:
@@ -198,8 +229,8 @@ def check_span(value: Any, name: str) -> timedelta:
 
 
 def earlier(stamp: int, span: timedelta) -> int:
-    """Return the stamp that is so much earlier; bounded, as the database's numbers are."""
-    return max(stamp - span // _MICROSECOND, -(2**62))
+    """Return the stamp that is a span earlier; bounded, as the database's numbers are."""
+    return max(stamp - span // _MICROSECOND, EVER)
 
 
 def time_fault(value: Any, zone: tzinfo = UTC) -> Message | None:

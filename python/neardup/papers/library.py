@@ -26,7 +26,7 @@ from neardup.papers.variants import variants
 if TYPE_CHECKING:
     from neardup import _core
     from neardup.index import Index
-    from neardup.index.handle import Handle
+    from neardup.index.engine import Engine
 
 __all__ = ["Library", "LibraryDocument", "joined", "open_library"]
 
@@ -224,31 +224,31 @@ class _Stored(Library):
         from neardup import _core
         from neardup.index import passages
 
-        handle = index._handle
-        super().__init__(handle.location, workers)
-        self._index, self._handle, self._owned = index, handle, owned
-        if handle.settings.store != "text":
-            raise ParameterError(Message("papers.index_without_texts", library=handle.location))
+        engine = index._engine
+        super().__init__(engine.location, workers)
+        self._index, self._engine, self._owned = index, engine, owned
+        if engine.settings.store != "text":
+            raise ParameterError(Message("papers.index_without_texts", library=engine.location))
         core, _ = aligner()
         how = made_by()
 
         def sketch(texts: list[str]) -> list[bytes]:
             return core.sketches(pa.array(texts, pa.large_string()), workers=workers)
 
-        missing = passages.count_missing(handle, how)
+        missing = passages.count_missing(engine, how)
         if missing:
             progress.stage("library", missing)
-            for made in passages.make_missing(handle, how, sketch):
+            for made in passages.make_missing(engine, how, sketch):
                 progress.advance(made)
-        self._numbers, sketches = passages.stored(handle, how)
+        self._numbers, sketches = passages.stored(engine, how)
         self._core = _core.Library(sketches, workers=workers)
 
     def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
         from neardup.index import passages
 
-        handle: Handle = self._handle
+        engine: Engine = self._engine
         numbers = [self._numbers[position] for position in positions]
-        found = passages.texts_of(handle, numbers)
+        found = passages.texts_of(engine, numbers)
         # One that was removed meanwhile is no source any more.
         return [
             LibraryDocument(position, row["id"], row["title"], text)

@@ -20,7 +20,7 @@ from neardup.cli.terminal import Row, tell_rows
 
 if TYPE_CHECKING:
     from neardup.index import Added, Index
-    from neardup.index.coming import Fields
+    from neardup.index.ingest.reading import Fields
 
 _INPUT = "Input"
 
@@ -110,7 +110,7 @@ def add(
     from neardup._engine.summary import Clock
     from neardup.cli.watch import Watch
     from neardup.exceptions import IndexUnavailableError
-    from neardup.index.coming import Fields
+    from neardup.index.ingest.reading import Fields
     from neardup.index.values import check_span
     from neardup.writers import REMOVED, OutputSet, write_rows
 

@@ -66,9 +66,9 @@ def opened(
     makes = may_make and ("://" in location or is_missing(location))
     index = Index(location, must_exist=None if makes else True, workers=workers)
     if not quiet:
-        database = index._handle.database
-        if index._handle.is_new:
-            recipe = index._handle.settings.recipe.name
+        database = index._engine.database
+        if index._engine.is_new:
+            recipe = index._engine.settings.recipe.name
             tell_note(Message("cli.made_index", index=database.location, recipe=recipe))
 
         def say_once() -> None:
@@ -86,7 +86,7 @@ def opened(
 
 def check_outputs(index: Index, *paths: Path | None) -> None:
     """Raise if a file of the index would be overwritten."""
-    index._handle.database.refuse_outputs(paths)
+    index._engine.database.refuse_outputs(paths)
 
 
 @contextmanager

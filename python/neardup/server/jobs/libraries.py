@@ -239,7 +239,7 @@ class Libraries:
             return tuple(_files(place.location))
         if place.index is None:
             place.index = Index(place.location, must_exist=True, workers=self._workers)
-        with place.index._handle.reading() as session:
+        with place.index._engine.reading() as session:
             counters = session.counters()
         # Numbers are given once and for all: this is larger after each addition.
         return counters["next"]

@@ -32,36 +32,20 @@ class _Failure(NamedTuple):
     open another file, that of the catalogue among them.
     """
 
-    kind: type[IndexUnavailableError | IndexFormatError]
     happened: Message
     remedy: Message
+    kind: type[IndexUnavailableError | IndexFormatError] = IndexUnavailableError
     lost: bool = False
 
 
-_LOCKED = _Failure(
-    IndexUnavailableError,
-    Message("index.locked"),
-    Message("index.locked_remedy"),
-)
-_READ_ONLY = _Failure(
-    IndexUnavailableError,
-    Message("index.cannot_be_written"),
-    Message("index.cannot_be_written_remedy"),
-)
-_CLOSED = _Failure(
-    IndexUnavailableError,
-    Message("index.cannot_be_opened"),
-    Message("index.cannot_be_opened_remedy"),
-)
+_LOCKED = _Failure(Message("index.locked"), Message("index.locked_remedy"))
+_READ_ONLY = _Failure(Message("index.cannot_be_written"), Message("index.cannot_be_written_remedy"))
+_CLOSED = _Failure(Message("index.cannot_be_opened"), Message("index.cannot_be_opened_remedy"))
 _DAMAGED = _Failure(
-    IndexFormatError,
-    Message("index.file_is_damaged"),
-    Message("index.file_is_damaged_remedy"),
+    Message("index.file_is_damaged"), Message("index.file_is_damaged_remedy"), IndexFormatError
 )
 _NO_TABLES = _Failure(
-    IndexFormatError,
-    Message("index.no_tables"),
-    Message("index.no_tables_remedy"),
+    Message("index.no_tables"), Message("index.no_tables_remedy"), IndexFormatError
 )
 
 #: By SQLite's result code: the extended one, or the primary one in its lowest byte.
@@ -75,46 +59,29 @@ _SQLITE = {
     sqlite3.SQLITE_LOCKED: _LOCKED,
     sqlite3.SQLITE_PROTOCOL: _LOCKED,
     sqlite3.SQLITE_READONLY: _READ_ONLY,
-    sqlite3.SQLITE_IOERR: _Failure(
-        IndexUnavailableError,
-        Message("index.disk_fails"),
-        Message("index.disk_fails_remedy"),
-    ),
+    sqlite3.SQLITE_IOERR: _Failure(Message("index.disk_fails"), Message("index.disk_fails_remedy")),
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_FULL: _Failure(
-        IndexUnavailableError, Message("index.disk_is_full"), Message("index.disk_is_full_remedy")
+        Message("index.disk_is_full"), Message("index.disk_is_full_remedy")
     ),
     sqlite3.SQLITE_CANTOPEN: _CLOSED,
     sqlite3.SQLITE_AUTH: _CLOSED,
     sqlite3.SQLITE_NOTADB: _Failure(
-        IndexFormatError, Message("index.is_no_index"), Message("index.elsewhere_file")
+        Message("index.is_no_index"), Message("index.elsewhere_file"), IndexFormatError
     ),
 }
 
 _LOST = _Failure(
-    IndexUnavailableError,
     Message("index.connection_lost"),
     Message("index.connection_lost_remedy"),
     lost=True,
 )
-_NO_SERVER = _Failure(
-    IndexUnavailableError,
-    Message("index.no_server"),
-    Message("index.no_server_remedy"),
-)
-_DENIED = _Failure(
-    IndexUnavailableError,
-    Message("index.access_denied"),
-    Message("index.access_denied_remedy"),
-)
-_FULL = _Failure(
-    IndexUnavailableError, Message("index.server_is_full"), Message("index.server_is_full_remedy")
-)
-_BUSY = _Failure(
-    IndexUnavailableError, Message("index.server_is_busy"), Message("index.server_is_busy_remedy")
-)
+_NO_SERVER = _Failure(Message("index.no_server"), Message("index.no_server_remedy"))
+_DENIED = _Failure(Message("index.access_denied"), Message("index.access_denied_remedy"))
+_FULL = _Failure(Message("index.server_is_full"), Message("index.server_is_full_remedy"))
+_BUSY = _Failure(Message("index.server_is_busy"), Message("index.server_is_busy_remedy"))
 _DAMAGED_THERE = _Failure(
-    IndexFormatError, Message("index.damaged_on_server"), Message("index.damaged_on_server_remedy")
+    Message("index.damaged_on_server"), Message("index.damaged_on_server_remedy"), IndexFormatError
 )
 
 #: By SQLSTATE, or the first two characters of it.
@@ -131,20 +98,14 @@ _POSTGRESQL = {
     "3D000": _NO_SERVER,
     "42501": _DENIED,
     "25006": _Failure(
-        IndexUnavailableError,
-        Message("index.server_is_read_only"),
-        Message("index.server_is_read_only_remedy"),
+        Message("index.server_is_read_only"), Message("index.server_is_read_only_remedy")
     ),
     "53100": _FULL,
     "53": _BUSY,
     "55P03": _LOCKED,
     "57014": _BUSY,
     "40": _BUSY,
-    "58": _Failure(
-        IndexUnavailableError,
-        Message("index.server_files_fail"),
-        Message("index.server_files_fail_remedy"),
-    ),
+    "58": _Failure(Message("index.server_files_fail"), Message("index.server_files_fail_remedy")),
     "XX001": _DAMAGED_THERE,
     "XX002": _DAMAGED_THERE,
     "42P01": _NO_TABLES,
@@ -183,21 +144,7 @@ def explained(
 ) -> NeardupError | None:
     """Return what a driver's error means to users, or None for one that is a mistake of ours.
 
-    Parameters
-    ----------
-    error : Exception
-        Of SQLAlchemy, sqlite3 or psycopg.
-    location : str
-        The index as it is shown.
-    moment : Moment
-        How far the transaction was.
-    connected : bool, default True
-        Whether there was a connection already.
-
-    Returns
-    -------
-    IndexUnavailableError or IndexFormatError or None
-        To be raised from `error`.
+    `location` is the index as it is shown, and `connected` whether there was a connection already.
     """
     # SQLAlchemy's errors hold the driver's.
     cause: BaseException = getattr(error, "orig", None) or error

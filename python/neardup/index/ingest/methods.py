@@ -1,27 +1,30 @@
-"""The part of `Index` that adds documents."""
+"""The methods of `Index` that add documents."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup._engine.messages import Message
 from neardup._engine.validation import bad, check_path
+from neardup.exceptions import InputError, ParameterError
 from neardup.index.values import check_span, check_zone
 
 if TYPE_CHECKING:
-    from neardup._engine.summary import Progress
-    from neardup.index.handle import Handle
+    from neardup._engine.ingest import Progress
+    from neardup.index.engine import Engine
     from neardup.index.results import Added, Decision, Match, NewDocument
 
-__all__ = ["Additions"]
+__all__ = ["Ingest"]
 
 
-class Additions:
+class Ingest:
     """Methods of :class:`neardup.Index`."""
 
-    _handle: Handle
+    _engine: Engine
 
     def add(
         self,
@@ -73,13 +76,24 @@ class Additions:
             If the index cannot be written. Nothing was stored then, or the message says
             otherwise.
         """
-        from neardup.index.coming import one_document
+        from neardup.index.ingest.incoming import check_document, make_batch
+        from neardup.index.ingest.transaction import add_batch
         from neardup.index.results import NewDocument as New
 
         span = None if within is None else check_span(within, "within")
         zone = check_zone(at_zone, "at_zone")
-        document = New(id, text, title, at, source, extra)
-        return one_document(self._handle, document, span, zone)
+        document = check_document(New(id, text, title, at, source, extra), zone)
+        batch = make_batch(self._engine, [document])
+        if batch.problems:
+            raise InputError(replace(batch.problems[0], record=None).message)
+        decision = add_batch(self._engine, batch, span)[0]
+        assert decision is not None
+        if decision.problem is not None:
+            location, reason = self._engine.location, decision.problem
+            raise InputError(
+                Message("index.document_refused_here", location=location, reason=reason)
+            )
+        return decision.repeats
 
     def add_together(self, documents: Sequence[NewDocument]) -> list[Decision]:
         """Add documents of several callers, and answer each for itself.
@@ -121,14 +135,40 @@ class Additions:
         [('a1', True, None), ('a2', True, 'a1')]
         >>> folder.cleanup()
         """
+        from neardup.index.ingest.incoming import check_document, make_batch
+        from neardup.index.ingest.transaction import add_batch, batch_size
+        from neardup.index.results import Decision as Made
         from neardup.index.results import NewDocument as New
-        from neardup.index.together import add_together
+        from neardup.readers.batch import show
 
         is_list = isinstance(documents, Sequence) and not isinstance(documents, (str, bytes))
-        given: list[Any] = list(documents) if is_list else [documents]
-        if not is_list or not all(isinstance(one, New) for one in given):
+        if not is_list or not all(isinstance(one, New) for one in documents):
             raise bad("documents", "index.list_of_documents", documents)
-        return add_together(self._handle, given)
+        problems: dict[int, str] = {}
+        checked: dict[int, Any] = {}
+        for row, document in enumerate(documents):
+            try:
+                checked[row] = check_document(document)
+            except (InputError, ParameterError) as error:
+                problems[row] = error.args[0]
+        rows = list(checked)
+        answers: dict[int, Decision] = {}
+        for begin in range(0, len(rows), batch_size(None)):
+            some = rows[begin : begin + batch_size(None)]
+            batch = make_batch(self._engine, [checked[row] for row in some])
+            for unread in batch.problems:
+                row = some[(unread.record or 1) - 1]
+                named = Message("index.given_document", id=show(documents[row].id))
+                problems[row] = replace(unread, source=named, record=None).message
+            for row, decision in zip(some, add_batch(self._engine, batch), strict=True):
+                if decision is None:
+                    continue
+                answers[row] = decision
+                if decision.problem is not None:
+                    problems[row] = Message("index.document_refused", reason=decision.problem)
+        for row, problem in problems.items():
+            answers[row] = Made(documents[row].id, False, None, problem)
+        return [answers[row] for row in range(len(documents))]
 
     def add_many(
         self,
@@ -184,14 +224,13 @@ class Additions:
         The answers are those of :meth:`add` one by one. A transaction takes 1024
         documents.
         """
-        from neardup.index.coming import Fields
-        from neardup.index.loading import add_batches
+        from neardup.index.ingest.reading import Fields, add_source
         from neardup.readers import open_table
 
         fields = Fields.checked(text, id, title, at, source, extra, at_zone, needs_ids=True)
         rows = open_table(data, **fields.read())
         span = None if within is None else check_span(within, "within")
-        return add_batches(self._handle, rows, fields, span, title_from_first_line, progress)
+        return add_source(self._engine, rows, fields, span, title_from_first_line, progress)
 
     def add_files(
         self,
@@ -239,20 +278,17 @@ class Additions:
         IndexUnavailableError
             As in :meth:`add_many`: to add the same files again goes on where it ended.
         """
-        import dataclasses
-
-        from neardup._engine.summary import Progress
-        from neardup.index.coming import Fields
-        from neardup.index.loading import add_batches
+        from neardup._engine.ingest import Progress
+        from neardup.index.ingest.reading import Fields, add_source
         from neardup.readers import open_sources
 
         fields = Fields.checked(text, id, title, at, source, extra, at_zone)
         if isinstance(output_paths, str) or not isinstance(output_paths, Sequence):
             raise bad("output_paths", "index.list_of_paths", output_paths)
         outputs = [None if one is None else check_path(one, "output_paths") for one in output_paths]
-        self._handle.database.refuse_outputs(outputs)
+        self._engine.database.refuse_outputs(outputs)
         sources = open_sources(inputs, format=format, output_paths=outputs, **fields.read())
         span = None if within is None else check_span(within, "within")
-        added = add_batches(self._handle, sources, fields, span, title_from_first_line, progress)
+        added = add_source(self._engine, sources, fields, span, title_from_first_line, progress)
         of_sources = sources.report_to(progress or Progress())
-        return dataclasses.replace(added, problem_count=added.problem_count + of_sources)
+        return replace(added, problem_count=added.problem_count + of_sources)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import BigInteger, and_, bindparam, literal_column, select, union_all, update
 
-from neardup.index.bulk import joined, values_table
-from neardup.index.schema import KEPT, counters, documents, keys, recent_keys, texts
+from neardup.index.schema import counters, documents, keys, recent_keys, texts
+from neardup.index.store.bulk import joined, values_table
+from neardup.index.values import KEPT
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Dialect, Executable
@@ -41,9 +42,9 @@ class Statements:
     by_ids: str
     kept: str
     kept_with_texts: str
-    entries: str
+    postings: str
     #: With the arrival of each document.
-    dated_entries: str
+    dated_postings: str
     #: Only for PostgreSQL; SQLite has no lists of bytes.
     kept_with: str
 
@@ -75,8 +76,8 @@ def _statements(dialect: Dialect) -> Statements:
     )
     ids = values_table(dialect.name, "text")
     by_ids = joined(dialect.name, ids, documents, documents.c.id == ids.c.value, list(documents.c))
-    entries = _entries(dialect.name, dated=False)
-    dated = _entries(dialect.name, dated=True)
+    postings = _postings(dialect.name, dated=False)
+    dated = _postings(dialect.name, dated=True)
     change: Executable = (
         update(counters)
         .where(counters.c.name == bindparam("of"))
@@ -93,14 +94,14 @@ def _statements(dialect: Dialect) -> Statements:
         by_ids=text(by_ids),
         kept=text(kept),
         kept_with_texts=text(with_texts),
-        entries=text(entries),
-        dated_entries=text(dated),
+        postings=text(postings),
+        dated_postings=text(dated),
         kept_with=kept_with,
     )
 
 
-def _entries(dialect: str, *, dated: bool) -> Any:
-    """Return the statement for entries of the keys given, with the arrivals of documents or not."""
+def _postings(dialect: str, *, dated: bool) -> Any:
+    """Return the statement for postings of some keys; `dated` adds the arrival of documents."""
     given: FromClause = values_table(dialect)
     tables = [keys]
     if dialect == "sqlite":

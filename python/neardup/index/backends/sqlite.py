@@ -26,8 +26,8 @@ from sqlalchemy.exc import OperationalError
 
 from neardup._engine.messages import Message, system_words
 from neardup.exceptions import IndexFormatError, IndexUnavailableError
-from neardup.index import acknowledged
-from neardup.index.place import Place
+from neardup.index.backends import acknowledged
+from neardup.index.backends.backend import Backend
 from neardup.readers.streams import printable
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class _Connection(sqlite3.Connection):
         super().close()
 
 
-class SQLiteFile(Place):
+class SQLiteFile(Backend):
     """A file on a local disk. File systems over a network cannot lock as WAL needs it."""
 
     dialect: ClassVar[str] = "sqlite"
@@ -235,11 +235,10 @@ class SQLiteFile(Place):
     def begin(self, connection: Connection, *, write: bool) -> None:
         """Begin; a writer waits in SQLite, which asks again and again."""
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
-
         if write:
             self._changes = _driver(connection).total_changes
 
-    def stands(self, connection: Connection) -> bool:
+    def can_commit(self, connection: Connection) -> bool:
         """Return False if SQLite undid the transaction by itself, as on a full disk."""
         return _driver(connection).in_transaction
 
@@ -324,8 +323,7 @@ class SQLiteFile(Place):
 
     def size(self, connection: Connection) -> int:  # noqa: ARG002
         """Return the bytes of the file and of its log."""
-        log = self.path.with_name(self.path.name + "-wal")
-        return sum(part.stat().st_size for part in (self.path, log) if part.exists())
+        return sum(part.stat().st_size for part in self.files()[:2] if part.exists())
 
     def compact(self, connection: Connection) -> None:
         """Write the file anew without gaps, and empty the log."""

@@ -34,7 +34,7 @@ from neardup.exceptions import (
     OutputError,
     ParameterError,
 )
-from neardup.index.failures import Moment, explained
+from neardup.index.backends.failures import Moment, explained
 
 # SQLAlchemy is imported by `schema`, which explains where it is missing, or later.
 from neardup.index.schema import METADATA, SCHEMA, UPGRADED, meta, upgrade
@@ -43,7 +43,7 @@ from neardup.readers.streams import printable
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-    from neardup.index.place import Place
+    from neardup.index.backends.backend import Backend
 
 __all__ = ["Database"]
 
@@ -72,7 +72,7 @@ class Database:
     Examples
     --------
     >>> import tempfile
-    >>> from neardup.index.database import Database
+    >>> from neardup.index.backends.database import Database
     >>> from neardup.index.schema import counters
     >>> folder = tempfile.TemporaryDirectory()
     >>> with Database.open(f"{folder.name}/news.db", must_exist=False) as database:
@@ -85,11 +85,11 @@ class Database:
     >>> folder.cleanup()
     """
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self.location = place.location
-        self.dialect = place.dialect
-        self._engine: Engine = place.engine()
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self.location = backend.location
+        self.dialect = backend.dialect
+        self._pool: Engine = backend.engine()
         # Writers of one process queue here: a lock is fairer and faster than asking SQLite
         # again and again, and those who wait in it need no connection.
         self._turn = threading.Lock()
@@ -97,81 +97,57 @@ class Database:
         self._closed = False
         #: Is called, from another thread, when a turn to write takes long to come.
         self.on_wait: Callable[[], None] | None = None
+        #: Is called in the child after a fork.
+        self.on_fork: Callable[[], None] | None = None
         #: The version of the tables before opening brought them to this one, if it did.
         self.upgraded_from: str | None = None
         _OPEN.add(self)
 
     @classmethod
     def open(cls, location: str | Path, *, must_exist: bool) -> Database:
-        """Connect. No table and no file is made.
-
-        Parameters
-        ----------
-        location : str or Path
-            The path of a file for SQLite, or
-            ``postgresql://user:password@host:port/database?schema=name``. The
-            schema is ``neardup`` where none is named; other options are those
-            of libpq.
-        must_exist : bool
-            Whether it is an error that there is no index.
-
-        Returns
-        -------
-        Database
+        """Connect to a file or a ``postgresql://`` address. No table and no file is made.
 
         Raises
         ------
         ParameterError
             The location is neither.
         IndexUnavailableError
-            It cannot be reached or read; or there is no file though
-            `must_exist`.
+            It cannot be reached or read; or there is no file though `must_exist`.
         IndexFormatError
             What is there is something else than an index; or there is nothing
             though `must_exist`.
         MissingDependencyError
             PostgreSQL without psycopg.
         """
-        database = cls(_place(location))
+        database = cls(_backend_of(location))
         try:
-            if database._place.is_there():
-                database._place.check_log()
-            there = database.exists()
-            if must_exist and not there:
-                database._refuse_nothing()
-            if there:
+            backend = database._backend
+            has_place = backend.is_there()
+            if has_place:
+                backend.check_log()
+            if database.exists():
                 with database._upkeep() as connection:
-                    database._place.prepare(connection)
+                    backend.prepare(connection)
+            elif must_exist and not has_place:
+                raise IndexUnavailableError(
+                    Message("index.no_such_file", location=database.location)
+                )
+            elif must_exist:
+                raise database._no_index("index.must_hold_index")
         except BaseException:
             database.close()
             raise
         return database
 
-    def _refuse_nothing(self) -> None:
-        if not self._place.is_there():
-            raise IndexUnavailableError(Message("index.no_such_file", location=self.location))
-        raise IndexFormatError(
-            Message(
-                "index.must_hold_index",
-                location=self.location,
-                elsewhere=Message(self._place.elsewhere),
-            )
+    def _no_index(self, code: str, **values: object) -> IndexFormatError:
+        elsewhere = Message(self._backend.elsewhere)
+        return IndexFormatError(
+            Message(code, location=self.location, elsewhere=elsewhere, **values)
         )
 
     def refuse_outputs(self, paths: Iterable[str | os.PathLike[str] | None]) -> None:
-        """Raise if one of the paths is a file of this index.
-
-        Parameters
-        ----------
-        paths : iterable of str, Path or None
-            Where a caller is going to write; None and ``-`` are standard output.
-
-        Raises
-        ------
-        OutputError
-            It names the path, and the index is untouched.
-        """
-        own = {os.path.realpath(path) for path in self._place.files()}
+        """Raise if one of the paths is a file of this index; None and ``-`` are standard output."""
+        own = {os.path.realpath(path) for path in self._backend.files()}
         identities = {_identity(path) for path in own} - {None}
         for path in paths:
             if path is None or os.fspath(path) == "-":
@@ -194,24 +170,17 @@ class Database:
         IndexFormatError
             There are tables, and they are not those of an index.
         """
-        if not self._place.is_there():
+        if not self._backend.is_there():
             return False
         with self.reading() as connection:
-            names = self._place.tables(connection)
+            names = self._backend.tables(connection)
             if not names:
-                self._place.check_empty(connection)
+                self._backend.check_empty(connection)
                 return False
             version = self._version(connection) if set(names) >= _LANDMARKS else None
         if version is None:
             shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-            raise IndexFormatError(
-                Message(
-                    "index.other_tables",
-                    location=self.location,
-                    tables=shown,
-                    elsewhere=Message(self._place.elsewhere),
-                )
-            )
+            raise self._no_index("index.other_tables", tables=shown)
         return True
 
     @staticmethod
@@ -221,33 +190,23 @@ class Database:
         return found
 
     def create_tables(self, fill: Callable[[Connection], None] | None = None) -> bool:
-        """Make all tables in one transaction, unless they are there already.
+        """Make all tables in one transaction; return False if they are there already.
 
-        Parameters
-        ----------
-        fill : callable, optional
-            Writes the first rows in the same transaction, so that no other
-            process ever sees an index without them. Not called where the tables
-            are there already: of two processes that create an index at once,
-            one does.
-
-        Returns
-        -------
-        bool
-            Whether they were made.
+        `fill` writes the first rows in the same transaction, so that no other process ever
+        sees an index without them. Of two processes that create an index at once, one calls it.
         """
-        self._place.create()
+        self._backend.create()
         with self.writing() as connection:
-            made = not self._place.tables(connection)
+            made = not self._backend.tables(connection)
             if made:
-                self._place.make_room(connection)
+                self._backend.make_room(connection)
                 METADATA.create_all(connection, checkfirst=False)
                 connection.execute(meta.insert().values(name="schema", value=str(SCHEMA)))
                 if fill is not None:
                     fill(connection)
         # Only now: a file in WAL mode always has its tables.
         with self._upkeep() as connection:
-            self._place.prepare(connection)
+            self._backend.prepare(connection)
         return made
 
     def check_schema(self) -> None:
@@ -299,18 +258,18 @@ class Database:
         Raises
         ------
         IndexUnavailableError
-            Also if no turn came within `neardup.index.place.LOCK_SECONDS`.
+            Also if no turn came within `neardup.index.backends.backend.LOCK_SECONDS`.
         IndexFormatError
             The file or a table is damaged.
         """
         with ExitStack() as waiting:
-            waiting.enter_context(self._telling_of_wait())
-            with self._my_turn(), self._transaction(Moment.WRITING) as connection:
+            waiting.enter_context(self._reporting_wait())
+            with self._taking_turn(), self._transaction(Moment.WRITING) as connection:
                 waiting.close()
                 yield connection
 
     @contextmanager
-    def _telling_of_wait(self) -> Iterator[None]:
+    def _reporting_wait(self) -> Iterator[None]:
         if self.on_wait is None:
             yield
             return
@@ -323,15 +282,11 @@ class Database:
             timer.cancel()
 
     @contextmanager
-    def _my_turn(self) -> Iterator[None]:
-        turn = self._turn
-        if not turn.acquire(timeout=self._place.lock_seconds):
+    def _taking_turn(self) -> Iterator[None]:
+        turn, seconds = self._turn, self._backend.lock_seconds
+        if not turn.acquire(timeout=seconds):
             raise IndexUnavailableError(
-                Message(
-                    "index.locked_by_thread",
-                    location=self.location,
-                    seconds=self._place.lock_seconds,
-                )
+                Message("index.locked_by_thread", location=self.location, seconds=seconds)
             )
         try:
             yield
@@ -343,19 +298,19 @@ class Database:
         write = moment is Moment.WRITING
         with self._connected(moment) as connection:
             try:
-                with self._told(moment):
-                    self._place.begin(connection, write=write)
+                with self._explained(moment):
+                    self._backend.begin(connection, write=write)
                     yield connection
                     if not write:
                         connection.rollback()
                         return
-                if not self._place.stands(connection):
+                if not self._backend.can_commit(connection):
                     raise RuntimeError("A statement failed and was passed over; nothing is stored")
-                with self._told(moment):
-                    self._place.before_commit(connection)
-                with self._told(Moment.COMMITTING):
+                with self._explained(moment):
+                    self._backend.before_commit(connection)
+                with self._explained(Moment.COMMITTING):
                     connection.commit()
-                self._place.after_commit(connection)
+                self._backend.after_commit(connection)
             except BaseException:
                 # What went wrong is known already; a connection that cannot even undo goes.
                 try:
@@ -373,32 +328,32 @@ class Database:
         try:
             if self._closed:
                 raise IndexUnavailableError(Message("index.is_closed", location=self.location))
-            self._place.check_use()
-            with self._told(moment, connected=False):
-                connection = self._engine.connect()
+            self._backend.check_use()
+            with self._explained(moment, connected=False):
+                connection = self._pool.connect()
             with connection:
                 yield connection
         finally:
             self._in_use.discard(use)
 
     @contextmanager
-    def _told(self, moment: Moment, *, connected: bool = True) -> Iterator[None]:
+    def _explained(self, moment: Moment, *, connected: bool = True) -> Iterator[None]:
         from sqlalchemy.exc import DBAPIError
 
         try:
             yield
-        except (DBAPIError, self._place.driver_error) as error:
-            told = explained(error, self.location, moment, connected=connected)
-            if told is None:
+        except (DBAPIError, self._backend.driver_error) as error:
+            meant = explained(error, self.location, moment, connected=connected)
+            if meant is None:
                 raise
-            raise told from error
+            raise meant from error
 
     def size(self) -> int:
         """Return how many bytes the index takes: file and log, or all tables with indexes."""
-        if not self._place.is_there():
+        if not self._backend.is_there():
             return 0
         with self._upkeep() as connection:
-            return self._place.size(connection)
+            return self._backend.size(connection)
 
     def compact(self) -> None:
         """Give back the space of removed rows.
@@ -406,8 +361,8 @@ class Database:
         SQLite writes the file anew: writers wait meanwhile, and as much space
         again must be free. PostgreSQL makes the space ready for new rows.
         """
-        with self._my_turn(), self._upkeep() as connection:
-            self._place.compact(connection)
+        with self._taking_turn(), self._upkeep() as connection:
+            self._backend.compact(connection)
 
     def check(self) -> list[str]:
         """Return what is damaged, a line each; none if the file is sound.
@@ -417,14 +372,15 @@ class Database:
         """
         try:
             with self._upkeep() as connection:
-                return self._place.check(connection)
+                return self._backend.check(connection)
         except IndexFormatError as error:
             return [error.args[0]]
 
     @contextmanager
     def _upkeep(self) -> Iterator[Connection]:
+        """Give a connection outside of any transaction."""
         moment = Moment.READING
-        with self._connected(moment) as connection, self._told(moment):
+        with self._connected(moment) as connection, self._explained(moment):
             yield connection
 
     def close(self) -> None:
@@ -432,9 +388,9 @@ class Database:
         was_open = not self._closed
         self._closed = True
         _OPEN.discard(self)
-        self._engine.dispose()
+        self._pool.dispose()
         if was_open:
-            self._place.after_close()
+            self._backend.after_close()
 
     def __enter__(self) -> Database:
         return self
@@ -444,13 +400,15 @@ class Database:
 
     def _before_fork(self) -> None:
         # Idle connections are closed, so that the child inherits none of them.
-        self._engine.dispose()
+        self._pool.dispose()
 
     def _after_fork(self) -> None:
         self._turn = threading.Lock()
-        self._engine.dispose(close=False)
+        self._pool.dispose(close=False)
         if self._in_use:
-            self._place.abandon()
+            self._backend.abandon()
+        if self.on_fork is not None:
+            self.on_fork()
 
 
 def _identity(path: str | os.PathLike[str]) -> tuple[int, int] | None:
@@ -461,11 +419,11 @@ def _identity(path: str | os.PathLike[str]) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _place(location: str | Path) -> Place:
+def _backend_of(location: str | Path) -> Backend:
     if isinstance(location, str):
         scheme, separator, rest = location.partition("://")
         if separator and scheme in ("postgresql", "postgres", "postgresql+psycopg"):
-            from neardup.index.postgresql import PostgreSQLSchema
+            from neardup.index.backends.postgresql import PostgreSQLSchema
 
             return PostgreSQLSchema(f"postgresql://{rest}")
         if separator and scheme.replace("+", "").isalnum():
@@ -475,7 +433,7 @@ def _place(location: str | Path) -> Place:
     path = os.fspath(location)
     if path in ("", ":memory:") or "\0" in path:
         raise bad("location", "index.path_on_disk", path)
-    from neardup.index.sqlite import SQLiteFile
+    from neardup.index.backends.sqlite import SQLiteFile
 
     return SQLiteFile(path)
 

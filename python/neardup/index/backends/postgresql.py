@@ -16,7 +16,7 @@ from sqlalchemy.exc import ArgumentError
 
 from neardup._engine.messages import Message
 from neardup.exceptions import IndexFormatError, MissingDependencyError, ParameterError
-from neardup.index.place import Place
+from neardup.index.backends.backend import Backend
 from neardup.index.schema import METADATA
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-class PostgreSQLSchema(Place):
+class PostgreSQLSchema(Backend):
     """A schema of a database on a server, reached with psycopg 3."""
 
     dialect: ClassVar[str] = "postgresql"
@@ -125,19 +125,6 @@ class PostgreSQLSchema(Place):
             hide_parameters=True,
         )
 
-    def is_there(self) -> bool:
-        """Return True: only connecting can tell."""
-        return True
-
-    def create(self) -> None:
-        """Do nothing: databases are made by those who run the server."""
-
-    def check_use(self) -> None:
-        """Do nothing: a server that was replaced answers for itself."""
-
-    def abandon(self) -> None:
-        """Do nothing: psycopg leaves alone what another process connected."""
-
     def begin(self, connection: Connection, *, write: bool) -> None:
         """Begin; a writer waits for the lock in the server's queue."""
         connection.execution_options(
@@ -149,7 +136,7 @@ class PostgreSQLSchema(Place):
         if write:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": self._lock})
 
-    def stands(self, connection: Connection) -> bool:
+    def can_commit(self, connection: Connection) -> bool:
         """Return False after a failed statement: the server would turn a commit into its opposite.
 
         No error would tell, so this has to be asked before.
@@ -158,21 +145,6 @@ class PostgreSQLSchema(Place):
 
         driver: Any = connection.connection.driver_connection
         return bool(driver.info.transaction_status != TransactionStatus.INERROR)
-
-    def before_commit(self, connection: Connection) -> None:
-        """Do nothing: the server has one log for all, and knows when a part of it is missing."""
-
-    def after_commit(self, connection: Connection) -> None:
-        """Do nothing, for the same reason."""
-
-    def check_log(self) -> None:
-        """Do nothing, for the same reason."""
-
-    def after_close(self) -> None:
-        """Do nothing: there are no files here."""
-
-    def check_empty(self, connection: Connection) -> None:
-        """Do nothing: a schema that is empty was never an index."""
 
     def tables(self, connection: Connection) -> list[str]:
         """Return the names of the schema's tables; none if there is no such schema."""
@@ -216,7 +188,3 @@ class PostgreSQLSchema(Place):
         names = ", ".join(f"{_quoted(self.schema)}.{_quoted(name)}" for name in METADATA.tables)
         connection.execution_options(isolation_level="AUTOCOMMIT")
         connection.exec_driver_sql(f"VACUUM (ANALYZE) {names}".replace("%", "%%"))
-
-    def check(self, connection: Connection) -> list[str]:  # noqa: ARG002
-        """Return nothing: the server checks its pages as it reads them."""
-        return []

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import BigInteger, Double, Integer, LargeBinary, SmallInteger
+from sqlalchemy import BigInteger, Double, Integer, LargeBinary, SmallInteger, Text
 from sqlalchemy.exc import DataError, IntegrityError
 
 from neardup._engine.messages import Message
@@ -23,11 +23,9 @@ from neardup.exceptions import (
     InputError,
     NeardupError,
 )
-from neardup.index.bulk import insert_rows
-from neardup.index.database import Database
+from neardup.index.backends.database import Database
 from neardup.index.decide import Decider
-from neardup.index.dump import FORMAT, KEY_COLUMNS, KIND, stored_columns
-from neardup.index.handle import COUNTERS
+from neardup.index.export import FORMAT, KEY_COLUMNS, KIND, stored_columns
 from neardup.index.schema import (
     SCHEMA,
     UPGRADED,
@@ -40,7 +38,10 @@ from neardup.index.schema import (
     texts,
 )
 from neardup.index.settings import Settings
-from neardup.index.store import FILED, Session, packer
+from neardup.index.store.bulk import insert_rows
+from neardup.index.store.counters import FILED, packer
+from neardup.index.store.rows import COUNTERS
+from neardup.index.store.session import Session
 from neardup.readers.formats import Format, by_content, by_name
 from neardup.readers.streams import ReopenableFile, StreamDamaged, line_blocks
 
@@ -118,7 +119,7 @@ def _check_settings(about: dict[str, str], reading: _Reading) -> None:
         raise
     except (ValueError, TypeError, KeyError) as error:
         raise reading.wrong(Message("index.got_unreadable_settings")) from error
-    Decider(settings, background=None, like=None)
+    Decider(settings)
 
 
 def _fill(
@@ -139,8 +140,9 @@ def _fill(
 
 
 def _fill_tables(connection: Connection, reading: _Reading, progress: Progress) -> None:
-    pack = packer()
+    pack = packer().compress
     known: dict[int, dict[str, Any]] = {}
+    session = Session(connection, reading.name)
     counters_seen = False
     waiting = _Waiting(connection)
     for kind, value in reading.rows():
@@ -158,8 +160,7 @@ def _fill_tables(connection: Connection, reading: _Reading, progress: Progress) 
         elif kind == "event":
             waiting.add(events, reading.decoded(events, value))
         elif kind == "counters":
-            rows = reading.counters(value)
-            Session(connection, reading.name).make_counters(rows)
+            session.make_counters(reading.counters(value))
             counters_seen = True
         else:
             row = reading.decoded(background, value)
@@ -168,7 +169,7 @@ def _fill_tables(connection: Connection, reading: _Reading, progress: Progress) 
     waiting.flush()
     if not counters_seen:
         raise reading.wrong(Message("index.got_no_counters"))
-    Session(connection, reading.name).add_to_counters({FILED: reading.counted["keys"]})
+    session.add_to_counters({FILED: reading.counted["keys"]})
     for row in known.values():
         connection.execute(background.insert(), row)
 
@@ -297,24 +298,25 @@ class _Reading:
     def _value(self, name: str, column: Any, value: Any) -> Any:
         if value is None and column.nullable:
             return None
-        if isinstance(column.type, LargeBinary):
+        kind = column.type
+        if isinstance(kind, LargeBinary):
             if isinstance(value, str):
                 with contextlib.suppress(ValueError, binascii.Error):
                     return base64.b64decode(value, validate=True)
-        elif isinstance(column.type, Double):
-            if isinstance(value, int | float) and not isinstance(value, bool):
+        elif isinstance(kind, Double):
+            if type(value) in (int, float):
                 return float(value)
-        elif isinstance(column.type, Integer):
-            if self._fits(column, value):
+        elif isinstance(kind, Text):
+            if isinstance(value, str):
                 return value
-        elif isinstance(value, str):
+        elif self._fits(column, value):
             return value
         raise self.wrong(Message("index.got_wrong_field", field=name))
 
     @staticmethod
     def _fits(column: Any, value: Any) -> bool:
         bound = next(most for kind, most in _BOUNDS.items() if isinstance(column.type, kind))
-        return isinstance(value, int) and not isinstance(value, bool) and -bound <= value < bound
+        return type(value) is int and -bound <= value < bound
 
     def keys(self, columns: dict[str, Any]) -> dict[str, list[int]]:
         """Return the columns of some keys."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import threading
-import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,25 +19,25 @@ from neardup.exceptions import (
     NeardupError,
     ParameterError,
 )
-from neardup.index.background import counted_from, recount
-from neardup.index.database import Database
-from neardup.index.decide import Decider, empty_corpus
-from neardup.index.rows import COUNTERS, remedy
+from neardup.index.backends.database import Database
+from neardup.index.background import counted_from
+from neardup.index.decide import Decider
 from neardup.index.settings import Settings, check_same, new_settings
-from neardup.index.store import Session
+from neardup.index.sketches import empty_corpus, restore
+from neardup.index.store.rows import COUNTERS, remedy
+from neardup.index.store.session import Session
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from sqlalchemy import Connection
 
-    from neardup._engine.summary import Progress
-    from neardup.recipe import Recipe
+    from neardup._engine.ingest import Progress
+    from neardup.readers import Batch
 
-__all__ = ["COUNTERS", "Handle", "make", "open_index"]
-
-_OPEN: weakref.WeakSet[Handle] = weakref.WeakSet()
+__all__ = ["Engine", "open_index"]
 
 
-class Handle:
+class Engine:
     """What all operations on one index share."""
 
     def __init__(self, database: Database, settings: Settings, identity: int, workers: int) -> None:
@@ -51,30 +49,59 @@ class Handle:
         self.location = database.location
         #: Whether the index was made when it was opened here.
         self.is_new = False
+        self._forget()
+        database.on_fork = self._forget
+
+    def _forget(self) -> None:
+        # Threads do not survive a fork, and a lock may be held by one of them.
+        self._lock = threading.Lock()
         self._origin: _core.Corpus | None = None
         self._deciders: dict[int, Decider] = {}
-        self._lock = threading.Lock()
-        _OPEN.add(self)
 
     @contextmanager
-    def reading(self) -> Iterator[Session]:
-        """Give the statements of a transaction that sees one moment of the index."""
+    def reading(self, *, check_identity: bool = True) -> Iterator[Session]:
+        """Give the statements of a transaction that sees one moment of the index.
+
+        A look at the counters raises where another index is there by now, unless
+        `check_identity` is false: the identity may be what is damaged.
+        """
         with self.database.reading() as connection:
-            yield Session(connection, self.location, self._identity)
+            yield Session(connection, self.location, self._identity if check_identity else None)
 
     @contextmanager
-    def writing(self) -> Iterator[Session]:
-        """Give the statements of a transaction that is alone in writing."""
+    def writing(self, *, check_identity: bool = True) -> Iterator[Session]:
+        """Give the same of a transaction that is alone in writing."""
         with self.database.writing() as connection:
-            yield Session(connection, self.location, self._identity)
+            yield Session(connection, self.location, self._identity if check_identity else None)
 
-    @property
-    def origin(self) -> _core.Corpus:
-        """A corpus whose threads all others share; made when it is first needed."""
+    def _new_corpus(self, *, keeps_texts: bool) -> _core.Corpus:
+        """Return an empty corpus; all of them share their threads."""
         with self._lock:
             if self._origin is None:
                 self._origin = empty_corpus(self.settings, workers=self.workers)
-            return self._origin
+            origin = self._origin
+        return origin.emptied(keeps_texts=keeps_texts)
+
+    def sketched(
+        self,
+        texts: pa.LargeStringArray,
+        titles: pa.LargeStringArray | None,
+        units: pa.LargeStringArray | None,
+    ) -> _core.Corpus:
+        """Return sketches and normalized texts; titles count where the recipe weighs them."""
+        corpus = self._new_corpus(keeps_texts=self.rule.keeps_texts)
+        uses_titles = self.settings.recipe.weigh.scheme == "improved"
+        corpus.push(texts, titles=titles if uses_titles else None, units=units)
+        return corpus
+
+    def restored(
+        self, rows: Sequence[Any], texts: pa.LargeStringArray | None = None
+    ) -> _core.Corpus:
+        """Return stored documents with the sketches that they have, and texts if given."""
+        keeps_texts = texts is not None and self.rule.keeps_texts
+        corpus = self._new_corpus(keeps_texts=keeps_texts)
+        restore(corpus, rows, self.location, texts)
+        return corpus
 
     def decider(self, session: Session, version: int | None = None) -> Decider:
         """Return the rule with the background that the index has now."""
@@ -86,7 +113,7 @@ class Handle:
                 return known
             background = self._stored_background(session, version) if version else None
             like = next(iter(self._deciders.values()), None)
-            decider = Decider(self.settings, background=background, like=like)
+            decider = Decider(self.settings, background, like=like)
             # A reader may still decide by the one before.
             latest = max(self._deciders, default=version)
             self._deciders = {
@@ -109,19 +136,6 @@ class Handle:
                 )
             ) from error
 
-    def recount(self) -> int:
-        """Count what the newest texts have in common; return how many, 0 for none."""
-        if self.settings.background != "own":
-            return 0
-        with self.writing() as session:
-            return recount(session, self.settings, workers=self.workers)
-
-    def _after_fork(self) -> None:
-        # Threads do not survive a fork, and a lock may be held by one of them.
-        self._lock = threading.Lock()
-        self._origin = None
-        self._deciders = {}
-
     def close(self) -> None:
         """Close the database."""
         self.database.close()
@@ -129,36 +143,29 @@ class Handle:
 
 def open_index(
     location: str | Path,
+    wanted: Mapping[str, Any],
     *,
-    recipe: str | Path | Recipe | None,
-    threshold: float | None,
-    max_distance: int | None,
-    store: str | None,
-    expected: int | None,
-    background: Any,
+    background: Iterator[Batch] | None,
     workers: int,
     make_new: bool | None,
     progress: Progress | None = None,
-) -> Handle:
-    """Open an index, or make one; `make_new` says which, None whatever is needed."""
-    asked: dict[str, Any] = {
-        "recipe": recipe,
-        "threshold": threshold,
-        "max_distance": max_distance,
-        "store": store,
-        "expected": expected,
-    }
+) -> Engine:
+    """Open an index, or make one; `make_new` says which, None whatever is needed.
+
+    `wanted` has the parameters of `Index` that `Settings` are made of, None where nothing is
+    asked for.
+    """
     database = Database.open(location, must_exist=make_new is False)
     try:
         made = False
         if not database.exists():
-            settings = new_settings(**asked, has_background=background is not None)
+            settings = new_settings(wanted, has_background=background is not None)
             known = None
             if background is not None:
                 known = counted_from(background, settings, workers=workers, progress=progress)
             data = None if known is None else known.to_bytes()
             # False if another process was a moment faster.
-            made = make(database, settings, background=data)
+            made = _make(database, settings, background=data)
         if not made and make_new:
             raise IndexUnavailableError(
                 Message("index.is_there_already_or_open", location=database.location)
@@ -167,23 +174,23 @@ def open_index(
             raise ParameterError(
                 Message("index.background_of_old_index", location=database.location)
             )
-        handle = _opened(database, asked, workers)
-        handle.is_new = made
-        return handle
+        engine = _open(database, wanted, workers)
+        engine.is_new = made
+        return engine
     except BaseException:
         database.close()
         raise
 
 
-def _opened(database: Database, asked: dict[str, Any], workers: int) -> Handle:
+def _open(database: Database, wanted: Mapping[str, Any], workers: int) -> Engine:
     """Return an index that is there, if it is as asked for."""
     database.check_schema()
     with database.reading() as connection:
         session = Session(connection, database.location)
         rows, identity = session.meta(), session.identity()
     settings = _settings_of(rows, database.location)
-    check_same(settings, database.location, **asked)
-    return Handle(database, settings, identity, workers)
+    check_same(settings, database.location, wanted)
+    return Engine(database, settings, identity, workers)
 
 
 def _settings_of(rows: dict[str, str], location: str) -> Settings:
@@ -196,17 +203,17 @@ def _settings_of(rows: dict[str, str], location: str) -> Settings:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise IndexFormatError(
-            Message("index.settings_are_damaged", location=location, reason=_said(error))
+            Message("index.settings_are_damaged", location=location, reason=_words(error))
         ) from error
 
 
-def _said(error: Exception) -> str:
+def _words(error: Exception) -> str:
     """Return the words of an error; one of ours stays a message."""
-    said: str = error.message if isinstance(error, NeardupError) else str(error)
-    return said
+    words: str = error.message if isinstance(error, NeardupError) else str(error)
+    return words
 
 
-def make(database: Database, settings: Settings, *, background: bytes | None) -> bool:
+def _make(database: Database, settings: Settings, *, background: bytes | None) -> bool:
     """Make the tables of an index with these settings; False if they are there already."""
     now = datetime.now(UTC)
 
@@ -223,14 +230,5 @@ def make(database: Database, settings: Settings, *, background: bytes | None) ->
         session.make_counters(first)
 
     # Checks all that the settings bring about before anything is made.
-    Decider(settings, background=None, like=None)
+    Decider(settings)
     return database.create_tables(fill)
-
-
-def _after_fork() -> None:
-    for handle in list(_OPEN):
-        handle._after_fork()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,153 @@
+"""Documents on their way into an index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from neardup._engine.ingest import readable
+from neardup._engine.messages import Message
+from neardup._engine.recipe_assets import compiled
+from neardup._engine.text_inputs import checked_text
+from neardup._engine.validation import bad, check_string
+from neardup.exceptions import InputError
+from neardup.index.store.counters import packer
+from neardup.index.values import check_id, check_time, json_of, plain_text, stamp
+from neardup.readers import Batch, Problem
+
+if TYPE_CHECKING:
+    from neardup import _core
+    from neardup.index.engine import Engine
+    from neardup.index.results import NewDocument
+    from neardup.readers.batch import Run
+
+__all__ = [
+    "Incoming",
+    "check_document",
+    "check_optional",
+    "check_text",
+    "make_batch",
+    "sketch_text",
+]
+
+
+@dataclass
+class Incoming:
+    """A batch of documents; all columns have one length.
+
+    `texts` holds nulls for what cannot be read, `units` those of a callable segmenter;
+    `at` holds stamps and `extras` JSON. What is made of the texts is made when it is first
+    asked for, or ahead by `prepare`.
+    """
+
+    engine: Engine
+    ids: Sequence[str]
+    texts: pa.LargeStringArray
+    units: pa.LargeStringArray | None
+    titles: pa.LargeStringArray | None
+    at: Sequence[int]
+    sources: Sequence[str | None]
+    extras: Sequence[str | None]
+    #: What was found wrong on reading, and where the rows come from, `begin` rows further on.
+    problems: list[Problem] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    begin: int = 0
+    bytes_read: int = 0
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def part(self, begin: int, end: int | None = None) -> Incoming:
+        """Return some of the rows; problems and bytes stay with the first ones."""
+        rows = slice(begin, end)
+        return replace(
+            self,
+            ids=self.ids[rows],
+            texts=self.texts[rows],
+            units=None if self.units is None else self.units[rows],
+            titles=None if self.titles is None else self.titles[rows],
+            at=self.at[rows],
+            sources=self.sources[rows],
+            extras=self.extras[rows],
+            problems=[] if begin else self.problems,
+            begin=self.begin + begin,
+            bytes_read=0 if begin else self.bytes_read,
+        )
+
+    @cached_property
+    def corpus(self) -> _core.Corpus:
+        """Sketches and normalized texts."""
+        return self.engine.sketched(self.texts, self.titles, self.units)
+
+    @cached_property
+    def sketches(self) -> tuple[list[bytes], list[int], list[bytes]]:
+        """Identity, number of features (-1 if it cannot be read) and sketch of each document."""
+        corpus = self.corpus
+        return corpus.identities(), corpus.features().tolist(), corpus.sketches()
+
+    @cached_property
+    def packed(self) -> list[bytes | None]:
+        """Texts as they are stored; None where they are not."""
+        if self.engine.settings.store != "text":
+            return [None] * len(self)
+        pack = packer().compress
+        texts: list[Any] = self.texts.cast(pa.large_binary()).to_pylist()
+        return [None if text is None else pack(text) for text in texts]
+
+    def prepare(self) -> Incoming:
+        """Sketch and pack the texts now; return the batch."""
+        _ = self.sketches, self.packed
+        return self
+
+
+def check_text(text: Any, name: str) -> str:
+    """Return a text of a caller, if it is one that can be stored."""
+    return checked_text(check_string(text, name), name)
+
+
+def check_optional(text: Any, name: str) -> str | None:
+    """Return a title or source of a caller as it is stored, None for none."""
+    return None if text is None else plain_text(check_text(text, name))
+
+
+def check_document(document: NewDocument, zone: tzinfo = UTC) -> tuple[Any, ...]:
+    """Return the columns of a document of a caller, if all of them can be stored."""
+    if document.extra is not None and not isinstance(document.extra, dict):
+        raise bad("extra", "index.dict_or_none", document.extra)
+    try:
+        extra = json_of(document.extra)
+    except (TypeError, RecursionError) as error:
+        raise InputError(Message("index.extra_is_no_json", reason=str(error))) from None
+    at = document.at
+    return (
+        check_id(document.id),
+        check_text(document.text, "text"),
+        check_optional(document.title, "title"),
+        stamp(datetime.now(UTC) if at is None else check_time(at, "at", zone)),
+        check_optional(document.source, "source"),
+        extra,
+    )
+
+
+def make_batch(engine: Engine, documents: Sequence[tuple[Any, ...]]) -> Incoming:
+    """Return documents that `check_document` gave as a batch, whose problems have its rows."""
+    ids, given, titles, at, sources, extras = map(list, zip(*documents, strict=True))
+    # The record of a problem is the row that it is about, from 1.
+    batch = Batch(0, pa.array(given, pa.large_string()), ids, runs=[(0, "input", 1)])
+    recipe = engine.settings.recipe
+    texts, units, problems = readable(batch, recipe, compiled(recipe))
+    title_column = pa.array(titles, pa.large_string())
+    return Incoming(engine, ids, texts, units, title_column, at, sources, extras, problems)
+
+
+def sketch_text(engine: Engine, text: str, title: str | None) -> _core.Corpus:
+    """Return one text, sketched."""
+    batch = make_batch(engine, [("", text, title, 0, None, None)])
+    if batch.problems:
+        raise InputError(replace(batch.problems[0], record=None).message)
+    return batch.corpus

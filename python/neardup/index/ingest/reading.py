@@ -1,0 +1,291 @@
+"""Tables and files into an index: read, checked and sketched ahead of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup._engine.ingest import REMEMBERED, Progress, readable, with_first_lines
+from neardup._engine.messages import Message
+from neardup._engine.prefetch import ahead
+from neardup._engine.recipe_assets import compiled
+from neardup._engine.validation import bad, check_field, check_flag, check_string
+from neardup.exceptions import InputError
+from neardup.index.ingest.incoming import Incoming
+from neardup.index.ingest.transaction import add_batch, batch_size
+from neardup.index.results import Added, Match
+from neardup.index.values import (
+    NUL,
+    check_time,
+    check_zone,
+    id_fault,
+    json_of,
+    plain_text,
+    stamp,
+    time_fault,
+)
+from neardup.readers import Batch, Problem
+from neardup.readers.batch import place_of, show
+from neardup.readers.fields import DEFAULT_ID, as_id
+from neardup.writers.rows import removed_table
+
+if TYPE_CHECKING:
+    from neardup.index.engine import Engine
+
+__all__ = ["Fields", "add_source"]
+
+
+class Source(Protocol):
+    """What can be read a batch at a time."""
+
+    def batches(self, *, titles: bool | None = None) -> Iterator[Batch]:
+        """Read from the beginning."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Names of the fields of a document; None for a default or for none."""
+
+    text: str | None
+    id: str | None
+    title: str | None
+    at: str | None
+    source: str | None
+    more: tuple[str, ...]
+    #: The time zone of times that name none.
+    zone: tzinfo
+    #: Whether a document without an id of its own is refused.
+    needs_ids: bool = False
+
+    @classmethod
+    def checked(
+        cls,
+        text: Any,
+        id: Any,
+        title: Any,
+        at: Any,
+        source: Any,
+        extra: Any,
+        at_zone: Any,
+        *,
+        needs_ids: bool = False,
+    ) -> Fields:
+        """Return the fields, if they are names."""
+        if isinstance(extra, str) or not isinstance(extra, Sequence):
+            raise bad("extra", "index.list_of_fields", extra)
+        return cls(
+            check_field(text, "text"),
+            check_field(id, "id"),
+            check_field(title, "title"),
+            check_field(at, "at"),
+            check_field(source, "source"),
+            tuple(check_string(name, "extra") for name in extra),
+            check_zone(at_zone, "at_zone"),
+            needs_ids,
+        )
+
+    @property
+    def id_name(self) -> str:
+        """The field of the id."""
+        return self.id or DEFAULT_ID
+
+    def read(self) -> dict[str, Any]:
+        """Return the parameters of a reader."""
+        named = [name for name in (self.at, self.source) if name is not None]
+        ids = [self.id_name] if self.needs_ids else []
+        return {
+            "text_field": self.text,
+            "id_field": self.id,
+            "title_field": self.title,
+            "extra_fields": tuple(dict.fromkeys([*ids, *named, *self.more])),
+        }
+
+
+def add_source(
+    engine: Engine,
+    source: Source,
+    fields: Fields,
+    within: timedelta | None,
+    title_from_first_line: bool,
+    progress: Progress | None,
+) -> Added:
+    """Add all documents of a source, reading and sketching ahead of the store."""
+    check_flag(title_from_first_line, "title_from_first_line")
+    progress = progress or Progress()
+    keep: list[bool] = []
+    dropped: list[tuple[str, Match]] = []
+    new = already = problem_count = 0
+    problems: list[Problem] = []
+
+    def report(found: Sequence[Problem]) -> None:
+        nonlocal problem_count
+        for problem in found:
+            progress.problem(problem)
+        problem_count += len(found)
+        problems.extend(found[: REMEMBERED - len(problems)])
+
+    def prepared() -> Iterator[Incoming]:
+        size = batch_size(within)
+        for batch in source.batches(titles=True):
+            incoming = _incoming(engine, batch, fields, title_from_first_line)
+            for begin in range(0, max(len(incoming), 1), size):
+                yield incoming.part(begin, begin + size).prepare()
+
+    progress.stage("add", None)
+    # Closing ends the reading thread also where the loop is left by an error.
+    with closing(ahead(prepared())) as batches:
+        for batch in batches:
+            report(batch.problems)
+            refused = []
+            for row, decision in enumerate(add_batch(engine, batch, within)):
+                if decision is None or decision.problem is not None:
+                    keep.append(False)
+                    if decision is not None and decision.problem is not None:
+                        place = place_of(batch.runs, batch.begin + row)
+                        refused.append(Problem(*place, fields.id_name, decision.problem, None))
+                    continue
+                keep.append(decision.repeats is None)
+                new, already = new + decision.new, already + (not decision.new)
+                if decision.repeats is not None:
+                    dropped.append((decision.id, decision.repeats))
+            report(refused)
+            progress.advance(len(batch), batch.bytes_read)
+    removed = removed_table(
+        [id for id, _ in dropped],
+        [match.id for _, match in dropped],
+        [match.similarity for _, match in dropped],
+        [match.distance for _, match in dropped],
+        engine.rule.measure,
+    )
+    return Added(np.array(keep, np.bool_), removed, new, already, problem_count, problems)
+
+
+def _incoming(engine: Engine, batch: Batch, fields: Fields, first_lines: bool) -> Incoming:
+    """Return a batch of a reader; what cannot be stored has a null text and a problem."""
+    recipe = engine.settings.recipe
+    texts, units, problems = readable(batch, recipe, compiled(recipe))
+    titles = batch.titles
+    if first_lines:
+        titles = with_first_lines(titles, texts)
+    if titles is not None:
+        titles = pc.replace_substring(titles, pattern=NUL, replacement=plain_text(NUL))
+    check = _Check(batch)
+    check.ids(fields)
+    at = check.column(
+        fields.at,
+        lambda value: time_fault(value, fields.zone),
+        lambda value: stamp(check_time(value, "at", fields.zone)),
+    )
+    sources = check.column(fields.source, _text_fault, plain_text)
+    extras = check.extras(fields.more)
+    now = stamp(datetime.now(UTC))
+    return Incoming(
+        engine,
+        ids=["" if row in check.faults else id for row, id in enumerate(batch.ids)],
+        texts=check.without_faulty(texts),
+        units=units,
+        titles=titles,
+        at=[now if moment is None else moment for moment in at],
+        sources=sources,
+        extras=extras,
+        problems=problems + check.problems(),
+        runs=batch.runs,
+        bytes_read=batch.bytes_read,
+    )
+
+
+class _Check:
+    """A batch whose values are checked; a row that cannot be stored has a fault."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        #: By row the field, why it cannot be stored, and the value.
+        self.faults: dict[int, tuple[str, Message, Any]] = {}
+
+    def _refuse(self, row: int, field: str, reason: Message, found: Any) -> None:
+        """Take note of why a row cannot be stored; the first reason counts."""
+        self.faults.setdefault(row, (field, reason, found))
+
+    def ids(self, fields: Fields) -> None:
+        """Refuse ids that cannot be stored, and missing ones where they are needed."""
+        given = None
+        if fields.needs_ids:
+            given = self._batch.extra.get(fields.id_name)
+            if given is None:
+                raise InputError(Message("index.texts_without_ids", field=fields.id_name))
+        for row, id in enumerate(self._batch.ids):
+            if given is not None and as_id(given[row]) != id:
+                # The reader found none that it could take, and gave the position.
+                self._refuse(row, fields.id_name, Message("index.must_be_id"), given[row])
+                continue
+            fault = id_fault(id)
+            if fault is not None:
+                self._refuse(row, fields.id_name, fault, id)
+
+    def column(
+        self,
+        field: str | None,
+        fault_of: Callable[[Any], Message | None],
+        convert: Callable[[Any], Any],
+    ) -> list[Any]:
+        """Return a field's values as they are stored; None for no value or a faulty one."""
+        values: list[Any] = [None] * len(self._batch)
+        if field is None:
+            return values
+        for row, value in enumerate(self._batch.extra[field]):
+            if value is None:
+                continue
+            fault = fault_of(value)
+            if fault is None:
+                values[row] = convert(value)
+            else:
+                self._refuse(row, field, fault, value)
+        return values
+
+    def extras(self, fields: Sequence[str]) -> list[str | None]:
+        """Return further fields as JSON."""
+        found: list[str | None] = [None] * len(self._batch)
+        for row in range(len(found) if fields else 0):
+            values = ((name, self._batch.extra[name][row]) for name in fields)
+            try:
+                found[row] = json_of({name: value for name, value in values if value is not None})
+            except (TypeError, RecursionError) as error:
+                reason = Message("index.must_be_json", reason=str(error))
+                self._refuse(row, fields[0], reason, None)
+        return found
+
+    def without_faulty(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
+        """Return texts with null for the refused rows."""
+        if not self.faults:
+            return texts
+        mask = pa.array([row in self.faults for row in range(len(texts))])
+        found: Any = pc.if_else(mask, pa.scalar(None, pa.large_string()), texts)
+        return found  # type: ignore[no-any-return]
+
+    def problems(self) -> list[Problem]:
+        """Return the reasons, in the order of the rows."""
+        return [
+            Problem(
+                *place_of(self._batch.runs, row),
+                field,
+                reason,
+                None if found is None else show(found),
+            )
+            for row, (field, reason, found) in sorted(self.faults.items())
+        ]
+
+
+def _text_fault(value: Any) -> Message | None:
+    try:
+        plain_text(value)
+    except UnicodeEncodeError:
+        return Message("index.must_be_unicode_text")
+    return None

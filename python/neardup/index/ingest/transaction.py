@@ -1,0 +1,171 @@
+"""One batch, decided and stored: all of it or nothing."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from neardup import _core
+from neardup._engine.messages import Message
+from neardup.index.background import next_count, recount
+from neardup.index.results import Decision, Match
+from neardup.index.values import DROPPED, FREED, IDENTICAL, KEPT, SIMILAR, earlier
+from neardup.readers.batch import show
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import RowMapping
+
+    from neardup.index.decide import Verdicts
+    from neardup.index.engine import Engine
+    from neardup.index.ingest.incoming import Incoming
+    from neardup.index.store.session import Session
+
+__all__ = ["BATCH", "add_batch", "batch_size", "write"]
+
+
+#: Documents that one transaction adds, at most.
+BATCH = _core.MAX_BATCH
+
+
+def batch_size(within: timedelta | None) -> int:
+    """Return how many documents one transaction adds at most."""
+    # A window ends at the arrival of each document.
+    return BATCH if within is None else 1
+
+
+def add_batch(
+    engine: Engine, batch: Incoming, within: timedelta | None = None
+) -> list[Decision | None]:
+    """Decide and store at most `batch_size` documents, in order.
+
+    Returns
+    -------
+    list of Decision or None
+        What became of each document; None for one that cannot be read. `problem` is why
+        one that can be read was not stored.
+
+    Notes
+    -----
+    One transaction, or several where the background is counted again in between.
+    """
+    decisions: list[Decision | None] = []
+    while len(decisions) < len(batch):
+        rest = batch.part(len(decisions)) if decisions else batch
+        decisions += _add_first(engine, rest, within)
+    return decisions
+
+
+def _add_first(engine: Engine, batch: Incoming, within: timedelta | None) -> list[Decision | None]:
+    """Decide and store the documents up to the next count of the background."""
+    batch.prepare()
+    not_before = None if within is None else earlier(batch.at[0], within)
+    with engine.writing() as session:
+        counters = session.counters()
+        stored = session.by_ids(batch.ids)
+        new, there, refused = _sort(batch, stored)
+        rows, end, is_due = _until_count(engine, counters, new, len(batch))
+        # Those that are there and not refused are freed ones.
+        freed = [row for row in rows if batch.ids[row] in stored]
+        decider = engine.decider(session, counters["background"])
+        verdicts = decider.decide(session, batch, rows, counters["next"], not_before=not_before)
+        session.delete([stored[batch.ids[row]]["number"] for row in freed])
+        write(session, batch, rows, counters["next"], verdicts)
+        session.add_to_counters({"arrived": len(rows) - len(freed), "freed": -len(freed)})
+        session.log("reconsidered", [(None, batch.ids[row], {}) for row in freed])
+        if is_due:
+            recount(session, engine.settings, workers=engine.workers)
+        matches = dict(zip(rows, verdicts.matches, strict=True))
+        known = session.matches(list(there.values()), engine.rule.measure)
+    decided_row = {batch.ids[row]: row for row in rows}
+    decisions: list[Decision | None] = []
+    for row, id in enumerate(batch.ids[:end]):
+        if row in refused:
+            reason = refused[row]
+            decisions.append(None if reason is None else Decision(id, False, None, reason))
+            continue
+        match = known[there[row]["number"]] if row in there else matches[decided_row[id]]
+        decisions.append(Decision(id, row in matches, match, None))
+    return decisions
+
+
+def _sort(
+    batch: Incoming, stored: Mapping[str, RowMapping]
+) -> tuple[list[int], dict[int, RowMapping], dict[int, Message | None]]:
+    """Return the rows to decide, the stored documents of others, and why others are refused.
+
+    A row that repeats id and text of another in the batch is in none of them. The reason for a
+    row that cannot be read is None.
+    """
+    identities, features, _ = batch.sketches
+    new: list[int] = []
+    there: dict[int, RowMapping] = {}
+    refused: dict[int, Message | None] = {}
+    new_row: dict[str, int] = {}
+    for row, id in enumerate(batch.ids):
+        if features[row] < 0:
+            refused[row] = None
+            continue
+        found = stored.get(id)
+        earlier_row = new_row.get(id)
+        known = None if found is None else found["identity"]
+        if earlier_row is not None:
+            known = identities[earlier_row]
+        if known is not None and known != identities[row]:
+            refused[row] = Message("index.id_is_taken", id=show(id))
+        elif earlier_row is None and (found is None or found["state"] == FREED):
+            new_row[id] = row
+            new.append(row)
+        elif earlier_row is None and found is not None:
+            there[row] = found
+    return new, there, refused
+
+
+def _until_count(
+    engine: Engine, counters: Mapping[str, int], new: list[int], size: int
+) -> tuple[list[int], int, bool]:
+    """Return the new rows before the next count of the background, their end, and if it is due."""
+    if engine.settings.background != "own" or not new:
+        return new, size, False
+    # An export that was edited may be past the moment: then it is due with the next document.
+    left = max(1, next_count(counters["counted_at"]) - counters["arrived"])
+    if len(new) < left:
+        return new, size, False
+    rows = new[:left]
+    return rows, rows[-1] + 1, True
+
+
+def write(
+    session: Session, batch: Incoming, rows: Sequence[int], first: int, verdicts: Verdicts
+) -> None:
+    """Store some rows of a batch with the numbers from `first` on."""
+    identities, features, sketches = batch.sketches
+    matches = verdicts.matches
+    titles: list[Any] = [None] * len(batch) if batch.titles is None else batch.titles.to_pylist()
+    columns: dict[str, Sequence[Any]] = {
+        "number": range(first, first + len(rows)),
+        "id": [batch.ids[row] for row in rows],
+        "state": [KEPT if match is None else DROPPED for match in matches],
+        "at": [batch.at[row] for row in rows],
+        "source": [batch.sources[row] for row in rows],
+        "title": [titles[row] for row in rows],
+        "extra": [batch.extras[row] for row in rows],
+        "identity": [identities[row] for row in rows],
+        "features": [features[row] for row in rows],
+        "sketch": [sketches[row] for row in rows],
+        "kept_number": verdicts.kept_numbers,
+        "similarity": [None if match is None else match.similarity for match in matches],
+        "distance": [None if match is None else match.distance for match in matches],
+        "reason": [_reason(match) for match in matches],
+    }
+    session.delete_postings(verdicts.replaced)
+    session.insert(columns, [batch.packed[row] for row in rows], verdicts.postings)
+    kept = matches.count(None)
+    session.add_to_counters({"next": len(rows), "kept": kept, "dropped": len(rows) - kept})
+
+
+def _reason(match: Match | None) -> int | None:
+    if match is None:
+        return None
+    return IDENTICAL if match.identical else SIMILAR

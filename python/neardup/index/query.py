@@ -1,0 +1,322 @@
+"""The methods of `Index` that ask and change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from neardup._engine.messages import Message
+from neardup._engine.text_inputs import checked_text
+from neardup._engine.validation import bad, check_flag, check_string, check_whole
+from neardup.index.results import Cluster, Document, Event, Explanation, Match, Stats
+from neardup.index.store.rows import damaged, extra_of, is_stamp, sound_event
+from neardup.index.values import (
+    KEPT,
+    STATES,
+    check_span,
+    check_time,
+    earlier,
+    moment,
+    plain_text,
+    stamp,
+)
+
+if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
+
+    from neardup.index.engine import Engine
+    from neardup.index.store.session import Session
+
+T = TypeVar("T")
+
+__all__ = ["Query"]
+
+
+class Query:
+    """Methods of :class:`neardup.Index`."""
+
+    _engine: Engine
+
+    def query(
+        self,
+        text: str,
+        k: int = 10,
+        *,
+        title: str | None = None,
+        at: datetime | str | None = None,
+        within: timedelta | str | None = None,
+    ) -> list[Match]:
+        """Return the kept documents that a text repeats; nothing is stored.
+
+        Parameters
+        ----------
+        text : str
+        k : int, default=10
+            The most answers; at least 1.
+        title : str or None, default=None
+            For recipes that weigh titles.
+        at : datetime, str or None, default=None
+            The moment that `within` ends at, now by default.
+        within : timedelta, str or None, default=None
+            Documents that arrived longer than this before `at` are not looked at.
+
+        Returns
+        -------
+        list of Match
+            The most similar first; of two that tie, the earlier.
+
+        Examples
+        --------
+        >>> import neardup, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with neardup.Index(f"{folder.name}/news.db") as index:
+        ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
+        ...     found = index.query("The council will open the new bridge on Sunday evening.")
+        ...     [match.id for match in found]
+        ['a1']
+        >>> folder.cleanup()
+        """
+        from neardup.index.ingest.incoming import check_optional, check_text, sketch_text
+
+        engine = self._engine
+        check_text(text, "text")
+        check_whole(k, "k", 1)
+        title = check_optional(title, "title")
+        until = datetime.now(UTC) if at is None else check_time(at, "at")
+        not_before = None
+        if within is not None:
+            not_before = earlier(stamp(until), check_span(within, "within"))
+        corpus = sketch_text(engine, text, title)
+        with engine.reading() as session:
+            context = engine.decider(session).context(session, corpus, not_before=not_before)
+            found = context.keeper.similar(corpus, 0)
+        measure = engine.rule.measure
+        return [
+            Match(context.stored[at - 1]["id"], similarity, measure, distance, identical)
+            for at, similarity, distance, identical in found[:k]
+        ]
+
+    def get(self, id: str) -> Document | None:
+        """Return a document as it is stored, None if it is not there.
+
+        Parameters
+        ----------
+        id : str
+        """
+        return self.get_many([check_string(id, "id")]).get(id)
+
+    def get_many(self, ids: Sequence[str], *, texts: bool = True) -> dict[str, Document]:
+        """Return documents as they are stored, by id.
+
+        Parameters
+        ----------
+        ids : sequence of str
+        texts : bool, default=True
+            Whether texts are fetched; else they are None.
+
+        Returns
+        -------
+        dict of str to Document
+            In the order of `ids`, without those that are not there.
+        """
+        if isinstance(ids, str) or not isinstance(ids, Sequence):
+            raise bad("ids", "index.list_of_text", ids)
+        wanted = [check_string(id, "ids") for id in ids]
+        check_flag(texts, "texts")
+        with self._engine.reading() as session:
+            rows = list(session.by_ids(wanted).values())
+            found = _documents(self._engine, session, rows, texts=texts)
+        by_id = {one.id: one for one in found}
+        return {id: by_id[id] for id in wanted if id in by_id}
+
+    def explain(self, id: str) -> Explanation | None:
+        """Return why a document is kept or dropped, and what happened to it since.
+
+        Parameters
+        ----------
+        id : str
+
+        Returns
+        -------
+        Explanation or None
+            None if nothing is known of such a document.
+        """
+        engine = self._engine
+        check_string(id, "id")
+        with engine.reading() as session:
+            row = session.by_ids([id]).get(id)
+            events = tuple(_event(event, session.location) for event in session.events_of(id))
+            if row is None and not events:
+                return None
+            rows = [] if row is None else [row]
+            documents = _documents(engine, session, rows, texts=True)
+            dropped = _dropped(engine, session, rows)
+            return Explanation(
+                document=documents[0] if documents else None,
+                measure=engine.rule.measure,
+                threshold=engine.rule.threshold,
+                dropped=next(iter(dropped.values()), ()),
+                events=events,
+            )
+
+    def clusters(self, *, search: str | None = None, after: int = 0) -> Iterator[Cluster]:
+        """Give the kept documents for which others were dropped, by arrival.
+
+        Parameters
+        ----------
+        search : str or None, default=None
+            Only clusters in which the id or the title of a document contains this text;
+            upper and lower case of ASCII letters are one.
+        after : int, default=0
+            Only those behind the cluster with this `number`.
+
+        Yields
+        ------
+        Cluster
+            Documents that arrive or go meanwhile may be missing or not.
+
+        Notes
+        -----
+        A search reads all documents in the worst case.
+        """
+        if search is not None:
+            search = plain_text(checked_text(check_string(search, "search"), "search"))
+        check_whole(after, "after", 0)
+
+        def read(session: Session, rows: Sequence[RowMapping]) -> list[Cluster]:
+            dropped = _dropped(self._engine, session, rows)
+            return [Cluster(row["id"], dropped[row["number"]], row["number"]) for row in rows]
+
+        wanted = {"state": KEPT, "clusters_only": True, "search": search}
+        return _paged(self._engine, read, after=after, **wanted)
+
+    def documents(self, state: str | None = None) -> Iterator[Document]:
+        """Give all documents, by arrival.
+
+        Parameters
+        ----------
+        state : {"kept", "dropped", "freed"} or None, default=None
+            Only those.
+
+        Yields
+        ------
+        Document
+        """
+        if state is not None and state not in STATES:
+            raise bad("state", "index.choice_or_none", state, choices=", ".join(STATES))
+        wanted = None if state is None else STATES.index(state)
+
+        def read(session: Session, rows: Sequence[RowMapping]) -> list[Document]:
+            return _documents(self._engine, session, rows, texts=True)
+
+        return _paged(self._engine, read, state=wanted, with_texts=True)
+
+    def stats(self) -> Stats:
+        """Return sizes and settings."""
+        engine = self._engine
+        settings, rule = engine.settings, engine.rule
+        with engine.reading() as session:
+            counters, meta = session.counters(), session.meta()
+            first, last = session.arrivals()
+            for at in (first, last):
+                if at is not None and not is_stamp(at):
+                    row, must = Message("index.row_some_document"), Message("index.stamp")
+                    raise damaged(engine.location, row, "at", must, at)
+            created = _created(meta, engine.location)
+            background = engine.decider(session, counters["background"]).background
+        kept, dropped, freed = (counters[name] for name in STATES)
+        return Stats(
+            location=engine.location,
+            documents=kept + dropped + freed,
+            kept=kept,
+            dropped=dropped,
+            freed=freed,
+            bytes=engine.database.size(),
+            recipe_id=settings.recipe.id,
+            measure=rule.measure,
+            threshold=rule.threshold,
+            max_distance=rule.max_distance,
+            store=settings.store,
+            scheme=rule.scheme,
+            background=settings.background,
+            background_texts=0 if background is None else background.counts()[0],
+            first=None if first is None else moment(first),
+            last=None if last is None else moment(last),
+            created=created,
+        )
+
+    def __len__(self) -> int:
+        """Return the number of documents, kept or not."""
+        with self._engine.reading() as session:
+            counters = session.counters()
+        return counters["kept"] + counters["dropped"] + counters["freed"]
+
+    def __contains__(self, id: object) -> bool:
+        """Return whether a document with this id is there, kept or not."""
+        if not isinstance(id, str):
+            return False
+        with self._engine.reading() as session:
+            return bool(session.by_ids([id]))
+
+
+def _documents(
+    engine: Engine, session: Session, rows: Sequence[RowMapping], *, texts: bool
+) -> list[Document]:
+    repeats = session.matches(rows, engine.rule.measure)
+    return [
+        Document(
+            id=row["id"],
+            text=session.text(row) if texts else None,
+            title=row["title"],
+            source=row["source"],
+            at=moment(row["at"]),
+            extra=extra_of(row, session.location),
+            state=STATES[row["state"]],
+            repeats=repeats[row["number"]],
+        )
+        for row in rows
+    ]
+
+
+def _event(row: RowMapping, location: str) -> Event:
+    row, details = sound_event(row, location)
+    return Event(moment(row["at"]), row["action"], row["id"], details)
+
+
+def _dropped(
+    engine: Engine, session: Session, kept: Sequence[RowMapping]
+) -> dict[int, tuple[tuple[str, Match], ...]]:
+    """Return those that were dropped for kept documents, by their numbers."""
+    ids = {row["number"]: row["id"] for row in kept}
+    found: dict[int, list[tuple[str, Match]]] = {number: [] for number in ids}
+    for number, id, match in session.dropped_for(ids, engine.rule.measure):
+        found[number].append((id, match))
+    return {number: tuple(dropped) for number, dropped in found.items()}
+
+
+def _paged(
+    engine: Engine,
+    read: Callable[[Session, Sequence[RowMapping]], list[T]],
+    *,
+    after: int = 0,
+    **which: Any,
+) -> Iterator[T]:
+    """Give what is read page by page, each as the index is at that moment."""
+    while True:
+        with engine.reading() as session:
+            rows = session.page(after, **which)
+            found = read(session, rows)
+        if not rows:
+            return
+        after = rows[-1]["number"]
+        yield from found
+
+
+def _created(meta: dict[str, str], location: str) -> datetime:
+    found = meta.get("created")
+    try:
+        return datetime.fromisoformat(str(found))
+    except ValueError as error:
+        row, must = Message("index.row_created"), Message("index.stored_time")
+        raise damaged(location, row, "value", must, found) from error

@@ -1,0 +1,261 @@
+"""The methods of `Index` that take documents out, and decide again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+from neardup._engine.messages import Message
+from neardup._engine.validation import bad, check_string
+from neardup.exceptions import InputError
+from neardup.index.results import Match, Removed
+from neardup.index.values import FREED, KEPT, STATES, check_span, check_time, earlier, stamp
+
+if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
+
+    from neardup.index.engine import Engine
+    from neardup.index.ingest.incoming import Incoming
+    from neardup.index.store.session import Session
+
+__all__ = ["Retention"]
+
+#: Documents that one transaction removes, and decides again: those with their texts.
+_TOGETHER, _WITH_TEXTS = 500, 100
+
+#: Ids that a result lists.
+_LISTED = 10_000
+
+
+class Retention:
+    """Methods of :class:`neardup.Index`."""
+
+    _engine: Engine
+
+    def remove(self, id: str) -> Removed:
+        """Remove a document.
+
+        Parameters
+        ----------
+        id : str
+
+        Returns
+        -------
+        Removed
+            ``freed`` lists those that were dropped for it. They stay dropped until
+            :meth:`reconsider`.
+
+        Raises
+        ------
+        InputError
+            If it is not there.
+        """
+        check_string(id, "id")
+        with self._engine.writing() as session:
+            row = session.by_ids([id]).get(id)
+            if row is None:
+                raise self._refusal("index.no_such_document", id)
+            freed = _take_out(self._engine, session, [row], "removed")
+        return _removed(1, freed)
+
+    def _refusal(self, code: str, id: str) -> InputError:
+        from neardup.readers.batch import show
+
+        return InputError(Message(code, location=self._engine.location, id=show(id)))
+
+    def keep(self, id: str) -> None:
+        """Keep a document that was dropped, whatever it repeats.
+
+        Undoes a removal: from now on others may be dropped for this document. What
+        happened is in :meth:`explain`.
+
+        Parameters
+        ----------
+        id : str
+
+        Raises
+        ------
+        InputError
+            If there is no such document, or it is kept already.
+        IndexUnavailableError
+            If the index cannot be written.
+
+        Examples
+        --------
+        >>> import neardup, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with neardup.Index(f"{folder.name}/news.db") as index:
+        ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
+        ...     _ = index.add("a2", "The council will open the new bridge on Sunday morning!")
+        ...     index.keep("a2")
+        ...     index.get("a2").state
+        'kept'
+        >>> folder.cleanup()
+        """
+        from neardup.index.ingest.transaction import write
+
+        engine = self._engine
+        check_string(id, "id")
+        with engine.writing() as session:
+            row = session.by_ids([id]).get(id)
+            if row is None:
+                raise self._refusal("index.no_such_id", id)
+            if row["state"] == KEPT:
+                raise self._refusal("index.is_kept_already", id)
+            repeats = session.matches([row], engine.rule.measure)[row["number"]]
+            batch = _stored_batch(engine, session, session.not_kept([row["number"]]))
+            counters = session.counters()
+            verdicts = engine.decider(session, counters["background"]).keep(batch, counters["next"])
+            session.delete([row["number"]])
+            write(session, batch, [0], counters["next"], verdicts)
+            was_freed = row["state"] == FREED
+            session.add_to_counters({"freed": -was_freed, "dropped": was_freed - 1})
+            details = {} if repeats is None else {"repeats": repeats.id}
+            session.log("kept", [(None, id, details)])
+
+    def reconsider(self, ids: Sequence[str] | None = None) -> list[tuple[str, Match | None]]:
+        """Decide documents again, by what is known to be common now.
+
+        Parameters
+        ----------
+        ids : sequence of str or None, default=None
+            Dropped or freed documents; ids of kept ones and of none are passed over.
+            None means all freed ones: those dropped for a document that is gone.
+
+        Returns
+        -------
+        list of (str, Match or None)
+            In the order of arrival, each as if it came now; None for those that are
+            kept.
+        """
+        from neardup.index.ingest.transaction import write
+
+        if ids is not None:
+            if isinstance(ids, str) or not isinstance(ids, Sequence):
+                raise bad("ids", "index.list_of_ids", ids)
+            ids = [check_string(id, "ids") for id in ids]
+        engine = self._engine
+        decided: list[tuple[str, Match | None]] = []
+        with engine.reading() as session:
+            numbers = session.numbers_not_kept(ids)
+        for begin in range(0, len(numbers), _WITH_TEXTS):
+            with engine.writing() as session:
+                # Without those that somebody else has decided or removed meanwhile.
+                rows = session.not_kept(numbers[begin : begin + _WITH_TEXTS])
+                batch = _stored_batch(engine, session, rows)
+                session.delete([row["number"] for row in rows])
+                counters = session.counters()
+                decider, first = engine.decider(session, counters["background"]), counters["next"]
+                verdicts = decider.decide(session, batch, range(len(rows)), first)
+                write(session, batch, range(len(rows)), first, verdicts)
+                freed = sum(row["state"] == FREED for row in rows)
+                session.add_to_counters({"freed": -freed, "dropped": freed - len(rows)})
+                some = list(zip(batch.ids, verdicts.matches, strict=True))
+                happened: list[tuple[None, str, dict[str, Any]]] = [
+                    (None, id, {} if match is None else {"repeats": match.id}) for id, match in some
+                ]
+                session.log("reconsidered", happened)
+            decided += some
+        return decided
+
+    def expire(
+        self,
+        *,
+        before: datetime | str | None = None,
+        older_than: timedelta | str | None = None,
+    ) -> Removed:
+        """Remove all documents that arrived before a moment.
+
+        Parameters
+        ----------
+        before : datetime, str or None, default=None
+            The moment, exclusive.
+        older_than : timedelta, str or None, default=None
+            The same as a span before now, such as ``90d``. One of the two is needed.
+
+        Returns
+        -------
+        Removed
+        """
+        if before is None and older_than is None:
+            raise bad("before", "index.before_or_older_than", before)
+        if before is not None and older_than is not None:
+            raise bad("before", "index.not_with_older_than", before)
+        if before is not None:
+            until = stamp(check_time(before, "before"))
+        else:
+            until = earlier(stamp(datetime.now(UTC)), check_span(older_than, "older_than"))
+        removed = 0
+        freed: list[str] = []
+        while True:
+            with self._engine.writing() as session:
+                rows = session.arrived_before(until, _TOGETHER)
+                if not rows:
+                    break
+                freed += _take_out(self._engine, session, rows, "expired")
+                removed += len(rows)
+        if freed:
+            # What was freed early on may have expired later.
+            with self._engine.reading() as session:
+                there = {id for id, row in session.by_ids(freed).items() if row["state"] == FREED}
+            freed = [id for id in freed if id in there]
+        return _removed(removed, freed)
+
+
+def _removed(count: int, freed: Sequence[str]) -> Removed:
+    return Removed(count, tuple(freed[:_LISTED]), len(freed))
+
+
+def _take_out(
+    engine: Engine,
+    session: Session,
+    rows: Sequence[RowMapping],
+    action: Literal["removed", "expired"],
+) -> list[str]:
+    """Remove documents, and return the ids of those freed by it."""
+    kept = [row for row in rows if row["state"] == KEPT]
+    decider = engine.decider(session)
+    # All keys that they may be filed under, whatever was frequent then.
+    postings: dict[str, list[int]] = {"key": [], "number": []}
+    if kept and decider.filing.has_keys():
+        for row, keys in zip(kept, decider.keys_of(engine.restored(kept)), strict=True):
+            postings["key"] += keys
+            postings["number"] += [row["number"]] * len(keys)
+    ids = {row["number"]: row["id"] for row in rows}
+    freed = [one for one in session.free([row["number"] for row in kept]) if one[0] not in ids]
+    session.delete(list(ids))
+    session.delete_postings(postings)
+    if action == "removed":
+        session.log(action, [(number, id, {}) for number, id in ids.items()])
+    else:
+        session.log(action, [(None, None, {"documents": len(rows)})])
+    because = [(number, id, {"repeated": ids[of], "which": action}) for number, id, of in freed]
+    session.log("freed", because)
+    changes = {name: -sum(row["state"] == at for row in rows) for at, name in enumerate(STATES)}
+    # Those freed and taken out at once were counted as dropped.
+    changes["dropped"] -= len(freed)
+    changes["freed"] += len(freed)
+    session.add_to_counters(changes)
+    return [id for _, id, _ in freed]
+
+
+def _stored_batch(engine: Engine, session: Session, rows: Sequence[RowMapping]) -> Incoming:
+    """Return stored documents as if they came in, with the sketches that they have."""
+    import pyarrow as pa
+
+    from neardup.index.ingest.incoming import Incoming
+
+    batch = Incoming(
+        engine,
+        ids=[row["id"] for row in rows],
+        texts=pa.array([session.text(row) for row in rows], pa.large_string()),
+        units=None,
+        titles=pa.array([row["title"] for row in rows], pa.large_string()),
+        at=[row["at"] for row in rows],
+        sources=[row["source"] for row in rows],
+        extras=[row["extra"] for row in rows],
+    )
+    batch.corpus = engine.restored(rows, batch.texts)
+    batch.packed = [row["text"] for row in rows]
+    return batch

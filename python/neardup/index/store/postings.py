@@ -1,0 +1,133 @@
+"""Postings: under which keys kept documents are filed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlalchemy import bindparam, delete, select
+
+from neardup._engine.messages import Message
+from neardup.exceptions import IndexFormatError
+from neardup.index.schema import keys, recent_keys
+from neardup.index.store.bulk import insert_rows, run_compiled
+from neardup.index.store.counters import FILED, RECENT, CounterStatements
+from neardup.index.store.rows import damaged, remedy
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["PostingStatements", "Postings", "signed"]
+
+#: How many postings the table of recent keys holds at most.
+#:
+#: Keys are random numbers. Each that is written into a large table costs a page of it, in
+#: SQLite's log and again in the file. So new ones go into a small table, and from there
+#: all at once and in order into the large one: a quarter of the writing, at a million
+#: documents. PostgreSQL gains nothing, since readers would have to wait for that.
+MOST_RECENT = 500_000
+
+
+def signed(key: int) -> int:
+    """Return a key of 64 bits without a sign as the number of the same bits that is stored."""
+    return key - (key >> 63 << 64)
+
+
+@dataclass(frozen=True)
+class Postings:
+    """Rows of the table of keys, by column; keys are signed, as they are stored."""
+
+    keys: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    shares: NDArray[np.int64]
+
+
+class PostingStatements(CounterStatements):
+    """Statements on `keys` and `recent_keys`."""
+
+    def postings(self, looked_up: NDArray[np.uint64]) -> Postings:
+        """Return the postings of some keys."""
+        return Postings(*self._postings(self._compiled.postings, looked_up, 3))
+
+    def postings_since(
+        self, looked_up: NDArray[np.uint64], not_before: int
+    ) -> tuple[Postings, Postings]:
+        """Return the postings of documents that arrived since a moment, and the older ones."""
+        *columns, at = self._postings(self._compiled.dated_postings, looked_up, 4)
+        is_since = at >= not_before
+        return (
+            Postings(*(column[is_since] for column in columns)),
+            Postings(*(column[~is_since] for column in columns)),
+        )
+
+    def _postings(
+        self, statement: str, looked_up: NDArray[np.uint64], width: int
+    ) -> list[NDArray[np.int64]]:
+        result = run_compiled(self.connection, statement, looked_up.view(np.int64).tolist())
+        # Some ten thousand rows: the driver's own tuples, without names.
+        rows = result.cursor.fetchall() if result.cursor is not None else []
+        result.close()
+        try:
+            flat = np.fromiter(chain.from_iterable(rows), np.int64, width * len(rows))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise self._posting_fault(rows) from error
+        shares = flat[2::width]
+        if len(shares) and not 0 <= shares.min() <= shares.max() < 1 << 16:
+            raise self._posting_fault(rows)
+        return [np.ascontiguousarray(column) for column in flat.reshape(-1, width).T]
+
+    def check_postings(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Raise if one of some postings is damaged."""
+        for row in rows:
+            if not all(isinstance(value, int) for value in row) or not 0 <= row[2] < 1 << 16:
+                raise self._posting_fault([row])
+
+    def _posting_fault(self, rows: Sequence[Sequence[Any]]) -> IndexFormatError:
+        for key, number, share, *at in rows:
+            for name, value in (("key", key), ("number", number), *(("at", one) for one in at)):
+                if not isinstance(value, int):
+                    row = Message("index.row_key", number=f"{number!r:.40}")
+                    return damaged(self.location, row, name, Message("index.whole"), value)
+            if not isinstance(share, int) or not 0 <= share < 1 << 16:
+                row = Message("index.row_key", number=number)
+                return damaged(self.location, row, "share", Message("index.share"), share)
+        return IndexFormatError(
+            Message("index.keys_are_damaged", location=self.location, remedy=remedy(self.location))
+        )
+
+    def add_postings(self, postings: Mapping[str, Sequence[int]]) -> None:
+        """Store postings, given by the columns of the table; after a look at the counters."""
+        change = len(postings["key"])
+        self.add_to_counters({FILED: change})
+        if self.dialect != "sqlite":
+            insert_rows(self.connection, keys, postings)
+            return
+        insert_rows(self.connection, recent_keys, postings)
+        if self._recent + change >= MOST_RECENT:
+            ordered = select(recent_keys).order_by(recent_keys.c.key, recent_keys.c.number)
+            names = list(recent_keys.c)
+            self.connection.execute(keys.insert().from_select(names, ordered))
+            self.connection.execute(delete(recent_keys))
+            change = -self._recent
+        self.add_to_counters({RECENT: change})
+
+    def delete_postings(self, postings: Mapping[str, Sequence[int]]) -> None:
+        """Delete postings given by ``key`` and ``number``."""
+        if not postings["key"]:
+            return
+        pairs = zip(postings["key"], postings["number"], strict=True)
+        rows = [{"key_": key, "number_": number} for key, number in pairs]
+        for table in (keys, recent_keys) if self.dialect == "sqlite" else (keys,):
+            statement = delete(table).where(
+                table.c.key == bindparam("key_"), table.c.number == bindparam("number_")
+            )
+            self.add_to_counters({FILED: -self.connection.execute(statement, rows).rowcount})
+
+    def delete_postings_of(self, numbers: Sequence[int]) -> None:
+        """Delete all postings of some documents; it reads the whole tables."""
+        for table in (keys, recent_keys):
+            gone = self.run(delete(table).where(self.is_one_of(table.c.number)), numbers).rowcount
+            self.add_to_counters({FILED: -gone})

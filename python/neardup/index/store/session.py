@@ -1,0 +1,65 @@
+"""One transaction with all statements of an index.
+
+A `Session` knows the tables and nothing of how decisions are made. Numbers of documents
+ascend in the order in which they were decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import delete
+from sqlalchemy.exc import IntegrityError
+
+from neardup._engine.messages import Message
+from neardup.exceptions import IndexFormatError
+from neardup.index.schema import documents, passages, texts
+from neardup.index.store.bulk import insert_rows
+from neardup.index.store.documents import DocumentStatements
+from neardup.index.store.log import LogStatements
+from neardup.index.store.postings import PostingStatements
+from neardup.index.store.rows import remedy
+
+__all__ = ["Session"]
+
+
+class Session(DocumentStatements, PostingStatements, LogStatements):
+    """The statements of one transaction."""
+
+    def insert(
+        self,
+        columns: Mapping[str, Sequence[Any]],
+        packed: Sequence[bytes | None],
+        postings: Mapping[str, Sequence[int]],
+    ) -> None:
+        """Store documents by the columns of their table, their packed texts, and postings."""
+        there = [
+            (number, text)
+            for number, text in zip(columns["number"], packed, strict=True)
+            if text is not None
+        ]
+        stored_texts: dict[str, Sequence[Any]] = {
+            "number": [number for number, _ in there],
+            "text": [text for _, text in there],
+        }
+        try:
+            insert_rows(self.connection, documents, columns)
+            insert_rows(self.connection, texts, stored_texts)
+            self.add_postings(postings)
+        except IntegrityError as error:
+            words = str(error.orig).partition("\n")[0]
+            raise IndexFormatError(
+                Message(
+                    "index.new_is_there",
+                    location=self.location,
+                    reason=words,
+                    remedy=remedy(self.location),
+                )
+            ) from error
+
+    def delete(self, numbers: Sequence[int]) -> None:
+        """Delete documents with all but their postings."""
+        if numbers:
+            for table in (documents, texts, passages):
+                self.run(delete(table).where(self.is_one_of(table.c.number)), numbers)
