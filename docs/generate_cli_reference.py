@@ -35,7 +35,8 @@ standard error, each line with the prefix `neardup:`.
 | exit code | meaning |
 |---|---|
 | 0 | success; also if the reader of the output closes the pipe |
-| 1 | success, and duplicates were found (only with `--fail-on-duplicates`), or a paper exceeds `--fail-above` |
+| 1 | success, and duplicates were found (only with `--fail-on-duplicates`),\
+ or a paper exceeds `--fail-above` |
 | 2 | an error, or at least one problem in the input |
 | 130 | interrupted by Ctrl-C (SIGINT); 143 by SIGTERM, 129 by SIGHUP |
 
