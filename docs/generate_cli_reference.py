@@ -2,9 +2,9 @@
 
 Usage: python docs/generate_cli_reference.py [--check]
 
-``--check`` writes nothing; it exits with 1 if the page is not what the program
-says today. Help texts are written once, in ``neardup/cli``, so a command or an
-option without one is an error here.
+``--check`` writes nothing; it exits with 1 if the page is out of date. Help texts
+are written once, in ``neardup/cli``; a command or an option without one is an
+error.
 """
 
 from __future__ import annotations
@@ -27,19 +27,20 @@ _WORDS = {int: "NUMBER", float: "NUMBER", str: "TEXT", Path: "FILE"}
 _HEAD = """\
 # Command-line reference
 
-Made from the program by `docs/generate_cli_reference.py`; do not edit.
+Generated from the program by `docs/generate_cli_reference.py`; do not edit.
 
 Results go to standard output or to the named files. Everything else goes to
 standard error, each line with the prefix `neardup:`.
 
 | exit code | meaning |
 |---|---|
-| 0 | done; also when whoever reads the output closes the pipe |
-| 1 | done, and duplicates were found; only with `--fail-on-duplicates` |
-| 2 | something went wrong, also if only in part |
+| 0 | success; also if the reader of the output closes the pipe |
+| 1 | success, and duplicates were found (only with `--fail-on-duplicates`),\
+ or a paper exceeds `--fail-above` |
+| 2 | an error, or at least one problem in the input |
 | 130 | interrupted by Ctrl-C (SIGINT); 143 by SIGTERM, 129 by SIGHUP |
 
-What each bad input does is on the page [errors](errors.md).
+All errors and problems are on the page [errors](errors.md).
 """
 
 
@@ -59,7 +60,7 @@ def page() -> str:
 
 
 def _commands(group: typing.Any, before: str = "") -> Iterator[tuple[str, typing.Any]]:
-    """All commands by name, those of a group with the group's name before their own."""
+    """Yield all commands with their names; the name of a group precedes those of its commands."""
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
             if command.invoke_without_command:

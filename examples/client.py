@@ -1,12 +1,12 @@
-"""Send documents to a service, and print what it decided of each.
+"""Send documents to a service, and print its decision on each.
 
 Usage: python client.py FILE.jsonl [http://127.0.0.1:8765]
 
 Start the service first: neardup serve --index news.db
-Each line of the file has `id` and `text`, and may have `title`, `source`, `at` and `extra`. A
-document that is refused, and a line that is none, is told with its line, and the rest is sent
-all the same; the exit code is then 1. A key of the service is taken from the environment
-variable NEARDUP_KEY. Needs nothing but Python.
+Each line of the file has `id` and `text`, and may have `title`, `source`, `at` and `extra`. Invalid
+lines and refused documents are printed with their line number, the others are still sent, and the
+exit code is 1. The environment variable NEARDUP_KEY may contain a key of the service. Needs only
+Python.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-#: Documents in one request: many at once cost far less than one by one.
+#: Documents in one request: batches are much faster than single documents.
 BATCH = 32
 PATIENCE = 60.0
 FIELDS = ("id", "text", "title", "source", "at", "extra")
 
-#: A line of the file by its number, with its document, or why it has none.
+#: The number of a line, with its document or the reason why it is invalid.
 Line = tuple[int, dict[str, Any] | str]
 
 
 class Refused(Exception):
-    """What was sent is at fault; to send it again does not help."""
+    """The service refuses a request; sending it again does not help."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class Refused(Exception):
 
 
 def lines(path: str) -> Iterator[Line]:
-    """Read the documents of a file, with what the service takes of each."""
+    """Yield the lines of a file, each document with the fields that the service accepts."""
     with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
@@ -57,10 +57,10 @@ def lines(path: str) -> Iterator[Line]:
 
 
 def post(url: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Send a request, again and again while the service is busy or away.
+    """Send a request, and repeat it while the service is busy or cannot be reached.
 
-    That is safe: a document that was stored already is known by its id, and the decision
-    on it is told once more.
+    Repeating is safe: the service recognizes a stored document by its id, and returns the
+    same decision again.
     """
     headers = {"Content-Type": "application/json"}
     if key := os.environ.get("NEARDUP_KEY"):
@@ -75,7 +75,7 @@ def post(url: str, body: dict[str, Any]) -> dict[str, Any]:
         except urllib.error.HTTPError as error:
             with error:
                 problem = json.load(error)
-            # 429, 503 and 504 pass; all others are about what was sent.
+            # 429, 503 and 504 are temporary; all other codes concern the request itself.
             if error.code not in (429, 503, 504) or time.monotonic() > end:
                 message = f"{problem['title']}: {problem['detail']}"
                 raise Refused(error.code, message) from None
@@ -87,7 +87,7 @@ def post(url: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def send(url: str, batch: list[Line]) -> Iterator[Line]:
-    """Send some lines, and give for each the decision on it, or why there is none."""
+    """Send some lines, and yield for each the decision, or the reason for a refusal."""
     sound = [(number, one) for number, one in batch if isinstance(one, dict)]
     decisions: dict[int, dict[str, Any] | str] = {}
     try:
@@ -96,8 +96,8 @@ def send(url: str, batch: list[Line]) -> Iterator[Line]:
             for (number, _), decision in zip(sound, answer["decisions"], strict=True):
                 decisions[number] = decision
     except Refused as refused:
-        # 413: together they are too large. 400 and 422: one of them is no document, and the
-        # others are not to suffer for it. All else, such as a wrong key, is true of every line.
+        # 413: the batch is too large. 400 and 422: at least one document is invalid. In both
+        # cases send them one by one. Other errors, such as a wrong key, concern every line.
         if refused.status not in (400, 413, 422):
             raise SystemExit(str(refused)) from None
         for number, one in sound:
@@ -110,7 +110,7 @@ def send(url: str, batch: list[Line]) -> Iterator[Line]:
 
 
 def show(decision: dict[str, Any]) -> str:
-    """Say in a line what became of a document."""
+    """Return the decision on a document as a line of text."""
     if match := decision["repeats"]:
         measure = f"{match['measure']} {match['similarity']:.2f}"
         return f"{decision['id']}: repeats {match['id']}, {measure}"
@@ -118,7 +118,7 @@ def show(decision: dict[str, Any]) -> str:
 
 
 def main(path: str, service: str = "http://127.0.0.1:8765") -> int:
-    """Send all documents of a file, in batches; return how many were refused."""
+    """Send all documents of a file in batches, and return the number of refused lines."""
     refused = 0
     waiting = lines(path)
     while batch := list(islice(waiting, BATCH)):

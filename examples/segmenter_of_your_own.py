@@ -1,12 +1,12 @@
-"""A segmenter of one's own: a function from a text to pairs of word and tag.
+"""A custom segmenter: a function from a text to pairs of word and tag.
 
-neardup takes any such function by its name, ``module:function``, in the
-setting ``units`` of a recipe's ``[segment]`` part. This one is the oldest
-there is, forward maximum matching: at each place take the longest word of a
-lexicon that stands there, else one character. A real one would wrap a library;
-docs/guide/segmenters.md shows wrappers for several.
+The setting ``units`` in the ``[segment]`` part of a recipe names such a function
+as ``module:function``. This one uses forward maximum matching: at each position
+it takes the longest word of a lexicon that matches there, or else one character.
+A real segmenter would wrap a library; docs/guide/segmenters.md shows several
+wrappers.
 
-Run this file to see its words, and the distance of two texts by them.
+Run this file to print its words and the distance between two texts.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LATIN_OR_DIGITS = re.compile(r"[a-z]+|[0-9]+", re.IGNORECASE)
 
 
 def segment(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the words of a text with their parts of speech, in order."""
+    """Yield the words of a text in order, with their parts of speech."""
     at = 0
     while at < len(text):
         word, tag = _longest_at(text, at)
@@ -60,7 +60,7 @@ def _longest_at(text: str, at: int) -> tuple[str, str]:
 
 
 def main() -> None:
-    """Compare two sentences by these words."""
+    """Print the words of a sentence, and its distance to another one."""
     import neardup
 
     a = "图书馆的闭馆时间推迟到夜里十一点，自习室也对读者开放。"

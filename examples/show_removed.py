@@ -1,4 +1,4 @@
-"""Show what a run of `neardup dedup` dropped, for what, and how the two differ.
+"""Show the documents that `neardup dedup` dropped, the kept ones, and the differences.
 
 Usage: python show_removed.py INPUT.jsonl REMOVED.jsonl
 """
@@ -20,7 +20,7 @@ def shortened(text, width):
 
 
 def differences(kept, dropped):
-    """What the dropped text has in place of what the kept one has."""
+    """Yield each passage of the kept text with its replacement in the dropped one."""
     for kind, a, b, c, d in SequenceMatcher(None, kept, dropped, autojunk=False).get_opcodes():
         if kind != "equal":
             yield shortened(kept[a:b], 16) or "nothing", shortened(dropped[c:d], 16) or "nothing"

@@ -6,16 +6,16 @@ import java.util.StringJoiner;
 import org.ansj.domain.Term;
 import org.ansj.splitWord.analysis.ToAnalysis;
 
-/** Reads a text a line, and answers each line with {@code word/tag word/tag ...} by ANSJ. */
+/** Reads one text per line, and writes its words as {@code word/tag word/tag ...} by ANSJ. */
 class AnsjWords {
     public static void main(String[] arguments) throws Exception {
-        // ANSJ reports on the standard output which dictionaries it loads: words only from here on.
+        // ANSJ logs to standard output: redirect it, so that standard output has only words.
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         System.setOut(System.err);
         BufferedReader lines =
                 new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-            // ANSJ cuts a character of two code units, like 𠀀, into two halves that are none.
+            // ANSJ splits a character of two code units, like 𠀀, into two invalid halves.
             String text = line.replaceAll("[\\x{10000}-\\x{10FFFF}]", "\uFFFD");
             StringJoiner words = new StringJoiner(" ");
             for (Term term : ToAnalysis.parse(text)) {

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
+    "ClusterError",
     "IndexFormatError",
     "IndexMismatchError",
     "IndexUnavailableError",
