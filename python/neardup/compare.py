@@ -12,7 +12,6 @@ from neardup._engine.rule import measure_name, rule
 from neardup._engine.text_inputs import checked_text, prepared
 from neardup._engine.validation import check_flag
 from neardup.papers.align import SharedPassage, align
-from neardup.plan import measure_name, rule
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
 

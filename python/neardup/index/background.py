@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from neardup._engine.ingest import Progress, collect, readable
-from neardup._engine.recipe_assets import compiled
+from neardup._engine.ingest import collect, readable
+from neardup._engine.summary import Progress
 from neardup.index.sketches import restore
 from neardup.readers import Batch
 from neardup.recipe.assets import compiled

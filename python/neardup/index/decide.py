@@ -26,11 +26,11 @@ from neardup.index.values import EVER
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
+    from neardup._engine.rule import Rule
     from neardup.index.ingest.incoming import Incoming
     from neardup.index.settings import Settings
     from neardup.index.store.postings import Postings
     from neardup.index.store.session import Session
-    from neardup.plan import Rule
 
 __all__ = ["BatchContext", "Decider", "Verdicts"]
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlalchemy import Connection
 
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
     from neardup.readers import Batch
 
 __all__ = ["Engine", "open_index"]

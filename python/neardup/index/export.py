@@ -40,7 +40,7 @@ from neardup.writers.rows import REMOVED, write_rows
 if TYPE_CHECKING:
     from sqlalchemy import Table
 
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
     from neardup.index.engine import Engine
     from neardup.writers.output import Output
 

@@ -14,7 +14,7 @@ from neardup.index.query import Query
 from neardup.index.retention import Retention
 
 if TYPE_CHECKING:
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
     from neardup.index.engine import Engine
     from neardup.recipe import Recipe
 
@@ -193,7 +193,7 @@ class Index(Ingest, Query, Retention):
         >>> folder.cleanup()
         """
         require("readers.an_index", "index", "sqlalchemy")
-        from neardup._engine.ingest import Progress
+        from neardup._engine.summary import Progress
         from neardup.index.restore import load
 
         load(location, source, progress or Progress())
@@ -238,7 +238,7 @@ class Index(Ingest, Query, Retention):
         -----
         Both show the index at one moment. Memory does not grow with the index.
         """
-        from neardup._engine.ingest import Progress
+        from neardup._engine.summary import Progress
         from neardup.index.export import write_records
         from neardup.writers import OutputSet
 
@@ -272,7 +272,7 @@ class Index(Ingest, Query, Retention):
         The index at one moment. Two indexes that hold the same give the same bytes,
         in whichever database they are. Memory does not grow with the index.
         """
-        from neardup._engine.ingest import Progress
+        from neardup._engine.summary import Progress
         from neardup.index.export import dump
         from neardup.writers import OutputSet
 
@@ -384,7 +384,7 @@ class Index(Ingest, Query, Retention):
         Documents are repaired some at a time, each time in a transaction. If the repair is
         interrupted, call it again.
         """
-        from neardup._engine.ingest import Progress
+        from neardup._engine.summary import Progress
         from neardup.index.repair import repair
 
         return repair(self._engine, progress=progress or Progress())

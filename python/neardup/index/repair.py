@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, select, update
 
-from neardup._engine.ingest import Progress
 from neardup._engine.messages import Message
+from neardup._engine.summary import Progress
 from neardup.exceptions import IndexFormatError
 from neardup.index.background import recount
 from neardup.index.integrity import Document, Examination, stored_background

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from neardup import _core
 from neardup._engine.messages import Message
-from neardup._engine.recipe_assets import compiled
 from neardup.exceptions import IndexFormatError, InputError
 from neardup.index.store.rows import damaged, remedy
+from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
     from neardup.index.settings import Settings

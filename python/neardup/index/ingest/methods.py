@@ -14,7 +14,7 @@ from neardup.exceptions import InputError, ParameterError
 from neardup.index.values import check_span, check_zone
 
 if TYPE_CHECKING:
-    from neardup._engine.ingest import Progress
+    from neardup._engine.summary import Progress
     from neardup.index.engine import Engine
     from neardup.index.results import Added, Decision, Match, NewDocument
 
@@ -278,7 +278,7 @@ class Ingest:
         IndexUnavailableError
             As in :meth:`add_many`: to add the same files again goes on where it ended.
         """
-        from neardup._engine.ingest import Progress
+        from neardup._engine.summary import Progress
         from neardup.index.ingest.reading import Fields, add_source
         from neardup.readers import open_sources
 

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup._engine.ingest import REMEMBERED, Progress, readable, with_first_lines
+from neardup._engine.ingest import REMEMBERED, readable, with_first_lines
 from neardup._engine.messages import Message
 from neardup._engine.prefetch import ahead
-from neardup._engine.recipe_assets import compiled
+from neardup._engine.summary import Progress
 from neardup._engine.validation import bad, check_field, check_flag, check_string
 from neardup.exceptions import InputError
 from neardup.index.ingest.incoming import Incoming
@@ -34,6 +34,7 @@ from neardup.index.values import (
 from neardup.readers import Batch, Problem
 from neardup.readers.batch import place_of, show
 from neardup.readers.fields import DEFAULT_ID, as_id
+from neardup.recipe.assets import compiled
 from neardup.writers.rows import removed_table
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from neardup._engine.messages import LANGUAGES, Message
-from neardup.papers.results import Report
+from neardup.papers.report.report import Report
 from neardup.server.clock import Clock
 from neardup.server.jobs.job import FINISHED, STOPPED, JobError, JobState
 from neardup.server.jobs.job_table import JobTable

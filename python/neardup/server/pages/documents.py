@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.papers.words import Words
+from neardup.papers.report.words import Words
 from neardup.server.api.documents import MOST_DROPPED
 from neardup.server.api.request_models import check_id
 from neardup.server.pages.form_fields import field

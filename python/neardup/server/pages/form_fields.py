@@ -6,7 +6,7 @@ from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 
 from neardup._engine.messages import in_language
-from neardup.papers.words import Words
+from neardup.papers.report.words import Words
 from neardup.server.jobs.job import JobError
 from neardup.server.jobs.reader import read_paper
 from neardup.server.jobs.uploads import label_of

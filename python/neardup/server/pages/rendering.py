@@ -12,7 +12,7 @@ import orjson
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
-from neardup.papers.templating import environment
+from neardup.papers.report.templating import environment
 from neardup.server.pages.assets import asset
 from neardup.server.pages.words import COOKIE, language_of_request, other, page_words
 from neardup.server.security import auth, csrf
