@@ -1,7 +1,7 @@
 //! Stage candidates on its own: joins, look-ups, plans.
 
 use neardup_core::Error;
-use neardup_core::candidates::{self, Banding, Filed, Purpose, Scheme};
+use neardup_core::candidates::{self, Banding, HammingIndex, Purpose, Scheme};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -116,7 +116,7 @@ pub fn s_curve(bands: u32, rows: u32, points: usize) -> PyResult<Vec<(f64, f64)>
 /// Fingerprints for look-ups, in memory.
 #[pyclass(module = "neardup._core")]
 pub struct FingerprintIndex {
-    filed: Filed,
+    index: HammingIndex,
     bits: u32,
 }
 
@@ -132,24 +132,24 @@ impl FingerprintIndex {
     ) -> PyResult<Self> {
         let rows = fingerprints(&rows, bits)?;
         let pool = pool(0)?;
-        let filed = py
+        let index = py
             .detach(|| {
-                let mut filed = Filed::new(bits, max_distance, rows.len() as u64)?;
-                pool.install(|| filed.extend(&rows))?;
-                Ok(filed)
+                let mut index = HammingIndex::new(bits, max_distance, rows.len() as u64)?;
+                pool.install(|| index.extend(&rows))?;
+                Ok(index)
             })
             .map_err(raise)?;
-        Ok(FingerprintIndex { filed, bits })
+        Ok(FingerprintIndex { index, bits })
     }
 
     fn __len__(&self) -> usize {
-        self.filed.len()
+        self.index.len()
     }
 
     fn add(&mut self, py: Python<'_>, rows: PyReadonlyArray2<'_, u64>) -> PyResult<()> {
         let rows = fingerprints(&rows, self.bits)?;
         let pool = pool(0)?;
-        py.detach(|| pool.install(|| self.filed.extend(&rows)))
+        py.detach(|| pool.install(|| self.index.extend(&rows)))
             .map_err(raise)
     }
 
@@ -163,10 +163,10 @@ impl FingerprintIndex {
     ) -> PyResult<Pairs<'py>> {
         let queries = fingerprints(&queries, self.bits)?;
         let found = match workers {
-            1 => py.detach(|| self.filed.near_each_within(&queries, max_distance)),
+            1 => py.detach(|| self.index.near_each_within(&queries, max_distance)),
             _ => {
                 let pool = pool(workers)?;
-                py.detach(|| pool.install(|| self.filed.near_many_within(&queries, max_distance)))
+                py.detach(|| pool.install(|| self.index.near_many_within(&queries, max_distance)))
             }
         }
         .map_err(raise)?;

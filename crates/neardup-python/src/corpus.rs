@@ -74,7 +74,7 @@ impl Join {
         let order = order.as_slice()?;
         corpus.check_documents(order)?;
         corpus.check_outside()?;
-        let begin = || cluster::Keeper::join(&corpus.inner, rule.inner, order);
+        let begin = || cluster::Clusterer::join(&corpus.inner, rule.inner, order);
         let pool = corpus.threads.pool()?;
         let inner = py.detach(|| pool.install(begin)).map_err(raise)?;
         Ok(Join {

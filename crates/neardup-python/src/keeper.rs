@@ -34,7 +34,7 @@ type Similar = (u32, f64, Option<u32>, bool);
 /// The one rule, applied to the documents of a [`Corpus`] in priority order.
 #[pyclass(module = "neardup._core")]
 pub struct Keeper {
-    inner: cluster::Keeper,
+    inner: cluster::Clusterer,
     /// Of the corpus that it decides.
     state: u64,
     /// The first documents of the corpus, which can be decided.
@@ -55,7 +55,7 @@ impl Keeper {
         corpus.sketches_in_memory()?;
         let pool = corpus.threads.pool()?;
         let inner = py
-            .detach(|| pool.install(|| cluster::Keeper::new(&corpus.inner, rule.inner)))
+            .detach(|| pool.install(|| cluster::Clusterer::new(&corpus.inner, rule.inner)))
             .map_err(raise)?;
         Ok(Keeper {
             inner,
@@ -85,7 +85,9 @@ impl Keeper {
         let pool = corpus.threads.pool()?;
         let inner = py
             .detach(|| {
-                pool.install(|| cluster::Keeper::joined(&corpus.inner, rule.inner, joined, order))
+                pool.install(|| {
+                    cluster::Clusterer::joined(&corpus.inner, rule.inner, joined, order)
+                })
             })
             .map_err(raise)?;
         Ok(Keeper {
@@ -116,11 +118,11 @@ impl Keeper {
         };
         let mut lists = stored.take()?;
         for (&number, document) in numbers.iter().zip(batch..) {
-            lists.admit(number, document);
+            lists.attach(number, document);
         }
         let documents: Vec<u32> = (batch..all).collect();
         let pool = corpus.threads.pool()?;
-        let among = || cluster::Keeper::among(&corpus.inner, rule.inner, lists, &documents);
+        let among = || cluster::Clusterer::among(&corpus.inner, rule.inner, lists, &documents);
         let inner = py.detach(|| pool.install(among)).map_err(raise)?;
         Ok(Keeper {
             inner,
@@ -200,8 +202,8 @@ impl Keeper {
 
     /// Lists of keys that were closed, and documents that have the commonest key.
     fn crowd(&self) -> (u64, u32) {
-        let crowd = self.inner.crowd();
-        (crowd.closed, crowd.largest)
+        let skew = self.inner.skew();
+        (skew.closed_lists, skew.most_frequent)
     }
 
     /// Candidate pairs looked at so far, and those that were similar.

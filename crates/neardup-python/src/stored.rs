@@ -66,7 +66,7 @@ impl Background {
         (
             self.inner.documents(),
             commonness.map_or(0, |all| all.len()),
-            self.inner.frequent().sorted().len(),
+            self.inner.heavy_hitters().sorted().len(),
         )
     }
 }
@@ -74,7 +74,7 @@ impl Background {
 /// Under which keys documents are stored, and by which they are looked up.
 #[pyclass(frozen, module = "neardup._core")]
 pub struct Filing {
-    inner: candidates::Filing,
+    inner: candidates::KeyScheme,
 }
 
 #[pymethods]
@@ -82,11 +82,12 @@ impl Filing {
     #[new]
     #[pyo3(signature = (rule, *, bits, background))]
     fn new(rule: &Rule, bits: u32, background: Option<&Background>) -> PyResult<Self> {
-        let frequent = match background {
-            Some(known) => Arc::clone(known.inner.frequent()),
+        let heavy_hitters = match background {
+            Some(known) => Arc::clone(known.inner.heavy_hitters()),
             None => Arc::default(),
         };
-        let inner = candidates::Filing::new(rule.inner.search, bits, frequent).map_err(raise)?;
+        let inner =
+            candidates::KeyScheme::new(rule.inner.search, bits, heavy_hitters).map_err(raise)?;
         Ok(Filing { inner })
     }
 
@@ -97,7 +98,7 @@ impl Filing {
 
     /// Documents that close the list of a key; None if none is ever closed.
     fn longest(&self) -> Option<usize> {
-        Some(self.inner.longest()).filter(|&longest| longest != usize::MAX)
+        Some(self.inner.max_list_len()).filter(|&longest| longest != usize::MAX)
     }
 
     /// The keys by which one document of a corpus is looked up.
@@ -108,7 +109,7 @@ impl Filing {
             .check(sketches, corpus.inner.len())
             .map_err(raise)?;
         let mut keys = Vec::new();
-        self.inner.looked_up(sketches, document, &mut keys);
+        self.inner.lookup_keys(sketches, document, &mut keys);
         Ok(keys)
     }
 
@@ -128,7 +129,7 @@ impl Filing {
         let mut keys = Vec::new();
         for document in 0..corpus.inner.len() as u32 {
             if rule.inner.has_sketch(&corpus.inner, document) {
-                self.inner.looked_up(sketches, document, &mut keys);
+                self.inner.lookup_keys(sketches, document, &mut keys);
                 all.extend_from_slice(&keys);
             }
         }
@@ -141,12 +142,12 @@ impl Filing {
 /// The lists of a store that the documents of a corpus need.
 #[pyclass(module = "neardup._core")]
 pub struct Stored {
-    inner: Option<candidates::Stored>,
+    inner: Option<candidates::FetchedIndex>,
 }
 
 impl Stored {
     /// What is inside, which can be asked for once.
-    pub(crate) fn take(&mut self) -> PyResult<candidates::Stored> {
+    pub(crate) fn take(&mut self) -> PyResult<candidates::FetchedIndex> {
         self.inner.take().ok_or_else(used_up)
     }
 }
@@ -166,7 +167,7 @@ impl Stored {
         shares: PyReadonlyArray1<'_, u16>,
     ) -> PyResult<Self> {
         let (keys, numbers, shares) = (keys.as_slice()?, numbers.as_slice()?, shares.as_slice()?);
-        let inner = candidates::Stored::new(filing.inner.clone(), keys, numbers, shares);
+        let inner = candidates::FetchedIndex::new(filing.inner.clone(), keys, numbers, shares);
         Ok(Stored {
             inner: Some(inner.map_err(raise)?),
         })
@@ -176,7 +177,7 @@ impl Stored {
     /// ones to compare, between two offsets.
     #[staticmethod]
     fn given(filing: &Filing, offsets: Vec<usize>, numbers: Vec<u64>) -> PyResult<Self> {
-        let inner = candidates::Stored::given(filing.inner.clone(), &offsets, &numbers);
+        let inner = candidates::FetchedIndex::listed(filing.inner.clone(), &offsets, &numbers);
         Ok(Stored {
             inner: Some(inner.map_err(raise)?),
         })

@@ -13,7 +13,7 @@ mod shingles;
 
 use std::sync::Arc;
 
-use crate::candidates::{Frequent, Sketches};
+use crate::candidates::{HeavyHitters, Sketches};
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::verify::Commonness;
@@ -32,7 +32,7 @@ const FORMAT: u32 = 1;
 pub struct Background {
     /// Documents that were counted.
     documents: u64,
-    frequent: Arc<Frequent>,
+    heavy_hitters: Arc<HeavyHitters>,
     /// In how many texts shingles stand; `None` where nobody asked.
     commonness: Option<Arc<Commonness>>,
 }
@@ -44,8 +44,8 @@ impl Background {
     ///
     /// If there are 2^32 keys or more.
     pub fn of(corpus: &Corpus) -> Result<Self> {
-        let frequent = match corpus.sketches() {
-            Sketches::Samples(samples) => Arc::new(Frequent::of(samples)?),
+        let heavy_hitters = match corpus.sketches() {
+            Sketches::Samples(samples) => Arc::new(HeavyHitters::of(samples)?),
             _ => Arc::default(),
         };
         let commonness = corpus.commonness().map(|all| {
@@ -54,7 +54,7 @@ impl Background {
         });
         Ok(Background {
             documents: corpus.len() as u64,
-            frequent,
+            heavy_hitters,
             commonness,
         })
     }
@@ -65,7 +65,7 @@ impl Background {
         let common = Commonness::from_counts(counted.level(), counted.texts(), counted.common());
         Background {
             documents,
-            frequent: Arc::default(),
+            heavy_hitters: Arc::default(),
             commonness: Some(Arc::new(common)),
         }
     }
@@ -76,8 +76,8 @@ impl Background {
     }
 
     /// Keys that many documents have.
-    pub fn frequent(&self) -> &Arc<Frequent> {
-        &self.frequent
+    pub fn heavy_hitters(&self) -> &Arc<HeavyHitters> {
+        &self.heavy_hitters
     }
 
     /// Shingles that many texts carry.
@@ -89,7 +89,7 @@ impl Background {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = FORMAT.to_le_bytes().to_vec();
         bytes.extend(self.documents.to_le_bytes());
-        let keys = self.frequent.sorted();
+        let keys = self.heavy_hitters.sorted();
         bytes.extend((keys.len() as u64).to_le_bytes());
         for (key, count) in keys {
             bytes.extend(key.to_le_bytes());
@@ -115,7 +115,7 @@ impl Background {
             .collect::<Result<_>>()?;
         let mut background = Background {
             documents,
-            frequent: Arc::new(Frequent::from_counts(keys)),
+            heavy_hitters: Arc::new(HeavyHitters::from_counts(keys)),
             commonness: None,
         };
         if !rest.0.is_empty() {
@@ -186,7 +186,7 @@ mod tests {
         let shingles = [(7 << 40, 50), (9, 12), (u64::MAX, 3)];
         Background {
             documents: 6000,
-            frequent: Arc::new(Frequent::from_counts([(5, 100), (3, 40), (9, 32)])),
+            heavy_hitters: Arc::new(HeavyHitters::from_counts([(5, 100), (3, 40), (9, 32)])),
             commonness: Some(Arc::new(Commonness::from_counts(1, 5000, shingles))),
         }
     }
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(back.to_bytes(), bytes);
         assert_eq!(back.documents(), 6000);
         // A count of 32 is rare, and so is a shingle of 3 texts.
-        assert_eq!(back.frequent().sorted(), [(3, 40), (5, 100)]);
+        assert_eq!(back.heavy_hitters().sorted(), [(3, 40), (5, 100)]);
         let commonness = back.commonness().unwrap();
         assert_eq!((commonness.level(), commonness.texts()), (1, 5000));
         assert_eq!(commonness.common(), [(9, 12), (7 << 40, 50)]);

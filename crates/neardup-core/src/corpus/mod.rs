@@ -12,7 +12,6 @@ frequencies, and [`Corpus::finish`] sketches from the stored texts.
 
 mod identity;
 mod saved;
-mod sketch_store;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +19,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
 
-use crate::candidates::Sketches;
+use crate::candidates::{SketchStore, Sketches};
 use crate::error::Result;
 use crate::normalize::check_length;
 use crate::recipe::{Recipe, Scratch};
@@ -31,7 +30,6 @@ use crate::verify::{Commonness, Evidence, Overlap, Profile, Shingles, commonness
 use crate::weigh::DocumentFrequencies;
 
 pub use identity::FirstByText;
-pub use sketch_store::SketchStore;
 
 /// Bytes of sketches that wait in memory once they go to a file.
 const WAITING: usize = 4 << 20;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Corpus, Memory, SketchStore};
+use super::{Corpus, Memory};
 use crate::background::{shingles_from_bytes, shingles_to_bytes};
-use crate::candidates::Sketches;
+use crate::candidates::{SketchStore, Sketches};
 use crate::error::{Error, Result};
 use crate::recipe::Recipe;
 use crate::spill::Spill;

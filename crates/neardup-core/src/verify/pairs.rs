@@ -5,9 +5,7 @@ use std::collections::HashMap;
 use super::Verifier;
 use rayon::prelude::*;
 
-use crate::candidates::{
-    Fingerprints, LONGEST_OF_ALL, MAX_PAIRS, Search, Shelf, Sketches, collapsed,
-};
+use crate::candidates::{CandidateIndex, Fingerprints, MAX_PAIRS, Search, Sketches, collapsed};
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::rule::Rule;
@@ -58,7 +56,7 @@ enum Source {
     Listed { pairs: Vec<(u32, u32)>, next: usize },
     /// Document after document, each among those before it.
     LookedUp {
-        shelf: Box<Shelf>,
+        index: Box<CandidateIndex>,
         next: usize,
         /// Documents that are looked up together.
         together: usize,
@@ -100,10 +98,10 @@ impl PairSearch {
                 listed(all, max_distance, &searched)?
             }
             (other, sketches) => Source::LookedUp {
-                shelf: Box::new(Shelf::new(
+                index: Box::new(CandidateIndex::new(
                     sketches,
                     other,
-                    LONGEST_OF_ALL,
+                    false,
                     searched.len() as u64,
                 )?),
                 next: 0,
@@ -161,7 +159,7 @@ impl PairSearch {
                 Ok((!piece.is_empty()).then(|| piece.iter().copied().map(documents).collect()))
             }
             Source::LookedUp {
-                shelf,
+                index,
                 next,
                 together,
             } => {
@@ -170,20 +168,20 @@ impl PairSearch {
                     return Ok(None);
                 }
                 *next = range.end;
-                shelf.set_mark()?;
-                let found = shelf.before(corpus.sketches(), &searched[range.clone()])?;
+                let snapshot = index.len();
+                let found = index.near(corpus.sketches(), &searched[range.clone()])?;
                 let mut pairs = Vec::with_capacity(found.places.len());
                 let rule = &self.rule;
-                let mut behind = Vec::new();
+                let mut since = Vec::new();
                 // As many as bring about a piece, by what the last ones brought.
                 let found_each = found.places.len() / range.len() + 1;
                 *together = (PIECE / found_each).clamp(1, CHUNK);
                 for (place, bounds) in range.zip(found.offsets.windows(2)) {
                     let document = searched[place];
-                    shelf.behind(corpus.sketches(), document, &mut behind)?;
-                    shelf.insert(corpus.sketches(), document)?;
+                    index.near_since(corpus.sketches(), document, snapshot, &mut since)?;
+                    index.insert(corpus.sketches(), document)?;
                     let before = &found.places[bounds[0]..bounds[1]];
-                    let places = before.iter().chain(&behind);
+                    let places = before.iter().chain(&since);
                     let found = places.map(|&other| documents((other, place as u32)));
                     pairs.extend(found.filter(|&(a, b)| rule.is_candidate(corpus, a, b)));
                 }

@@ -2,7 +2,7 @@
 //! all dependencies and dictionaries again.
 
 mod align_passages;
-mod candidates_filed;
+mod candidates_hamming_index;
 mod candidates_kernels;
 mod candidates_pairs;
 mod candidates_plan;

@@ -9,9 +9,10 @@
 
 use rayon::prelude::*;
 
-use crate::candidates::outside::Outside;
-use crate::candidates::{Crowd, Join, Joined, LONGEST_OF_KEPT, NewEntry, Shelf, Stored};
-use crate::corpus::{Corpus, FirstByText, SketchStore};
+use crate::candidates::{
+    CandidateIndex, FetchedIndex, Join, Joined, NewEntry, SketchStore, SkewStatistics,
+};
+use crate::corpus::{Corpus, FirstByText};
 use crate::error::{Error, Result};
 use crate::rule::Rule;
 use crate::verify::Verifier;
@@ -46,10 +47,10 @@ pub struct Decision {
 
 /// Decides documents of one [`Corpus`], in the order in which they are handed in.
 #[derive(Debug)]
-pub struct Keeper {
+pub struct Clusterer {
     rule: Rule,
     verifier: Option<Verifier>,
-    shelf: Shelf,
+    index: CandidateIndex,
     /// Document numbers of what is filed, in order.
     kept: Vec<u32>,
     identical: FirstByText,
@@ -59,7 +60,7 @@ pub struct Keeper {
     together: usize,
 }
 
-/// The best kept document found so far, by its place in [`Keeper::kept`].
+/// The best kept document found so far, by its place in [`Clusterer::kept`].
 #[derive(Clone, Copy)]
 struct Best {
     place: u32,
@@ -81,17 +82,17 @@ impl Best {
     }
 }
 
-impl Keeper {
-    /// A keeper with nothing kept yet, for the documents of a finished corpus.
+impl Clusterer {
+    /// A clusterer with nothing kept yet, for the documents of a finished corpus.
     ///
     /// # Errors
     ///
     /// If the rule searches another kind of sketches than the corpus has.
     pub fn new(corpus: &Corpus, rule: Rule) -> Result<Self> {
         let expected = corpus.len() as u64;
-        Ok(Keeper {
+        Ok(Clusterer {
             verifier: rule.verifier(corpus),
-            shelf: Shelf::new(corpus.sketches(), rule.search, LONGEST_OF_KEPT, expected)?,
+            index: CandidateIndex::new(corpus.sketches(), rule.search, true, expected)?,
             rule,
             kept: Vec::new(),
             identical: FirstByText::default(),
@@ -102,7 +103,7 @@ impl Keeper {
     }
 
     /// Begins to exchange the keys of a finished corpus whose sketches are outside of
-    /// memory, for a keeper that is to decide its documents in this order.
+    /// memory, for a clusterer that is to decide its documents in this order.
     ///
     /// # Errors
     ///
@@ -127,16 +128,15 @@ impl Keeper {
         )
     }
 
-    /// A keeper with nothing kept yet, by keys that were exchanged for this order.
+    /// A clusterer with nothing kept yet, by keys that were exchanged for this order.
     ///
     /// # Errors
     ///
     /// If the search has no keys to exchange.
     pub fn joined(corpus: &Corpus, rule: Rule, joined: Joined, order: &[u32]) -> Result<Self> {
-        let shelf = Outside::new(rule.search, joined, order)?;
-        Ok(Keeper {
+        Ok(Clusterer {
             verifier: rule.verifier(corpus),
-            shelf: Shelf::of_outside(shelf),
+            index: CandidateIndex::external(rule.search, joined, order)?,
             rule,
             kept: Vec::new(),
             identical: FirstByText::default(),
@@ -146,15 +146,15 @@ impl Keeper {
         })
     }
 
-    /// A keeper among the documents of a store: `stored` numbers into the corpus of
-    /// what `lists` has admitted or what may have the same text, in the order in which
+    /// A clusterer among the documents of a store: `stored` numbers into the corpus of
+    /// what is attached to `lists` or what may have the same text, in the order in which
     /// they were filed. The first documents of the corpus are a batch of at most
     /// [`CHUNK`] that is to be decided, in one call.
     ///
     /// # Errors
     ///
     /// If the batch is larger, or `lists` is for other documents.
-    pub fn among(corpus: &Corpus, rule: Rule, lists: Stored, stored: &[u32]) -> Result<Self> {
+    pub fn among(corpus: &Corpus, rule: Rule, lists: FetchedIndex, stored: &[u32]) -> Result<Self> {
         let batch = corpus.len() - stored.len();
         if batch > CHUNK {
             return Err(Error::input(
@@ -168,12 +168,12 @@ impl Keeper {
         for &document in stored {
             identical.insert(corpus.identities(), document);
         }
-        // A place that was not admitted is never found.
+        // A place without a document is never found.
         let kept = lists.documents().iter();
-        Ok(Keeper {
+        Ok(Clusterer {
             verifier: rule.verifier(corpus),
             kept: kept.map(|document| document.unwrap_or(u32::MAX)).collect(),
-            shelf: Shelf::of_stored(lists),
+            index: CandidateIndex::fetched(lists),
             rule,
             identical,
             candidates: 0,
@@ -185,12 +185,12 @@ impl Keeper {
     /// What is to be written into the store; empty unless it is
     /// [among](Self::among) stored documents.
     pub fn new_entries(&self) -> &[NewEntry] {
-        self.shelf.new_entries()
+        self.index.new_entries()
     }
 
-    /// How far documents have forms in common.
-    pub fn crowd(&self) -> Crowd {
-        self.shelf.crowd()
+    /// How far documents share keys that are template and no content.
+    pub fn skew(&self) -> SkewStatistics {
+        self.index.skew()
     }
 
     /// Candidate pairs looked at so far.
@@ -217,7 +217,7 @@ impl Keeper {
         let mut rest = documents;
         while !rest.is_empty() {
             let wanted = &rest[..rest.len().min(CHUNK)];
-            let (chunk, later) = rest.split_at(self.shelf.turn_to(corpus.outside(), wanted)?);
+            let (chunk, later) = rest.split_at(self.index.load_batch(corpus.outside(), wanted)?);
             self.decide_chunk(corpus, chunk, &mut decisions)?;
             rest = later;
         }
@@ -237,7 +237,7 @@ impl Keeper {
         let same = self.same_text(corpus, document);
         let mut found: Vec<Decision> = same.into_iter().collect();
         if self.rule.has_sketch(corpus, document) {
-            let mut near = self.shelf.before(corpus.sketches(), &[document])?;
+            let mut near = self.index.near(corpus.sketches(), &[document])?;
             near.retain(&[document], |document, place| {
                 let other = self.kept[place as usize];
                 same.is_none_or(|same| same.kept != other)
@@ -276,7 +276,7 @@ impl Keeper {
                 self.rule.has_sketch(corpus, document) && self.same_text(corpus, document).is_none()
             })
             .collect();
-        self.shelf.set_mark()?;
+        let snapshot = self.index.len();
         let mut earlier = self.best_before(corpus, &searched)?.into_iter();
         let mut searched = searched.into_iter().peekable();
         for &document in chunk {
@@ -295,7 +295,7 @@ impl Keeper {
                 continue;
             }
             let best = if was_searched {
-                self.best_behind(corpus, document, before)?
+                self.best_since(corpus, document, snapshot, before)?
             } else {
                 None
             };
@@ -310,7 +310,7 @@ impl Keeper {
                 continue;
             }
             if was_searched {
-                self.shelf.insert(corpus.sketches(), document)?;
+                self.index.insert(corpus.sketches(), document)?;
                 self.kept.push(document);
             }
             self.identical.insert(corpus.identities(), document);
@@ -344,7 +344,7 @@ impl Keeper {
         while best.len() < searched.len() {
             let some = &searched[best.len()..];
             let some = &some[..self.together.min(some.len())];
-            let mut found = self.shelf.before(corpus.sketches(), some)?;
+            let mut found = self.index.near(corpus.sketches(), some)?;
             found.retain(some, |document, place| {
                 let other = self.kept[place as usize];
                 self.rule.is_candidate(corpus, document, other)
@@ -369,15 +369,16 @@ impl Keeper {
     }
 
     /// The best of `before` and of the chunk's own kept documents.
-    fn best_behind(
+    fn best_since(
         &mut self,
         corpus: &Corpus,
         document: u32,
+        snapshot: u32,
         before: Option<Best>,
     ) -> Result<Option<Best>> {
         let mut places = Vec::new();
-        self.shelf
-            .behind(corpus.sketches(), document, &mut places)?;
+        self.index
+            .near_since(corpus.sketches(), document, snapshot, &mut places)?;
         places.retain(|&place| {
             let other = self.kept[place as usize];
             self.rule.is_candidate(corpus, document, other)

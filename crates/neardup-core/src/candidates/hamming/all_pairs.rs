@@ -21,7 +21,7 @@ use rayon::prelude::*;
 
 use super::fingerprints::{Fingerprints, Rows, check_distance, length, with_words};
 use super::groups::collapse;
-use super::kernel::Kernel;
+use super::kernels::Kernel;
 use super::layout::{Layout, Piece, Table, all_bits, count_bits, telling_bits};
 use super::lists::{Collapsed, Found, Pairs};
 use super::partition::{Partition, Source};

@@ -55,7 +55,7 @@ pub(super) fn gather<const W: usize>(rows: Rows<'_, W>, at: usize) -> [u64; W] {
 ///
 /// # Errors
 /// If `bits` is not 1 to 64, 128 or 256.
-pub(super) fn words(bits: u32) -> Result<usize> {
+pub(in crate::candidates) fn words(bits: u32) -> Result<usize> {
     match bits {
         1..=64 => Ok(1),
         128 => Ok(2),
@@ -65,7 +65,7 @@ pub(super) fn words(bits: u32) -> Result<usize> {
 }
 
 /// Refuses a radius that no pair of `bits`-bit fingerprints can reach.
-pub(super) fn check_distance(bits: u32, max_distance: u32) -> Result<()> {
+pub(in crate::candidates) fn check_distance(bits: u32, max_distance: u32) -> Result<()> {
     if max_distance > bits {
         return Err(Error::parameter(
             "max_distance",

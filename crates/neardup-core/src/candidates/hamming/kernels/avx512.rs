@@ -3,12 +3,12 @@
 Eight rows fill a vector for each word. A group of queries stays broadcast in
 registers while the rows pass by; their distances are folded with a minimum,
 so the rare match costs one test per vector and group, not one per query. Only
-a vector that holds a match is looked at again. The judge is `kernel_scalar`.
+a vector that holds a match is looked at again. The judge is `scalar`.
 */
 
 use std::arch::x86_64::*;
 
-use super::fingerprints::{Rows, gather, length};
+use super::super::fingerprints::{Rows, gather, length};
 
 /// Rows in a vector.
 const LANES: usize = 8;

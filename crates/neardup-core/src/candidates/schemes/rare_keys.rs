@@ -2,8 +2,8 @@
 
 A document of a sample is filed under a few of its keys and looked up by all of them.
 So a look-up meets every document that was filed under keys which this one has, and
-how many of them it has says whether the two are candidates: it depends on nothing
-but the two samples and on what [`Frequent`] knew when the first was filed.
+how many of them it has decides whether the two are candidates: it depends on nothing
+but the two samples and on the [`HeavyHitters`] known when the first was filed.
 
 **Which keys a document is filed under.** Its [`RARE_KEYS`] smallest keys among those that at
 most [`FEW`] documents of the collection have, and the [`COMMON_KEYS`] rarest of the
@@ -27,8 +27,8 @@ use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 
-use super::keys::Numbering;
-use super::sketches::Samples;
+use crate::candidates::sketches::Samples;
+use crate::candidates::stores::key_numbers::Numbering;
 use crate::error::Result;
 
 /// Documents that have a key, at most, for it to be rare.
@@ -43,11 +43,11 @@ pub const COMMON_KEYS: usize = 6;
 /// How many documents of a collection have a key, for the keys that more than [`FEW`]
 /// of them have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frequent {
+pub struct HeavyHitters {
     counts: HashMap<u32, u32, FxBuildHasher>,
 }
 
-impl Frequent {
+impl HeavyHitters {
     /// Counts the keys of some samples.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Frequent {
             let documents = *numbering.lengths.get(number as usize)?;
             (documents > FEW).then_some((key, documents))
         });
-        Ok(Frequent {
+        Ok(HeavyHitters {
             counts: counts.collect(),
         })
     }
@@ -67,7 +67,7 @@ impl Frequent {
     /// The same from keys and their counts; those of [`FEW`] and less are left out.
     pub fn from_counts(counts: impl IntoIterator<Item = (u32, u32)>) -> Self {
         let counts = counts.into_iter().filter(|&(_, count)| count > FEW);
-        Frequent {
+        HeavyHitters {
             counts: counts.collect(),
         }
     }
@@ -102,7 +102,7 @@ pub struct MinOverlap {
 }
 
 impl MinOverlap {
-    /// Nothing but one shared key is asked for.
+    /// One shared key is enough.
     pub const ONE: MinOverlap = MinOverlap {
         is_common: false,
         rare: 1,
@@ -110,7 +110,7 @@ impl MinOverlap {
     };
 
     /// The minimum for a document with `rare` rare keys and `common` common keys.
-    pub(super) fn of(rare: usize, common: usize, threshold: f64) -> Self {
+    pub(in crate::candidates) fn of(rare: usize, common: usize, threshold: f64) -> Self {
         let (rare, common) = (rare.min(RARE_KEYS), common.min(COMMON_KEYS));
         let any = (rare + common) as f64 * threshold * 0.75;
         MinOverlap {
@@ -120,9 +120,19 @@ impl MinOverlap {
         }
     }
 
-    /// What the one asks for that asks for less, of each kind: a text and a much
-    /// shorter one are then candidates whichever of them was filed.
-    pub(super) fn or_less(self, other: MinOverlap) -> Self {
+    /// The minimum for a document with these keys, some of which are common.
+    pub(in crate::candidates) fn of_keys<K: Copy>(
+        keys: &[K],
+        is_common: impl Fn(K) -> bool,
+        threshold: f64,
+    ) -> Self {
+        let common = keys.iter().filter(|&&key| is_common(key)).count();
+        MinOverlap::of(keys.len() - common, common, threshold)
+    }
+
+    /// The lower of both minima, of each kind: a text and a much shorter one are then
+    /// candidates whichever of them was filed.
+    pub(in crate::candidates) fn or_less(self, other: MinOverlap) -> Self {
         MinOverlap {
             is_common: self.is_common,
             rare: self.rare.min(other.rare),
@@ -150,36 +160,32 @@ impl MinOverlap {
     }
 }
 
-/// Chooses what a document is filed under: positions among its keys, `keys` of them, its
-/// sample in ascending order. `count` tells of a position in how many documents that key
-/// stands, 0 for a rare one, and `None` for a rare one whose list is closed all the
-/// same: where what is frequent was counted on a part of the documents.
-pub(super) fn choose(
-    keys: usize,
+/// Chooses under which of its keys, in ascending order, a document is filed. `frequency` is the
+/// number of documents that have a key, 0 for a rare one, and `None` for a rare one whose list
+/// is full all the same: where heavy hitters were counted on a part of the documents.
+pub(in crate::candidates) fn choose<K: Copy>(
+    keys: &[K],
     threshold: f64,
-    count: impl Fn(usize) -> Option<u32>,
-    chosen: &mut Vec<(usize, MinOverlap)>,
-) {
-    chosen.clear();
+    frequency: impl Fn(K) -> Option<u32>,
+) -> impl Iterator<Item = (K, MinOverlap)> {
+    let mut rare: Vec<K> = Vec::with_capacity(RARE_KEYS);
     let mut common: Vec<(u32, usize)> = Vec::new();
-    for at in 0..keys {
-        match count(at) {
-            Some(0) if chosen.len() < RARE_KEYS => chosen.push((at, MinOverlap::default())),
+    for (at, &key) in keys.iter().enumerate() {
+        match frequency(key) {
+            Some(0) if rare.len() < RARE_KEYS => rare.push(key),
             Some(0) | None => {}
             Some(documents) => common.push((documents, at)),
         }
     }
     common.sort_unstable();
     common.truncate(COMMON_KEYS);
-    let min_overlap = MinOverlap::of(chosen.len(), common.len(), threshold);
-    for (_, own) in chosen.iter_mut() {
-        *own = min_overlap;
-    }
+    let min_overlap = MinOverlap::of(rare.len(), common.len(), threshold);
     let of_common = MinOverlap {
         is_common: true,
         ..min_overlap
     };
-    chosen.extend(common.into_iter().map(|(_, at)| (at, of_common)));
+    let rare = rare.into_iter().map(move |key| (key, min_overlap));
+    rare.chain(common.into_iter().map(move |(_, at)| (keys[at], of_common)))
 }
 
 #[cfg(test)]
@@ -188,39 +194,40 @@ mod tests {
 
     #[test]
     fn the_smallest_rare_keys_and_the_rarest_others_are_chosen() {
-        let mut chosen = Vec::new();
         // Every other key is common, the larger the rarer.
-        let count = |at: usize| {
-            Some(if at.is_multiple_of(2) {
-                100 - at as u32
-            } else {
-                0
-            })
-        };
-        choose(40, 0.5, count, &mut chosen);
-        let (common, rare): (Vec<_>, Vec<_>) = chosen.iter().partition(|(_, s)| s.is_common);
+        let frequency = |at: u32| Some(if at.is_multiple_of(2) { 100 - at } else { 0 });
+        let keys: Vec<u32> = (0..40).collect();
+        let chosen: Vec<_> = choose(&keys, 0.5, frequency).collect();
+        let (common, rare): (Vec<_>, Vec<_>) = chosen.iter().partition(|(_, own)| own.is_common);
         let positions =
-            |of: Vec<(usize, MinOverlap)>| of.iter().map(|(at, _)| *at).collect::<Vec<_>>();
+            |of: Vec<&(u32, MinOverlap)>| of.iter().map(|(at, _)| *at).collect::<Vec<_>>();
         assert_eq!(
             positions(rare),
             (0..16).map(|at| 2 * at + 1).collect::<Vec<_>>()
         );
         assert_eq!(positions(common), [38, 36, 34, 32, 30, 28]);
-        let share = chosen[0].1;
-        assert_eq!((share.rare, share.any), (2, 9));
-        assert!(share.is_reached(2, 0) && share.is_reached(1, 8) && !share.is_reached(1, 7));
+        let min_overlap = chosen[0].1;
+        assert_eq!((min_overlap.rare, min_overlap.any), (2, 9));
+        assert!(
+            min_overlap.is_reached(2, 0)
+                && min_overlap.is_reached(1, 8)
+                && !min_overlap.is_reached(1, 7)
+        );
     }
 
     #[test]
-    fn a_share_comes_back_from_its_bits() {
+    fn a_minimum_comes_back_from_its_bits() {
         for rare in 0..=RARE_KEYS {
             for common in 0..=COMMON_KEYS {
                 for threshold in [0.01, 0.45, 1.0] {
-                    let share = MinOverlap::of(rare, common, threshold);
+                    let min_overlap = MinOverlap::of(rare, common, threshold);
                     for is_common in [false, true] {
-                        let share = MinOverlap { is_common, ..share };
-                        assert_eq!(MinOverlap::from_bits(share.to_bits()), share);
-                        assert!(i16::try_from(share.to_bits()).is_ok());
+                        let min_overlap = MinOverlap {
+                            is_common,
+                            ..min_overlap
+                        };
+                        assert_eq!(MinOverlap::from_bits(min_overlap.to_bits()), min_overlap);
+                        assert!(i16::try_from(min_overlap.to_bits()).is_ok());
                     }
                 }
             }

@@ -12,8 +12,9 @@ One sort of all keys: O(K log K) for K keys in all, 12 bytes a key while it last
 
 use rayon::prelude::*;
 
-use super::Banding;
-use super::sketches::{Samples, Signatures};
+use crate::candidates::schemes::bands::Banding;
+use crate::candidates::schemes::prefix::prefix_length;
+use crate::candidates::sketches::{Samples, Signatures};
 use crate::error::{Error, Result};
 
 /// The number of a key that only one document has.
@@ -21,11 +22,11 @@ pub(super) const SINGLE: u32 = u32::MAX;
 
 /// A number for each key, the rarest first; [`SINGLE`] where only one document has it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Numbering {
+pub(in crate::candidates) struct Numbering {
     /// One for each key, in the order in which the keys came.
-    pub(super) numbers: Vec<u32>,
+    pub(in crate::candidates) numbers: Vec<u32>,
     /// How many documents have each key, ascending, by its number.
-    pub(super) lengths: Vec<u32>,
+    pub(in crate::candidates) lengths: Vec<u32>,
 }
 
 /// The keys of some documents, numbered from the rarest on.
@@ -68,16 +69,6 @@ impl Keys {
     /// If there are 2^32 keys or more.
     pub fn of_samples(samples: &Samples) -> Result<Self> {
         Keys::of(samples.offsets(), samples.keys())
-    }
-
-    /// The number of documents.
-    pub fn documents(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
-    }
-
-    /// The number of distinct keys that more than one document has.
-    pub fn count(&self) -> usize {
-        self.lengths.len()
     }
 
     /// How many documents have each key, by its number.
@@ -132,7 +123,7 @@ impl Keys {
 
 impl Numbering {
     /// Numbers keys by the number of documents that have them, then by value.
-    pub(super) fn of(keys: &[u32]) -> Result<Self> {
+    pub(in crate::candidates) fn of(keys: &[u32]) -> Result<Self> {
         if keys.len() > u32::MAX as usize {
             return Err(Error::input(
                 "the keys of this collection",
@@ -168,17 +159,6 @@ impl Numbering {
             lengths: runs.into_iter().map(|(length, _)| length).collect(),
         })
     }
-}
-
-/// How many keys of a set of `size` a resemblance of `threshold` cannot do without.
-///
-/// A similar enough set has at least `threshold * size` of them, so it has one of any
-/// size - ceil(threshold * size) + 1 (Chaudhuri, Ganti and Kaushik, ICDE 2006;
-/// Bayardo, Ma and Srikant, WWW 2007).
-pub(super) fn prefix_length(size: usize, threshold: f64) -> usize {
-    // Rounding must not shorten the prefix.
-    let needed = (threshold * size as f64 - 1e-9).ceil().max(1.0) as usize;
-    (size + 1 - needed.min(size)).min(size)
 }
 
 /// Sorts the part of each document.

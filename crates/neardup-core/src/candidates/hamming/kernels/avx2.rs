@@ -3,13 +3,13 @@
 Four rows fill a vector for each word. Bits are counted by looking half-bytes
 up in a table (Mula, Kurz, Lemire, Computer Journal 61(1), 2018); the bytes of
 all words are added before one horizontal sum. As in the AVX-512 kernel, a
-group of queries shares each load and one test. The judge is `kernel_scalar`.
+group of queries shares each load and one test. The judge is `scalar`.
 */
 
 use std::arch::x86_64::*;
 
-use super::fingerprints::{Rows, cut, gather, length};
-use super::kernel_scalar as scalar;
+use super::super::fingerprints::{Rows, cut, gather, length};
+use super::scalar;
 
 /// Rows in a vector.
 const LANES: usize = 4;

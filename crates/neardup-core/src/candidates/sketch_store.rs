@@ -1,6 +1,6 @@
 //! Sketches of more documents than fit into memory.
 
-use crate::candidates::Sketches;
+use super::sketches::Sketches;
 use crate::error::{Error, Result};
 use crate::sketch::Settings;
 use crate::spill::Spill;

@@ -21,7 +21,7 @@ Look-ups (each document is looked up among those before it, then filed):
   into each table about log2(n / 2048) times.
 
 Fingerprints are taken to be uniformly random. Real ones are skewed, which costs
-more; the join measures a sample before it trusts a plan (see [`super::blocks`]).
+more; the join measures a sample before it trusts a plan (see [`super::all_pairs`]).
 */
 
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ const READ_NS: f64 = 0.5;
 /// Nanoseconds to sort a row into a table of a run.
 const FILE_NS: f64 = 8.0;
 
-/// Rows of the unsorted tail of a [`super::Filed`].
+/// Rows of the unsorted tail of a [`super::HammingIndex`].
 pub(super) const TAIL_ROWS: usize = 2048;
 
 /// More tables than this never pay.
@@ -219,7 +219,7 @@ fn block_scheme(bits: u32, max_distance: u32, blocks: u32) -> Option<Scheme> {
 }
 
 /// C(blocks, spoilt), unless that is more tables than ever pay.
-fn choices(blocks: u32, spoilt: u32) -> Option<u64> {
+pub(in crate::candidates) fn choices(blocks: u32, spoilt: u32) -> Option<u64> {
     let mut choices: u64 = 1;
     for step in 0..u64::from(spoilt.min(blocks - spoilt)) {
         choices = choices * (u64::from(blocks) - step) / (step + 1);

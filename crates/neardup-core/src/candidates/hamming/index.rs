@@ -18,7 +18,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::fingerprints::{Fingerprints, Rows, check_distance, cut, gather, length, with_words};
-use super::kernel::Kernel;
+use super::kernels::Kernel;
 use super::layout::{Layout, Table, all_bits};
 use super::lists::Neighbours;
 use super::partition::{Partition, Source};
@@ -30,24 +30,24 @@ use crate::error::{Error, Result};
 const TASK_QUERIES: usize = 64;
 
 /// A filed number and its distance.
-type Near = (u32, u16);
+pub type Near = (u32, u16);
 
 /// Fingerprints that can be looked up by distance while more are added.
 ///
 /// # Examples
 /// ```
-/// use neardup_core::candidates::Filed;
+/// use neardup_core::candidates::HammingIndex;
 ///
-/// let mut filed = Filed::new(64, 3, 1_000_000)?;
-/// filed.insert(&[0b1111])?;
-/// filed.insert(&[!0])?;
+/// let mut index = HammingIndex::new(64, 3, 1_000_000)?;
+/// index.insert(&[0b1111])?;
+/// index.insert(&[!0])?;
 /// let mut near = Vec::new();
-/// filed.near(&[0b1011], &mut near)?;
+/// index.near(&[0b1011], &mut near)?;
 /// assert_eq!(near, [(0, 1)]);
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Filed {
+pub struct HammingIndex {
     fingerprints: Fingerprints,
     max_distance: u32,
     scheme: Scheme,
@@ -73,14 +73,14 @@ struct Sorted {
     directory: Vec<u32>,
 }
 
-impl Filed {
+impl HammingIndex {
     /// Nothing filed yet; `expected` documents decide on the scheme only.
     ///
     /// # Errors
     /// If `bits` is not a width or `max_distance` exceeds it.
     pub fn new(bits: u32, max_distance: u32, expected: u64) -> Result<Self> {
         let plan = plan(expected, bits, max_distance, Purpose::LookUps)?;
-        Filed::with_scheme(bits, max_distance, plan.scheme)
+        HammingIndex::with_scheme(bits, max_distance, plan.scheme)
     }
 
     /// Nothing filed yet; look-ups by a given scheme.
@@ -97,7 +97,7 @@ impl Filed {
                 Some(Layout::new(&all_bits(bits), blocks, max_distance))
             }
         };
-        Ok(Filed {
+        Ok(HammingIndex {
             fingerprints: Fingerprints::new(bits)?,
             max_distance,
             scheme,
@@ -158,11 +158,27 @@ impl Filed {
     ///
     /// # Errors
     /// If `query` is not one fingerprint of this width.
-    pub fn near(&self, query: &[u64], near: &mut Vec<(u32, u16)>) -> Result<()> {
+    pub fn near(&self, query: &[u64], near: &mut Vec<Near>) -> Result<()> {
         self.near_within(query, self.max_distance, near)
     }
 
-    /// As [`Filed::near`], within a smaller radius.
+    /// As [`HammingIndex::near`], among the fingerprints from number `since` on, all of which
+    /// are compared.
+    ///
+    /// # Errors
+    /// If `query` is not one fingerprint of this width.
+    pub fn near_since(&self, query: &[u64], since: u32, near: &mut Vec<Near>) -> Result<()> {
+        self.fingerprints.check_row(query)?;
+        near.clear();
+        with_words!(self.fingerprints.words(), W => {
+            let query: [u64; W] = std::array::from_fn(|word| query[word]);
+            self.scan_from(since as usize, query, self.max_distance, near);
+            near.sort_unstable();
+        });
+        Ok(())
+    }
+
+    /// As [`HammingIndex::near`], within a smaller radius.
     ///
     /// # Errors
     /// If `query` is not one fingerprint of this width, or `max_distance`
@@ -171,7 +187,7 @@ impl Filed {
         &self,
         query: &[u64],
         max_distance: u32,
-        near: &mut Vec<(u32, u16)>,
+        near: &mut Vec<Near>,
     ) -> Result<()> {
         self.fingerprints.check_row(query)?;
         self.check_radius(max_distance)?;
@@ -192,7 +208,7 @@ impl Filed {
         self.near_many_within(queries, self.max_distance)
     }
 
-    /// As [`Filed::near_many`], within a smaller radius.
+    /// As [`HammingIndex::near_many`], within a smaller radius.
     ///
     /// # Errors
     /// If the queries have another width, or `max_distance` exceeds the radius
@@ -212,7 +228,7 @@ impl Filed {
         }))
     }
 
-    /// As [`Filed::near_many_within`], one query after the other on the calling
+    /// As [`HammingIndex::near_many_within`], one query after the other on the calling
     /// thread: for a few queries, handing them to a pool costs more than they do.
     ///
     /// # Errors
@@ -290,12 +306,7 @@ impl Filed {
     }
 
     /// Adds what is near one query, ascending.
-    fn look_up<const W: usize>(
-        &self,
-        query: [u64; W],
-        max_distance: u32,
-        near: &mut Vec<(u32, u16)>,
-    ) {
+    fn look_up<const W: usize>(&self, query: [u64; W], max_distance: u32, near: &mut Vec<Near>) {
         if let Some(layout) = &self.layout {
             for sorted in self.runs.iter().flat_map(|run| &run.tables) {
                 let (rows, ids) = sorted.bucket(&query);
@@ -308,12 +319,25 @@ impl Filed {
                 });
             }
         }
-        let tail = self.sorted_rows();
-        let rows = cut(self.fingerprints.rows::<W>(), tail..self.fingerprints.len());
-        self.kernel.one(query, rows, max_distance, |at, distance| {
-            near.push(((tail + at) as u32, distance as u16));
-        });
+        self.scan_from(self.sorted_rows(), query, max_distance, near);
         near.sort_unstable();
+    }
+
+    /// Adds what is near one query from row `begin` on, in no order.
+    fn scan_from<const W: usize>(
+        &self,
+        begin: usize,
+        query: [u64; W],
+        max_distance: u32,
+        near: &mut Vec<Near>,
+    ) {
+        let rows = cut(
+            self.fingerprints.rows::<W>(),
+            begin..self.fingerprints.len(),
+        );
+        self.kernel.one(query, rows, max_distance, |at, distance| {
+            near.push(((begin + at) as u32, distance as u16));
+        });
     }
 
     /// The rows that are in a run.

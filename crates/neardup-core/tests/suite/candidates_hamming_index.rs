@@ -1,6 +1,6 @@
 //! Look-ups give what a linear scan gives, at any moment of the growth.
 
-use neardup_core::candidates::{Filed, Fingerprints, Kernel, Scheme, scan};
+use neardup_core::candidates::{Fingerprints, HammingIndex, Kernel, Scheme, scan};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The words of fingerprint `at`: a third lies near an earlier one.
@@ -35,7 +35,7 @@ fn any_interleaving_of_growth_and_look_ups_equals_a_linear_scan() {
     for bits in [7, 32, 61, 64, 128, 256] {
         for max_distance in [0, 3, 7] {
             for scheme in schemes(bits, max_distance) {
-                let mut filed = Filed::with_scheme(bits, max_distance, scheme).unwrap();
+                let mut filed = HammingIndex::with_scheme(bits, max_distance, scheme).unwrap();
                 let mut all = Fingerprints::new(bits).unwrap();
                 let mut near = Vec::new();
                 let mut at = 0;
@@ -72,7 +72,7 @@ fn any_interleaving_of_growth_and_look_ups_equals_a_linear_scan() {
 #[test]
 fn many_look_ups_are_the_single_ones_in_order() {
     for scheme in schemes(64, 3) {
-        let mut filed = Filed::with_scheme(64, 3, scheme).unwrap();
+        let mut filed = HammingIndex::with_scheme(64, 3, scheme).unwrap();
         let mut queries = Fingerprints::new(64).unwrap();
         for at in 0..30_000 {
             filed.insert(&row(64, at, 60)).unwrap();
@@ -108,7 +108,7 @@ fn many_look_ups_are_the_single_ones_in_order() {
 
 #[test]
 fn nothing_filed_is_near_nothing() {
-    let filed = Filed::new(128, 24, 1_000).unwrap();
+    let filed = HammingIndex::new(128, 24, 1_000).unwrap();
     let mut near = vec![(1, 1)];
     filed.near(&[0, 0], &mut near).unwrap();
     assert!(near.is_empty() && filed.is_empty());
@@ -118,7 +118,7 @@ fn nothing_filed_is_near_nothing() {
 
 #[test]
 fn a_query_that_does_not_fit_is_refused() {
-    let mut filed = Filed::new(32, 3, 1_000).unwrap();
+    let mut filed = HammingIndex::new(32, 3, 1_000).unwrap();
     let mut near = Vec::new();
     assert!(filed.insert(&[1 << 40]).is_err());
     assert!(filed.insert(&[1, 2]).is_err());

@@ -9,7 +9,7 @@ it in registers. Quadratic; exact.
 use rayon::prelude::*;
 
 use super::fingerprints::{Fingerprints, Rows, check_distance, cut, gather, length, with_words};
-use super::kernel::Kernel;
+use super::kernels::Kernel;
 use super::lists::{Found, Neighbours, Pairs};
 use crate::error::Result;
 

@@ -7,9 +7,13 @@ comparison per pair and no memory. The order of the calls is the kernel's own;
 whoever needs one order sorts what was emitted.
 */
 
-use super::{fingerprints::Rows, kernel_scalar as scalar};
 #[cfg(target_arch = "x86_64")]
-use super::{kernel_avx2 as avx2, kernel_avx512 as avx512};
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod scalar;
+
+use super::fingerprints::Rows;
 
 /// A set of instructions that this machine can compare fingerprints with.
 ///
@@ -76,7 +80,7 @@ impl Kernel {
 
     /// Emits `(row, distance)` for each row within `max_distance` of `query`.
     #[inline]
-    pub(super) fn one<const W: usize>(
+    pub(in super::super) fn one<const W: usize>(
         self,
         query: [u64; W],
         rows: Rows<'_, W>,
@@ -91,7 +95,7 @@ impl Kernel {
 
     /// Emits `(query, row, distance)` for each pair within `max_distance`.
     #[inline]
-    pub(super) fn tile<const W: usize>(
+    pub(in super::super) fn tile<const W: usize>(
         self,
         queries: Rows<'_, W>,
         rows: Rows<'_, W>,
@@ -113,7 +117,7 @@ impl Kernel {
     /// Emits `(first, second, distance)`, first before second, for each pair
     /// of `rows` within `max_distance`.
     #[inline]
-    pub(super) fn triangle<const W: usize>(
+    pub(in super::super) fn triangle<const W: usize>(
         self,
         rows: Rows<'_, W>,
         max_distance: u32,

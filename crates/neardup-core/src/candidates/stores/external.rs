@@ -1,10 +1,9 @@
-/*! A shelf whose keys are outside of memory, for documents in an order known before.
+/*! The external store: keys in files, for documents in an order known before.
 
-Takes what the [`exchange`](super::exchange) made of all documents. Yields what
-[`InMemory`](super::InMemory) would: places of earlier documents
-that were kept and share enough keys. A batch of documents is at hand at a time, with
-the lists of its keys; lists that many documents are filed in are filled and closed in
-memory, as documents are kept.
+Takes what the [`exchange`](crate::candidates::exchange) made of all documents. Yields what
+the in-memory store would: places of earlier documents that were kept and share enough keys. A
+batch of documents is loaded at a time, with the lists of its keys; lists in which many
+documents are filed are filled and capped in memory, as documents are kept.
 
 In memory a document costs 11 bytes, and up to 24 more where it is filed under keys
 that very many have.
@@ -12,35 +11,27 @@ that very many have.
 
 use rustc_hash::FxHashMap;
 
-use super::exchange::blob::{self, Entry};
-use super::exchange::joined::Joined;
-use super::filing::Filing;
-use super::overlap::{CandidateIndex, Posting, PostingStore, Scratch};
-use super::search::{Crowd, Search};
-use super::sketches::Sketches;
-use crate::corpus::SketchStore;
+use crate::candidates::exchange::blob::{self, Entry};
+use crate::candidates::exchange::joined::Joined;
+use crate::candidates::key_scheme::KeyScheme;
+use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore};
+use crate::candidates::schemes::rare_keys::MinOverlap;
+use crate::candidates::search::Search;
+use crate::candidates::sketch_store::SketchStore;
+use crate::candidates::sketches::Sketches;
 use crate::error::{Error, Result};
 
 /// No place: the document was not kept, or not yet.
 const NOWHERE: u32 = u32::MAX;
 
-/// Documents filed for look-up, a batch of all at hand.
+/// The posting lists of the current batch: those read from files, and long ones kept in memory.
 #[derive(Debug)]
-pub struct Outside {
+pub struct ExternalPostings {
     joined: Joined,
     order: Vec<u32>,
-    /// How many of the order have been begun.
+    /// How many of the order have been asked for.
     begun: usize,
     current: Option<Batch>,
-    index: CandidateIndex<PagedLists>,
-    has_common: bool,
-    /// Documents that have the key which most of them have, so far.
-    largest: u32,
-}
-
-/// The posting lists of the current batch: those read from files, and long ones kept in memory.
-#[derive(Debug, Default)]
-struct PagedLists {
     entries: Vec<Entry>,
     /// Where the entries of each key are.
     bounds: FxHashMap<u32, (u32, u32)>,
@@ -48,21 +39,54 @@ struct PagedLists {
     places: Vec<u32>,
     /// The lists that were not exchanged: they are filled as documents are kept.
     long: FxHashMap<u32, Vec<Posting>>,
+    has_common: bool,
+    /// Documents that have the most frequent key, so far.
+    most_frequent: u32,
 }
 
-/// The documents that are being decided, and the lists of their keys.
+/// The documents that are being decided.
 #[derive(Debug)]
 struct Batch {
+    begin: usize,
     end: usize,
     /// Positions in the order, by document.
     positions: FxHashMap<u32, usize>,
-    begin: usize,
     sketches: Sketches,
-    filing: Filing,
+    scheme: KeyScheme,
 }
 
-impl PostingStore for PagedLists {
+impl PostingStore for ExternalPostings {
     type Key = u64;
+
+    #[inline]
+    fn lookup_keys<'a>(
+        &'a self,
+        _: &Sketches,
+        document: u32,
+        buffer: &'a mut Vec<u64>,
+    ) -> impl Iterator<Item = u64> + use<'a> {
+        buffer.clear();
+        if let Some((batch, at)) = self.current(document) {
+            batch.scheme.lookup_keys(&batch.sketches, at, buffer);
+        }
+        buffer.iter().copied()
+    }
+
+    fn filing_keys(&self, _: &Sketches, document: u32, filed: &mut Vec<(u64, MinOverlap)>) {
+        if let Some((batch, at)) = self.current(document) {
+            let is_full = |_| false;
+            batch
+                .scheme
+                .filing_keys(&batch.sketches, at, is_full, filed);
+        }
+    }
+
+    fn min_overlap(&self, _: &Sketches, document: u32) -> MinOverlap {
+        let current = self.current(document);
+        current.map_or(MinOverlap::ONE, |(batch, at)| {
+            batch.scheme.min_overlap(&batch.sketches, at)
+        })
+    }
 
     #[inline]
     fn list(&self, key: u64) -> impl Iterator<Item = Posting> {
@@ -83,51 +107,74 @@ impl PostingStore for PagedLists {
         self.long.get(&(key as u32)).map_or(0, Vec::len)
     }
 
-    fn push(&mut self, key: u64, posting: Posting) {
+    fn assign(&mut self, document: u32, place: u32) {
+        if let Some((batch, at)) = self.current(document) {
+            let position = batch.begin + at as usize;
+            self.places[position] = place;
+        }
+    }
+
+    fn push(&mut self, key: u64, place: u32, min_overlap: MinOverlap) {
         // The document is in the lists that were exchanged already.
         if let Some(list) = self.long.get_mut(&(key as u32)) {
-            list.push(posting);
+            let is_common = min_overlap.is_common;
+            list.push(Posting { place, is_common });
         }
+    }
+
+    fn most_frequent(&self) -> Option<u32> {
+        self.has_common.then_some(self.most_frequent)
     }
 }
 
-impl Outside {
+impl InvertedIndex<ExternalPostings> {
     /// Nothing filed yet, of documents in this order.
     ///
     /// # Errors
     ///
     /// If the search has no keys, or the keys are those of another number of documents.
-    pub fn new(search: Search, joined: Joined, order: &[u32]) -> Result<Self> {
-        let filing = Filing::new(search, 0, std::sync::Arc::default())?;
+    pub fn external(search: Search, joined: Joined, order: &[u32]) -> Result<Self> {
         joined.check(order.len())?;
         let long = joined.long.iter().map(|&key| (key, Vec::new()));
-        let lists = PagedLists {
-            places: vec![NOWHERE; order.len()],
-            long: long.collect(),
-            ..PagedLists::default()
-        };
-        Ok(Outside {
+        let postings = ExternalPostings {
             order: order.to_vec(),
             begun: 0,
             current: None,
-            index: CandidateIndex::new(lists, filing.longest(), Vec::new()),
+            entries: Vec::new(),
+            bounds: FxHashMap::default(),
+            places: vec![NOWHERE; order.len()],
+            long: long.collect(),
             has_common: matches!(search, Search::Postings { .. }),
-            largest: 0,
+            most_frequent: 0,
             joined,
-        })
+        };
+        Ok(InvertedIndex::new(
+            postings,
+            search.max_list_len(true),
+            Vec::new(),
+        ))
+    }
+}
+
+impl ExternalPostings {
+    /// The batch that is loaded and the number of a document in it, if it is there.
+    fn current(&self, document: u32) -> Option<(&Batch, u32)> {
+        let batch = self.current.as_ref()?;
+        let position = *batch.positions.get(&document)?;
+        Some((batch, (position - batch.begin) as u32))
     }
 
-    /// Turns to the next documents of the order, which must be the first of `wanted`, and
-    /// says how many of them are at hand.
+    /// Loads the next documents of the order, which must be the first of `wanted`, and
+    /// returns how many of them are loaded.
     ///
     /// # Errors
     ///
     /// If the documents are others, or what is stored of them cannot be read.
-    pub fn turn_to(&mut self, store: &SketchStore, wanted: &[u32]) -> Result<usize> {
+    pub fn load_batch(&mut self, store: &SketchStore, wanted: &[u32]) -> Result<usize> {
         let end = self.current.as_ref().map_or(0, |batch| batch.end);
         let end = match end > self.begun {
             true => end,
-            false => self.load(store)?,
+            false => self.read(store)?,
         };
         let rest = &self.order[self.begun..end];
         let count = wanted.len().min(rest.len());
@@ -142,16 +189,19 @@ impl Outside {
         Ok(count)
     }
 
-    fn load(&mut self, store: &SketchStore) -> Result<usize> {
+    fn read(&mut self, store: &SketchStore) -> Result<usize> {
         let begin = self.begun;
         let end = (begin + self.joined.batch).min(self.order.len());
         let documents = &self.order[begin..end];
         let number = begin / self.joined.batch;
         let counts = self.joined.counts.column(number)?;
         let counts = self.joined.exchange.key_counts(&counts)?;
-        self.largest = self.largest.max(counts.largest());
+        self.most_frequent = self.most_frequent.max(counts.largest());
         let sketches = store.read(documents)?;
-        let filing = self.joined.exchange.filing(&sketches, counts.frequent())?;
+        let scheme = self
+            .joined
+            .exchange
+            .key_scheme(&sketches, counts.heavy_hitters())?;
         let mut entries: Vec<Entry> = Vec::new();
         let mut bounds = FxHashMap::default();
         for bytes in self.joined.lists.column(number)? {
@@ -172,61 +222,15 @@ impl Outside {
                 at = end;
             }
         }
-        self.index.store.entries = entries;
-        self.index.store.bounds = bounds;
+        self.entries = entries;
+        self.bounds = bounds;
         self.current = Some(Batch {
             begin,
             end,
             positions: documents.iter().copied().zip(begin..).collect(),
             sketches,
-            filing,
+            scheme,
         });
         Ok(end)
     }
-
-    /// Lists that are closed, and the key that most documents have of those begun.
-    pub fn crowd(&self) -> Crowd {
-        // Bands are shared by those that are alike, and no form.
-        if !self.has_common {
-            return Crowd::default();
-        }
-        Crowd {
-            closed: self.index.closed(),
-            largest: self.largest,
-        }
-    }
-
-    /// Files a document of the batch at hand.
-    pub fn insert(&mut self, document: u32) {
-        let mut filed = Vec::new();
-        if let Some((batch, position)) = at_hand(self.current.as_ref(), document) {
-            self.index.store.places[position] = self.index.len() as u32;
-            let at = (position - batch.begin) as u32;
-            batch
-                .filing
-                .filed(&batch.sketches, at, |_| false, &mut filed);
-        }
-        self.index.insert(filed, |_, _| ());
-    }
-
-    /// Adds to `found` the places from `since` on whose documents share enough keys with
-    /// `document`, which is at hand, ascending.
-    pub fn near(&self, document: u32, since: u32, scratch: &mut Scratch, found: &mut Vec<u32>) {
-        let Some((batch, position)) = at_hand(self.current.as_ref(), document) else {
-            return;
-        };
-        let at = (position - batch.begin) as u32;
-        let mut keys = std::mem::take(&mut scratch.keys);
-        batch.filing.looked_up(&batch.sketches, at, &mut keys);
-        let own = batch.filing.min_overlap(&batch.sketches, at);
-        self.index
-            .near(keys.iter().copied(), own, since, scratch, found);
-        scratch.keys = keys;
-    }
-}
-
-fn at_hand(batch: Option<&Batch>, document: u32) -> Option<(&Batch, usize)> {
-    let batch = batch?;
-    let position = *batch.positions.get(&document)?;
-    Some((batch, position))
 }

@@ -1,6 +1,6 @@
 /*! The comparison in plain Rust: always compiled, and the judge of the SIMD kernels. */
 
-use super::fingerprints::{Rows, cut, gather, length};
+use super::super::fingerprints::{Rows, cut, gather, length};
 
 /// See [`super::Kernel`]: all queries against all rows.
 pub(super) fn tile<const W: usize>(

@@ -16,7 +16,7 @@ the prefix finds a superset of the pairs.
 use super::fingerprints::{Rows, gather};
 
 /// Blocks are named by the bits of a word.
-pub(super) const MAX_BLOCKS: u32 = 64;
+pub(in crate::candidates) const MAX_BLOCKS: u32 = 64;
 
 /// The longest key prefix in use: 4 million buckets.
 const MAX_USED_BITS: u32 = 22;
@@ -27,7 +27,7 @@ const BUCKET_ROWS: usize = 16;
 
 /// A run of bits inside one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(in crate::candidates) struct Piece {
     word: usize,
     shift: u32,
     bits: u32,
@@ -40,7 +40,7 @@ impl Piece {
 }
 
 /// All bits of a fingerprint.
-pub(super) fn all_bits(bits: u32) -> Vec<Piece> {
+pub(in crate::candidates) fn all_bits(bits: u32) -> Vec<Piece> {
     (0..bits.div_ceil(64))
         .map(|word| Piece {
             word: word as usize,
@@ -118,14 +118,14 @@ pub(super) fn used_bits(documents: usize, key_bits: u32) -> u32 {
 
 /// A cut of some bits into blocks, and the tables over it.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub(in crate::candidates) struct Layout {
     blocks: Vec<Vec<Piece>>,
     chosen: u32,
 }
 
 /// One choice of blocks, and the key that it makes.
 #[derive(Clone, Debug)]
-pub(super) struct Table {
+pub(in crate::candidates) struct Table {
     /// The chosen blocks, one bit each.
     members: u64,
     /// Where the used bits of the key are.
@@ -139,7 +139,7 @@ impl Layout {
     ///
     /// Expects `max_distance < blocks <= MAX_BLOCKS` and at least one bit for
     /// each block, which a checked plan guarantees.
-    pub(super) fn new(space: &[Piece], blocks: u32, max_distance: u32) -> Self {
+    pub(in crate::candidates) fn new(space: &[Piece], blocks: u32, max_distance: u32) -> Self {
         debug_assert!(max_distance < blocks && blocks <= MAX_BLOCKS);
         let bits = count_bits(space);
         let mut rest = space.to_vec();
@@ -161,7 +161,7 @@ impl Layout {
     }
 
     /// Every table, with keys of at most `most` bits.
-    pub(super) fn long_tables(&self, most: u32) -> impl Iterator<Item = Table> + '_ {
+    pub(in crate::candidates) fn long_tables(&self, most: u32) -> impl Iterator<Item = Table> + '_ {
         self.cut_tables(move |bits| bits.min(most))
     }
 
@@ -231,7 +231,7 @@ fn following(members: u64) -> Option<u64> {
 impl Table {
     /// The used bits of the fingerprint's key.
     #[inline]
-    pub(super) fn key<const W: usize>(&self, row: &[u64; W]) -> usize {
+    pub(in crate::candidates) fn key<const W: usize>(&self, row: &[u64; W]) -> usize {
         let mut key = 0;
         for piece in &self.key {
             let part = (row[piece.word] >> piece.shift) & (u64::MAX >> (64 - piece.bits));
