@@ -350,10 +350,8 @@ def _recipe(m: Maker, method: str) -> None:
 def _corpus(m: Maker, method: str) -> None:
     corpus = m.of("corpus")
     given: tuple[Any, ...] = ()
-    named: dict[str, Any] = {}
-    if method in ("are_identical", "sketch_similarity", "distance", "evidence"):
+    if method == "sketch_similarity":
         given = (m.document(corpus), m.document(corpus))
-        named = {"shingle": m.whole(5)} if method == "evidence" else {}
     elif method == "emptied":
         m.keep("corpus", m.call("emptied", corpus.emptied, keeps_texts=m.rng.random() < 0.5))
         return
@@ -368,7 +366,7 @@ def _corpus(m: Maker, method: str) -> None:
         sketches = m.blobs(len(other), other.sketches())
         features = [m.whole(0, 1, 9) for _ in sketches]
         given = (texts, m.blobs(len(other), other.identities()), features, sketches)
-    m.call(f"Corpus.{method}", getattr(corpus, method), *given, **named)
+    m.call(f"Corpus.{method}", getattr(corpus, method), *given)
 
 
 def _corpus_open(m: Maker) -> None:
@@ -495,6 +493,22 @@ def _exchange(m: Maker) -> None:
     m.call("candidates", exchange.candidates, sketches, numbers, flags, counted, lists)
 
 
+def _judge_one(m: Maker) -> None:
+    corpus = m.of("corpus")
+    m.call(
+        "judge",
+        _core.judge,
+        corpus,
+        m.document(corpus),
+        m.document(corpus),
+        measure=m.rng.choice(("content", "resemblance", "sketch")),
+        shingle=m.whole(5),
+        threshold=m.rng.choice((None, 0.5)),
+        max_distance=m.rng.choice((None, 3)),
+        min_features=m.whole(0, 1, 9) % 2**32,
+    )
+
+
 def _judge(m: Maker) -> None:
     corpus = m.of("corpus")
     count = len(corpus)
@@ -585,6 +599,7 @@ ENTRY_POINTS: dict[str, Callable[[Maker], Any]] = {
     "PairSearch": _pairs,
     "Background": _background,
     "Exchange": _exchange,
+    "judge": _judge_one,
     "judge_pairs": _judge,
     **{
         f"Filing.{name}": lambda m, name=name: _filing(m, name)
@@ -653,7 +668,7 @@ _GROUPS = {
     "core-corpus": "Memory Corpus Join",
     "core-keeper": "Keeper PairSearch Rule",
     "core-stored": "Filing Stored Background Keeper.among",
-    "core-exchange": "Exchange judge_pairs",
+    "core-exchange": "Exchange judge judge_pairs",
     "core-shingles": (
         "merge_shingles thin_shingles subtract_shingles probe_shingles level_of_probes Background"
     ),

@@ -100,9 +100,8 @@ class TestRefused:
         made = corpus("shingle-sample", ["一" * 20])
         keeper = _core.Keeper(made, rule("postings"))
         for call in (
-            lambda: made.are_identical(0, 1),
             lambda: made.sketch_similarity(2**32 - 1, 0),
-            lambda: made.evidence(0, 1, shingle=5),
+            lambda: _core.judge(made, 0, 1, measure="content", shingle=5),
             lambda: keeper.decide(made, np.array([0, 1], np.uint32)),
             lambda: keeper.similar(made, 1),
         ):
@@ -127,7 +126,7 @@ class TestRefused:
         made = corpus("shingle-sample", ["一" * 20])
         filing = _core.Filing(rule("postings"), bits=0, background=None)
         two, one = np.array([1, 2], np.uint64), np.array([1], np.uint64)
-        with pytest.raises(InputError, match="2 keys, 1 numbers, 2 shares"):
+        with pytest.raises(InputError, match="2 keys, 1 numbers, 2 minimum overlaps"):
             _core.Stored(filing, two, one, two.astype(np.uint16))
         for offsets in ([], [1], [0, 2, 1], [0, 5]):
             with pytest.raises(InputError, match="ascending from 0 to 1"):

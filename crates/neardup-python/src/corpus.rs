@@ -12,17 +12,16 @@ use neardup_core::corpus::{self, Document, Restored};
 use neardup_core::weigh::DocumentFrequencies;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyBytes;
 use pyo3_arrow::PyArray;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::arrays::{load_numpy, optional_strings, strings};
 use crate::errors::raise;
+use crate::judge::Rule;
 use crate::recipe::Recipe;
-use crate::rule::Rule;
 use crate::stored::Background;
 use crate::threads::Threads;
-use crate::verify::told;
 
 /// How much a corpus and those who work on it hold in memory.
 #[pyclass(frozen, module = "neardup._core")]
@@ -398,46 +397,10 @@ impl Corpus {
             .into_pyarray(py)
     }
 
-    /// Whether two documents have the same text.
-    fn are_identical(&self, a: u32, b: u32) -> PyResult<bool> {
-        self.check_documents(&[a, b])?;
-        Ok(self.inner.identity(a as usize) == self.inner.identity(b as usize))
-    }
-
     /// The similarity of two documents by their sketches alone.
     fn sketch_similarity(&self, a: u32, b: u32) -> PyResult<f64> {
         self.check_documents(&[a, b])?;
         Ok(self.sketches_in_memory()?.similarity(a, b))
-    }
-
-    /// The differing bits of two fingerprints; None for other sketches.
-    fn distance(&self, a: u32, b: u32) -> PyResult<Option<u32>> {
-        self.check_documents(&[a, b])?;
-        Ok(self.sketches_in_memory()?.distance(a, b))
-    }
-
-    /// All by which the content of two documents is compared; resemblance and
-    /// containment are those of shingles of `shingle` characters in any script.
-    #[pyo3(signature = (a, b, *, shingle))]
-    fn evidence<'py>(
-        &self,
-        py: Python<'py>,
-        a: u32,
-        b: u32,
-        shingle: usize,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        self.check_documents(&[a, b])?;
-        let pool = self.threads.pool()?;
-        let compare = || {
-            let found = self.inner.evidence(a, b, shingle)?;
-            Ok((found, self.inner.overlap(a, b, shingle)?))
-        };
-        let (found, overlap) = py.detach(|| pool.install(compare)).map_err(raise)?;
-        let fields = told(py, &found)?;
-        fields.set_item("resemblance", overlap.resemblance())?;
-        fields.set_item("containment_a", overlap.containment_a())?;
-        fields.set_item("containment_b", overlap.containment_b())?;
-        Ok(fields)
     }
 
     fn frequencies_digest(&self) -> Option<u64> {

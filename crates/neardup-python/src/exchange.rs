@@ -3,6 +3,7 @@
 use neardup_core::background::{self, shingles_from_bytes, shingles_to_bytes};
 use neardup_core::candidates::{self, Sketches};
 use neardup_core::corpus::{Corpus, Restored};
+use neardup_core::judge::Judge;
 use neardup_core::sketch::Settings;
 use neardup_core::verify::Commonness;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -14,8 +15,8 @@ use pyo3_arrow::PyArray;
 
 use crate::arrays::{load_numpy, strings};
 use crate::errors::raise;
+use crate::judge::Rule;
 use crate::recipe::Recipe;
-use crate::rule::Rule;
 use crate::stored::Background;
 use crate::threads::pool;
 
@@ -292,10 +293,10 @@ pub fn judge_pairs<'py>(
                 })
                 .collect();
             corpus.restore(&documents)?;
-            let similarities = rule.inner.judge(&corpus, &pairs)?;
+            let similarities = Judge::new(&corpus, rule.inner).judge_pairs(&corpus, &pairs)?;
             let distances = pairs
                 .iter()
-                .map(|&(a, b)| rule.inner.distance(&corpus, a, b));
+                .map(|&(a, b)| rule.inner.bounds.distance(&corpus, a, b));
             Ok((similarities, distances.collect::<Vec<_>>()))
         })
     });

@@ -2,14 +2,13 @@
 
 use neardup_core::Error;
 use neardup_core::cluster::{self, Reason};
-use neardup_core::verify;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::corpus::{Corpus, Join, check_below};
 use crate::errors::raise;
-use crate::rule::Rule;
+use crate::judge::Rule;
 use crate::stored::Stored;
 
 /// Kept document (-1: none), similarity, distance (-1: none), identical text.
@@ -215,7 +214,7 @@ impl Keeper {
 /// All verified pairs of a [`Corpus`], a piece at a time.
 #[pyclass(module = "neardup._core")]
 pub struct PairSearch {
-    inner: verify::PairSearch,
+    inner: cluster::PairSearch,
     /// Of the corpus whose pairs it finds.
     state: u64,
 }
@@ -227,7 +226,7 @@ impl PairSearch {
         corpus.sketches_in_memory()?;
         let pool = corpus.threads.pool()?;
         let inner = py
-            .detach(|| pool.install(|| verify::PairSearch::new(&corpus.inner, rule.inner)))
+            .detach(|| pool.install(|| cluster::PairSearch::new(&corpus.inner, rule.inner)))
             .map_err(raise)?;
         Ok(PairSearch {
             inner,

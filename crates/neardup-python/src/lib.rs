@@ -13,9 +13,9 @@ mod corpus;
 mod encoding;
 mod errors;
 mod exchange;
+mod judge;
 mod keeper;
 mod recipe;
-mod rule;
 mod stored;
 mod threads;
 mod verify;
@@ -41,11 +41,11 @@ mod _core {
         thin_shingles,
     };
     #[pymodule_export]
+    use crate::judge::{Rule, judge};
+    #[pymodule_export]
     use crate::keeper::{Keeper, PairSearch};
     #[pymodule_export]
     use crate::recipe::Recipe;
-    #[pymodule_export]
-    use crate::rule::Rule;
     #[pymodule_export]
     use crate::stored::{Background, Filing, Stored};
     #[pymodule_export]

@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 
 use crate::corpus::Corpus;
 use crate::errors::raise;
-use crate::rule::Rule;
+use crate::judge::Rule;
 use crate::threads::pool;
 
 /// What a collection has in common.
@@ -128,7 +128,7 @@ impl Filing {
         let mut all = Vec::new();
         let mut keys = Vec::new();
         for document in 0..corpus.inner.len() as u32 {
-            if rule.inner.has_sketch(&corpus.inner, document) {
+            if rule.inner.bounds.has_sketch(&corpus.inner, document) {
                 self.inner.lookup_keys(sketches, document, &mut keys);
                 all.extend_from_slice(&keys);
             }

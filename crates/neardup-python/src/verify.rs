@@ -4,6 +4,7 @@ use neardup_core::verify::{Commonness, Evidence, Overlap, Profile, Shingles};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::judge::evidence;
 use crate::threads::pool;
 
 /// Shingles of `a`, of `b`, and in both of two normalized texts.
@@ -40,31 +41,5 @@ pub fn content<'py>(
         Evidence::of(&a, &b)
     };
     let found = py.detach(|| pool.install(compare));
-    told(py, &found)
-}
-
-/// Evidence as a dictionary.
-pub fn told<'py>(py: Python<'py>, found: &Evidence) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("similarity", found.similarity)?;
-    told.set_item("resemblance", found.overlap.resemblance())?;
-    told.set_item("containment_a", found.overlap.containment_a())?;
-    told.set_item("containment_b", found.overlap.containment_b())?;
-    told.set_item("short", found.short)?;
-    told.set_item("agree", found.numbers.agree)?;
-    told.set_item("differ", found.numbers.differ)?;
-    told.set_item("contradicts", found.contradicts)?;
-    let weighed = found.weighed.map(|weighed| {
-        let told = PyDict::new(py);
-        told.set_item("level", weighed.level)?;
-        told.set_item("rare", weighed.rare)?;
-        told.set_item("common", weighed.common)?;
-        told.set_item("median", weighed.median)?;
-        told.set_item("differs_a", weighed.differs_a)?;
-        told.set_item("differs_b", weighed.differs_b)?;
-        told.set_item("edits", weighed.edits)?;
-        PyResult::Ok(told)
-    });
-    told.set_item("weighed", weighed.transpose()?)?;
-    Ok(told)
+    evidence(py, &found)
 }

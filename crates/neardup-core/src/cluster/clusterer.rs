@@ -7,15 +7,12 @@
 //! by one, which makes the result the one that a loop over single documents
 //! gives, whatever the chunk size.
 
-use rayon::prelude::*;
-
 use crate::candidates::{
     CandidateIndex, FetchedIndex, Join, Joined, NewEntry, SketchStore, SkewStatistics,
 };
 use crate::corpus::{Corpus, FirstByText};
 use crate::error::{Error, Result};
-use crate::rule::Rule;
-use crate::verify::Verifier;
+use crate::judge::{Judge, Rule};
 
 /// Documents that are decided together.
 pub const CHUNK: usize = 1024;
@@ -48,14 +45,11 @@ pub struct Decision {
 /// Decides documents of one [`Corpus`], in the order in which they are handed in.
 #[derive(Debug)]
 pub struct Clusterer {
-    rule: Rule,
-    verifier: Option<Verifier>,
+    judge: Judge,
     index: CandidateIndex,
     /// Document numbers of what is filed, in order.
     kept: Vec<u32>,
     identical: FirstByText,
-    candidates: u64,
-    verified: u64,
     /// Documents that are looked up together.
     together: usize,
 }
@@ -91,13 +85,10 @@ impl Clusterer {
     pub fn new(corpus: &Corpus, rule: Rule) -> Result<Self> {
         let expected = corpus.len() as u64;
         Ok(Clusterer {
-            verifier: rule.verifier(corpus),
+            judge: Judge::new(corpus, rule),
             index: CandidateIndex::new(corpus.sketches(), rule.search, true, expected)?,
-            rule,
             kept: Vec::new(),
             identical: FirstByText::default(),
-            candidates: 0,
-            verified: 0,
             together: CHUNK,
         })
     }
@@ -113,7 +104,7 @@ impl Clusterer {
         let mut first = FirstByText::default();
         let is_filed = order.iter().map(|&document| {
             let is_first = first.insert(corpus.identities(), document);
-            is_first && rule.has_sketch(corpus, document)
+            is_first && rule.bounds.has_sketch(corpus, document)
         });
         let is_filed = is_filed.collect();
         let memory = corpus.memory();
@@ -135,13 +126,10 @@ impl Clusterer {
     /// If the search has no keys to exchange.
     pub fn joined(corpus: &Corpus, rule: Rule, joined: Joined, order: &[u32]) -> Result<Self> {
         Ok(Clusterer {
-            verifier: rule.verifier(corpus),
+            judge: Judge::new(corpus, rule),
             index: CandidateIndex::external(rule.search, joined, order)?,
-            rule,
             kept: Vec::new(),
             identical: FirstByText::default(),
-            candidates: 0,
-            verified: 0,
             together: CHUNK,
         })
     }
@@ -171,13 +159,10 @@ impl Clusterer {
         // A place without a document is never found.
         let kept = lists.documents().iter();
         Ok(Clusterer {
-            verifier: rule.verifier(corpus),
+            judge: Judge::new(corpus, rule),
             kept: kept.map(|document| document.unwrap_or(u32::MAX)).collect(),
             index: CandidateIndex::fetched(lists),
-            rule,
             identical,
-            candidates: 0,
-            verified: 0,
             together: CHUNK,
         })
     }
@@ -195,12 +180,12 @@ impl Clusterer {
 
     /// Candidate pairs looked at so far.
     pub fn candidates(&self) -> u64 {
-        self.candidates
+        self.judge.candidates()
     }
 
     /// Candidate pairs that turned out to be similar so far.
     pub fn verified(&self) -> u64 {
-        self.verified
+        self.judge.verified()
     }
 
     /// Decides `documents`, numbers into `corpus`, in this order; unreadable
@@ -236,22 +221,22 @@ impl Clusterer {
         }
         let same = self.same_text(corpus, document);
         let mut found: Vec<Decision> = same.into_iter().collect();
-        if self.rule.has_sketch(corpus, document) {
+        if self.judge.bounds().has_sketch(corpus, document) {
             let mut near = self.index.near(corpus.sketches(), &[document])?;
             near.retain(&[document], |document, place| {
                 let other = self.kept[place as usize];
                 same.is_none_or(|same| same.kept != other)
-                    && self.rule.is_candidate(corpus, document, other)
+                    && self.judge.is_candidate(corpus, document, other)
             });
             let others = near.places.iter().map(|&place| self.kept[place as usize]);
             let pairs: Vec<(u32, u32)> = others.map(|other| (document, other)).collect();
-            let similarities = self.similarities(corpus, &pairs)?;
+            let similarities = self.judge.similarities(corpus, &pairs)?;
             let similar = pairs.iter().zip(similarities);
             found.extend(similar.filter_map(|(&(_, kept), similarity)| {
                 Some(Decision {
                     kept,
                     similarity: similarity?,
-                    distance: self.rule.distance(corpus, document, kept),
+                    distance: self.judge.bounds().distance(corpus, document, kept),
                     reason: Reason::Similar,
                 })
             }));
@@ -273,7 +258,8 @@ impl Clusterer {
             .iter()
             .copied()
             .filter(|&document| {
-                self.rule.has_sketch(corpus, document) && self.same_text(corpus, document).is_none()
+                self.judge.bounds().has_sketch(corpus, document)
+                    && self.same_text(corpus, document).is_none()
             })
             .collect();
         let snapshot = self.index.len();
@@ -304,7 +290,7 @@ impl Clusterer {
                 decisions.push(Some(Decision {
                     kept,
                     similarity: best.similarity,
-                    distance: self.rule.distance(corpus, document, kept),
+                    distance: self.judge.bounds().distance(corpus, document, kept),
                     reason: Reason::Similar,
                 }));
                 continue;
@@ -326,12 +312,15 @@ impl Clusterer {
     fn same_text(&self, corpus: &Corpus, document: u32) -> Option<Decision> {
         let identity = corpus.identity(document as usize);
         let kept = self.identical.get(corpus.identities(), identity)?;
-        self.rule.is_same(corpus, document, kept).then(|| Decision {
-            kept,
-            similarity: 1.0,
-            distance: self.rule.distance(corpus, document, kept),
-            reason: Reason::Identical,
-        })
+        self.judge
+            .bounds()
+            .is_same(corpus, document, kept)
+            .then(|| Decision {
+                kept,
+                similarity: 1.0,
+                distance: self.judge.bounds().distance(corpus, document, kept),
+                reason: Reason::Identical,
+            })
     }
 
     /// For each document the best one among those kept before this chunk.
@@ -347,7 +336,7 @@ impl Clusterer {
             let mut found = self.index.near(corpus.sketches(), some)?;
             found.retain(some, |document, place| {
                 let other = self.kept[place as usize];
-                self.rule.is_candidate(corpus, document, other)
+                self.judge.is_candidate(corpus, document, other)
             });
             self.together = (some.len() * FOUND / found.places.len().max(1)).clamp(1, CHUNK);
             let pairs: Vec<(u32, u32)> = some
@@ -359,7 +348,7 @@ impl Clusterer {
                 })
                 .map(|(document, place)| (document, self.kept[place as usize]))
                 .collect();
-            let similarities = self.similarities(corpus, &pairs)?;
+            let similarities = self.judge.similarities(corpus, &pairs)?;
             best.extend(found.offsets.windows(2).map(|bounds| {
                 let range = bounds[0]..bounds[1];
                 best_of(None, &found.places[range.clone()], &similarities[range])
@@ -381,29 +370,14 @@ impl Clusterer {
             .near_since(corpus.sketches(), document, snapshot, &mut places)?;
         places.retain(|&place| {
             let other = self.kept[place as usize];
-            self.rule.is_candidate(corpus, document, other)
+            self.judge.is_candidate(corpus, document, other)
         });
         let pairs: Vec<(u32, u32)> = places
             .iter()
             .map(|&place| (document, self.kept[place as usize]))
             .collect();
-        let similarities = self.similarities(corpus, &pairs)?;
+        let similarities = self.judge.similarities(corpus, &pairs)?;
         Ok(best_of(before, &places, &similarities))
-    }
-
-    /// The similarity of each candidate pair, `None` if it does not suffice.
-    fn similarities(&mut self, corpus: &Corpus, pairs: &[(u32, u32)]) -> Result<Vec<Option<f64>>> {
-        self.candidates += pairs.len() as u64;
-        let similarities = match &mut self.verifier {
-            Some(verifier) => verifier.verify(corpus.texts(), pairs)?,
-            None => pairs
-                .par_iter()
-                .with_min_len(64)
-                .map(|&(a, b)| self.rule.by_sketches(corpus, a, b))
-                .collect(),
-        };
-        self.verified += similarities.iter().flatten().count() as u64;
-        Ok(similarities)
     }
 }
 

@@ -26,7 +26,7 @@ use crate::recipe::{Recipe, Scratch};
 use crate::sketch::Sketch;
 use crate::spill::Spill;
 use crate::texts::TextStore;
-use crate::verify::{Commonness, Evidence, Overlap, Profile, Shingles, commonness, shingle_hashes};
+use crate::verify::{Commonness, commonness, shingle_hashes};
 use crate::weigh::DocumentFrequencies;
 
 pub use identity::FirstByText;
@@ -270,33 +270,6 @@ impl Corpus {
     /// Says in how many texts each shingle stands, for a corpus that does not count.
     pub fn set_commonness(&mut self, commonness: Arc<Commonness>) {
         self.given = Some(commonness);
-    }
-
-    /// All by which the content of two documents is compared, by shingles of `k`
-    /// characters.
-    ///
-    /// # Errors
-    ///
-    /// If a stored text cannot be read back.
-    pub fn evidence(&self, a: u32, b: u32, k: usize) -> Result<Evidence> {
-        let commonness = self.commonness().map(Arc::as_ref);
-        let mut buffer = Vec::new();
-        let a = Profile::of(self.texts.text(a as usize, &mut buffer)?, k, commonness);
-        let b = Profile::of(self.texts.text(b as usize, &mut buffer)?, k, commonness);
-        Ok(Evidence::of(&a, &b))
-    }
-
-    /// The sizes of the sets of shingles of `k` characters of two documents, and of
-    /// their intersection.
-    ///
-    /// # Errors
-    ///
-    /// If a stored text cannot be read back.
-    pub fn overlap(&self, a: u32, b: u32, k: usize) -> Result<Overlap> {
-        let mut buffer = Vec::new();
-        let a = Shingles::of(self.texts.text(a as usize, &mut buffer)?, k);
-        let b = Shingles::of(self.texts.text(b as usize, &mut buffer)?, k);
-        Ok(a.overlap(&b))
     }
 
     /// A value that two documents share if and only if their texts are equal

@@ -18,14 +18,12 @@ than one pair of shingles in 10^12 for texts of a million characters.
 [`Shingles`] is the set and [`Commonness`] counts in how many texts a shingle
 stands; [`Profile`] is what is looked at in a text, and [`Evidence`] what two of
 them say. [`Verifier`] fetches texts from a
-[`TextStore`](crate::texts::TextStore) and compares many pairs at once, and
-[`PairSearch`] finds all pairs of a corpus.
+[`TextStore`](crate::texts::TextStore) and compares many pairs at once.
 */
 
 pub mod commonness;
 mod content;
 mod numbers;
-mod pairs;
 mod resemblance;
 mod short;
 mod verifier;
@@ -34,7 +32,6 @@ mod weighed;
 pub use commonness::{Commonness, RARE};
 pub use content::{Evidence, Profile};
 pub use numbers::{Agreement, Numbers};
-pub use pairs::{PairSearch, VerifiedPair};
 pub use resemblance::{Overlap, Shingles, shingle_hashes};
 pub use short::SHORT;
 pub use verifier::{Measure, Verifier};

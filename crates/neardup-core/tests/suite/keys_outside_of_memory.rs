@@ -3,8 +3,8 @@
 use neardup_core::candidates::{Banding, CandidateIndex, Exchange, Search, Sketches};
 use neardup_core::cluster::{Clusterer, Decision};
 use neardup_core::corpus::{Corpus, Document, Memory};
+use neardup_core::judge::{Bounds, Rule};
 use neardup_core::recipe::{Recipe, Resources};
-use neardup_core::rule::{Rule, Verdict};
 use neardup_core::sketch::{Settings, Sketch};
 use neardup_core::verify::Measure;
 use serde_json::json;
@@ -268,11 +268,12 @@ fn documents_are_decided_outside_of_memory_as_in_it() {
     for (sketch, search, measure) in kinds {
         let rule = Rule {
             search,
-            verdict: Verdict::Texts {
-                measure,
-                threshold: 0.4,
+            bounds: Bounds {
+                measure: Some(measure),
+                threshold: Some(0.4),
+                max_distance: None,
+                min_features: 1,
             },
-            min_features: 1,
         };
         let inside = corpus(&sketch, &texts, Memory::default());
         let memory = Memory {
@@ -312,11 +313,12 @@ fn documents_in_another_order_than_their_keys_are_refused() {
     let corpus = corpus(&json!({"kind": "sample", "size": 32}), &texts, memory);
     let rule = Rule {
         search: POSTINGS,
-        verdict: Verdict::Texts {
-            measure: Measure::Resemblance { k: 5 },
-            threshold: 0.5,
+        bounds: Bounds {
+            measure: Some(Measure::Resemblance { k: 5 }),
+            threshold: Some(0.5),
+            max_distance: None,
+            min_features: 1,
         },
-        min_features: 1,
     };
     let order: Vec<u32> = (0..50).collect();
     let mut join = Clusterer::join(&corpus, rule, &order).unwrap();

@@ -2,13 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::Verifier;
-use rayon::prelude::*;
-
 use crate::candidates::{CandidateIndex, Fingerprints, MAX_PAIRS, Search, Sketches, collapsed};
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
-use crate::rule::Rule;
+use crate::judge::{Judge, Rule};
 
 /// Candidate pairs verified at a time.
 const PIECE: usize = 1 << 16;
@@ -36,14 +33,12 @@ pub struct VerifiedPair {
 /// stop it; every two documents with the same text are a pair too.
 #[derive(Debug)]
 pub struct PairSearch {
-    rule: Rule,
-    verifier: Option<Verifier>,
+    judge: Judge,
     /// Documents that stand for all with their text and fingerprint.
     searched: Vec<u32>,
     /// The other documents that each stands for.
     repeats: HashMap<u32, Vec<u32>>,
     source: Source,
-    candidates: u64,
     /// Pairs of documents with the same text, found without a search.
     identical: Vec<VerifiedPair>,
     found: u128,
@@ -87,7 +82,7 @@ impl PairSearch {
                 Some(&twin) => repeats.entry(twin).or_default().push(document),
                 None => {
                     twins.push(document);
-                    if rule.has_sketch(corpus, document) {
+                    if rule.bounds.has_sketch(corpus, document) {
                         searched.push(document);
                     }
                 }
@@ -109,12 +104,10 @@ impl PairSearch {
             },
         };
         let mut search = PairSearch {
-            verifier: rule.verifier(corpus),
-            rule,
+            judge: Judge::new(corpus, rule),
             searched,
             repeats,
             source,
-            candidates: 0,
             identical: Vec::new(),
             found: 0,
         };
@@ -124,7 +117,7 @@ impl PairSearch {
 
     /// The number of candidate pairs that have been looked at.
     pub fn candidates(&self) -> u64 {
-        self.candidates
+        self.judge.candidates()
     }
 
     /// The next pairs, in no order; `None` after the last.
@@ -171,7 +164,7 @@ impl PairSearch {
                 let snapshot = index.len();
                 let found = index.near(corpus.sketches(), &searched[range.clone()])?;
                 let mut pairs = Vec::with_capacity(found.places.len());
-                let rule = &self.rule;
+                let judge = &self.judge;
                 let mut since = Vec::new();
                 // As many as bring about a piece, by what the last ones brought.
                 let found_each = found.places.len() / range.len() + 1;
@@ -183,7 +176,7 @@ impl PairSearch {
                     let before = &found.places[bounds[0]..bounds[1]];
                     let places = before.iter().chain(&since);
                     let found = places.map(|&other| documents((other, place as u32)));
-                    pairs.extend(found.filter(|&(a, b)| rule.is_candidate(corpus, a, b)));
+                    pairs.extend(found.filter(|&(a, b)| judge.is_candidate(corpus, a, b)));
                 }
                 Ok(Some(pairs))
             }
@@ -198,15 +191,7 @@ impl PairSearch {
         candidates: &[(u32, u32)],
         found: &mut Vec<VerifiedPair>,
     ) -> Result<()> {
-        self.candidates += candidates.len() as u64;
-        let similarities: Vec<Option<f64>> = match &mut self.verifier {
-            Some(verifier) => verifier.verify(corpus.texts(), candidates)?,
-            None => candidates
-                .par_iter()
-                .with_min_len(64)
-                .map(|&(a, b)| self.rule.by_sketches(corpus, a, b))
-                .collect(),
-        };
+        let similarities = self.judge.similarities(corpus, candidates)?;
         for (&(a, b), similarity) in candidates.iter().zip(similarities) {
             let Some(similarity) = similarity else {
                 continue;
@@ -214,7 +199,7 @@ impl PairSearch {
             if corpus.identity(a as usize) == corpus.identity(b as usize) {
                 continue;
             }
-            let distance = self.rule.distance(corpus, a, b);
+            let distance = self.judge.bounds().distance(corpus, a, b);
             let (same_as_a, same_as_b) = (self.repeats.get(&a), self.repeats.get(&b));
             let count = |same: Option<&Vec<u32>>| 1 + same.map_or(0, Vec::len) as u128;
             self.found += count(same_as_a) * count(same_as_b);
@@ -236,13 +221,10 @@ impl PairSearch {
     /// The similarity of two documents with the same text; `None` if the rule
     /// takes them for two things, since a recipe may read titles too.
     fn same_text(&self, corpus: &Corpus, a: u32, b: u32) -> Option<f64> {
-        if self.rule.is_same(corpus, a, b) {
-            return Some(1.0);
-        }
-        let distance = self.rule.distance(corpus, a, b);
-        match (self.rule.search, distance) {
-            (Search::Near { max_distance }, Some(bits)) if bits > max_distance => None,
-            _ => self.rule.by_sketches(corpus, a, b),
+        let bounds = self.judge.bounds();
+        match bounds.is_same(corpus, a, b) {
+            true => Some(1.0),
+            false => bounds.by_sketches(corpus, a, b),
         }
     }
 
@@ -270,7 +252,7 @@ impl PairSearch {
             members.sort_unstable();
             for (at, &b) in members.iter().enumerate() {
                 for &a in &members[..at] {
-                    let distance = self.rule.distance(corpus, a, b);
+                    let distance = self.judge.bounds().distance(corpus, a, b);
                     let Some(similarity) = self.same_text(corpus, a, b) else {
                         continue;
                     };
