@@ -10,25 +10,29 @@ from numpy.typing import NDArray
 _Piece = tuple[int, int, int, int]
 
 __all__ = [
+    "COMMON_KEYS",
     "EXACT_EDITS",
     "MAX_BATCH",
+    "MAX_BUCKETS",
     "MAX_SHINGLES",
     "MAX_TEXT_BYTES",
+    "MAX_WORKERS",
+    "RARE_KEYS",
     "Aligner",
     "Background",
+    "Clusterer",
     "Corpus",
     "Exchange",
-    "Filing",
+    "FetchedIndex",
     "FingerprintIndex",
     "Join",
-    "Keeper",
+    "KeyScheme",
     "Library",
     "Memory",
     "PairSearch",
     "Paper",
     "Recipe",
     "Rule",
-    "Stored",
     "__version__",
     "banding",
     "content",
@@ -52,10 +56,14 @@ __all__ = [
 ]
 
 __version__: str
+COMMON_KEYS: int
 EXACT_EDITS: int
 MAX_BATCH: int
+MAX_BUCKETS: int
 MAX_SHINGLES: int
 MAX_TEXT_BYTES: int
+MAX_WORKERS: int
+RARE_KEYS: int
 
 @final
 class Recipe:
@@ -147,12 +155,14 @@ class Rule:
     ) -> Rule: ...
 
 @final
-class Keeper:
-    def __new__(cls, corpus: Corpus, rule: Rule) -> Keeper: ...
+class Clusterer:
+    def __new__(cls, corpus: Corpus, rule: Rule) -> Clusterer: ...
     @staticmethod
-    def joined(corpus: Corpus, rule: Rule, join: Join, order: NDArray[np.uint32]) -> Keeper: ...
+    def joined(corpus: Corpus, rule: Rule, join: Join, order: NDArray[np.uint32]) -> Clusterer: ...
     @staticmethod
-    def among(corpus: Corpus, rule: Rule, stored: Stored, numbers: Sequence[int]) -> Keeper: ...
+    def among(
+        corpus: Corpus, rule: Rule, stored: FetchedIndex, numbers: Sequence[int]
+    ) -> Clusterer: ...
     def new_entries(self) -> tuple[list[int], list[int], list[int]]: ...
     def similar(
         self, corpus: Corpus, document: int
@@ -161,7 +171,7 @@ class Keeper:
         self, corpus: Corpus, documents: NDArray[np.uint32]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32], NDArray[np.bool_]]: ...
     def counts(self) -> tuple[int, int]: ...
-    def crowd(self) -> tuple[int, int]: ...
+    def skew(self) -> tuple[int, int]: ...
 
 @final
 class PairSearch:
@@ -237,24 +247,26 @@ def judge_pairs(
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]: ...
 
 @final
-class Filing:
-    def __new__(cls, rule: Rule, *, bits: int, background: Background | None) -> Filing: ...
+class KeyScheme:
+    def __new__(cls, rule: Rule, *, bits: int, background: Background | None) -> KeyScheme: ...
     def has_keys(self) -> bool: ...
-    def longest(self) -> int | None: ...
+    def max_list_len(self) -> int | None: ...
     def keys_of(self, corpus: Corpus, document: int) -> list[int]: ...
-    def looked_up(self, corpus: Corpus, rule: Rule) -> NDArray[np.uint64]: ...
+    def lookup_keys(self, corpus: Corpus, rule: Rule) -> NDArray[np.uint64]: ...
 
 @final
-class Stored:
+class FetchedIndex:
     def __new__(
         cls,
-        filing: Filing,
+        scheme: KeyScheme,
         keys: NDArray[np.uint64],
         numbers: NDArray[np.uint64],
-        shares: NDArray[np.uint16],
-    ) -> Stored: ...
+        min_overlaps: NDArray[np.uint16],
+    ) -> FetchedIndex: ...
     @staticmethod
-    def given(filing: Filing, offsets: Sequence[int], numbers: Sequence[int]) -> Stored: ...
+    def listed(
+        scheme: KeyScheme, offsets: Sequence[int], numbers: Sequence[int]
+    ) -> FetchedIndex: ...
     def candidates(self, corpus: Corpus) -> NDArray[np.uint64]: ...
 
 @final

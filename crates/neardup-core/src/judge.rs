@@ -122,7 +122,7 @@ impl Bounds {
     /// If a stored text cannot be read back.
     pub fn judge(&self, corpus: &Corpus, a: u32, b: u32, shingle: usize) -> Result<Judgement> {
         let mut buffer = Vec::new();
-        let frequencies = corpus.commonness().map(Arc::as_ref);
+        let frequencies = corpus.shingle_frequencies().map(Arc::as_ref);
         let mut profiles = Vec::new();
         let mut sets = Vec::new();
         for document in [a, b] {
@@ -177,7 +177,7 @@ impl Judge {
     pub fn new(corpus: &Corpus, rule: Rule) -> Self {
         let verifier = rule.bounds.measure.map(|measure| {
             let threshold = rule.bounds.threshold.unwrap_or(0.0);
-            let frequencies = corpus.commonness().map(Arc::clone);
+            let frequencies = corpus.shingle_frequencies().map(Arc::clone);
             Verifier::new(measure, threshold, frequencies).with_cache(corpus.memory().compared)
         });
         Judge {

@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 
 use crate::arrays::{fingerprints, load_numpy};
 use crate::errors::raise;
-use crate::threads::pool;
+use crate::threads::run;
 
 /// Points of a curve, at most.
 const MAX_POINTS: usize = 1 << 16;
@@ -32,10 +32,7 @@ pub fn near_pairs<'py>(
 ) -> PyResult<Pairs<'py>> {
     load_numpy(py);
     let rows = fingerprints(&rows, bits)?;
-    let pool = pool(workers)?;
-    let found = py
-        .detach(|| pool.install(|| candidates::pairs(&rows, max_distance)))
-        .map_err(raise)?;
+    let found = run(py, workers, || candidates::pairs(&rows, max_distance))?;
     Ok((
         found.a.into_pyarray(py),
         found.b.into_pyarray(py),
@@ -131,14 +128,11 @@ impl FingerprintIndex {
         max_distance: u32,
     ) -> PyResult<Self> {
         let rows = fingerprints(&rows, bits)?;
-        let pool = pool(0)?;
-        let index = py
-            .detach(|| {
-                let mut index = HammingIndex::new(bits, max_distance, rows.len() as u64)?;
-                pool.install(|| index.extend(&rows))?;
-                Ok(index)
-            })
-            .map_err(raise)?;
+        let index = run(py, 0, || {
+            let mut index = HammingIndex::new(bits, max_distance, rows.len() as u64)?;
+            index.extend(&rows)?;
+            Ok(index)
+        })?;
         Ok(FingerprintIndex { index, bits })
     }
 
@@ -148,9 +142,7 @@ impl FingerprintIndex {
 
     fn add(&mut self, py: Python<'_>, rows: PyReadonlyArray2<'_, u64>) -> PyResult<()> {
         let rows = fingerprints(&rows, self.bits)?;
-        let pool = pool(0)?;
-        py.detach(|| pool.install(|| self.index.extend(&rows)))
-            .map_err(raise)
+        run(py, 0, || self.index.extend(&rows))
     }
 
     #[pyo3(signature = (queries, *, max_distance, workers))]
@@ -163,13 +155,11 @@ impl FingerprintIndex {
     ) -> PyResult<Pairs<'py>> {
         let queries = fingerprints(&queries, self.bits)?;
         let found = match workers {
-            1 => py.detach(|| self.index.near_each_within(&queries, max_distance)),
-            _ => {
-                let pool = pool(workers)?;
-                py.detach(|| pool.install(|| self.index.near_many_within(&queries, max_distance)))
-            }
-        }
-        .map_err(raise)?;
+            1 => py
+                .detach(|| self.index.near_each(&queries, max_distance))
+                .map_err(raise)?,
+            _ => run(py, workers, || self.index.near_many(&queries, max_distance))?,
+        };
         Ok((
             found.owners().into_pyarray(py),
             found.ids.into_pyarray(py),

@@ -78,9 +78,8 @@ pub fn judge<'py>(
         max_distance,
         min_features,
     };
-    let pool = corpus.threads.pool()?;
     let judged = || bounds.judge(&corpus.inner, a, b, shingle);
-    let judged = py.detach(|| pool.install(judged)).map_err(raise)?;
+    let judged = corpus.threads.run(py, judged)?;
     let fields = evidence(py, &judged.evidence)?;
     fields.set_item("duplicate", judged.is_duplicate)?;
     fields.set_item("within_bounds", judged.is_within_bounds)?;

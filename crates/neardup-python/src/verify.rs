@@ -1,11 +1,11 @@
 //! Stage verify for one pair of texts.
 
-use neardup_core::verify::{Commonness, Evidence, Overlap, Profile, Shingles};
+use neardup_core::verify::{Evidence, Overlap, Profile, ShingleFrequencies, Shingles};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::judge::evidence;
-use crate::threads::pool;
+use crate::threads::run;
 
 /// Shingles of `a`, of `b`, and in both of two normalized texts.
 #[pyfunction]
@@ -31,15 +31,13 @@ pub fn content<'py>(
     counted: Vec<String>,
     entries: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let pool = pool(1)?;
     let compare = || {
         let sets: Vec<Shingles> = counted.iter().map(|t| Shingles::of(t, shingle)).collect();
         let hashes: Vec<&[u64]> = sets.iter().map(Shingles::hashes).collect();
-        let mut commonness = Commonness::new(entries);
-        commonness.add(&hashes);
-        let [a, b] = [a, b].map(|text| Profile::of(text, shingle, Some(&commonness)));
-        Evidence::of(&a, &b)
+        let mut frequencies = ShingleFrequencies::new(entries);
+        frequencies.add(&hashes);
+        let [a, b] = [a, b].map(|text| Profile::of(text, shingle, Some(&frequencies)));
+        Ok(Evidence::of(&a, &b))
     };
-    let found = py.detach(|| pool.install(compare));
-    evidence(py, &found)
+    evidence(py, &run(py, 1, compare)?)
 }

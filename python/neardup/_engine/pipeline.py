@@ -204,7 +204,7 @@ class Run:
             ) = keeper.decide(corpus, step)
             self.progress.advance(len(step))
         decided.candidates = keeper.counts()[0]
-        decided.closed_lists, decided.largest_form = keeper.crowd()
+        decided.closed_lists, decided.largest_form = keeper.skew()
         if work is not None and path is not None:
             decided.save(path)
             work.complete(DECIDED, {}, (path.name,))
@@ -212,11 +212,11 @@ class Run:
 
     def _keeper(
         self, corpus: _core.Corpus, rule: _core.Rule, order: NDArray[np.uint32], work: Work | None
-    ) -> _core.Keeper:
+    ) -> _core.Clusterer:
         from neardup import _core
 
         if not corpus.is_outside():
-            return _core.Keeper(corpus, rule)
+            return _core.Clusterer(corpus, rule)
         if work is not None and work.has(JOINED):
             self.progress.note(Message("runs.keys_joined"))
             work.said(JOINED)
@@ -231,7 +231,7 @@ class Run:
             if work is not None:
                 work.complete(JOINED, {})
         self.clock.lap("join keys")
-        return _core.Keeper.joined(corpus, rule, join, order)
+        return _core.Clusterer.joined(corpus, rule, join, order)
 
     def _result(self, collected: Collected, decided: Decided) -> DedupResult:
         import numpy as np

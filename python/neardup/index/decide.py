@@ -98,7 +98,7 @@ class Decider:
         self.settings = settings
         self.background = background
         self.rule = rule.compiled(settings.expected)
-        self.filing = _core.Filing(self.rule, bits=rule.sketch.bits, background=background)
+        self.filing = _core.KeyScheme(self.rule, bits=rule.sketch.bits, background=background)
         self.scanned: Scanned | None = None
         if not self.filing.has_keys():
             self.scanned = like.scanned if like is not None else None
@@ -119,14 +119,14 @@ class Decider:
         entries = passed = None
         if self.scanned is not None:
             offsets, numbers = self.scanned.near(session, corpus)
-            stored = _core.Stored.given(self.filing, offsets, numbers)
+            stored = _core.FetchedIndex.listed(self.filing, offsets, numbers)
         else:
-            looked_up = self.filing.looked_up(corpus, self.rule)
+            looked_up = self.filing.lookup_keys(corpus, self.rule)
             if not_before is None:
                 entries = session.entries(looked_up)
             else:
                 entries, passed = session.entries_since(looked_up, not_before)
-            stored = _core.Stored(
+            stored = _core.FetchedIndex(
                 self.filing,
                 entries.keys.view(np.uint64),
                 entries.numbers.view(np.uint64),
@@ -141,7 +141,7 @@ class Decider:
             texts = [session.unpacked(row["text"], row["number"]) for row in rows]
         restore(corpus, rows, session.location, pa.array(texts, pa.large_string()))
         numbers = [row["number"] for row in rows]
-        keeper = _core.Keeper.among(corpus, self.rule, stored, numbers)
+        keeper = _core.Clusterer.among(corpus, self.rule, stored, numbers)
         return Among(keeper, rows, entries, passed)
 
     def decide(
@@ -177,7 +177,7 @@ class Decider:
             )
         keys, rows, shares = among.keeper.new_entries()
         stored_keys = [signed(key) for key in keys]
-        replaced = among.oldest_passed(stored_keys, self.filing.longest())
+        replaced = among.oldest_passed(stored_keys, self.filing.max_list_len())
         return decided, NewEntries(stored_keys, rows, shares, replaced)
 
     def entries(self, corpus: _core.Corpus) -> NewEntries:
@@ -187,8 +187,8 @@ class Decider:
         found = NewEntries([], [], [], {"key": [], "number": []})
         for row in range(len(corpus)):
             # Alone, it repeats nothing.
-            stored = _core.Stored.given(self.filing, [0] * (len(corpus) + 1), [])
-            keeper = _core.Keeper.among(corpus, self.rule, stored, [])
+            stored = _core.FetchedIndex.listed(self.filing, [0] * (len(corpus) + 1), [])
+            keeper = _core.Clusterer.among(corpus, self.rule, stored, [])
             keeper.decide(corpus, np.array([row], np.uint32))
             keys, rows, shares = keeper.new_entries()
             found.keys.extend(map(signed, keys))
@@ -201,7 +201,7 @@ class Decider:
 class Among:
     """A keeper, the stored documents that it knows, and entries outside of the window."""
 
-    keeper: _core.Keeper
+    keeper: _core.Clusterer
     stored: list[RowMapping]
     entries: Entries | None
     passed: Entries | None

@@ -158,7 +158,7 @@ impl CandidateIndex {
             for &document in documents {
                 queries.push(&row(sketches, document))?;
             }
-            let near = index.near_many(&queries)?;
+            let near = index.near_many(&queries, index.max_distance())?;
             return Ok(Found {
                 offsets: near.offsets.iter().map(|&at| at as usize).collect(),
                 places: near.ids,
@@ -175,29 +175,23 @@ impl CandidateIndex {
         Ok(found)
     }
 
-    /// Puts into `places` what was filed from the place `since` on and may be similar.
+    /// Looks a document up among those filed from the place `since` on.
     ///
     /// # Errors
     ///
     /// If the sketches are not of the kind that is filed.
-    pub fn near_since(
-        &self,
-        sketches: &Sketches,
-        document: u32,
-        since: u32,
-        places: &mut Vec<u32>,
-    ) -> Result<()> {
-        places.clear();
+    pub fn near_since(&self, sketches: &Sketches, document: u32, since: u32) -> Result<Found> {
+        let mut places = Vec::new();
         if let Kind::Hamming(index) = &self.kind {
             let mut near = Vec::new();
             index.near_since(&row(sketches, document), since, &mut near)?;
             places.extend(near.iter().map(|&(place, _)| place));
         } else {
             self.scratches.with(|scratch| {
-                self.near_by_keys(sketches, document, since, scratch, places);
+                self.near_by_keys(sketches, document, since, scratch, &mut places);
             });
         }
-        Ok(())
+        Ok(Found::of_one(places))
     }
 
     fn near_by_keys(

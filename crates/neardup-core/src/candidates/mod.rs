@@ -30,6 +30,7 @@ Whatever the scheme, the answer is the same for any number of threads.
 mod candidate_index;
 pub mod exchange;
 pub mod hamming;
+mod key_numbers;
 mod key_scheme;
 pub mod overlap;
 pub mod schemes;

@@ -65,6 +65,23 @@ pub struct Found {
 }
 
 impl Found {
+    /// What was found near one document.
+    pub fn of_one(places: Vec<u32>) -> Self {
+        Found {
+            offsets: vec![0, places.len()],
+            places,
+        }
+    }
+
+    /// Each of the `documents`, which were looked up, with each place found.
+    pub fn pairs(&self, documents: &[u32]) -> impl Iterator<Item = (u32, u32)> {
+        let bounds = documents.iter().zip(self.offsets.windows(2));
+        bounds.flat_map(|(&document, bounds)| {
+            let places = self.places[bounds[0]..bounds[1]].iter();
+            places.map(move |&place| (document, place))
+        })
+    }
+
     /// Keeps the pairs of one of the `documents`, which were looked up, and a place
     /// that `is_wanted`.
     pub fn retain(&mut self, documents: &[u32], is_wanted: impl Fn(u32, u32) -> bool) {

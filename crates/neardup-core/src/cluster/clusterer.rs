@@ -8,7 +8,7 @@
 //! gives, whatever the chunk size.
 
 use crate::candidates::{
-    CandidateIndex, FetchedIndex, Join, Joined, NewEntry, SketchStore, SkewStatistics,
+    CandidateIndex, FetchedIndex, Found, Join, Joined, NewEntry, SketchStore, SkewStatistics,
 };
 use crate::corpus::{Corpus, FirstByText};
 use crate::error::{Error, Result};
@@ -84,13 +84,18 @@ impl Clusterer {
     /// If the rule searches another kind of sketches than the corpus has.
     pub fn new(corpus: &Corpus, rule: Rule) -> Result<Self> {
         let expected = corpus.len() as u64;
-        Ok(Clusterer {
+        let index = CandidateIndex::new(corpus.sketches(), rule.search, true, expected)?;
+        Ok(Clusterer::of(corpus, rule, index))
+    }
+
+    fn of(corpus: &Corpus, rule: Rule, index: CandidateIndex) -> Self {
+        Clusterer {
             judge: Judge::new(corpus, rule),
-            index: CandidateIndex::new(corpus.sketches(), rule.search, true, expected)?,
+            index,
             kept: Vec::new(),
             identical: FirstByText::default(),
             together: CHUNK,
-        })
+        }
     }
 
     /// Begins to exchange the keys of a finished corpus whose sketches are outside of
@@ -125,13 +130,8 @@ impl Clusterer {
     ///
     /// If the search has no keys to exchange.
     pub fn joined(corpus: &Corpus, rule: Rule, joined: Joined, order: &[u32]) -> Result<Self> {
-        Ok(Clusterer {
-            judge: Judge::new(corpus, rule),
-            index: CandidateIndex::external(rule.search, joined, order)?,
-            kept: Vec::new(),
-            identical: FirstByText::default(),
-            together: CHUNK,
-        })
+        let index = CandidateIndex::external(rule.search, joined, order)?;
+        Ok(Clusterer::of(corpus, rule, index))
     }
 
     /// A clusterer among the documents of a store: `stored` numbers into the corpus of
@@ -158,12 +158,11 @@ impl Clusterer {
         }
         // A place without a document is never found.
         let kept = lists.documents().iter();
+        let kept = kept.map(|document| document.unwrap_or(u32::MAX)).collect();
         Ok(Clusterer {
-            judge: Judge::new(corpus, rule),
-            kept: kept.map(|document| document.unwrap_or(u32::MAX)).collect(),
-            index: CandidateIndex::fetched(lists),
+            kept,
             identical,
-            together: CHUNK,
+            ..Clusterer::of(corpus, rule, CandidateIndex::fetched(lists))
         })
     }
 
@@ -222,20 +221,15 @@ impl Clusterer {
         let same = self.same_text(corpus, document);
         let mut found: Vec<Decision> = same.into_iter().collect();
         if self.judge.bounds().has_sketch(corpus, document) {
-            let mut near = self.index.near(corpus.sketches(), &[document])?;
-            near.retain(&[document], |document, place| {
-                let other = self.kept[place as usize];
-                same.is_none_or(|same| same.kept != other)
-                    && self.judge.is_candidate(corpus, document, other)
-            });
-            let others = near.places.iter().map(|&place| self.kept[place as usize]);
-            let pairs: Vec<(u32, u32)> = others.map(|other| (document, other)).collect();
-            let similarities = self.judge.similarities(corpus, &pairs)?;
-            let similar = pairs.iter().zip(similarities);
-            found.extend(similar.filter_map(|(&(_, kept), similarity)| {
-                Some(Decision {
+            let mut found_near = self.index.near(corpus.sketches(), &[document])?;
+            let similarities = self.similarities(corpus, &[document], &mut found_near)?;
+            let similar = found_near.places.iter().zip(similarities);
+            found.extend(similar.filter_map(|(&place, similarity)| {
+                let kept = self.kept[place as usize];
+                let is_other = same.is_none_or(|same| same.kept != kept);
+                similarity.filter(|_| is_other).map(|similarity| Decision {
                     kept,
-                    similarity: similarity?,
+                    similarity,
                     distance: self.judge.bounds().distance(corpus, document, kept),
                     reason: Reason::Similar,
                 })
@@ -334,21 +328,8 @@ impl Clusterer {
             let some = &searched[best.len()..];
             let some = &some[..self.together.min(some.len())];
             let mut found = self.index.near(corpus.sketches(), some)?;
-            found.retain(some, |document, place| {
-                let other = self.kept[place as usize];
-                self.judge.is_candidate(corpus, document, other)
-            });
+            let similarities = self.similarities(corpus, some, &mut found)?;
             self.together = (some.len() * FOUND / found.places.len().max(1)).clamp(1, CHUNK);
-            let pairs: Vec<(u32, u32)> = some
-                .iter()
-                .zip(found.offsets.windows(2))
-                .flat_map(|(&document, bounds)| {
-                    let places = &found.places[bounds[0]..bounds[1]];
-                    places.iter().map(move |&place| (document, place))
-                })
-                .map(|(document, place)| (document, self.kept[place as usize]))
-                .collect();
-            let similarities = self.judge.similarities(corpus, &pairs)?;
             best.extend(found.offsets.windows(2).map(|bounds| {
                 let range = bounds[0]..bounds[1];
                 best_of(None, &found.places[range.clone()], &similarities[range])
@@ -365,19 +346,29 @@ impl Clusterer {
         snapshot: u32,
         before: Option<Best>,
     ) -> Result<Option<Best>> {
-        let mut places = Vec::new();
-        self.index
-            .near_since(corpus.sketches(), document, snapshot, &mut places)?;
-        places.retain(|&place| {
-            let other = self.kept[place as usize];
-            self.judge.is_candidate(corpus, document, other)
+        let sketches = corpus.sketches();
+        let mut found = self.index.near_since(sketches, document, snapshot)?;
+        let similarities = self.similarities(corpus, &[document], &mut found)?;
+        Ok(best_of(before, &found.places, &similarities))
+    }
+
+    /// Keeps the candidates of what was found near some documents, and returns the similarity
+    /// of each; `None` if it is no duplicate.
+    fn similarities(
+        &mut self,
+        corpus: &Corpus,
+        documents: &[u32],
+        found: &mut Found,
+    ) -> Result<Vec<Option<f64>>> {
+        let kept = |place: u32| self.kept[place as usize];
+        found.retain(documents, |document, place| {
+            self.judge.is_candidate(corpus, document, kept(place))
         });
-        let pairs: Vec<(u32, u32)> = places
-            .iter()
-            .map(|&place| (document, self.kept[place as usize]))
+        let pairs = found.pairs(documents);
+        let pairs: Vec<_> = pairs
+            .map(|(document, place)| (document, kept(place)))
             .collect();
-        let similarities = self.judge.similarities(corpus, &pairs)?;
-        Ok(best_of(before, &places, &similarities))
+        self.judge.similarities(corpus, &pairs)
     }
 }
 

@@ -165,16 +165,15 @@ impl PairSearch {
                 let found = index.near(corpus.sketches(), &searched[range.clone()])?;
                 let mut pairs = Vec::with_capacity(found.places.len());
                 let judge = &self.judge;
-                let mut since = Vec::new();
                 // As many as bring about a piece, by what the last ones brought.
                 let found_each = found.places.len() / range.len() + 1;
                 *together = (PIECE / found_each).clamp(1, CHUNK);
                 for (place, bounds) in range.zip(found.offsets.windows(2)) {
                     let document = searched[place];
-                    index.near_since(corpus.sketches(), document, snapshot, &mut since)?;
+                    let since = index.near_since(corpus.sketches(), document, snapshot)?;
                     index.insert(corpus.sketches(), document)?;
                     let before = &found.places[bounds[0]..bounds[1]];
-                    let places = before.iter().chain(&since);
+                    let places = before.iter().chain(&since.places);
                     let found = places.map(|&other| documents((other, place as u32)));
                     pairs.extend(found.filter(|&(a, b)| judge.is_candidate(corpus, a, b)));
                 }

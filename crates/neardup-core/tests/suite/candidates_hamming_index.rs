@@ -59,7 +59,7 @@ fn any_interleaving_of_growth_and_look_ups_equals_a_linear_scan() {
                     for probe in 0..20 {
                         let query = row(bits, probe * at / 20, 50);
                         for radius in [max_distance, max_distance / 2] {
-                            filed.near_within(&query, radius, &mut near).unwrap();
+                            filed.near(&query, radius, &mut near).unwrap();
                             assert_eq!(near, linear(&all, &query, radius), "{bits} {scheme:?}");
                         }
                     }
@@ -82,23 +82,23 @@ fn many_look_ups_are_the_single_ones_in_order() {
         }
         let mut near = Vec::new();
         for radius in [3, 1] {
-            let lists = filed.near_many_within(&queries, radius).unwrap();
+            let lists = filed.near_many(&queries, radius).unwrap();
             assert_eq!(lists.len(), queries.len());
             for query in 0..queries.len() {
                 let row = queries.get(query).unwrap();
-                filed.near_within(&row, radius, &mut near).unwrap();
+                filed.near(&row, radius, &mut near).unwrap();
                 assert!(near.iter().copied().eq(lists.list(query)), "{scheme:?}");
             }
             let alone = rayon::ThreadPoolBuilder::new()
                 .num_threads(1)
                 .build()
                 .unwrap()
-                .install(|| filed.near_many_within(&queries, radius).unwrap());
+                .install(|| filed.near_many(&queries, radius).unwrap());
             assert_eq!(alone, lists);
         }
         assert_eq!(
             filed
-                .near_many(&Fingerprints::new(64).unwrap())
+                .near_many(&Fingerprints::new(64).unwrap(), 0)
                 .unwrap()
                 .len(),
             0
@@ -110,10 +110,16 @@ fn many_look_ups_are_the_single_ones_in_order() {
 fn nothing_filed_is_near_nothing() {
     let filed = HammingIndex::new(128, 24, 1_000).unwrap();
     let mut near = vec![(1, 1)];
-    filed.near(&[0, 0], &mut near).unwrap();
+    filed.near(&[0, 0], 24, &mut near).unwrap();
     assert!(near.is_empty() && filed.is_empty());
     let queries = Fingerprints::from_rows(128, &[0; 6]).unwrap();
-    assert_eq!(filed.near_many(&queries).unwrap().offsets, [0; 4]);
+    assert_eq!(
+        filed
+            .near_many(&queries, filed.max_distance())
+            .unwrap()
+            .offsets,
+        [0; 4]
+    );
 }
 
 #[test]
@@ -123,14 +129,11 @@ fn a_query_that_does_not_fit_is_refused() {
     assert!(filed.insert(&[1 << 40]).is_err());
     assert!(filed.insert(&[1, 2]).is_err());
     assert_eq!(filed.insert(&[1]).unwrap(), 0);
-    assert!(filed.near(&[1 << 40], &mut near).is_err());
-    assert!(filed.near(&[], &mut near).is_err());
+    assert!(filed.near(&[1 << 40], 3, &mut near).is_err());
+    assert!(filed.near(&[], 3, &mut near).is_err());
     assert_eq!(
-        filed
-            .near_within(&[1], 4, &mut near)
-            .unwrap_err()
-            .to_string(),
+        filed.near(&[1], 4, &mut near).unwrap_err().to_string(),
         "The 'max_distance' parameter must be at most 3, which was filed for. Got 4 instead."
     );
-    assert!(filed.near_many(&Fingerprints::new(64).unwrap()).is_err());
+    assert!(filed.near_many(&Fingerprints::new(64).unwrap(), 0).is_err());
 }

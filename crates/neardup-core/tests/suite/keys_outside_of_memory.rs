@@ -86,11 +86,9 @@ fn part(of: &Sketches, settings: &Settings, begin: usize, end: usize) -> Sketche
 fn in_memory(sketches: &Sketches, search: Search, is_filed: &[bool]) -> Vec<(u32, u64)> {
     let count = sketches.len() as u64;
     let mut index = CandidateIndex::new(sketches, search, true, count).unwrap();
-    let (mut filed, mut places, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut filed, mut pairs) = (Vec::new(), Vec::new());
     for document in 0..sketches.len() as u32 {
-        index
-            .near_since(sketches, document, 0, &mut places)
-            .unwrap();
+        let places = index.near_since(sketches, document, 0).unwrap().places;
         pairs.extend(
             places
                 .iter()

@@ -17,10 +17,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::fingerprints::{Fingerprints, Rows, check_distance, cut, gather, length, with_words};
+use super::fingerprints::{Fingerprints, Rows, check_distance, cut, gather, with_words};
 use super::kernels::Kernel;
 use super::layout::{Layout, Table, all_bits};
-use super::lists::Neighbours;
+use super::lists::{Near, NearOfSome, Neighbours};
 use super::partition::{Partition, Source};
 use super::plan::{Purpose, Scheme, TAIL_ROWS, plan};
 use super::scan;
@@ -28,9 +28,6 @@ use crate::error::{Error, Result};
 
 /// Queries of one task of a bulk look-up.
 const TASK_QUERIES: usize = 64;
-
-/// A filed number and its distance.
-pub type Near = (u32, u16);
 
 /// Fingerprints that can be looked up by distance while more are added.
 ///
@@ -42,7 +39,7 @@ pub type Near = (u32, u16);
 /// index.insert(&[0b1111])?;
 /// index.insert(&[!0])?;
 /// let mut near = Vec::new();
-/// index.near(&[0b1011], &mut near)?;
+/// index.near(&[0b1011], 3, &mut near)?;
 /// assert_eq!(near, [(0, 1)]);
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
@@ -153,17 +150,25 @@ impl HammingIndex {
         self.max_distance
     }
 
-    /// Puts into `near` all `(number, distance)` within the radius of `query`,
+    /// Puts into `near` all `(number, distance)` within `max_distance` of `query`,
     /// ascending.
     ///
     /// # Errors
-    /// If `query` is not one fingerprint of this width.
-    pub fn near(&self, query: &[u64], near: &mut Vec<Near>) -> Result<()> {
-        self.near_within(query, self.max_distance, near)
+    /// If `query` is not one fingerprint of this width, or `max_distance`
+    /// exceeds the radius that was filed for.
+    pub fn near(&self, query: &[u64], max_distance: u32, near: &mut Vec<Near>) -> Result<()> {
+        self.fingerprints.check_row(query)?;
+        self.check_radius(max_distance)?;
+        near.clear();
+        with_words!(self.fingerprints.words(), W => {
+            let query: [u64; W] = std::array::from_fn(|word| query[word]);
+            self.look_up(query, max_distance, near);
+        });
+        Ok(())
     }
 
-    /// As [`HammingIndex::near`], among the fingerprints from number `since` on, all of which
-    /// are compared.
+    /// As [`HammingIndex::near`], within the radius that was filed for, among the fingerprints
+    /// from number `since` on, all of which are compared.
     ///
     /// # Errors
     /// If `query` is not one fingerprint of this width.
@@ -178,84 +183,40 @@ impl HammingIndex {
         Ok(())
     }
 
-    /// As [`HammingIndex::near`], within a smaller radius.
-    ///
-    /// # Errors
-    /// If `query` is not one fingerprint of this width, or `max_distance`
-    /// exceeds the radius that was filed for.
-    pub fn near_within(
-        &self,
-        query: &[u64],
-        max_distance: u32,
-        near: &mut Vec<Near>,
-    ) -> Result<()> {
-        self.fingerprints.check_row(query)?;
-        self.check_radius(max_distance)?;
-        near.clear();
-        with_words!(self.fingerprints.words(), W => {
-            let query: [u64; W] = std::array::from_fn(|word| query[word]);
-            self.look_up(query, max_distance, near);
-        });
-        Ok(())
-    }
-
-    /// For each query, all documents within the radius; on the threads of the
-    /// current pool.
-    ///
-    /// # Errors
-    /// If the queries have another width.
-    pub fn near_many(&self, queries: &Fingerprints) -> Result<Neighbours> {
-        self.near_many_within(queries, self.max_distance)
-    }
-
-    /// As [`HammingIndex::near_many`], within a smaller radius.
+    /// For each query, all documents within `max_distance`; on the threads of the current pool.
     ///
     /// # Errors
     /// If the queries have another width, or `max_distance` exceeds the radius
     /// that was filed for.
-    pub fn near_many_within(
-        &self,
-        queries: &Fingerprints,
-        max_distance: u32,
-    ) -> Result<Neighbours> {
+    pub fn near_many(&self, queries: &Fingerprints, max_distance: u32) -> Result<Neighbours> {
         self.check_radius(max_distance)?;
         if self.layout.is_none() {
             return scan::many_against_many(self.kernel, queries, &self.fingerprints, max_distance);
         }
         self.fingerprints.check_width(queries)?;
+        let count = queries.len();
         Ok(with_words!(queries.words(), W => {
-            self.look_many_up(queries.rows::<W>(), max_distance)
+            let parts = (0..count).into_par_iter().step_by(TASK_QUERIES).map(|first| {
+                let some = first..(first + TASK_QUERIES).min(count);
+                self.look_some_up(queries.rows::<W>(), some, max_distance)
+            });
+            Neighbours::from_parts(parts.collect())
         }))
     }
 
-    /// As [`HammingIndex::near_many_within`], one query after the other on the calling
+    /// As [`HammingIndex::near_many`], one query after the other on the calling
     /// thread: for a few queries, handing them to a pool costs more than they do.
     ///
     /// # Errors
-    /// If the queries have another width, or `max_distance` exceeds the radius
-    /// that was filed for.
-    pub fn near_each_within(
-        &self,
-        queries: &Fingerprints,
-        max_distance: u32,
-    ) -> Result<Neighbours> {
+    /// As [`HammingIndex::near_many`].
+    pub fn near_each(&self, queries: &Fingerprints, max_distance: u32) -> Result<Neighbours> {
         self.check_radius(max_distance)?;
         self.fingerprints.check_width(queries)?;
-        let mut neighbours = Neighbours {
-            offsets: vec![0],
-            ..Neighbours::default()
-        };
-        with_words!(queries.words(), W => {
-            let mut near = Vec::new();
-            for query in 0..queries.len() {
-                near.clear();
-                self.look_up(gather(queries.rows::<W>(), query), max_distance, &mut near);
-                neighbours.ids.extend(near.iter().map(|&(id, _)| id));
-                neighbours.distances.extend(near.iter().map(|&(_, distance)| distance));
-                neighbours.offsets.push(neighbours.ids.len() as u64);
-            }
-        });
-        Ok(neighbours)
+        Ok(with_words!(queries.words(), W => {
+            let all = 0..queries.len();
+            let part = self.look_some_up(queries.rows::<W>(), all, max_distance);
+            Neighbours::from_parts(vec![part])
+        }))
     }
 
     fn check_radius(&self, max_distance: u32) -> Result<()> {
@@ -269,40 +230,23 @@ impl HammingIndex {
         Ok(())
     }
 
-    fn look_many_up<const W: usize>(&self, queries: Rows<'_, W>, max_distance: u32) -> Neighbours {
-        let count = length(queries);
-        let parts: Vec<(Vec<u64>, Vec<Near>)> = (0..count.div_ceil(TASK_QUERIES))
-            .into_par_iter()
-            .map_init(Vec::new, |near, task| {
-                let first = task * TASK_QUERIES;
-                let mut counts = Vec::with_capacity(TASK_QUERIES);
-                let mut found = Vec::new();
-                for query in first..(first + TASK_QUERIES).min(count) {
-                    near.clear();
-                    self.look_up(gather(queries, query), max_distance, near);
-                    counts.push(near.len() as u64);
-                    found.extend_from_slice(near);
-                }
-                (counts, found)
-            })
-            .collect();
-        let mut neighbours = Neighbours {
-            offsets: Vec::with_capacity(count + 1),
-            ..Neighbours::default()
-        };
-        let mut end = 0;
-        neighbours.offsets.push(end);
-        for (counts, found) in parts {
-            for count in counts {
-                end += count;
-                neighbours.offsets.push(end);
-            }
-            for (id, distance) in found {
-                neighbours.ids.push(id);
-                neighbours.distances.push(distance);
-            }
+    /// How many are near each of some queries, and all of them.
+    fn look_some_up<const W: usize>(
+        &self,
+        queries: Rows<'_, W>,
+        some: Range<usize>,
+        max_distance: u32,
+    ) -> NearOfSome {
+        let mut near = Vec::new();
+        let mut counts = Vec::with_capacity(some.len());
+        let mut found = Vec::new();
+        for query in some {
+            near.clear();
+            self.look_up(gather(queries, query), max_distance, &mut near);
+            counts.push(near.len() as u64);
+            found.extend_from_slice(&near);
         }
-        neighbours
+        (counts, found)
     }
 
     /// Adds what is near one query, ascending.

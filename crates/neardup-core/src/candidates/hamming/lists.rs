@@ -4,6 +4,12 @@ use rayon::prelude::*;
 
 use super::groups::Groups;
 
+/// The number of a fingerprint that was found, and its distance.
+pub type Near = (u32, u16);
+
+/// How many are near each of some queries, and all of them one after the other.
+pub(super) type NearOfSome = (Vec<u64>, Vec<Near>);
+
 /// One pair under way to a sorted result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Found {
@@ -180,6 +186,25 @@ impl Neighbours {
             .iter()
             .zip(&self.distances[range])
             .map(|(&id, &distance)| (id, distance))
+    }
+
+    /// Puts the lists of several parts of the queries together.
+    pub(super) fn from_parts(parts: Vec<NearOfSome>) -> Self {
+        let mut neighbours = Neighbours {
+            offsets: vec![0],
+            ..Neighbours::default()
+        };
+        let mut end = 0;
+        for (counts, found) in parts {
+            neighbours.offsets.extend(counts.iter().map(|count| {
+                end += count;
+                end
+            }));
+            neighbours.ids.extend(found.iter().map(|&(id, _)| id));
+            let distances = found.iter().map(|&(_, distance)| distance);
+            neighbours.distances.extend(distances);
+        }
+        neighbours
     }
 
     /// Sorts `(query, document)` pairs into lists.

@@ -27,8 +27,8 @@ use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 
+use crate::candidates::key_numbers::Numbering;
 use crate::candidates::sketches::Samples;
-use crate::candidates::stores::key_numbers::Numbering;
 use crate::error::Result;
 
 /// Documents that have a key, at most, for it to be rare.

@@ -295,10 +295,8 @@ impl FetchedIndex {
         mut visit: impl FnMut(u32, u64),
     ) {
         let found = self.look_up(sketches, documents);
-        for (&document, bounds) in documents.iter().zip(found.offsets.windows(2)) {
-            for &place in &found.places[bounds[0]..bounds[1]] {
-                visit(document, self.numbers[place as usize]);
-            }
+        for (document, place) in found.pairs(documents) {
+            visit(document, self.numbers[place as usize]);
         }
     }
 

@@ -9,5 +9,4 @@
 
 pub mod external;
 pub mod fetched;
-pub(super) mod key_numbers;
 pub mod numbered;

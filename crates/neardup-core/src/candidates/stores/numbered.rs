@@ -6,7 +6,7 @@ in a look-up. Memory is 4 bytes for each key of a document, 4 for each entry of 
 each distinct key.
 */
 
-use super::key_numbers::{Keys, SINGLE};
+use crate::candidates::key_numbers::{Keys, SINGLE};
 use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore};
 use crate::candidates::schemes::rare_keys::{FEW, MinOverlap, choose};
 use crate::candidates::search::Search;

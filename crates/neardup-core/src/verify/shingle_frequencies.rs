@@ -52,32 +52,32 @@ const TOGETHER: usize = 1 << 20;
 /// # Examples
 ///
 /// ```
-/// use neardup_core::verify::{Commonness, Shingles};
+/// use neardup_core::verify::{ShingleFrequencies, Shingles};
 ///
 /// let sets = ["abcd", "bcde", "cdef"].map(|text| Shingles::of(text, 2));
-/// let mut common = Commonness::default();
+/// let mut common = ShingleFrequencies::default();
 /// common.add(&sets.each_ref().map(Shingles::hashes));
 /// let cd = Shingles::of("cd", 2);
 /// assert_eq!(common.count(cd.hashes()[0]), 3);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Commonness {
+pub struct ShingleFrequencies {
     parts: Vec<HashMap<u64, u32, FxBuildHasher>>,
     level: u32,
     entries: usize,
     texts: u64,
 }
 
-impl Default for Commonness {
+impl Default for ShingleFrequencies {
     fn default() -> Self {
-        Commonness::new(DEFAULT_ENTRIES)
+        ShingleFrequencies::new(DEFAULT_ENTRIES)
     }
 }
 
-impl Commonness {
+impl ShingleFrequencies {
     /// An empty table that holds at most `entries` shingles.
     pub fn new(entries: usize) -> Self {
-        Commonness {
+        ShingleFrequencies {
             parts: vec![HashMap::default(); PARTS],
             level: 0,
             entries,
@@ -132,10 +132,10 @@ impl Commonness {
         texts: u64,
         counts: impl IntoIterator<Item = (u64, u32)>,
     ) -> Self {
-        let mut table = Commonness {
+        let mut table = ShingleFrequencies {
             level,
             texts,
-            ..Commonness::default()
+            ..ShingleFrequencies::default()
         };
         for (hash, count) in counts {
             table.parts[part(hash)].insert(hash, count);
@@ -144,7 +144,7 @@ impl Commonness {
     }
 
     /// Counts what another table counted of other texts: the same as to add them here.
-    pub fn merge(&mut self, other: &Commonness) {
+    pub fn merge(&mut self, other: &ShingleFrequencies) {
         while self.level < other.level {
             self.raise_level();
         }
@@ -260,7 +260,7 @@ impl Commonness {
 /// least of `level`, which may be 0 or that of the table.
 ///
 /// `hashes` are the text's shingles in any order, repeats allowed; `scratch` is
-/// room that is used again for the next text. O(n) for n hashes.
+/// used again for the next text. O(n) for n hashes.
 pub fn sample(hashes: &[u64], level: u32, scratch: &mut Vec<u64>) -> Vec<u64> {
     let level = level_of(hashes, scratch).max(level);
     let mut seen = Seen::new(hashes.len(), scratch);
@@ -309,10 +309,10 @@ struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    fn new(hashes: usize, room: &'a mut Vec<u64>) -> Self {
-        room.clear();
-        room.resize(hashes.max(1).next_power_of_two(), 0);
-        Seen { bits: room }
+    fn new(hashes: usize, scratch: &'a mut Vec<u64>) -> Self {
+        scratch.clear();
+        scratch.resize(hashes.max(1).next_power_of_two(), 0);
+        Seen { bits: scratch }
     }
 
     /// Marks a hash; true only if it was not marked before, false also for a
@@ -365,7 +365,7 @@ mod tests {
         (0..count).map(text).collect()
     }
 
-    fn contents(table: &Commonness) -> BTreeMap<u64, u32> {
+    fn contents(table: &ShingleFrequencies) -> BTreeMap<u64, u32> {
         let all = table.parts.iter().flatten();
         all.map(|(&hash, &count)| (hash, count)).collect()
     }
@@ -416,7 +416,7 @@ mod tests {
     #[test]
     fn what_is_rare_grows_with_the_root_of_the_collection() {
         let of = |texts| {
-            let mut table = Commonness::new(16);
+            let mut table = ShingleFrequencies::new(16);
             table.texts = texts;
             table.rare()
         };
@@ -426,7 +426,7 @@ mod tests {
 
     #[test]
     fn counts_are_numbers_of_texts() {
-        let mut table = Commonness::default();
+        let mut table = ShingleFrequencies::default();
         let shared = hash(1);
         let lists: Vec<Vec<u64>> = (0..9)
             .map(|id| vec![shared, hash(100 + id), shared])
@@ -442,13 +442,13 @@ mod tests {
     fn order_and_batches_change_nothing() {
         let texts = texts(300);
         for entries in [1_000_000, 5000, 300, 1, 0] {
-            let mut once = Commonness::new(entries);
+            let mut once = ShingleFrequencies::new(entries);
             once.add(&texts);
             assert!(once.len() <= entries);
             let mut backwards: Vec<_> = texts.clone();
             backwards.reverse();
             for size in [1, 7, 100] {
-                let mut pieces = Commonness::new(entries);
+                let mut pieces = ShingleFrequencies::new(entries);
                 backwards.chunks(size).for_each(|piece| pieces.add(piece));
                 assert_eq!(pieces.level(), once.level());
                 assert_eq!(contents(&pieces), contents(&once));
@@ -460,12 +460,12 @@ mod tests {
     fn tables_of_parts_make_the_table_of_all() {
         let texts = texts(300);
         for entries in [1_000_000, 5000, 300, 1] {
-            let mut once = Commonness::new(entries);
+            let mut once = ShingleFrequencies::new(entries);
             once.add(&texts);
             for size in [1, 7, 100] {
-                let mut merged = Commonness::new(entries);
+                let mut merged = ShingleFrequencies::new(entries);
                 for piece in texts.chunks(size).rev() {
-                    let mut part = Commonness::new(entries);
+                    let mut part = ShingleFrequencies::new(entries);
                     part.add(piece);
                     merged.merge(&part);
                 }
@@ -480,7 +480,7 @@ mod tests {
     fn a_table_at_its_budget_keeps_its_level() {
         let texts: Vec<Vec<u64>> = (0..40).map(|id| vec![hash(id)]).collect();
         let level_of = |entries| {
-            let mut table = Commonness::new(entries);
+            let mut table = ShingleFrequencies::new(entries);
             table.add(&texts);
             table.level()
         };

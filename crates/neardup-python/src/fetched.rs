@@ -1,9 +1,10 @@
-//! What a store outside of memory needs: keys, lists, and what is common.
+//! What a store outside of memory needs: keys, lists fetched by key, and what is common.
 
 use std::sync::Arc;
 
 use neardup_core::background;
 use neardup_core::candidates;
+use neardup_core::verify::frequency_bytes;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -11,7 +12,7 @@ use pyo3::types::PyBytes;
 use crate::corpus::Corpus;
 use crate::errors::raise;
 use crate::judge::Rule;
-use crate::threads::pool;
+use crate::threads::run;
 
 /// What a collection has in common.
 #[pyclass(frozen, module = "neardup._core")]
@@ -24,48 +25,40 @@ impl Background {
     /// Of the documents of a finished corpus.
     #[new]
     fn new(py: Python<'_>, corpus: &Corpus) -> PyResult<Self> {
-        let pool = corpus.threads.pool()?;
-        let inner = py
-            .detach(|| pool.install(|| background::Background::of(&corpus.inner)))
-            .map_err(raise)?;
+        let inner = corpus
+            .threads
+            .run(py, || background::Background::of(&corpus.inner))?;
         Ok(Background { inner })
     }
 
     /// Of so many documents, by what several corpora counted of the shingles of theirs.
     #[staticmethod]
     fn of_shingles(py: Python<'_>, documents: u64, counted: &[u8]) -> PyResult<Self> {
-        let pool = pool(1)?;
         let count = || {
-            let counted = background::shingles_from_bytes(counted)?;
+            let counted = frequency_bytes::shingles_from_bytes(counted)?;
             Ok(background::Background::of_shingles(documents, &counted))
         };
-        let inner = py.detach(|| pool.install(count));
-        Ok(Background {
-            inner: inner.map_err(raise)?,
-        })
+        let inner = run(py, 1, count)?;
+        Ok(Background { inner })
     }
 
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        let pool = pool(1)?;
-        let inner = py
-            .detach(|| pool.install(|| background::Background::from_bytes(bytes)))
-            .map_err(raise)?;
+        let inner = run(py, 1, || background::Background::from_bytes(bytes))?;
         Ok(Background { inner })
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let pool = pool(1)?;
-        let bytes = py.detach(|| pool.install(|| self.inner.to_bytes()));
+        let bytes = run(py, 1, || Ok(self.inner.to_bytes()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// Documents counted, shingles that many of them carry, keys that many of them have.
     fn counts(&self) -> (u64, usize, usize) {
-        let commonness = self.inner.commonness();
+        let frequencies = self.inner.shingle_frequencies();
         (
             self.inner.documents(),
-            commonness.map_or(0, |all| all.len()),
+            frequencies.map_or(0, |all| all.len()),
             self.inner.heavy_hitters().sorted().len(),
         )
     }
@@ -73,12 +66,12 @@ impl Background {
 
 /// Under which keys documents are stored, and by which they are looked up.
 #[pyclass(frozen, module = "neardup._core")]
-pub struct Filing {
+pub struct KeyScheme {
     inner: candidates::KeyScheme,
 }
 
 #[pymethods]
-impl Filing {
+impl KeyScheme {
     #[new]
     #[pyo3(signature = (rule, *, bits, background))]
     fn new(rule: &Rule, bits: u32, background: Option<&Background>) -> PyResult<Self> {
@@ -88,7 +81,7 @@ impl Filing {
         };
         let inner =
             candidates::KeyScheme::new(rule.inner.search, bits, heavy_hitters).map_err(raise)?;
-        Ok(Filing { inner })
+        Ok(KeyScheme { inner })
     }
 
     /// False if documents have no keys and all must be compared.
@@ -96,9 +89,9 @@ impl Filing {
         self.inner.has_keys()
     }
 
-    /// Documents that close the list of a key; None if none is ever closed.
-    fn longest(&self) -> Option<usize> {
-        Some(self.inner.max_list_len()).filter(|&longest| longest != usize::MAX)
+    /// Documents in the list of a key, at most; None if lists are not capped.
+    fn max_list_len(&self) -> Option<usize> {
+        Some(self.inner.max_list_len()).filter(|&most| most != usize::MAX)
     }
 
     /// The keys by which one document of a corpus is looked up.
@@ -115,7 +108,7 @@ impl Filing {
 
     /// The keys by which the documents of a corpus are looked up that have a sketch,
     /// ascending, each once.
-    fn looked_up<'py>(
+    fn lookup_keys<'py>(
         &self,
         py: Python<'py>,
         corpus: &Corpus,
@@ -141,11 +134,11 @@ impl Filing {
 
 /// The lists of a store that the documents of a corpus need.
 #[pyclass(module = "neardup._core")]
-pub struct Stored {
+pub struct FetchedIndex {
     inner: Option<candidates::FetchedIndex>,
 }
 
-impl Stored {
+impl FetchedIndex {
     /// What is inside, which can be asked for once.
     pub(crate) fn take(&mut self) -> PyResult<candidates::FetchedIndex> {
         self.inner.take().ok_or_else(used_up)
@@ -153,22 +146,27 @@ impl Stored {
 }
 
 fn used_up() -> PyErr {
-    pyo3::exceptions::PyRuntimeError::new_err("these lists are with a keeper already")
+    pyo3::exceptions::PyRuntimeError::new_err("these lists are with a clusterer already")
 }
 
 #[pymethods]
-impl Stored {
-    /// Of entries: key, number of the document, share.
+impl FetchedIndex {
+    /// Of entries: key, number of the document, minimum overlap.
     #[new]
     fn new(
-        filing: &Filing,
+        scheme: &KeyScheme,
         keys: PyReadonlyArray1<'_, u64>,
         numbers: PyReadonlyArray1<'_, u64>,
-        shares: PyReadonlyArray1<'_, u16>,
+        min_overlaps: PyReadonlyArray1<'_, u16>,
     ) -> PyResult<Self> {
-        let (keys, numbers, shares) = (keys.as_slice()?, numbers.as_slice()?, shares.as_slice()?);
-        let inner = candidates::FetchedIndex::new(filing.inner.clone(), keys, numbers, shares);
-        Ok(Stored {
+        let (keys, numbers) = (keys.as_slice()?, numbers.as_slice()?);
+        let inner = candidates::FetchedIndex::new(
+            scheme.inner.clone(),
+            keys,
+            numbers,
+            min_overlaps.as_slice()?,
+        );
+        Ok(FetchedIndex {
             inner: Some(inner.map_err(raise)?),
         })
     }
@@ -176,9 +174,9 @@ impl Stored {
     /// Where there are no keys: for each document of the batch the numbers of stored
     /// ones to compare, between two offsets.
     #[staticmethod]
-    fn given(filing: &Filing, offsets: Vec<usize>, numbers: Vec<u64>) -> PyResult<Self> {
-        let inner = candidates::FetchedIndex::listed(filing.inner.clone(), &offsets, &numbers);
-        Ok(Stored {
+    fn listed(scheme: &KeyScheme, offsets: Vec<usize>, numbers: Vec<u64>) -> PyResult<Self> {
+        let inner = candidates::FetchedIndex::listed(scheme.inner.clone(), &offsets, &numbers);
+        Ok(FetchedIndex {
             inner: Some(inner.map_err(raise)?),
         })
     }
@@ -190,11 +188,10 @@ impl Stored {
         corpus: &Corpus,
     ) -> PyResult<Bound<'py, PyArray1<u64>>> {
         let stored = self.inner.as_ref().ok_or_else(used_up)?;
-        let pool = corpus.threads.pool()?;
         let count = corpus.inner.len() as u32;
         let sketches = corpus.sketches_in_memory()?;
         let search = || stored.candidates(sketches, count);
-        let found = py.detach(|| pool.install(search)).map_err(raise)?;
+        let found = corpus.threads.run(py, search)?;
         Ok(found.into_pyarray(py))
     }
 }

@@ -1,6 +1,6 @@
 /*! Counted shingles as bytes: from many machines to one table.
 
-Each counts the shingles of its own texts ([`Commonness`]). What it counted goes on as bytes,
+Each counts the shingles of its own texts ([`ShingleFrequencies`]). What it counted goes on as bytes,
 sorted by hash, on which all is done here that does not need a table to look things up in:
 to leave out what the table of all will not hold, and to take off texts that were counted
 twice.
@@ -11,10 +11,12 @@ is not known before they are merged. So a *probe* of the hashes estimates it: on
 counted.
 */
 
-use super::{Bytes, FORMAT, damaged};
+use super::shingle_frequencies::{DEFAULT_ENTRIES, ShingleFrequencies, is_of};
+use crate::bytes::Bytes;
 use crate::error::Result;
-use crate::verify::Commonness;
-use crate::verify::commonness::{DEFAULT_ENTRIES, is_of};
+
+/// Changes whenever the bytes do.
+pub(crate) const FORMAT: u32 = 1;
 
 /// One in so many shingles is in a probe.
 const ONE_IN: u64 = 1024;
@@ -24,19 +26,33 @@ const ONE_IN: u64 = 1024;
 const MARGIN: u64 = 115;
 
 /// What was counted, by hash.
-pub(super) struct Table {
+pub(crate) struct Table {
     level: u32,
     texts: u64,
     counts: Vec<(u64, u32)>,
 }
 
 impl Table {
-    fn read(bytes: &[u8]) -> Result<Self> {
-        let mut rest = Bytes(bytes);
-        rest.format()?;
-        let table = rest.table()?;
+    fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let mut rest = Bytes::new("a stored background", bytes);
+        rest.format(FORMAT)?;
+        let table = Table::read(&mut rest)?;
         rest.end()?;
         Ok(table)
+    }
+
+    pub(crate) fn read(rest: &mut Bytes<'_>) -> Result<Self> {
+        let (level, texts) = (rest.u32()?, rest.u64()?);
+        // A shingle is one of 2^64, so a higher level leaves nothing to count.
+        if level > u64::BITS {
+            return Err(rest.damaged(format!("level {level}")));
+        }
+        let counts = (0..rest.count(12)?).map(|_| Ok((rest.u64()?, rest.u32()?)));
+        Ok(Table {
+            level,
+            texts,
+            counts: counts.collect::<Result<_>>()?,
+        })
     }
 
     fn to_bytes(&self) -> Vec<u8> {
@@ -45,29 +61,13 @@ impl Table {
         bytes
     }
 
-    pub(super) fn into_commonness(self) -> Commonness {
-        Commonness::from_counts(self.level, self.texts, self.counts)
-    }
-}
-
-impl Bytes<'_> {
-    pub(super) fn table(&mut self) -> Result<Table> {
-        let (level, texts) = (self.u32()?, self.u64()?);
-        // A shingle is one of 2^64, so a higher level leaves nothing to count.
-        if level > u64::BITS {
-            return Err(damaged(format!("level {level}")));
-        }
-        let counts = (0..self.count(12)?).map(|_| Ok((self.u64()?, self.u32()?)));
-        Ok(Table {
-            level,
-            texts,
-            counts: counts.collect::<Result<_>>()?,
-        })
+    pub(crate) fn into_frequencies(self) -> ShingleFrequencies {
+        ShingleFrequencies::from_counts(self.level, self.texts, self.counts)
     }
 }
 
 /// All that was counted of shingles as bytes: to be merged with what others counted.
-pub fn shingles_to_bytes(counted: &Commonness) -> Vec<u8> {
+pub fn shingles_to_bytes(counted: &ShingleFrequencies) -> Vec<u8> {
     let mut bytes = FORMAT.to_le_bytes().to_vec();
     write_shingles(counted, &counted.counts(), &mut bytes);
     bytes
@@ -78,8 +78,8 @@ pub fn shingles_to_bytes(counted: &Commonness) -> Vec<u8> {
 /// # Errors
 ///
 /// If the bytes are of another format or damaged.
-pub fn shingles_from_bytes(bytes: &[u8]) -> Result<Commonness> {
-    Ok(Table::read(bytes)?.into_commonness())
+pub fn shingles_from_bytes(bytes: &[u8]) -> Result<ShingleFrequencies> {
+    Ok(Table::from_bytes(bytes)?.into_frequencies())
 }
 
 /// The same shingles at `level`, or at their own if that is higher.
@@ -88,7 +88,7 @@ pub fn shingles_from_bytes(bytes: &[u8]) -> Result<Commonness> {
 ///
 /// As [`shingles_from_bytes`].
 pub fn thin_shingles(bytes: &[u8], level: u32) -> Result<Vec<u8>> {
-    let mut table = Table::read(bytes)?;
+    let mut table = Table::from_bytes(bytes)?;
     table.level = table.level.max(level);
     table.counts.retain(|&(hash, _)| is_of(table.level, hash));
     Ok(table.to_bytes())
@@ -101,7 +101,7 @@ pub fn thin_shingles(bytes: &[u8], level: u32) -> Result<Vec<u8>> {
 ///
 /// As [`shingles_from_bytes`].
 pub fn subtract_shingles(bytes: &[u8], less: &[u8]) -> Result<Vec<u8>> {
-    let (mut table, less) = (Table::read(bytes)?, Table::read(less)?);
+    let (mut table, less) = (Table::from_bytes(bytes)?, Table::from_bytes(less)?);
     let mut own = table.counts.iter_mut().peekable();
     for (hash, count) in less.counts {
         while own.next_if(|own| own.0 < hash).is_some() {}
@@ -119,7 +119,7 @@ pub fn subtract_shingles(bytes: &[u8], less: &[u8]) -> Result<Vec<u8>> {
 ///
 /// As [`shingles_from_bytes`].
 pub fn probe_shingles(bytes: &[u8]) -> Result<(u32, Vec<u64>)> {
-    let table = Table::read(bytes)?;
+    let table = Table::from_bytes(bytes)?;
     let hashes = table.counts.into_iter().map(|(hash, _)| hash);
     let probe = hashes.filter(|hash| hash.is_multiple_of(ONE_IN)).collect();
     Ok((table.level, probe))
@@ -140,12 +140,12 @@ pub fn level_of_probes(mut probes: Vec<u64>) -> u32 {
     (0..u64::BITS).take_while(is_too_large).count() as u32
 }
 
-pub(super) fn write_shingles(
-    commonness: &Commonness,
+pub(crate) fn write_shingles(
+    frequencies: &ShingleFrequencies,
     shingles: &[(u64, u32)],
     bytes: &mut Vec<u8>,
 ) {
-    write(commonness.level(), commonness.texts(), shingles, bytes);
+    write(frequencies.level(), frequencies.texts(), shingles, bytes);
 }
 
 fn write(level: u32, texts: u64, shingles: &[(u64, u32)], bytes: &mut Vec<u8>) {
@@ -218,12 +218,12 @@ mod tests {
         let part =
             |part: u64| -> Vec<u64> { (0..2_000_000).map(|at| spread(at * 8 + part)).collect() };
         let parts: Vec<Vec<u64>> = (0..8).map(part).collect();
-        let mut whole = Commonness::default();
+        let mut whole = ShingleFrequencies::default();
         whole.add_samples(&parts);
         let tables: Vec<Vec<u8>> = parts
             .iter()
             .map(|part| {
-                let mut table = Commonness::new(1_500_000);
+                let mut table = ShingleFrequencies::new(1_500_000);
                 table.add_samples(std::slice::from_ref(part));
                 shingles_to_bytes(&table)
             })
@@ -232,7 +232,7 @@ mod tests {
         let (levels, probes): (Vec<_>, Vec<_>) = probed.unzip();
         let level = level_of_probes(probes.concat());
         assert_eq!((level, levels), (2, vec![1; 8]));
-        let mut merged = Commonness::default();
+        let mut merged = ShingleFrequencies::default();
         for table in &tables {
             let thin = thin_shingles(table, level).unwrap();
             merged.merge(&shingles_from_bytes(&thin).unwrap());

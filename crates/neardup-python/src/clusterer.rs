@@ -2,14 +2,15 @@
 
 use neardup_core::Error;
 use neardup_core::cluster::{self, Reason};
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use crate::arrays::column;
 use crate::corpus::{Corpus, Join, check_below};
 use crate::errors::raise;
+use crate::fetched::FetchedIndex;
 use crate::judge::Rule;
-use crate::stored::Stored;
 
 /// Kept document (-1: none), similarity, distance (-1: none), identical text.
 type Decisions<'py> = (
@@ -32,7 +33,7 @@ type Similar = (u32, f64, Option<u32>, bool);
 
 /// The one rule, applied to the documents of a [`Corpus`] in priority order.
 #[pyclass(module = "neardup._core")]
-pub struct Keeper {
+pub struct Clusterer {
     inner: cluster::Clusterer,
     /// Of the corpus that it decides.
     state: u64,
@@ -40,7 +41,15 @@ pub struct Keeper {
     documents: usize,
 }
 
-impl Keeper {
+impl Clusterer {
+    fn of(inner: cluster::Clusterer, corpus: &Corpus, documents: usize) -> Self {
+        Clusterer {
+            inner,
+            state: corpus.state,
+            documents,
+        }
+    }
+
     fn check(&self, corpus: &Corpus, documents: &[u32]) -> PyResult<()> {
         corpus.check_state(self.state)?;
         check_below(self.documents, documents)
@@ -48,22 +57,16 @@ impl Keeper {
 }
 
 #[pymethods]
-impl Keeper {
+impl Clusterer {
     #[new]
     fn new(py: Python<'_>, corpus: &Corpus, rule: &Rule) -> PyResult<Self> {
         corpus.sketches_in_memory()?;
-        let pool = corpus.threads.pool()?;
-        let inner = py
-            .detach(|| pool.install(|| cluster::Clusterer::new(&corpus.inner, rule.inner)))
-            .map_err(raise)?;
-        Ok(Keeper {
-            inner,
-            state: corpus.state,
-            documents: corpus.inner.len(),
-        })
+        let new = || cluster::Clusterer::new(&corpus.inner, rule.inner);
+        let inner = corpus.threads.run(py, new)?;
+        Ok(Clusterer::of(inner, corpus, corpus.inner.len()))
     }
 
-    /// A keeper by keys that were joined for this order.
+    /// A clusterer by keys that were joined for this order.
     #[staticmethod]
     fn joined(
         py: Python<'_>,
@@ -89,21 +92,17 @@ impl Keeper {
                 })
             })
             .map_err(raise)?;
-        Ok(Keeper {
-            inner,
-            state: corpus.state,
-            documents: corpus.inner.len(),
-        })
+        Ok(Clusterer::of(inner, corpus, corpus.inner.len()))
     }
 
-    /// A keeper among the documents of a store. The first `batch` documents of the corpus
+    /// A clusterer among the documents of a store. The first `batch` documents of the corpus
     /// are to be decided, the others are stored ones with these ascending `numbers`.
     #[staticmethod]
     fn among(
         py: Python<'_>,
         corpus: &Corpus,
         rule: &Rule,
-        stored: &mut Stored,
+        stored: &mut FetchedIndex,
         numbers: Vec<u64>,
     ) -> PyResult<Self> {
         corpus.sketches_in_memory()?;
@@ -120,14 +119,9 @@ impl Keeper {
             lists.attach(number, document);
         }
         let documents: Vec<u32> = (batch..all).collect();
-        let pool = corpus.threads.pool()?;
-        let among = || cluster::Clusterer::among(&corpus.inner, rule.inner, lists, &documents);
-        let inner = py.detach(|| pool.install(among)).map_err(raise)?;
-        Ok(Keeper {
-            inner,
-            state: corpus.state,
-            documents: batch as usize,
-        })
+        let new = || cluster::Clusterer::among(&corpus.inner, rule.inner, lists, &documents);
+        let inner = corpus.threads.run(py, new)?;
+        Ok(Clusterer::of(inner, corpus, batch as usize))
     }
 
     /// What is to be stored of the documents kept: keys, documents, shares.
@@ -148,19 +142,13 @@ impl Keeper {
         document: u32,
     ) -> PyResult<Vec<Similar>> {
         self.check(corpus, &[document])?;
-        let pool = corpus.threads.pool()?;
-        let found = py
-            .detach(|| pool.install(|| self.inner.similar(&corpus.inner, document)))
-            .map_err(raise)?;
-        let told = |d: cluster::Decision| {
-            (
-                d.kept,
-                d.similarity,
-                d.distance,
-                d.reason == Reason::Identical,
-            )
+        let similar = || self.inner.similar(&corpus.inner, document);
+        let found = corpus.threads.run(py, similar)?.into_iter();
+        let row = |d: cluster::Decision| {
+            let is_identical = d.reason == Reason::Identical;
+            (d.kept, d.similarity, d.distance, is_identical)
         };
-        Ok(found.into_iter().map(told).collect())
+        Ok(found.map(row).collect())
     }
 
     fn decide<'py>(
@@ -171,36 +159,23 @@ impl Keeper {
     ) -> PyResult<Decisions<'py>> {
         let documents = documents.as_slice()?;
         self.check(corpus, documents)?;
-        let pool = corpus.threads.pool()?;
-        let decided = py
-            .detach(|| pool.install(|| self.inner.decide(&corpus.inner, documents)))
-            .map_err(raise)?;
-        let column = decided.iter();
+        let decide = || self.inner.decide(&corpus.inner, documents);
+        let decided = corpus.threads.run(py, decide)?;
+        let all = || decided.iter();
+        let distance = |d: &cluster::Decision| distance(d.distance);
         Ok((
-            column
-                .clone()
-                .map(|d| d.map_or(-1, |d| i64::from(d.kept)))
-                .collect::<Vec<_>>()
-                .into_pyarray(py),
-            column
-                .clone()
-                .map(|d| d.map_or(f64::NAN, |d| d.similarity))
-                .collect::<Vec<_>>()
-                .into_pyarray(py),
-            column
-                .clone()
-                .map(|d| d.and_then(|d| d.distance).map_or(-1, |bits| bits as i32))
-                .collect::<Vec<_>>()
-                .into_pyarray(py),
-            column
-                .map(|d| d.is_some_and(|d| d.reason == Reason::Identical))
-                .collect::<Vec<_>>()
-                .into_pyarray(py),
+            column(py, all().map(|d| d.map_or(-1, |d| d.kept.into()))),
+            column(py, all().map(|d| d.map_or(f64::NAN, |d| d.similarity))),
+            column(py, all().map(|d| d.as_ref().map_or(-1, distance))),
+            column(
+                py,
+                all().map(|d| d.is_some_and(|d| d.reason == Reason::Identical)),
+            ),
         ))
     }
 
-    /// Lists of keys that were closed, and documents that have the commonest key.
-    fn crowd(&self) -> (u64, u32) {
+    /// Lists that have turned documents away, and documents that have the most frequent key.
+    fn skew(&self) -> (u64, u32) {
         let skew = self.inner.skew();
         (skew.closed_lists, skew.most_frequent)
     }
@@ -224,10 +199,8 @@ impl PairSearch {
     #[new]
     fn new(py: Python<'_>, corpus: &Corpus, rule: &Rule) -> PyResult<Self> {
         corpus.sketches_in_memory()?;
-        let pool = corpus.threads.pool()?;
-        let inner = py
-            .detach(|| pool.install(|| cluster::PairSearch::new(&corpus.inner, rule.inner)))
-            .map_err(raise)?;
+        let new = || cluster::PairSearch::new(&corpus.inner, rule.inner);
+        let inner = corpus.threads.run(py, new)?;
         Ok(PairSearch {
             inner,
             state: corpus.state,
@@ -246,33 +219,20 @@ impl PairSearch {
         corpus: &Corpus,
     ) -> PyResult<Option<VerifiedPairs<'py>>> {
         corpus.check_state(self.state)?;
-        let pool = corpus.threads.pool()?;
-        let piece = py
-            .detach(|| pool.install(|| self.inner.next_piece(&corpus.inner)))
-            .map_err(raise)?;
+        let next = || self.inner.next_piece(&corpus.inner);
+        let piece = corpus.threads.run(py, next)?;
         Ok(piece.map(|pairs| {
-            let column = pairs.iter();
             (
-                column
-                    .clone()
-                    .map(|p| p.a)
-                    .collect::<Vec<_>>()
-                    .into_pyarray(py),
-                column
-                    .clone()
-                    .map(|p| p.b)
-                    .collect::<Vec<_>>()
-                    .into_pyarray(py),
-                column
-                    .clone()
-                    .map(|p| p.similarity)
-                    .collect::<Vec<_>>()
-                    .into_pyarray(py),
-                column
-                    .map(|p| p.distance.map_or(-1, |bits| bits as i32))
-                    .collect::<Vec<_>>()
-                    .into_pyarray(py),
+                column(py, pairs.iter().map(|p| p.a)),
+                column(py, pairs.iter().map(|p| p.b)),
+                column(py, pairs.iter().map(|p| p.similarity)),
+                column(py, pairs.iter().map(|p| distance(p.distance))),
             )
         }))
     }
+}
+
+/// -1 where there is none.
+fn distance(bits: Option<u32>) -> i32 {
+    bits.map_or(-1, |bits| bits as i32)
 }

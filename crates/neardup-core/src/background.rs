@@ -9,23 +9,14 @@ per cent of all shingles; the decisions are the same as with all of it.
 The bytes are of one format for all machines: numbers with the lowest byte first.
 */
 
-mod shingles;
-
 use std::sync::Arc;
 
+use crate::bytes::Bytes;
 use crate::candidates::{HeavyHitters, Sketches};
 use crate::corpus::Corpus;
-use crate::error::{Error, Result};
-use crate::verify::Commonness;
-
-use self::shingles::write_shingles;
-pub use self::shingles::{
-    level_of_probes, probe_shingles, shingles_from_bytes, shingles_to_bytes, subtract_shingles,
-    thin_shingles,
-};
-
-/// Changes whenever the bytes do.
-const FORMAT: u32 = 1;
+use crate::error::Result;
+use crate::verify::ShingleFrequencies;
+use crate::verify::frequency_bytes::{FORMAT, Table, write_shingles};
 
 /// What a collection has in common.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +25,7 @@ pub struct Background {
     documents: u64,
     heavy_hitters: Arc<HeavyHitters>,
     /// In how many texts shingles stand; `None` where nobody asked.
-    commonness: Option<Arc<Commonness>>,
+    frequencies: Option<Arc<ShingleFrequencies>>,
 }
 
 impl Background {
@@ -48,25 +39,30 @@ impl Background {
             Sketches::Samples(samples) => Arc::new(HeavyHitters::of(samples)?),
             _ => Arc::default(),
         };
-        let commonness = corpus.commonness().map(|all| {
+        let frequencies = corpus.shingle_frequencies().map(|all| {
             let common = all.common();
-            Arc::new(Commonness::from_counts(all.level(), all.texts(), common))
+            Arc::new(ShingleFrequencies::from_counts(
+                all.level(),
+                all.texts(),
+                common,
+            ))
         });
         Ok(Background {
             documents: corpus.len() as u64,
             heavy_hitters,
-            commonness,
+            frequencies,
         })
     }
 
     /// What so many documents have in common, by what was counted of their shingles
     /// alone: for comparing texts, and not for finding candidates.
-    pub fn of_shingles(documents: u64, counted: &Commonness) -> Self {
-        let common = Commonness::from_counts(counted.level(), counted.texts(), counted.common());
+    pub fn of_shingles(documents: u64, counted: &ShingleFrequencies) -> Self {
+        let common =
+            ShingleFrequencies::from_counts(counted.level(), counted.texts(), counted.common());
         Background {
             documents,
             heavy_hitters: Arc::default(),
-            commonness: Some(Arc::new(common)),
+            frequencies: Some(Arc::new(common)),
         }
     }
 
@@ -81,8 +77,8 @@ impl Background {
     }
 
     /// Shingles that many texts carry.
-    pub fn commonness(&self) -> Option<&Arc<Commonness>> {
-        self.commonness.as_ref()
+    pub fn shingle_frequencies(&self) -> Option<&Arc<ShingleFrequencies>> {
+        self.frequencies.as_ref()
     }
 
     /// All of it as bytes.
@@ -95,8 +91,8 @@ impl Background {
             bytes.extend(key.to_le_bytes());
             bytes.extend(count.to_le_bytes());
         }
-        if let Some(commonness) = &self.commonness {
-            write_shingles(commonness, &commonness.common(), &mut bytes);
+        if let Some(frequencies) = &self.frequencies {
+            write_shingles(frequencies, &frequencies.common(), &mut bytes);
         }
         bytes
     }
@@ -107,8 +103,8 @@ impl Background {
     ///
     /// If the bytes are of another format or damaged.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let mut rest = Bytes(bytes);
-        rest.format()?;
+        let mut rest = Bytes::new("a stored background", bytes);
+        rest.format(FORMAT)?;
         let documents = rest.u64()?;
         let keys: Vec<(u32, u32)> = (0..rest.count(8)?)
             .map(|_| Ok((rest.u32()?, rest.u32()?)))
@@ -116,66 +112,14 @@ impl Background {
         let mut background = Background {
             documents,
             heavy_hitters: Arc::new(HeavyHitters::from_counts(keys)),
-            commonness: None,
+            frequencies: None,
         };
-        if !rest.0.is_empty() {
-            background.commonness = Some(Arc::new(rest.table()?.into_commonness()));
+        if !rest.is_empty() {
+            background.frequencies = Some(Arc::new(Table::read(&mut rest)?.into_frequencies()));
         }
         rest.end()?;
         Ok(background)
     }
-}
-
-/// Bytes that are still to be read.
-struct Bytes<'a>(&'a [u8]);
-
-impl Bytes<'_> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let (first, rest) = self
-            .0
-            .split_first_chunk::<N>()
-            .ok_or_else(|| damaged("its end too early"))?;
-        self.0 = rest;
-        Ok(*first)
-    }
-
-    fn u32(&mut self) -> Result<u32> {
-        self.take().map(u32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Result<u64> {
-        self.take().map(u64::from_le_bytes)
-    }
-
-    fn format(&mut self) -> Result<()> {
-        match self.u32()? {
-            FORMAT => Ok(()),
-            other => {
-                let expected = format!("of format {FORMAT}");
-                Err(Error::input("a stored background", expected, other))
-            }
-        }
-    }
-
-    fn end(&self) -> Result<()> {
-        match self.0.len() {
-            0 => Ok(()),
-            left => Err(damaged(format!("{left} bytes too many"))),
-        }
-    }
-
-    /// A number of items of `size` bytes each, which must be there.
-    fn count(&mut self, size: u64) -> Result<u64> {
-        let count = self.u64()?;
-        match count.checked_mul(size) {
-            Some(bytes) if bytes <= self.0.len() as u64 => Ok(count),
-            _ => Err(damaged("its end too early")),
-        }
-    }
-}
-
-fn damaged(found: impl std::fmt::Display) -> Error {
-    Error::input("a stored background", "whole", found)
 }
 
 #[cfg(test)]
@@ -187,7 +131,7 @@ mod tests {
         Background {
             documents: 6000,
             heavy_hitters: Arc::new(HeavyHitters::from_counts([(5, 100), (3, 40), (9, 32)])),
-            commonness: Some(Arc::new(Commonness::from_counts(1, 5000, shingles))),
+            frequencies: Some(Arc::new(ShingleFrequencies::from_counts(1, 5000, shingles))),
         }
     }
 
@@ -199,12 +143,12 @@ mod tests {
         assert_eq!(back.documents(), 6000);
         // A count of 32 is rare, and so is a shingle of 3 texts.
         assert_eq!(back.heavy_hitters().sorted(), [(3, 40), (5, 100)]);
-        let commonness = back.commonness().unwrap();
-        assert_eq!((commonness.level(), commonness.texts()), (1, 5000));
-        assert_eq!(commonness.common(), [(9, 12), (7 << 40, 50)]);
+        let frequencies = back.shingle_frequencies().unwrap();
+        assert_eq!((frequencies.level(), frequencies.texts()), (1, 5000));
+        assert_eq!(frequencies.common(), [(9, 12), (7 << 40, 50)]);
         let none = Background::default().to_bytes();
         let none = Background::from_bytes(&none).unwrap();
-        assert!(none.commonness().is_none());
+        assert!(none.shingle_frequencies().is_none());
     }
 
     #[test]
