@@ -6,7 +6,7 @@ and by content their numbers, which must not contradict each other. A document w
 features than the bounds ask for is a duplicate of an identical text only.
 
 [`Judge::similarities`] decides many pairs at once and looks at no more of them than decides;
-[`Judge::judge`] decides one pair and says everything that the verdict rests on. Both give the
+[`Bounds::judge`] decides one pair and says everything that the verdict rests on. Both give the
 same verdict.
 */
 

@@ -7,7 +7,7 @@ twice.
 
 A table's *level* goes up when it would hold too many shingles, and what all hold together
 is not known before they are merged. So a *probe* of the hashes estimates it: one in
-[`ONE_IN`], by their last bits, since the first ones decide by which shingles a long text is
+`ONE_IN`, by their last bits, since the first ones decide by which shingles a long text is
 counted.
 */
 
