@@ -10,25 +10,29 @@ from numpy.typing import NDArray
 _Piece = tuple[int, int, int, int]
 
 __all__ = [
+    "COMMON_KEYS",
     "EXACT_EDITS",
     "MAX_BATCH",
+    "MAX_BUCKETS",
     "MAX_SHINGLES",
     "MAX_TEXT_BYTES",
+    "MAX_WORKERS",
+    "RARE_KEYS",
     "Aligner",
     "Background",
+    "Clusterer",
     "Corpus",
     "Exchange",
-    "Filing",
+    "FetchedIndex",
     "FingerprintIndex",
     "Join",
-    "Keeper",
+    "KeyScheme",
     "Library",
     "Memory",
     "PairSearch",
     "Paper",
     "Recipe",
     "Rule",
-    "Stored",
     "__version__",
     "banding",
     "content",
@@ -36,6 +40,7 @@ __all__ = [
     "edit_similarity",
     "forbid_global_pool",
     "guess_encoding",
+    "judge",
     "judge_pairs",
     "level_of_probes",
     "merge_shingles",
@@ -51,10 +56,14 @@ __all__ = [
 ]
 
 __version__: str
+COMMON_KEYS: int
 EXACT_EDITS: int
 MAX_BATCH: int
+MAX_BUCKETS: int
 MAX_SHINGLES: int
 MAX_TEXT_BYTES: int
+MAX_WORKERS: int
+RARE_KEYS: int
 
 @final
 class Recipe:
@@ -127,10 +136,7 @@ class Corpus:
     def signatures(self) -> NDArray[np.uint32]: ...
     def features(self) -> NDArray[np.int64]: ...
     def frequencies(self) -> tuple[int, list[tuple[str, int]]] | None: ...
-    def are_identical(self, a: int, b: int) -> bool: ...
     def sketch_similarity(self, a: int, b: int) -> float: ...
-    def distance(self, a: int, b: int) -> int | None: ...
-    def evidence(self, a: int, b: int, *, shingle: int) -> dict[str, Any]: ...
     def frequencies_digest(self) -> int | None: ...
 
 @final
@@ -149,12 +155,14 @@ class Rule:
     ) -> Rule: ...
 
 @final
-class Keeper:
-    def __new__(cls, corpus: Corpus, rule: Rule) -> Keeper: ...
+class Clusterer:
+    def __new__(cls, corpus: Corpus, rule: Rule) -> Clusterer: ...
     @staticmethod
-    def joined(corpus: Corpus, rule: Rule, join: Join, order: NDArray[np.uint32]) -> Keeper: ...
+    def joined(corpus: Corpus, rule: Rule, join: Join, order: NDArray[np.uint32]) -> Clusterer: ...
     @staticmethod
-    def among(corpus: Corpus, rule: Rule, stored: Stored, numbers: Sequence[int]) -> Keeper: ...
+    def among(
+        corpus: Corpus, rule: Rule, stored: FetchedIndex, numbers: Sequence[int]
+    ) -> Clusterer: ...
     def new_entries(self) -> tuple[list[int], list[int], list[int]]: ...
     def similar(
         self, corpus: Corpus, document: int
@@ -163,7 +171,7 @@ class Keeper:
         self, corpus: Corpus, documents: NDArray[np.uint32]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32], NDArray[np.bool_]]: ...
     def counts(self) -> tuple[int, int]: ...
-    def crowd(self) -> tuple[int, int]: ...
+    def skew(self) -> tuple[int, int]: ...
 
 @final
 class PairSearch:
@@ -216,6 +224,17 @@ def subtract_shingles(counted: bytes, less: bytes) -> bytes: ...
 def probe_shingles(counted: bytes) -> tuple[int, NDArray[np.uint64]]: ...
 def forbid_global_pool() -> None: ...
 def level_of_probes(probes: NDArray[np.uint64]) -> int: ...
+def judge(
+    corpus: Corpus,
+    a: int,
+    b: int,
+    *,
+    measure: str,
+    shingle: int,
+    threshold: float | None = None,
+    max_distance: int | None = None,
+    min_features: int = 1,
+) -> dict[str, Any]: ...
 def judge_pairs(
     rule: Rule,
     recipe: Recipe,
@@ -228,24 +247,26 @@ def judge_pairs(
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]: ...
 
 @final
-class Filing:
-    def __new__(cls, rule: Rule, *, bits: int, background: Background | None) -> Filing: ...
+class KeyScheme:
+    def __new__(cls, rule: Rule, *, bits: int, background: Background | None) -> KeyScheme: ...
     def has_keys(self) -> bool: ...
-    def longest(self) -> int | None: ...
+    def max_list_len(self) -> int | None: ...
     def keys_of(self, corpus: Corpus, document: int) -> list[int]: ...
-    def looked_up(self, corpus: Corpus, rule: Rule) -> NDArray[np.uint64]: ...
+    def lookup_keys(self, corpus: Corpus, rule: Rule) -> NDArray[np.uint64]: ...
 
 @final
-class Stored:
+class FetchedIndex:
     def __new__(
         cls,
-        filing: Filing,
+        scheme: KeyScheme,
         keys: NDArray[np.uint64],
         numbers: NDArray[np.uint64],
-        shares: NDArray[np.uint16],
-    ) -> Stored: ...
+        min_overlaps: NDArray[np.uint16],
+    ) -> FetchedIndex: ...
     @staticmethod
-    def given(filing: Filing, offsets: Sequence[int], numbers: Sequence[int]) -> Stored: ...
+    def listed(
+        scheme: KeyScheme, offsets: Sequence[int], numbers: Sequence[int]
+    ) -> FetchedIndex: ...
     def candidates(self, corpus: Corpus) -> NDArray[np.uint64]: ...
 
 @final

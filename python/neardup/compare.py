@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neardup._engine.messages import Message
 from neardup._engine.rule import measure_name, rule
@@ -212,35 +212,28 @@ def compare(
 
 
 def _comparison(corpus: _core.Corpus, recipe: Recipe, edit_similarity: float) -> Comparison:
+    from neardup import _core
+
     decide, sketch = recipe.decide, recipe.sketch
-    found = corpus.evidence(0, 1, shingle=decide.shingle)
-    features = corpus.features().tolist()
-    is_identical = corpus.are_identical(0, 1)
-    distance = corpus.distance(0, 1) if min(features) else None
     by_distance = decide.threshold is None and decide.max_distance is not None
     measured = "sketch" if by_distance else decide.measure
-    measure = measure_name(measured, decide.shingle, sketch.kind)
-    bits = sketch.bits if sketch.kind == "simhash" else None
-    if not min(features):
-        # No features: a text equals only an identical one.
-        similarity, measure = float(is_identical), "identical"
-    else:
-        similarity = {
-            "content": found["similarity"],
-            "resemblance": found["resemblance"],
-            "sketch": corpus.sketch_similarity(0, 1),
-        }[measured]
-    duplicate, reason = _decided(
-        recipe,
-        similarity,
-        measure,
-        distance,
-        few=min(features) < max(decide.min_features, 1),
-        is_identical=is_identical,
-        contradicts=measured == "content" and found["contradicts"],
+    found = _core.judge(
+        corpus,
+        0,
+        1,
+        measure=measured,
+        shingle=decide.shingle,
+        threshold=decide.threshold,
+        max_distance=decide.max_distance,
+        min_features=decide.min_features,
     )
+    measure = "identical"
+    if found["features"]:
+        measure = measure_name(measured, decide.shingle, sketch.kind)
+    duplicate: bool = found["duplicate"]
+    reason = _reason(recipe, measure, found, by_content=measured == "content")
     return Comparison(
-        similarity=similarity,
+        similarity=found["similarity"],
         measure=measure,
         duplicate=duplicate,
         verdict=Message("runs.duplicates" if duplicate else "runs.no_duplicates", reason=reason),
@@ -253,52 +246,40 @@ def _comparison(corpus: _core.Corpus, recipe: Recipe, edit_similarity: float) ->
         numbers_differ=found["differ"],
         contradict=found["contradicts"],
         edit_similarity=edit_similarity,
-        distance=distance,
-        bits=bits,
+        distance=found["distance"],
+        bits=sketch.bits if sketch.kind == "simhash" else None,
         shingle=decide.shingle,
         recipe_id=recipe.id,
     )
 
 
-def _decided(
-    recipe: Recipe,
-    similarity: float,
-    measure: str,
-    distance: int | None,
-    *,
-    few: bool,
-    is_identical: bool,
-    contradicts: bool,
-) -> tuple[bool, Message]:
-    """Return whether two texts are duplicates, and why."""
+def _reason(recipe: Recipe, measure: str, found: dict[str, Any], *, by_content: bool) -> Message:
+    """Return on what the verdict about two texts rests."""
     decide = recipe.decide
-    if few:
-        if is_identical:
-            return True, Message("runs.identical")
-        least = max(decide.min_features, 1)
-        return False, Message("runs.few_features", least=least)
+    if found["few_features"]:
+        if found["identical"]:
+            return Message("runs.identical")
+        return Message("runs.few_features", least=max(decide.min_features, 1))
     reasons = []
-    duplicate = True
-    if decide.max_distance is not None and distance is not None:
+    if decide.max_distance is not None and found["distance"] is not None:
         bounds = {"bits": recipe.sketch.bits, "most": decide.max_distance}
-        reasons.append(Message("runs.bits_differ", count=distance, **bounds))
-        duplicate = distance <= decide.max_distance
+        reasons.append(Message("runs.bits_differ", count=found["distance"], **bounds))
     if decide.threshold is not None:
         reasons.append(
             Message(
                 "runs.similarity",
-                similarity=_shown(similarity, decide.threshold),
+                similarity=_shown(found["similarity"], decide.threshold),
                 measure=measure,
                 threshold=decide.threshold,
             )
         )
-        duplicate = duplicate and similarity >= decide.threshold
     if not reasons:
-        return False, Message("runs.neither_bound", recipe=recipe.name)
-    if contradicts:
+        return Message("runs.neither_bound", recipe=recipe.name)
+    if by_content and found["contradicts"]:
         reasons.append(Message("runs.numbers_differ"))
-    both = reduce(lambda first, then: Message("runs.both", first=first, second=then), reasons)
-    return duplicate and not contradicts, both
+    if found["duplicate"] and not found["within_bounds"]:
+        return Message("runs.identical")
+    return reduce(lambda first, then: Message("runs.both", first=first, second=then), reasons)
 
 
 def _shown(similarity: float, threshold: float) -> str:

@@ -24,10 +24,6 @@ _BAND_BYTES = 16.0
 #: on 280,000 to 10^6 short pieces of news.
 _SAMPLED_BYTES = 15.0
 
-#: Keys of its sample that a document is filed under, at most: rare ones, and
-#: others. The core's.
-_RARE_KEYS, _OTHER_KEYS = 16, 6
-
 #: Points of the printed curve of a banding.
 _POINTS = 21
 
@@ -202,7 +198,7 @@ def plan_of(recipe: Recipe, wanted: Rule, documents: int, *, look_ups: bool) -> 
             "scheme": wanted.scheme,
             "predicted_recall": _sample_recall(sketch.size, wanted.threshold or 1.0),
             "bytes_per_document": sampled * _SAMPLED_BYTES if sampled else None,
-            "keys": min(sampled, _RARE_KEYS + _OTHER_KEYS),
+            "keys": min(sampled, _core.RARE_KEYS + _core.COMMON_KEYS),
         }
     is_of_sets = sketch.kind != "simhash" and wanted.keeps_texts
     if is_of_sets and not _searches_what_it_compares(recipe, wanted):
@@ -224,9 +220,11 @@ def _sample_recall(size: int, threshold: float) -> float:
     Two sets of equal size and resemblance t have 2t/(1+t) of each in common, so
     that is the probability of each key. All keys are taken for rare.
     """
+    from neardup import _core
+
     if not size:
         return 1.0
-    keys = min(size, _RARE_KEYS)
+    keys = min(size, _core.RARE_KEYS)
     shared = 2 * threshold / (1 + threshold)
     enough = max(1, int(keys * threshold / 3))
     missed = math.fsum(

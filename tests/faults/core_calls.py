@@ -227,7 +227,7 @@ class Maker:
         )
 
     def new_keeper(self) -> Any:
-        return self.call("Keeper", _core.Keeper, self.of("corpus"), self.of("rule"))
+        return self.call("Clusterer", _core.Clusterer, self.of("corpus"), self.of("rule"))
 
     def new_background(self) -> Any:
         return self.call("Background", _core.Background, self.of("corpus"))
@@ -235,7 +235,9 @@ class Maker:
     def new_filing(self) -> Any:
         background = self.rng.choice((None, self.of("background")))
         bits = self.whole(16, 32, 64, 128)
-        return self.call("Filing", _core.Filing, self.of("rule"), bits=bits, background=background)
+        return self.call(
+            "KeyScheme", _core.KeyScheme, self.of("rule"), bits=bits, background=background
+        )
 
     def new_stored(self) -> Any:
         filing, size = self.of("filing"), self.rng.choice((0, 1, 30))
@@ -244,14 +246,16 @@ class Maker:
                 self.whole(*range(size + 1)) for _ in range(self.rng.choice((0, 1, 6)))
             )
             numbers = [self.whole(*range(1, 9)) for _ in range(size)]
-            return self.call("Stored.given", _core.Stored.given, filing, offsets, numbers)
+            return self.call(
+                "FetchedIndex.listed", _core.FetchedIndex.listed, filing, offsets, numbers
+            )
         keys = self.numbers(np.uint64)
         if self.rng.random() < 0.7:
-            keys = self.call("looked_up", filing.looked_up, self.of("corpus"), self.of("rule"))
+            keys = self.call("lookup_keys", filing.lookup_keys, self.of("corpus"), self.of("rule"))
         size = len(keys) + (self.is_odd() and 1)
         numbers = np.array([self.rng.choice((1, 2, 5, 2**63)) for _ in range(size)], np.uint64)
         shares = np.array([self.rng.choice((1, 257, 65535, 0)) for _ in range(size)], np.uint16)
-        return self.call("Stored", _core.Stored, filing, keys, numbers, shares)
+        return self.call("FetchedIndex", _core.FetchedIndex, filing, keys, numbers, shares)
 
     def new_join(self) -> Any:
         corpus = self.of("corpus")
@@ -350,10 +354,8 @@ def _recipe(m: Maker, method: str) -> None:
 def _corpus(m: Maker, method: str) -> None:
     corpus = m.of("corpus")
     given: tuple[Any, ...] = ()
-    named: dict[str, Any] = {}
-    if method in ("are_identical", "sketch_similarity", "distance", "evidence"):
+    if method == "sketch_similarity":
         given = (m.document(corpus), m.document(corpus))
-        named = {"shingle": m.whole(5)} if method == "evidence" else {}
     elif method == "emptied":
         m.keep("corpus", m.call("emptied", corpus.emptied, keeps_texts=m.rng.random() < 0.5))
         return
@@ -368,7 +370,7 @@ def _corpus(m: Maker, method: str) -> None:
         sketches = m.blobs(len(other), other.sketches())
         features = [m.whole(0, 1, 9) for _ in sketches]
         given = (texts, m.blobs(len(other), other.identities()), features, sketches)
-    m.call(f"Corpus.{method}", getattr(corpus, method), *given, **named)
+    m.call(f"Corpus.{method}", getattr(corpus, method), *given)
 
 
 def _corpus_open(m: Maker) -> None:
@@ -411,17 +413,17 @@ def _keeper(m: Maker, method: str) -> None:
     keeper = m.of("keeper")
     corpus = m.of("corpus")
     if method == "similar":
-        m.call("Keeper.similar", keeper.similar, corpus, m.document(corpus))
+        m.call("Clusterer.similar", keeper.similar, corpus, m.document(corpus))
     elif method == "decide":
-        m.call("Keeper.decide", keeper.decide, corpus, m.order(corpus))
+        m.call("Clusterer.decide", keeper.decide, corpus, m.order(corpus))
     else:
-        m.call(f"Keeper.{method}", getattr(keeper, method))
+        m.call(f"Clusterer.{method}", getattr(keeper, method))
 
 
 def _matching_keeper(m: Maker) -> None:
     """Decide a corpus by a keeper that was made for it, and then by another corpus."""
     corpus, rule = m.of("corpus"), m.of("rule")
-    keeper = m.keep("keeper", m.call("Keeper", _core.Keeper, corpus, rule))
+    keeper = m.keep("keeper", m.call("Clusterer", _core.Clusterer, corpus, rule))
     m.call("decide", keeper.decide, corpus, m.order(corpus))
     other = m.of("corpus")
     m.call("decide", keeper.decide, other, m.order(other))
@@ -431,7 +433,7 @@ def _matching_keeper(m: Maker) -> None:
 def _keeper_among(m: Maker) -> None:
     corpus, rule = m.of("corpus"), m.of("rule")
     numbers = [m.whole(1, 2, 5, 2**63) for _ in range(m.rng.choice((0, 1, 3, len(corpus))))]
-    keeper = m.call("Keeper.among", _core.Keeper.among, corpus, rule, m.of("stored"), numbers)
+    keeper = m.call("Clusterer.among", _core.Clusterer.among, corpus, rule, m.of("stored"), numbers)
     m.keep("keeper", keeper)
     batch = np.arange(max(0, len(corpus) - len(numbers)), dtype=np.uint32)
     m.call("decide", keeper.decide, corpus, m.order(corpus) if m.is_odd() else batch)
@@ -442,7 +444,7 @@ def _keeper_among(m: Maker) -> None:
 def _keeper_joined(m: Maker) -> None:
     corpus, rule = m.of("corpus"), m.of("rule")
     given = (corpus, rule, m.of("join"), m.order(corpus))
-    keeper = m.keep("keeper", m.call("Keeper.joined", _core.Keeper.joined, *given))
+    keeper = m.keep("keeper", m.call("Clusterer.joined", _core.Clusterer.joined, *given))
     m.call("decide", keeper.decide, corpus, m.order(corpus))
 
 
@@ -495,6 +497,22 @@ def _exchange(m: Maker) -> None:
     m.call("candidates", exchange.candidates, sketches, numbers, flags, counted, lists)
 
 
+def _judge_one(m: Maker) -> None:
+    corpus = m.of("corpus")
+    m.call(
+        "judge",
+        _core.judge,
+        corpus,
+        m.document(corpus),
+        m.document(corpus),
+        measure=m.rng.choice(("content", "resemblance", "sketch")),
+        shingle=m.whole(5),
+        threshold=m.rng.choice((None, 0.5)),
+        max_distance=m.rng.choice((None, 3)),
+        min_features=m.whole(0, 1, 9) % 2**32,
+    )
+
+
 def _judge(m: Maker) -> None:
     corpus = m.of("corpus")
     count = len(corpus)
@@ -517,9 +535,9 @@ def _filing(m: Maker, method: str) -> None:
     given: tuple[Any, ...] = ()
     if method == "keys_of":
         given = (corpus, m.document(corpus))
-    elif method == "looked_up":
+    elif method == "lookup_keys":
         given = (corpus, m.of("rule"))
-    m.call(f"Filing.{method}", getattr(filing, method), *given)
+    m.call(f"KeyScheme.{method}", getattr(filing, method), *given)
 
 
 def _near(m: Maker) -> None:
@@ -575,23 +593,26 @@ ENTRY_POINTS: dict[str, Callable[[Maker], Any]] = {
     "Corpus.open": _corpus_open,
     **{f"Corpus.{name}": lambda m, name=name: _corpus(m, name) for name in _CORPUS},
     "Rule": lambda m: m.keep("rule", m.new_rule()),
-    "Keeper": _matching_keeper,
+    "Clusterer": _matching_keeper,
     **{
-        f"Keeper.{name}": lambda m, name=name: _keeper(m, name)
-        for name in ("similar", "decide", "new_entries", "counts", "crowd")
+        f"Clusterer.{name}": lambda m, name=name: _keeper(m, name)
+        for name in ("similar", "decide", "new_entries", "counts", "skew")
     },
-    "Keeper.among": _keeper_among,
-    "Keeper.joined": _keeper_joined,
+    "Clusterer.among": _keeper_among,
+    "Clusterer.joined": _keeper_joined,
     "PairSearch": _pairs,
     "Background": _background,
     "Exchange": _exchange,
+    "judge": _judge_one,
     "judge_pairs": _judge,
     **{
-        f"Filing.{name}": lambda m, name=name: _filing(m, name)
-        for name in ("has_keys", "longest", "keys_of", "looked_up")
+        f"KeyScheme.{name}": lambda m, name=name: _filing(m, name)
+        for name in ("has_keys", "max_list_len", "keys_of", "lookup_keys")
     },
-    "Stored": lambda m: m.keep("stored", m.new_stored()),
-    "Stored.candidates": lambda m: m.call("candidates", m.of("stored").candidates, m.of("corpus")),
+    "FetchedIndex": lambda m: m.keep("stored", m.new_stored()),
+    "FetchedIndex.candidates": lambda m: m.call(
+        "candidates", m.of("stored").candidates, m.of("corpus")
+    ),
     "FingerprintIndex": _fingerprints,
     "near_pairs": _near,
     "Aligner": _aligner,
@@ -651,9 +672,9 @@ _GROUPS = {
     "core-texts": "overlap content guess_encoding edit_similarity count_distinct Aligner",
     "core-recipe": "Recipe",
     "core-corpus": "Memory Corpus Join",
-    "core-keeper": "Keeper PairSearch Rule",
-    "core-stored": "Filing Stored Background Keeper.among",
-    "core-exchange": "Exchange judge_pairs",
+    "core-keeper": "Clusterer PairSearch Rule",
+    "core-stored": "KeyScheme FetchedIndex Background Clusterer.among",
+    "core-exchange": "Exchange judge judge_pairs",
     "core-shingles": (
         "merge_shingles thin_shingles subtract_shingles probe_shingles level_of_probes Background"
     ),

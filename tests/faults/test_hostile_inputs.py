@@ -67,7 +67,7 @@ class TestRefused:
         with pytest.raises(ParameterError, match=r"'bits' parameter must be 1 to 64, 128 or 256"):
             _core.radius(0.5, bits, 0.99)
         with pytest.raises(ParameterError, match="'bits' parameter"):
-            _core.Filing(rule("near", max_distance=0), bits=bits, background=None)
+            _core.KeyScheme(rule("near", max_distance=0), bits=bits, background=None)
 
     def test_more_threads_than_a_system_has(self):
         with pytest.raises(ParameterError, match="'workers' parameter must be at most 1024"):
@@ -81,28 +81,27 @@ class TestRefused:
     def test_a_search_for_other_sketches(self, scheme):
         samples = corpus("shingle-sample", ["一" * 20, "二" * 20])
         with pytest.raises(ParameterError, match="the kind of sketches that the recipe makes"):
-            _core.Keeper(samples, rule(scheme))
-        filing = _core.Filing(rule(scheme), bits=64, background=None)
+            _core.Clusterer(samples, rule(scheme))
+        filing = _core.KeyScheme(rule(scheme), bits=64, background=None)
         with pytest.raises(ParameterError, match="the kind of sketches that the recipe makes"):
             filing.keys_of(samples, 0)
         empty = np.array([], np.uint64)
-        stored = _core.Stored(filing, empty, empty, empty.astype(np.uint16))
+        stored = _core.FetchedIndex(filing, empty, empty, empty.astype(np.uint16))
         with pytest.raises(ParameterError, match="the kind of sketches that the recipe makes"):
-            _core.Keeper.among(samples, rule(scheme), stored, [])
+            _core.Clusterer.among(samples, rule(scheme), stored, [])
 
     def test_more_bands_than_values(self):
         signatures = corpus("minhash", ["一" * 20])
-        filing = _core.Filing(rule("bands", bands=200, rows=5), bits=0, background=None)
+        filing = _core.KeyScheme(rule("bands", bands=200, rows=5), bits=0, background=None)
         with pytest.raises(ParameterError, match="'bands' parameter must be few enough"):
             filing.keys_of(signatures, 0)
 
     def test_documents_that_are_not_there(self):
         made = corpus("shingle-sample", ["一" * 20])
-        keeper = _core.Keeper(made, rule("postings"))
+        keeper = _core.Clusterer(made, rule("postings"))
         for call in (
-            lambda: made.are_identical(0, 1),
             lambda: made.sketch_similarity(2**32 - 1, 0),
-            lambda: made.evidence(0, 1, shingle=5),
+            lambda: _core.judge(made, 0, 1, measure="content", shingle=5),
             lambda: keeper.decide(made, np.array([0, 1], np.uint32)),
             lambda: keeper.similar(made, 1),
         ):
@@ -111,7 +110,7 @@ class TestRefused:
 
     def test_another_corpus_than_the_keeper_was_made_for(self):
         made = corpus("shingle-sample", ["一" * 20])
-        keeper = _core.Keeper(made, rule("postings"))
+        keeper = _core.Clusterer(made, rule("postings"))
         pairs = _core.PairSearch(made, rule("postings"))
         for other in (corpus("shingle-sample", ["一" * 20]), made):
             if other is made:
@@ -125,18 +124,18 @@ class TestRefused:
 
     def test_entries_that_do_not_belong_together(self):
         made = corpus("shingle-sample", ["一" * 20])
-        filing = _core.Filing(rule("postings"), bits=0, background=None)
+        filing = _core.KeyScheme(rule("postings"), bits=0, background=None)
         two, one = np.array([1, 2], np.uint64), np.array([1], np.uint64)
-        with pytest.raises(InputError, match="2 keys, 1 numbers, 2 shares"):
-            _core.Stored(filing, two, one, two.astype(np.uint16))
+        with pytest.raises(InputError, match="2 keys, 1 numbers, 2 minimum overlaps"):
+            _core.FetchedIndex(filing, two, one, two.astype(np.uint16))
         for offsets in ([], [1], [0, 2, 1], [0, 5]):
             with pytest.raises(InputError, match="ascending from 0 to 1"):
-                _core.Stored.given(filing, offsets, [1])
-        given = _core.Stored.given(filing, [0, 0, 1], [1])
+                _core.FetchedIndex.listed(filing, offsets, [1])
+        given = _core.FetchedIndex.listed(filing, [0, 0, 1], [1])
         with pytest.raises(InputError, match="a batch of 1 documents, found those of 2"):
             given.candidates(made)
         with pytest.raises(InputError, match="at most 1, the documents of the corpus"):
-            _core.Keeper.among(made, rule("postings"), given, [1, 2, 3])
+            _core.Clusterer.among(made, rule("postings"), given, [1, 2, 3])
 
     def test_a_level_beyond_all_shingles(self):
         blob = b"\x01\0\0\0" + (2**31).to_bytes(4, "little") + bytes(16)

@@ -59,3 +59,18 @@ def test_the_first_line_as_title():
 def test_titles_must_be_as_many_as_texts():
     with pytest.raises(ParameterError, match=r"'titles'.*one title a text, 2 of them. Got"):
         fingerprint_many(["a", "b"], titles=["a"])
+
+
+def test_the_same_text_under_two_titles_is_a_duplicate_where_texts_decide():
+    text = "渡口的新渡轮下周一试航，票价三元，旅客须提前半小时到码头排队候船，雨天停航一日。" * 2
+    found = compare(
+        text,
+        text,
+        title_a="渡口 新渡轮",
+        title_b="码头 排队 雨天",
+        recipe="improved",
+        threshold=0.5,
+        max_distance=0,
+    )
+    assert found.distance > 0
+    assert found.duplicate

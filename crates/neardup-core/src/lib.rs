@@ -19,13 +19,14 @@ nothing of Python, of files or of formats: it takes slices and yields vectors.
 
 pub mod align;
 pub mod background;
+mod bytes;
 pub mod candidates;
 pub mod cluster;
 pub mod corpus;
 pub mod error;
+pub mod judge;
 pub mod normalize;
 pub mod recipe;
-pub mod rule;
 pub mod segment;
 pub mod sketch;
 pub mod spill;

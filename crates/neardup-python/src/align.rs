@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::arrays::strings;
 use crate::errors::raise;
-use crate::threads::pool;
+use crate::threads::run;
 
 /// Begin and end in the paper, begin and end in the source.
 type Piece = (u32, u32, u32, u32);
@@ -41,18 +41,11 @@ impl Aligner {
     #[pyo3(signature = (texts, *, workers))]
     fn sketches(&self, py: Python<'_>, texts: PyArray, workers: usize) -> PyResult<Vec<Vec<u8>>> {
         let texts = strings(texts.array().as_ref())?;
-        let pool = pool(workers)?;
-        py.detach(|| {
-            pool.install(|| {
-                let sketch = |text: &Option<&str>| self.inner.sketch(text.unwrap_or_default());
-                let bytes = |sketch: Vec<u32>| sketch.into_iter().flat_map(u32::to_le_bytes);
-                let made = texts
-                    .par_iter()
-                    .map(|text| Ok(bytes(sketch(text)?).collect()));
-                made.collect::<neardup_core::Result<_>>()
-            })
-        })
-        .map_err(raise)
+        let sketch = |text: &Option<&str>| {
+            let sketch = self.inner.sketch(text.unwrap_or_default())?;
+            Ok(sketch.into_iter().flat_map(u32::to_le_bytes).collect())
+        };
+        run(py, workers, || texts.par_iter().map(sketch).collect())
     }
 
     /// For each source the passages that the paper has in common with it.
@@ -66,15 +59,12 @@ impl Aligner {
         workers: usize,
     ) -> PyResult<Vec<Vec<Passage>>> {
         let sources = strings(sources.array().as_ref())?;
-        let pool = pool(workers)?;
         let of_one = |source: &Option<&str>| {
             let letters = self.inner.letters(source.unwrap_or_default())?;
             let found = paper.inner.passages(&letters, least);
             Ok(found.iter().map(passage).collect())
         };
-        let of_all = || sources.par_iter().map(of_one);
-        py.detach(|| pool.install(|| of_all().collect::<neardup_core::Result<_>>()))
-            .map_err(raise)
+        run(py, workers, || sources.par_iter().map(of_one).collect())
     }
 }
 
@@ -108,20 +98,14 @@ impl Library {
     #[new]
     #[pyo3(signature = (sketches, *, workers))]
     fn new(py: Python<'_>, sketches: Vec<Vec<u8>>, workers: usize) -> PyResult<Self> {
-        let pool = pool(workers)?;
-        let inner = py.detach(|| {
-            let sketches: Vec<Vec<u32>> = sketches
-                .iter()
-                .map(|bytes| {
-                    let (shingles, _) = bytes.as_chunks();
-                    shingles
-                        .iter()
-                        .map(|&four| u32::from_le_bytes(four))
-                        .collect()
-                })
-                .collect();
-            pool.install(|| align::Library::new(&sketches))
-        });
+        let shingles = |bytes: &Vec<u8>| {
+            let (shingles, _) = bytes.as_chunks();
+            shingles.iter().copied().map(u32::from_le_bytes).collect()
+        };
+        let inner = run(py, workers, || {
+            let sketches: Vec<Vec<u32>> = sketches.iter().map(shingles).collect();
+            Ok(align::Library::new(&sketches))
+        })?;
         Ok(Library { inner })
     }
 

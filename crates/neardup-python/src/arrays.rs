@@ -2,7 +2,7 @@
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
-use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{Element, PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
@@ -48,6 +48,14 @@ pub fn fingerprints(rows: &PyReadonlyArray2<'_, u64>, bits: u32) -> PyResult<Fin
         )));
     }
     Fingerprints::from_rows(bits, flat).map_err(raise)
+}
+
+/// A column of values.
+pub fn column<T: Element>(
+    py: Python<'_>,
+    values: impl Iterator<Item = T>,
+) -> Bound<'_, PyArray1<T>> {
+    PyArray1::from_vec(py, values.collect())
 }
 
 /// Loads NumPy. Otherwise the first array that is made loads it, after the long

@@ -1,14 +1,14 @@
 //! Stage candidates on its own: joins, look-ups, plans.
 
 use neardup_core::Error;
-use neardup_core::candidates::{self, Banding, Filed, Purpose, Scheme};
+use neardup_core::candidates::{self, Banding, HammingIndex, Purpose, Scheme};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{fingerprints, load_numpy};
 use crate::errors::raise;
-use crate::threads::pool;
+use crate::threads::run;
 
 /// Points of a curve, at most.
 const MAX_POINTS: usize = 1 << 16;
@@ -32,10 +32,7 @@ pub fn near_pairs<'py>(
 ) -> PyResult<Pairs<'py>> {
     load_numpy(py);
     let rows = fingerprints(&rows, bits)?;
-    let pool = pool(workers)?;
-    let found = py
-        .detach(|| pool.install(|| candidates::pairs(&rows, max_distance)))
-        .map_err(raise)?;
+    let found = run(py, workers, || candidates::pairs(&rows, max_distance))?;
     Ok((
         found.a.into_pyarray(py),
         found.b.into_pyarray(py),
@@ -116,7 +113,7 @@ pub fn s_curve(bands: u32, rows: u32, points: usize) -> PyResult<Vec<(f64, f64)>
 /// Fingerprints for look-ups, in memory.
 #[pyclass(module = "neardup._core")]
 pub struct FingerprintIndex {
-    filed: Filed,
+    index: HammingIndex,
     bits: u32,
 }
 
@@ -131,26 +128,21 @@ impl FingerprintIndex {
         max_distance: u32,
     ) -> PyResult<Self> {
         let rows = fingerprints(&rows, bits)?;
-        let pool = pool(0)?;
-        let filed = py
-            .detach(|| {
-                let mut filed = Filed::new(bits, max_distance, rows.len() as u64)?;
-                pool.install(|| filed.extend(&rows))?;
-                Ok(filed)
-            })
-            .map_err(raise)?;
-        Ok(FingerprintIndex { filed, bits })
+        let index = run(py, 0, || {
+            let mut index = HammingIndex::new(bits, max_distance, rows.len() as u64)?;
+            index.extend(&rows)?;
+            Ok(index)
+        })?;
+        Ok(FingerprintIndex { index, bits })
     }
 
     fn __len__(&self) -> usize {
-        self.filed.len()
+        self.index.len()
     }
 
     fn add(&mut self, py: Python<'_>, rows: PyReadonlyArray2<'_, u64>) -> PyResult<()> {
         let rows = fingerprints(&rows, self.bits)?;
-        let pool = pool(0)?;
-        py.detach(|| pool.install(|| self.filed.extend(&rows)))
-            .map_err(raise)
+        run(py, 0, || self.index.extend(&rows))
     }
 
     #[pyo3(signature = (queries, *, max_distance, workers))]
@@ -163,13 +155,11 @@ impl FingerprintIndex {
     ) -> PyResult<Pairs<'py>> {
         let queries = fingerprints(&queries, self.bits)?;
         let found = match workers {
-            1 => py.detach(|| self.filed.near_each_within(&queries, max_distance)),
-            _ => {
-                let pool = pool(workers)?;
-                py.detach(|| pool.install(|| self.filed.near_many_within(&queries, max_distance)))
-            }
-        }
-        .map_err(raise)?;
+            1 => py
+                .detach(|| self.index.near_each(&queries, max_distance))
+                .map_err(raise)?,
+            _ => run(py, workers, || self.index.near_many(&queries, max_distance))?,
+        };
         Ok((
             found.owners().into_pyarray(py),
             found.ids.into_pyarray(py),

@@ -5,24 +5,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use neardup_core::Error;
-use neardup_core::background::shingles_to_bytes;
 use neardup_core::candidates::{self, Sketches};
 use neardup_core::cluster;
 use neardup_core::corpus::{self, Document, Restored};
+use neardup_core::verify::frequency_bytes::shingles_to_bytes;
 use neardup_core::weigh::DocumentFrequencies;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyBytes;
 use pyo3_arrow::PyArray;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::arrays::{load_numpy, optional_strings, strings};
+use crate::arrays::{column, load_numpy, optional_strings, strings};
 use crate::errors::raise;
+use crate::fetched::Background;
+use crate::judge::Rule;
 use crate::recipe::Recipe;
-use crate::rule::Rule;
-use crate::stored::Background;
 use crate::threads::Threads;
-use crate::verify::told;
 
 /// How much a corpus and those who work on it hold in memory.
 #[pyclass(frozen, module = "neardup._core")]
@@ -74,9 +73,8 @@ impl Join {
         let order = order.as_slice()?;
         corpus.check_documents(order)?;
         corpus.check_outside()?;
-        let begin = || cluster::Keeper::join(&corpus.inner, rule.inner, order);
-        let pool = corpus.threads.pool()?;
-        let inner = py.detach(|| pool.install(begin)).map_err(raise)?;
+        let begin = || cluster::Clusterer::join(&corpus.inner, rule.inner, order);
+        let inner = corpus.threads.run(py, begin)?;
         Ok(Join {
             inner: Some(inner),
             state: Some(corpus.state),
@@ -105,14 +103,13 @@ impl Join {
         }
         let store = corpus.inner.outside();
         let advance = || store.map_or(Ok(false), |store| join.advance(store));
-        let pool = corpus.threads.pool()?;
-        if py.detach(|| pool.install(advance)).map_err(raise)? {
+        if corpus.threads.run(py, advance)? {
             return Ok(true);
         }
         if let Some(join) = self.inner.take() {
             let folder = corpus.inner.memory().folder.as_deref();
             let finish = || join.finish(folder);
-            self.joined = Some(py.detach(|| pool.install(finish)).map_err(raise)?);
+            self.joined = Some(corpus.threads.run(py, finish)?);
         }
         Ok(false)
     }
@@ -222,10 +219,9 @@ impl Corpus {
         load_numpy(py);
         let (recipe, memory) = (recipe.inner.clone(), memory.inner.clone());
         let threads = Threads::new(workers)?;
-        let pool = threads.pool()?;
-        let inner = py.detach(|| pool.install(|| corpus::Corpus::open(recipe, memory)));
+        let inner = threads.run(py, || corpus::Corpus::open(recipe, memory))?;
         Ok(Corpus {
-            inner: inner.map_err(raise)?,
+            inner,
             threads,
             state: next_state(),
         })
@@ -233,9 +229,7 @@ impl Corpus {
 
     /// Completes what waits in the folder of its memory, for another run to open.
     fn save(&mut self, py: Python<'_>) -> PyResult<()> {
-        let pool = self.threads.pool()?;
-        py.detach(|| pool.install(|| self.inner.save()))
-            .map_err(raise)
+        self.threads.run(py, || self.inner.save())
     }
 
     /// Whether sketches are outside of memory, so that keys have to be joined.
@@ -256,8 +250,8 @@ impl Corpus {
 
     /// Judges by what is known to be common, for a corpus that does not count.
     fn set_background(&mut self, background: &Background) {
-        if let Some(known) = background.inner.commonness() {
-            self.inner.set_commonness(Arc::clone(known));
+        if let Some(known) = background.inner.shingle_frequencies() {
+            self.inner.set_shingle_frequencies(Arc::clone(known));
         }
     }
 
@@ -299,19 +293,16 @@ impl Corpus {
                 sketch,
             })
             .collect();
-        let pool = self.threads.pool()?;
-        py.detach(|| pool.install(|| self.inner.restore(&documents)))
-            .map_err(raise)
+        self.threads.run(py, || self.inner.restore(&documents))
     }
 
     /// What was counted of shingles, to be merged with what others counted; None where
     /// nothing was.
     fn counted_shingles<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let Some(counted) = self.inner.commonness() else {
+        let Some(counted) = self.inner.shingle_frequencies() else {
             return Ok(None);
         };
-        let pool = self.threads.pool()?;
-        let bytes = py.detach(|| pool.install(|| shingles_to_bytes(counted)));
+        let bytes = self.threads.run(py, || Ok(shingles_to_bytes(counted)))?;
         Ok(Some(PyBytes::new(py, &bytes)))
     }
 
@@ -351,16 +342,12 @@ impl Corpus {
             .zip(titles.into_iter().zip(units))
             .map(|(text, (title, units))| Document { text, title, units })
             .collect();
-        let pool = self.threads.pool()?;
-        py.detach(|| pool.install(|| self.inner.push(&documents)))
-            .map_err(raise)
+        self.threads.run(py, || self.inner.push(&documents))
     }
 
     fn finish(&mut self, py: Python<'_>) -> PyResult<()> {
         self.state = next_state();
-        let pool = self.threads.pool()?;
-        py.detach(|| pool.install(|| self.inner.finish()))
-            .map_err(raise)
+        self.threads.run(py, || self.inner.finish())
     }
 
     /// Rows of 64-bit words, one a document; zero where there is no sketch. No
@@ -392,52 +379,14 @@ impl Corpus {
 
     /// Number of features of each document; -1 for one that could not be read.
     fn features<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        (0..self.inner.len())
-            .map(|document| self.inner.features(document).map_or(-1, i64::from))
-            .collect::<Vec<_>>()
-            .into_pyarray(py)
-    }
-
-    /// Whether two documents have the same text.
-    fn are_identical(&self, a: u32, b: u32) -> PyResult<bool> {
-        self.check_documents(&[a, b])?;
-        Ok(self.inner.identity(a as usize) == self.inner.identity(b as usize))
+        let features = |document| self.inner.features(document).map_or(-1, i64::from);
+        column(py, (0..self.inner.len()).map(features))
     }
 
     /// The similarity of two documents by their sketches alone.
     fn sketch_similarity(&self, a: u32, b: u32) -> PyResult<f64> {
         self.check_documents(&[a, b])?;
         Ok(self.sketches_in_memory()?.similarity(a, b))
-    }
-
-    /// The differing bits of two fingerprints; None for other sketches.
-    fn distance(&self, a: u32, b: u32) -> PyResult<Option<u32>> {
-        self.check_documents(&[a, b])?;
-        Ok(self.sketches_in_memory()?.distance(a, b))
-    }
-
-    /// All by which the content of two documents is compared; resemblance and
-    /// containment are those of shingles of `shingle` characters in any script.
-    #[pyo3(signature = (a, b, *, shingle))]
-    fn evidence<'py>(
-        &self,
-        py: Python<'py>,
-        a: u32,
-        b: u32,
-        shingle: usize,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        self.check_documents(&[a, b])?;
-        let pool = self.threads.pool()?;
-        let compare = || {
-            let found = self.inner.evidence(a, b, shingle)?;
-            Ok((found, self.inner.overlap(a, b, shingle)?))
-        };
-        let (found, overlap) = py.detach(|| pool.install(compare)).map_err(raise)?;
-        let fields = told(py, &found)?;
-        fields.set_item("resemblance", overlap.resemblance())?;
-        fields.set_item("containment_a", overlap.containment_a())?;
-        fields.set_item("containment_b", overlap.containment_b())?;
-        Ok(fields)
     }
 
     fn frequencies_digest(&self) -> Option<u64> {

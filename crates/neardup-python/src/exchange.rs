@@ -1,10 +1,11 @@
 //! The steps of a search whose keys are not all in one memory.
 
-use neardup_core::background::{self, shingles_from_bytes, shingles_to_bytes};
 use neardup_core::candidates::{self, Sketches};
 use neardup_core::corpus::{Corpus, Restored};
+use neardup_core::judge::Judge;
 use neardup_core::sketch::Settings;
-use neardup_core::verify::Commonness;
+use neardup_core::verify::ShingleFrequencies;
+use neardup_core::verify::frequency_bytes::{self, shingles_from_bytes, shingles_to_bytes};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -14,9 +15,9 @@ use pyo3_arrow::PyArray;
 
 use crate::arrays::{load_numpy, strings};
 use crate::errors::raise;
+use crate::fetched::Background;
+use crate::judge::Rule;
 use crate::recipe::Recipe;
-use crate::rule::Rule;
-use crate::stored::Background;
 use crate::threads::pool;
 
 /// Of the documents found: number, and number of the earlier one.
@@ -186,7 +187,7 @@ pub fn merge_shingles<'py>(
     let pool = pool(1)?;
     let merged = py.detach(|| {
         pool.install(|| {
-            let mut all = Commonness::default();
+            let mut all = ShingleFrequencies::default();
             for bytes in &counted {
                 all.merge(&shingles_from_bytes(bytes)?);
             }
@@ -204,7 +205,7 @@ pub fn thin_shingles<'py>(
     level: u32,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let pool = pool(1)?;
-    let thin = py.detach(|| pool.install(|| background::thin_shingles(counted, level)));
+    let thin = py.detach(|| pool.install(|| frequency_bytes::thin_shingles(counted, level)));
     Ok(PyBytes::new(py, &thin.map_err(raise)?))
 }
 
@@ -216,7 +217,7 @@ pub fn subtract_shingles<'py>(
     less: &[u8],
 ) -> PyResult<Bound<'py, PyBytes>> {
     let pool = pool(1)?;
-    let left = py.detach(|| pool.install(|| background::subtract_shingles(counted, less)));
+    let left = py.detach(|| pool.install(|| frequency_bytes::subtract_shingles(counted, less)));
     Ok(PyBytes::new(py, &left.map_err(raise)?))
 }
 
@@ -228,7 +229,7 @@ pub fn probe_shingles<'py>(
     counted: &[u8],
 ) -> PyResult<(u32, Bound<'py, PyArray1<u64>>)> {
     let pool = pool(1)?;
-    let probed = py.detach(|| pool.install(|| background::probe_shingles(counted)));
+    let probed = py.detach(|| pool.install(|| frequency_bytes::probe_shingles(counted)));
     let (level, probe) = probed.map_err(raise)?;
     Ok((level, probe.into_pyarray(py)))
 }
@@ -237,7 +238,7 @@ pub fn probe_shingles<'py>(
 #[pyfunction]
 pub fn level_of_probes(py: Python<'_>, probes: PyReadonlyArray1<'_, u64>) -> PyResult<u32> {
     let probes = probes.as_slice()?.to_vec();
-    Ok(py.detach(|| background::level_of_probes(probes)))
+    Ok(py.detach(|| frequency_bytes::level_of_probes(probes)))
 }
 
 /// Similarity and distance of pairs of documents by a rule: NaN where they are no
@@ -279,8 +280,8 @@ pub fn judge_pairs<'py>(
     let judged = py.detach(|| {
         pool.install(|| {
             let mut corpus = Corpus::new(recipe.inner.clone(), true, None)?;
-            if let Some(known) = background.and_then(|known| known.inner.commonness()) {
-                corpus.set_commonness(known.clone());
+            if let Some(known) = background.and_then(|known| known.inner.shingle_frequencies()) {
+                corpus.set_shingle_frequencies(known.clone());
             }
             let documents = texts.into_iter().zip(&sketches).zip(features);
             let documents: Vec<Restored<'_>> = documents
@@ -292,10 +293,10 @@ pub fn judge_pairs<'py>(
                 })
                 .collect();
             corpus.restore(&documents)?;
-            let similarities = rule.inner.judge(&corpus, &pairs)?;
+            let similarities = Judge::new(&corpus, rule.inner).judge_pairs(&corpus, &pairs)?;
             let distances = pairs
                 .iter()
-                .map(|&(a, b)| rule.inner.distance(&corpus, a, b));
+                .map(|&(a, b)| rule.inner.bounds.distance(&corpus, a, b));
             Ok((similarities, distances.collect::<Vec<_>>()))
         })
     });

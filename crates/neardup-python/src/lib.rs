@@ -9,14 +9,14 @@ number of threads.
 mod align;
 mod arrays;
 mod candidates;
+mod clusterer;
 mod corpus;
 mod encoding;
 mod errors;
 mod exchange;
-mod keeper;
+mod fetched;
+mod judge;
 mod recipe;
-mod rule;
-mod stored;
 mod threads;
 mod verify;
 
@@ -32,6 +32,8 @@ mod _core {
         FingerprintIndex, banding, near_pairs, plan, predicted_recall, radius, s_curve,
     };
     #[pymodule_export]
+    use crate::clusterer::{Clusterer, PairSearch};
+    #[pymodule_export]
     use crate::corpus::{Corpus, Join, Memory, count_distinct};
     #[pymodule_export]
     use crate::encoding::guess_encoding;
@@ -41,13 +43,11 @@ mod _core {
         thin_shingles,
     };
     #[pymodule_export]
-    use crate::keeper::{Keeper, PairSearch};
+    use crate::fetched::{Background, FetchedIndex, KeyScheme};
+    #[pymodule_export]
+    use crate::judge::{Rule, judge};
     #[pymodule_export]
     use crate::recipe::Recipe;
-    #[pymodule_export]
-    use crate::rule::Rule;
-    #[pymodule_export]
-    use crate::stored::{Background, Filing, Stored};
     #[pymodule_export]
     use crate::threads::forbid_global_pool;
     #[pymodule_export]
@@ -55,14 +55,22 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        use neardup_core::candidates::schemes::rare_keys::{COMMON_KEYS, RARE_KEYS};
         use pyo3::types::PyModuleMethods;
         module.add("MAX_TEXT_BYTES", neardup_core::normalize::MAX_TEXT_BYTES)?;
         module.add("EXACT_EDITS", neardup_core::align::EXACT_EDITS)?;
         module.add("MAX_BATCH", neardup_core::cluster::CHUNK)?;
         module.add(
             "MAX_SHINGLES",
-            neardup_core::verify::commonness::DEFAULT_ENTRIES,
+            neardup_core::verify::shingle_frequencies::DEFAULT_ENTRIES,
         )?;
+        module.add("RARE_KEYS", RARE_KEYS)?;
+        module.add("COMMON_KEYS", COMMON_KEYS)?;
+        module.add(
+            "MAX_BUCKETS",
+            neardup_core::candidates::exchange::MAX_BUCKETS,
+        )?;
+        module.add("MAX_WORKERS", crate::threads::MAX_WORKERS)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

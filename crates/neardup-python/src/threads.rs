@@ -12,7 +12,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::errors::raise;
 
 /// More threads than this are a mistake, and could exhaust the system's.
-const MAX_WORKERS: usize = 1024;
+pub const MAX_WORKERS: usize = 1024;
 
 /// A pool of `workers` threads; 0 means one for each processor.
 pub fn pool(workers: usize) -> PyResult<ThreadPool> {
@@ -32,6 +32,16 @@ pub fn pool(workers: usize) -> PyResult<ThreadPool> {
         })
 }
 
+/// Does a piece of work of the core on `workers` threads, without the interpreter's lock.
+pub fn run<T: Send>(
+    py: Python<'_>,
+    workers: usize,
+    work: impl FnOnce() -> neardup_core::Result<T> + Send,
+) -> PyResult<T> {
+    let pool = pool(workers)?;
+    py.detach(|| pool.install(work)).map_err(raise)
+}
+
 /// A pool that belongs to an object, which a forked child may go on using.
 #[derive(Clone)]
 pub struct Threads {
@@ -48,6 +58,16 @@ impl Threads {
             process: std::process::id(),
             pool: Arc::new(pool(workers)?),
         })
+    }
+
+    /// Does a piece of work of the core on the pool, without the interpreter's lock.
+    pub fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce() -> neardup_core::Result<T> + Send,
+    ) -> PyResult<T> {
+        let pool = self.pool()?;
+        py.detach(|| pool.install(work)).map_err(raise)
     }
 
     /// The pool, or in a forked child a new one for each call.

@@ -1,10 +1,11 @@
 //! Stage verify for one pair of texts.
 
-use neardup_core::verify::{Commonness, Evidence, Overlap, Profile, Shingles};
+use neardup_core::verify::{Evidence, Overlap, Profile, ShingleFrequencies, Shingles};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::threads::pool;
+use crate::judge::evidence;
+use crate::threads::run;
 
 /// Shingles of `a`, of `b`, and in both of two normalized texts.
 #[pyfunction]
@@ -30,41 +31,13 @@ pub fn content<'py>(
     counted: Vec<String>,
     entries: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let pool = pool(1)?;
     let compare = || {
         let sets: Vec<Shingles> = counted.iter().map(|t| Shingles::of(t, shingle)).collect();
         let hashes: Vec<&[u64]> = sets.iter().map(Shingles::hashes).collect();
-        let mut commonness = Commonness::new(entries);
-        commonness.add(&hashes);
-        let [a, b] = [a, b].map(|text| Profile::of(text, shingle, Some(&commonness)));
-        Evidence::of(&a, &b)
+        let mut frequencies = ShingleFrequencies::new(entries);
+        frequencies.add(&hashes);
+        let [a, b] = [a, b].map(|text| Profile::of(text, shingle, Some(&frequencies)));
+        Ok(Evidence::of(&a, &b))
     };
-    let found = py.detach(|| pool.install(compare));
-    told(py, &found)
-}
-
-/// Evidence as a dictionary.
-pub fn told<'py>(py: Python<'py>, found: &Evidence) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("similarity", found.similarity)?;
-    told.set_item("resemblance", found.overlap.resemblance())?;
-    told.set_item("containment_a", found.overlap.containment_a())?;
-    told.set_item("containment_b", found.overlap.containment_b())?;
-    told.set_item("short", found.short)?;
-    told.set_item("agree", found.numbers.agree)?;
-    told.set_item("differ", found.numbers.differ)?;
-    told.set_item("contradicts", found.contradicts)?;
-    let weighed = found.weighed.map(|weighed| {
-        let told = PyDict::new(py);
-        told.set_item("level", weighed.level)?;
-        told.set_item("rare", weighed.rare)?;
-        told.set_item("common", weighed.common)?;
-        told.set_item("median", weighed.median)?;
-        told.set_item("differs_a", weighed.differs_a)?;
-        told.set_item("differs_b", weighed.differs_b)?;
-        told.set_item("edits", weighed.edits)?;
-        PyResult::Ok(told)
-    });
-    told.set_item("weighed", weighed.transpose()?)?;
-    Ok(told)
+    evidence(py, &run(py, 1, compare)?)
 }

@@ -193,20 +193,20 @@ class Pipeline:
             ) = keeper.decide(corpus, step)
             self.progress.advance(len(step))
         decided.candidates = keeper.counts()[0]
-        decided.closed_lists, decided.largest_form = keeper.crowd()
-        if work is not None:
-            work.leave_table(_KEPT, decided.to_table())
-            work.complete(DECIDED, {}, (_KEPT,))
+        decided.closed_lists, decided.largest_form = keeper.skew()
+        if work is not None and path is not None:
+            decided.save(path)
+            work.complete(DECIDED, {}, (path.name,))
         return decided
 
     def _keeper(
-        self, corpus: _core.Corpus, rule: _core.Rule, order: NDArray[np.uint32]
-    ) -> _core.Keeper:
+        self, corpus: _core.Corpus, rule: _core.Rule, order: NDArray[np.uint32], work: Work | None
+    ) -> _core.Clusterer:
         from neardup import _core
 
         work = self.work
         if not corpus.is_outside():
-            return _core.Keeper(corpus, rule)
+            return _core.Clusterer(corpus, rule)
         if work is not None and work.has(JOINED):
             self.progress.note(Message("runs.keys_joined"))
             work.said(JOINED)
@@ -221,7 +221,7 @@ class Pipeline:
             if work is not None:
                 work.complete(JOINED, {})
         self.clock.lap("join keys")
-        return _core.Keeper.joined(corpus, rule, join, order)
+        return _core.Clusterer.joined(corpus, rule, join, order)
 
     def pairs(self, collected: Collected) -> tuple[tuple[NDArray[Any], ...], int]:
         """Return all verified pairs and the number of candidates.

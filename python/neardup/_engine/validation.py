@@ -18,9 +18,6 @@ from neardup.exceptions import ParameterError
 
 _SHOWN = 60
 
-#: More threads than this are a mistake, and could exhaust the system's.
-MAX_WORKERS = 1024
-
 
 def bad(name: str, expected: str, value: Any, **bounds: Any) -> ParameterError:
     """Return the error that a value is out of bounds.
@@ -70,7 +67,9 @@ def check_max_distance(value: Any, bits: int, name: str = "max_distance") -> int
 
 def check_workers(value: Any) -> int:
     """A number of threads; 0 means one for each processor."""
-    return check_whole(value, "workers", 0, MAX_WORKERS)
+    from neardup import _core
+
+    return check_whole(value, "workers", 0, _core.MAX_WORKERS)
 
 
 def check_flag(value: Any, name: str) -> bool:

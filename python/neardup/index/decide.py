@@ -74,8 +74,8 @@ class Decider:
         self._measure = rule.measure
         self.background = background
         self.rule = rule.compiled(settings.expected)
-        self.filing = _core.Filing(self.rule, bits=rule.sketch.bits, background=background)
-        self._scanned: Scanned | None = None
+        self.filing = _core.KeyScheme(self.rule, bits=rule.sketch.bits, background=background)
+        self.scanned: Scanned | None = None
         if not self.filing.has_keys():
             known = None if like is None else like._scanned
             self._scanned = Scanned(rule) if known is None else known
@@ -90,17 +90,17 @@ class Decider:
         if self.background is not None:
             corpus.set_background(self.background)
         since = EVER if not_before is None else not_before
-        postings = passed = None
-        if self._scanned is not None:
-            offsets, numbers = self._scanned.near(session, corpus)
-            stored = _core.Stored.given(self.filing, offsets, numbers)
+        entries = passed = None
+        if self.scanned is not None:
+            offsets, numbers = self.scanned.near(session, corpus)
+            stored = _core.FetchedIndex.listed(self.filing, offsets, numbers)
         else:
-            looked_up = self.filing.looked_up(corpus, self.rule)
+            looked_up = self.filing.lookup_keys(corpus, self.rule)
             if not_before is None:
                 postings = session.postings(looked_up)
             else:
-                postings, passed = session.postings_since(looked_up, not_before)
-            stored = _core.Stored(
+                entries, passed = session.entries_since(looked_up, not_before)
+            stored = _core.FetchedIndex(
                 self.filing,
                 postings.keys.view(np.uint64),
                 postings.numbers.view(np.uint64),
@@ -115,8 +115,8 @@ class Decider:
             texts = [session.unpacked(row["text"], row["number"]) for row in rows]
         restore(corpus, rows, session.location, pa.array(texts, pa.large_string()))
         numbers = [row["number"] for row in rows]
-        keeper = _core.Keeper.among(corpus, self.rule, stored, numbers)
-        return BatchContext(keeper, rows, postings, passed)
+        keeper = _core.Clusterer.among(corpus, self.rule, stored, numbers)
+        return Among(keeper, rows, entries, passed)
 
     def decide(
         self,
@@ -154,9 +154,8 @@ class Decider:
             kept_numbers.append(number)
         keys, filed, shares = context.keeper.new_entries()
         stored_keys = [signed(key) for key in keys]
-        postings = {"key": stored_keys, "number": [numbers[row] for row in filed], "share": shares}
-        replaced = context.oldest_passed(stored_keys, self.filing.longest())
-        return Verdicts(matches, kept_numbers, postings, replaced)
+        replaced = among.oldest_passed(stored_keys, self.filing.max_list_len())
+        return decided, NewEntries(stored_keys, rows, shares, replaced)
 
     def keep(self, batch: Incoming, first: int) -> Verdicts:
         """Return what keeps all documents of a batch, whatever they repeat."""
@@ -177,8 +176,8 @@ class Decider:
         found: dict[str, list[int]] = {"key": [], "number": [], "share": []}
         for row, number in enumerate(numbers):
             # Alone, it repeats nothing.
-            stored = _core.Stored.given(self.filing, [0] * (len(corpus) + 1), [])
-            keeper = _core.Keeper.among(corpus, self.rule, stored, [])
+            stored = _core.FetchedIndex.listed(self.filing, [0] * (len(corpus) + 1), [])
+            keeper = _core.Clusterer.among(corpus, self.rule, stored, [])
             keeper.decide(corpus, np.array([row], np.uint32))
             keys, _, shares = keeper.new_entries()
             found["key"] += map(signed, keys)
@@ -191,7 +190,7 @@ class Decider:
 class BatchContext:
     """A keeper, the stored documents that it knows, and the postings in and out of the window."""
 
-    keeper: _core.Keeper
+    keeper: _core.Clusterer
     stored: list[RowMapping]
     postings: Postings | None
     passed: Postings | None

@@ -2,7 +2,6 @@
 
 use rustc_hash::FxHashMap;
 
-use super::shingles::winnowed;
 use crate::error::{Error, Result};
 use crate::normalize::{Normalizer, Settings, Whitespace, check_length};
 use crate::segment::is_dense;
@@ -83,15 +82,6 @@ impl Aligner {
             letters.depths.push(depth);
         }
         Ok(letters)
-    }
-
-    /// The winnowed shingles of `text`, ascending: what a [`super::Library`] knows of it.
-    ///
-    /// # Errors
-    ///
-    /// If it is longer than the stages handle.
-    pub fn sketch(&self, text: &str) -> Result<Vec<u32>> {
-        Ok(winnowed(&self.letters(text)?))
     }
 }
 

@@ -3,7 +3,6 @@
 use rustc_hash::FxHashMap;
 
 use super::letters::Letters;
-use super::passages::{Passage, passages};
 use super::shingles::hashes;
 
 /// A shingle is followed up in so many places of the paper.
@@ -37,14 +36,6 @@ impl Paper {
             hashes,
             places,
         }
-    }
-
-    /// The stretches of the paper that stand in `source`, in the order of the paper.
-    ///
-    /// A passage has at least so many Chinese characters in common with the source, or twice as
-    /// many letters of an alphabet. O(n + m) for texts of n and m letters.
-    pub fn passages(&self, source: &Letters, least: u32) -> Vec<Passage> {
-        passages(self, source, least)
     }
 
     /// The letters.

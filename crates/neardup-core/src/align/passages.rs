@@ -59,27 +59,32 @@ pub struct Passage {
     pub pieces: Vec<Piece>,
 }
 
-/// The passages that a paper and a source have in common, in the order of the paper.
-pub(super) fn passages(paper: &Paper, source: &Letters, least: u32) -> Vec<Passage> {
-    let letters = paper.letters();
-    let found = chains(letters, source, &runs(paper, source));
-    let least = least.saturating_mul(DENSE);
-    let mut drafts = Drafts {
-        paper: letters,
-        source,
-        all: Vec::new(),
-    };
-    for draft in best(letters, source, found, least.min(LEAST_PIECE)) {
-        drafts.take(draft);
+impl Paper {
+    /// The stretches of the paper that stand in `source`, in the order of the paper.
+    ///
+    /// A passage has at least so many Chinese characters in common with the source, or twice as
+    /// many letters of an alphabet. O(n + m) for texts of n and m letters.
+    pub fn passages(&self, source: &Letters, least: u32) -> Vec<Passage> {
+        let letters = self.letters();
+        let found = chains(letters, source, &runs(self, source));
+        let least = least.saturating_mul(DENSE);
+        let mut drafts = Drafts {
+            paper: letters,
+            source,
+            all: Vec::new(),
+        };
+        for draft in best(letters, source, found, least.min(LEAST_PIECE)) {
+            drafts.take(draft);
+        }
+        let mut passages: Vec<Passage> = drafts
+            .all
+            .iter()
+            .filter(|draft| draft.score >= least)
+            .map(|draft| draft.passage(letters, source))
+            .collect();
+        passages.sort_by_key(|one| (one.begin, one.end, one.source_begin));
+        passages
     }
-    let mut passages: Vec<Passage> = drafts
-        .all
-        .iter()
-        .filter(|draft| draft.score >= least)
-        .map(|draft| draft.passage(letters, source))
-        .collect();
-    passages.sort_by_key(|one| (one.begin, one.end, one.source_begin));
-    passages
 }
 
 /// A piece, in letters.

@@ -2,7 +2,8 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::letters::Letters;
+use super::letters::{Aligner, Letters};
+use crate::error::Result;
 
 /// What a shingle weighs: five Chinese characters, or ten letters of an alphabet.
 pub(super) const SHINGLE: u32 = 10;
@@ -11,6 +12,17 @@ pub(super) const SHINGLE: u32 = 10;
 const WINDOW: usize = 8;
 
 const SEED: u64 = 0x616c_6967;
+
+impl Aligner {
+    /// The winnowed shingles of `text`, ascending: what a [`super::Library`] knows of it.
+    ///
+    /// # Errors
+    ///
+    /// If it is longer than the stages handle.
+    pub fn sketch(&self, text: &str) -> Result<Vec<u32>> {
+        Ok(winnowed(&self.letters(text)?))
+    }
+}
 
 /// The hash of the shingle that begins at each letter, as far as there are any.
 pub(super) fn hashes(letters: &Letters) -> Vec<u64> {

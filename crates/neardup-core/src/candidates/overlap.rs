@@ -4,7 +4,7 @@ The only place that counts shared keys, and the only one that files a document. 
 differs between a run in memory, a run whose keys are in files, an index and a cluster is
 the [`PostingStore`]: what a key is, and where its list comes from.
 
-A document's keys come from its sketch ([`Filing`](super::Filing)), and so does how
+A document's keys come from its sketch ([`KeyScheme`](super::KeyScheme)), and so does how
 many of them another must share ([`MinOverlap`]). Documents have *places*, ascending in the
 order of filing.
 
@@ -19,8 +19,9 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
-use super::rare_keys::MinOverlap;
-use super::search::Found;
+use super::schemes::rare_keys::MinOverlap;
+use super::search::{Found, SkewStatistics};
+use super::sketches::Sketches;
 
 /// Documents that one task looks up.
 const TASK: usize = 64;
@@ -34,10 +35,31 @@ pub struct Posting {
     pub is_common: bool,
 }
 
-/// Lists of filed documents, one for each key.
+/// The keys of documents, and the lists of filed documents, one for each key.
+///
+/// A store that holds the keys of its documents does not read the sketches.
 pub trait PostingStore {
     /// A key as the store looks it up.
     type Key: Copy + Eq + Hash;
+
+    /// The keys by which a document is looked up. They may be written into `buffer`.
+    fn lookup_keys<'a>(
+        &'a self,
+        sketches: &Sketches,
+        document: u32,
+        buffer: &'a mut Vec<u64>,
+    ) -> impl Iterator<Item = Self::Key> + use<'a, Self>;
+
+    /// Adds the keys under which a document is filed.
+    fn filing_keys(
+        &self,
+        sketches: &Sketches,
+        document: u32,
+        keys: &mut Vec<(Self::Key, MinOverlap)>,
+    );
+
+    /// How many keys another document must share with this one, by the keys of this one.
+    fn min_overlap(&self, sketches: &Sketches, document: u32) -> MinOverlap;
 
     /// The documents in the list of a key, the newest first.
     fn list(&self, key: Self::Key) -> impl Iterator<Item = Posting>;
@@ -45,13 +67,22 @@ pub trait PostingStore {
     /// How many documents are in the list of a key.
     fn list_len(&self, key: Self::Key) -> usize;
 
+    /// Assigns the next place to a document that is about to be filed.
+    fn assign(&mut self, _document: u32, _place: u32) {}
+
     /// Adds the newest document to the list of a key.
-    fn push(&mut self, key: Self::Key, posting: Posting);
+    fn push(&mut self, key: Self::Key, place: u32, min_overlap: MinOverlap);
+
+    /// Documents that have the most frequent key; `None` where documents share keys because
+    /// they are similar, and not because of a template.
+    fn most_frequent(&self) -> Option<u32> {
+        None
+    }
 }
 
-/// Filed documents, and what each of them asks for.
+/// Filed documents, and how many shared keys each of them asks for.
 #[derive(Clone, Debug)]
-pub struct CandidateIndex<S: PostingStore> {
+pub struct InvertedIndex<S: PostingStore> {
     /// The lists.
     pub store: S,
     max_list_len: usize,
@@ -59,6 +90,8 @@ pub struct CandidateIndex<S: PostingStore> {
     closed: FxHashSet<S::Key>,
     /// By place.
     min_overlaps: Vec<MinOverlap>,
+    /// Keys of the document that is being filed.
+    filing: Vec<(S::Key, MinOverlap)>,
 }
 
 /// Scratch space of look-ups; reused from one to the next.
@@ -67,72 +100,74 @@ pub struct Scratch {
     /// For each place the shared keys, rare ones and common ones.
     shared: Vec<[u8; 2]>,
     met: Vec<u32>,
-    /// Keys of the document that is looked up.
-    pub keys: Vec<u64>,
+    keys: Vec<u64>,
 }
 
-impl<S: PostingStore> CandidateIndex<S> {
-    /// What a store holds already, with what its documents ask for.
+impl<S: PostingStore> InvertedIndex<S> {
+    /// What a store holds already, with the minimum overlaps of its documents.
     pub fn new(store: S, max_list_len: usize, min_overlaps: Vec<MinOverlap>) -> Self {
-        CandidateIndex {
+        InvertedIndex {
             store,
             max_list_len,
             closed: FxHashSet::default(),
             min_overlaps,
+            filing: Vec::new(),
         }
-    }
-
-    /// Whether the list of a key takes no more documents.
-    pub fn is_full(&self, key: S::Key) -> bool {
-        self.store.list_len(key) >= self.max_list_len
-    }
-
-    /// The number of lists that have turned documents away.
-    pub fn closed(&self) -> u64 {
-        self.closed.len() as u64
     }
 
     /// The number of documents filed, which is the place of the next.
-    pub fn len(&self) -> usize {
-        self.min_overlaps.len()
+    pub fn len(&self) -> u32 {
+        self.min_overlaps.len() as u32
     }
 
-    /// Files a document under some keys, each with what is asked for by it. Calls `stored`
-    /// with each key whose list has taken it.
-    pub fn insert(
-        &mut self,
-        keys: impl IntoIterator<Item = (S::Key, MinOverlap)>,
-        mut stored: impl FnMut(S::Key, MinOverlap),
-    ) {
-        let place = self.min_overlaps.len() as u32;
-        // All keys of a document say the same but for their kind.
-        let mut asked = MinOverlap::ONE;
-        for (key, min_overlap) in keys {
-            asked = min_overlap;
-            let is_common = min_overlap.is_common;
-            if self.is_full(key) {
+    /// Whether none is filed.
+    pub fn is_empty(&self) -> bool {
+        self.min_overlaps.is_empty()
+    }
+
+    /// How far documents share keys that are template and no content.
+    pub fn skew(&self) -> SkewStatistics {
+        let statistics = self
+            .store
+            .most_frequent()
+            .map(|most_frequent| SkewStatistics {
+                closed_lists: self.closed.len() as u64,
+                most_frequent,
+            });
+        statistics.unwrap_or_default()
+    }
+
+    /// Files a document.
+    pub fn insert(&mut self, sketches: &Sketches, document: u32) {
+        let place = self.len();
+        self.store.assign(document, place);
+        self.store.filing_keys(sketches, document, &mut self.filing);
+        // All keys of a document have the same minima but for their kind.
+        let mut minimum = MinOverlap::ONE;
+        for (key, min_overlap) in self.filing.drain(..) {
+            minimum = min_overlap;
+            if self.store.list_len(key) >= self.max_list_len {
                 self.closed.insert(key);
             } else {
-                self.store.push(key, Posting { place, is_common });
-                stored(key, min_overlap);
+                self.store.push(key, place, min_overlap);
             }
         }
-        self.min_overlaps.push(asked);
+        self.min_overlaps.push(minimum);
     }
 
-    /// Adds to `found` the places from `since` on whose documents share enough of these
-    /// keys, ascending. `own` is what the document that has them asks for.
+    /// Adds to `found` the places from `since` on whose documents share enough keys with
+    /// `document`, ascending.
     pub fn near(
         &self,
-        keys: impl Iterator<Item = S::Key>,
-        own: MinOverlap,
+        sketches: &Sketches,
+        document: u32,
         since: u32,
         scratch: &mut Scratch,
         found: &mut Vec<u32>,
     ) {
-        let Scratch { shared, met, .. } = scratch;
-        shared.resize(self.len().max(shared.len()), [0; 2]);
-        for key in keys {
+        let Scratch { shared, met, keys } = scratch;
+        shared.resize(self.min_overlaps.len().max(shared.len()), [0; 2]);
+        for key in self.store.lookup_keys(sketches, document, keys) {
             let list = self.store.list(key);
             for posting in list.take_while(|posting| posting.place >= since) {
                 let counts = &mut shared[posting.place as usize];
@@ -143,11 +178,12 @@ impl<S: PostingStore> CandidateIndex<S> {
                 *count = count.saturating_add(1);
             }
         }
+        let own = self.store.min_overlap(sketches, document);
         let begin = found.len();
         for place in met.drain(..) {
             let [rare, common] = std::mem::take(&mut shared[place as usize]);
-            let asked = own.or_less(self.min_overlaps[place as usize]);
-            if asked.is_reached(rare.into(), common.into()) {
+            let minimum = own.or_less(self.min_overlaps[place as usize]);
+            if minimum.is_reached(rare.into(), common.into()) {
                 found.push(place);
             }
         }
@@ -179,10 +215,10 @@ impl Scratches {
         let parts: Vec<(Vec<usize>, Vec<u32>)> = documents
             .par_chunks(TASK)
             .map(|documents| {
-                self.with(|room| {
+                self.with(|scratch| {
                     let mut places = Vec::new();
                     let ends = documents.iter().map(|&document| {
-                        near(document, room, &mut places);
+                        near(document, scratch, &mut places);
                         places.len()
                     });
                     (ends.collect(), places)

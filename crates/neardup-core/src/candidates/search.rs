@@ -1,12 +1,14 @@
-//! What all searches share: how candidates are looked for, and how they are told.
+//! What all searches share: how candidates are found, and the lists of those found.
 
-use super::Banding;
+use super::schemes::bands::Banding;
+use crate::error::Error;
 
-/// Kept documents that close a list of keys: what more have in common is form.
-pub const LONGEST_OF_KEPT: u32 = 32;
+/// Kept documents in the list of a key of a sample, at most: what more of them share is a
+/// template.
+pub const MAX_LIST_LEN_OF_KEPT: usize = 32;
 
-/// Documents that close a list of bands, and any list where all are filed.
-pub const LONGEST_OF_ALL: u32 = 1000;
+/// Documents in the list of a band, at most, and in any list where all documents are filed.
+pub const MAX_LIST_LEN: usize = 1000;
 
 /// How candidates are found; each suits one kind of sketch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +33,28 @@ pub enum Search {
     },
 }
 
+impl Search {
+    /// The sketches are of another kind than this searches.
+    pub(super) fn mismatch(self) -> Error {
+        Error::parameter(
+            "search",
+            "one for the kind of sketches that the recipe makes",
+            format!("{self:?}"),
+        )
+    }
+
+    /// Documents in the list of a key, at most; the largest number where lists are not capped,
+    /// since the search is exact. `files_kept` says whether only kept documents are filed.
+    pub fn max_list_len(self, files_kept: bool) -> usize {
+        match self {
+            Search::Postings { .. } if files_kept => MAX_LIST_LEN_OF_KEPT,
+            // A shorter list would break what a banding promises.
+            Search::Postings { .. } | Search::Bands(_) => MAX_LIST_LEN,
+            Search::Near { .. } | Search::Prefix { .. } => usize::MAX,
+        }
+    }
+}
+
 /// For each document that was looked up, the places of those that may be similar.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
@@ -41,6 +65,23 @@ pub struct Found {
 }
 
 impl Found {
+    /// What was found near one document.
+    pub fn of_one(places: Vec<u32>) -> Self {
+        Found {
+            offsets: vec![0, places.len()],
+            places,
+        }
+    }
+
+    /// Each of the `documents`, which were looked up, with each place found.
+    pub fn pairs(&self, documents: &[u32]) -> impl Iterator<Item = (u32, u32)> {
+        let bounds = documents.iter().zip(self.offsets.windows(2));
+        bounds.flat_map(|(&document, bounds)| {
+            let places = self.places[bounds[0]..bounds[1]].iter();
+            places.map(move |&place| (document, place))
+        })
+    }
+
     /// Keeps the pairs of one of the `documents`, which were looked up, and a place
     /// that `is_wanted`.
     pub fn retain(&mut self, documents: &[u32], is_wanted: impl Fn(u32, u32) -> bool) {
@@ -56,11 +97,11 @@ impl Found {
     }
 }
 
-/// How far documents have keys in common that are form and no content.
+/// How far documents share keys that are template and no content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Crowd {
-    /// Lists that were closed, since so many kept documents were in them.
-    pub closed: u64,
-    /// Documents that have the key which most of them have.
-    pub largest: u32,
+pub struct SkewStatistics {
+    /// Lists that have turned documents away.
+    pub closed_lists: u64,
+    /// Documents that have the most frequent key.
+    pub most_frequent: u32,
 }

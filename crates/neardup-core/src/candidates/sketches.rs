@@ -184,11 +184,7 @@ impl Sketches {
                     )),
                 }
             }
-            _ => Err(Error::parameter(
-                "search",
-                "one for the kind of sketches that the recipe makes",
-                format!("{search:?}"),
-            )),
+            _ => Err(search.mismatch()),
         }
     }
 

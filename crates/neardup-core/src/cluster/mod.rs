@@ -6,10 +6,12 @@ points at the most similar such document, the earliest if they tie. A cluster
 is therefore a kept document with all that point at it: nothing is dropped for
 a text that it does not resemble, and no cluster loses all its members.
 
-[`Rule`](crate::rule::Rule) says what *verified similar* means, [`Keeper`] applies it to documents
+[`Judge`](crate::judge::Judge) says what *verified similar* means, [`Clusterer`] applies it to documents
 as they come, a chunk at a time.
 */
 
-mod keeper;
+mod clusterer;
+mod pairs;
 
-pub use keeper::{CHUNK, Decision, Keeper, Reason};
+pub use clusterer::{CHUNK, Clusterer, Decision, Reason};
+pub use pairs::{PairSearch, VerifiedPair};

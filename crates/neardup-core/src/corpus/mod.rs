@@ -12,7 +12,6 @@ frequencies, and [`Corpus::finish`] sketches from the stored texts.
 
 mod identity;
 mod saved;
-mod sketch_store;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,18 +19,17 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
 
-use crate::candidates::Sketches;
+use crate::candidates::{SketchStore, Sketches};
 use crate::error::Result;
 use crate::normalize::check_length;
 use crate::recipe::{Recipe, Scratch};
 use crate::sketch::Sketch;
 use crate::spill::Spill;
 use crate::texts::TextStore;
-use crate::verify::{Commonness, Evidence, Overlap, Profile, Shingles, commonness, shingle_hashes};
+use crate::verify::{ShingleFrequencies, shingle_frequencies, shingle_hashes};
 use crate::weigh::DocumentFrequencies;
 
 pub use identity::FirstByText;
-pub use sketch_store::SketchStore;
 
 /// Bytes of sketches that wait in memory once they go to a file.
 const WAITING: usize = 4 << 20;
@@ -122,7 +120,7 @@ pub struct Corpus {
     keeps_texts: bool,
     counted: Option<Counted>,
     /// What was counted elsewhere.
-    given: Option<Arc<Commonness>>,
+    given: Option<Arc<ShingleFrequencies>>,
 }
 
 /// What is counted of shingles, and of which texts already.
@@ -130,7 +128,7 @@ pub struct Corpus {
 struct Counted {
     k: usize,
     texts: FirstByText,
-    commonness: Arc<Commonness>,
+    frequencies: Arc<ShingleFrequencies>,
 }
 
 const UNREADABLE: u32 = u32::MAX;
@@ -143,7 +141,7 @@ struct Sketched {
     /// Whether it has a feature, those that are left out as rare included.
     has_features: bool,
     sketch: Sketch,
-    /// The shingles that count for the [`Commonness`] of the collection.
+    /// The shingles that count for the [`ShingleFrequencies`] of the collection.
     counted: Vec<u64>,
 }
 
@@ -152,7 +150,7 @@ impl Corpus {
     ///
     /// `keeps_texts` says whether anyone will ask for texts again; a recipe that
     /// counts its own corpus keeps them in any case. `shingle` is the length of
-    /// the shingles whose [`Commonness`] is to be counted, if anyone asks for it.
+    /// the shingles whose [`ShingleFrequencies`] is to be counted, if anyone asks for it.
     ///
     /// # Errors
     ///
@@ -200,7 +198,7 @@ impl Corpus {
             counted: shingle.map(|k| Counted {
                 k,
                 texts: FirstByText::default(),
-                commonness: Arc::default(),
+                frequencies: Arc::default(),
             }),
             given: None,
             recipe,
@@ -255,50 +253,23 @@ impl Corpus {
     }
 
     /// In how many texts each shingle stands, if that is counted or known.
-    pub fn commonness(&self) -> Option<&Arc<Commonness>> {
-        let counted = self.counted.as_ref().map(|counted| &counted.commonness);
+    pub fn shingle_frequencies(&self) -> Option<&Arc<ShingleFrequencies>> {
+        let counted = self.counted.as_ref().map(|counted| &counted.frequencies);
         counted.or(self.given.as_ref())
     }
 
     /// Counts so many shingles at most, instead of
-    /// [`DEFAULT_ENTRIES`](commonness::DEFAULT_ENTRIES); a corpus that counts none has no
+    /// [`DEFAULT_ENTRIES`](shingle_frequencies::DEFAULT_ENTRIES); a corpus that counts none has no
     /// use for it. To be said before the first document.
     pub fn count_at_most(&mut self, entries: usize) {
         if let Some(counted) = &mut self.counted {
-            counted.commonness = Arc::new(Commonness::new(entries));
+            counted.frequencies = Arc::new(ShingleFrequencies::new(entries));
         }
     }
 
     /// Says in how many texts each shingle stands, for a corpus that does not count.
-    pub fn set_commonness(&mut self, commonness: Arc<Commonness>) {
-        self.given = Some(commonness);
-    }
-
-    /// All by which the content of two documents is compared, by shingles of `k`
-    /// characters.
-    ///
-    /// # Errors
-    ///
-    /// If a stored text cannot be read back.
-    pub fn evidence(&self, a: u32, b: u32, k: usize) -> Result<Evidence> {
-        let commonness = self.commonness().map(Arc::as_ref);
-        let mut buffer = Vec::new();
-        let a = Profile::of(self.texts.text(a as usize, &mut buffer)?, k, commonness);
-        let b = Profile::of(self.texts.text(b as usize, &mut buffer)?, k, commonness);
-        Ok(Evidence::of(&a, &b))
-    }
-
-    /// The sizes of the sets of shingles of `k` characters of two documents, and of
-    /// their intersection.
-    ///
-    /// # Errors
-    ///
-    /// If a stored text cannot be read back.
-    pub fn overlap(&self, a: u32, b: u32, k: usize) -> Result<Overlap> {
-        let mut buffer = Vec::new();
-        let a = Shingles::of(self.texts.text(a as usize, &mut buffer)?, k);
-        let b = Shingles::of(self.texts.text(b as usize, &mut buffer)?, k);
-        Ok(a.overlap(&b))
+    pub fn set_shingle_frequencies(&mut self, frequencies: Arc<ShingleFrequencies>) {
+        self.given = Some(frequencies);
     }
 
     /// A value that two documents share if and only if their texts are equal
@@ -334,7 +305,7 @@ impl Corpus {
         let recipe = &self.recipe;
         let counting = self.counted.as_ref().map(|counted| Counting {
             k: counted.k,
-            level: counted.commonness.level(),
+            level: counted.frequencies.level(),
             are_met: recipe.meets_shingles(counted.k),
         });
         let made: Vec<Sketched> = match &mut self.frequencies {
@@ -343,13 +314,13 @@ impl Corpus {
                 .with_min_len(16)
                 .map_init(
                     Default::default,
-                    |(scratch, room): &mut (Scratch, Room), document| {
+                    |(scratch, tables): &mut (Scratch, Tables), document| {
                         let mut made = Sketched::new(recipe, document, |units, sketch| {
                             let features = recipe.sketch(units, document.title, scratch, sketch);
                             (features, scratch.rare())
                         });
                         if let Some(counting) = &counting {
-                            made.counted = counting.of(&made, scratch, room);
+                            made.counted = counting.of(&made, scratch, tables);
                         }
                         made
                     },
@@ -360,14 +331,14 @@ impl Corpus {
                     .par_chunks(COUNTED_TOGETHER)
                     .map_init(
                         Default::default,
-                        |(scratch, room): &mut (Scratch, Room), part| {
+                        |(scratch, tables): &mut (Scratch, Tables), part| {
                             let mut counts = DocumentFrequencies::default();
                             let made = part.iter().map(|document| {
                                 let mut made = Sketched::new(recipe, document, |units, _| {
                                     (recipe.count(units, scratch, &mut counts), 0)
                                 });
                                 if let Some(counting) = &counting {
-                                    made.counted = counting.of(&made, scratch, room);
+                                    made.counted = counting.of(&made, scratch, tables);
                                 }
                                 made
                             });
@@ -399,12 +370,12 @@ impl Corpus {
             self.features.push(sketched.features);
             self.sketches.push(&sketched.sketch)?;
         }
-        self.make_room(WAITING)
+        self.move_outside(WAITING)
     }
 
-    /// Moves sketches outside if they are more than there is room for, or `waiting`
+    /// Moves sketches outside if they exceed their memory, or `waiting`
     /// bytes where others are outside already.
-    fn make_room(&mut self, waiting: usize) -> Result<()> {
+    fn move_outside(&mut self, waiting: usize) -> Result<()> {
         let most = match self.outside {
             Some(_) => waiting,
             None => self.memory.sketches,
@@ -459,7 +430,7 @@ impl Corpus {
     /// If the stored texts cannot be read back.
     pub fn finish(&mut self) -> Result<()> {
         if self.outside.is_some() && !self.sketches.is_empty() {
-            self.make_room(0)?;
+            self.move_outside(0)?;
         }
         let Some(frequencies) = self.frequencies.take() else {
             return Ok(());
@@ -523,23 +494,25 @@ struct Counting {
     are_met: bool,
 }
 
-/// Room for a thread to sample the shingles of a text.
+/// Scratch space of a thread that samples the shingles of a text.
 #[derive(Default)]
-struct Room {
+struct Tables {
     hashes: Vec<u64>,
-    table: Vec<u64>,
+    seen: Vec<u64>,
 }
 
 impl Counting {
     /// The shingles by which a document counts; none if it has no features.
-    fn of(self, made: &Sketched, scratch: &Scratch, room: &mut Room) -> Vec<u64> {
+    fn of(self, made: &Sketched, scratch: &Scratch, tables: &mut Tables) -> Vec<u64> {
         match made.has_features {
             false => Vec::new(),
-            true if self.are_met => commonness::sample_of_distinct(scratch.hashes(), self.level),
+            true if self.are_met => {
+                shingle_frequencies::sample_of_distinct(scratch.hashes(), self.level)
+            }
             true => {
-                room.hashes.clear();
-                shingle_hashes(&made.text, self.k, &mut room.hashes);
-                commonness::sample(&room.hashes, self.level, &mut room.table)
+                tables.hashes.clear();
+                shingle_hashes(&made.text, self.k, &mut tables.hashes);
+                shingle_frequencies::sample(&tables.hashes, self.level, &mut tables.seen)
             }
         }
     }
@@ -555,7 +528,7 @@ impl Counted {
             .map(|(_, made)| made.counted.as_slice())
             .collect();
         // Nobody else holds it before the corpus is finished.
-        Arc::make_mut(&mut self.commonness).add_samples(&new);
+        Arc::make_mut(&mut self.frequencies).add_samples(&new);
     }
 }
 

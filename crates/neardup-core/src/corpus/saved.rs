@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Corpus, Memory, SketchStore};
-use crate::background::{shingles_from_bytes, shingles_to_bytes};
-use crate::candidates::Sketches;
-use crate::error::{Error, Result};
+use super::{Corpus, Memory};
+use crate::bytes::Bytes;
+use crate::candidates::{SketchStore, Sketches};
+use crate::error::Result;
 use crate::recipe::Recipe;
 use crate::spill::Spill;
 use crate::texts::TextStore;
+use crate::verify::frequency_bytes::{shingles_from_bytes, shingles_to_bytes};
 
 /// Changes whenever what is saved does.
 const FORMAT: u64 = 2;
@@ -59,7 +60,7 @@ impl Corpus {
         self.texts.complete()?;
         if let Some(counted) = &self.counted {
             let mut file = Spill::create(&shingles(&folder))?;
-            file.append(&shingles_to_bytes(&counted.commonness))?;
+            file.append(&shingles_to_bytes(&counted.frequencies))?;
             file.complete()?;
         }
         let ends = match (&self.outside, &in_memory) {
@@ -96,19 +97,18 @@ impl Corpus {
         let folder = memory.folder.clone().unwrap_or_default();
         let file = Spill::open(&documents(&folder))?;
         let mut buffer = Vec::new();
-        let mut rest = Rest(file.read(0, file.len(), &mut buffer)?);
-        if rest.numbers(1)?.first() != Some(&FORMAT) {
-            return Err(damaged());
+        let stored = file.read(0, file.len(), &mut buffer)?;
+        let mut rest = Bytes::new("the stored documents of an earlier run", stored);
+        if rest.u64()? != FORMAT {
+            return Err(rest.damaged("another version"));
         }
-        let head = rest.numbers(5)?;
+        let head = rest.items(5, u64::from_le_bytes)?;
         let (count, parts) = (head[0] as usize, head[1] as usize);
-        let text_ends = rest.numbers(parts)?;
-        let sketch_ends = rest.numbers(count)?;
+        let text_ends = rest.items(parts, u64::from_le_bytes)?;
+        let sketch_ends = rest.items(count, u64::from_le_bytes)?;
         let identity = rest.items(count, u128::from_le_bytes)?;
         let features = rest.items(count, u32::from_le_bytes)?;
-        if !rest.0.is_empty() {
-            return Err(damaged());
-        }
+        rest.end()?;
         let settings = recipe.sketch_settings();
         let bytes = Spill::open(&sketches(&folder))?;
         let store = SketchStore::restored(settings, bytes, sketch_ends)?;
@@ -148,33 +148,4 @@ impl Corpus {
             recipe,
         })
     }
-}
-
-/// Bytes that are still to be read.
-struct Rest<'a>(&'a [u8]);
-
-impl Rest<'_> {
-    fn items<T, const N: usize>(&mut self, count: usize, of: fn([u8; N]) -> T) -> Result<Vec<T>> {
-        let size = count.checked_mul(N).filter(|&size| size <= self.0.len());
-        let (now, rest) = self.0.split_at(size.ok_or_else(damaged)?);
-        self.0 = rest;
-        Ok(now
-            .as_chunks::<N>()
-            .0
-            .iter()
-            .map(|&bytes| of(bytes))
-            .collect())
-    }
-
-    fn numbers(&mut self, count: usize) -> Result<Vec<u64>> {
-        self.items(count, u64::from_le_bytes)
-    }
-}
-
-fn damaged() -> Error {
-    Error::input(
-        "the stored documents of an earlier run",
-        "whole and of this version",
-        "others",
-    )
 }

@@ -20,9 +20,9 @@ What a pair costs is a merge of two samples of some 200 hashes each, and one of 
 whole sets if these do not rule the pair out.
 */
 
-use super::commonness::{Commonness, RARE, text_level};
 use super::numbers::{Agreement, Numbers};
 use super::resemblance::{Overlap, Shingles};
+use super::shingle_frequencies::{RARE, ShingleFrequencies, text_level};
 use super::short::{Letters, SHORT};
 use super::weighed::{Sample, Scratch, Weighed, Weighing, sampled};
 
@@ -69,23 +69,27 @@ impl Profile {
     /// Looks at a normalized text by shingles of `k` characters, or of more in a
     /// text with spaces between its words.
     ///
-    /// `commonness` must have been counted with the same `k`, and be the same
+    /// `frequencies` must have been counted with the same `k`, and be the same
     /// for both profiles of a pair. O(n log n) for n characters; 8 bytes for
     /// each distinct shingle and each number.
-    pub fn of(text: &str, k: usize, commonness: Option<&Commonness>) -> Self {
+    pub fn of(text: &str, k: usize, frequencies: Option<&ShingleFrequencies>) -> Self {
         Profile {
             numbers: Numbers::of(text),
-            ..Profile::without_numbers(text, k, commonness)
+            ..Profile::without_numbers(text, k, frequencies)
         }
     }
 
     /// The same for pairs whose numbers are looked at elsewhere, and only if the rest
     /// is [alike](Self::alike).
-    pub(super) fn without_numbers(text: &str, k: usize, commonness: Option<&Commonness>) -> Self {
+    pub(super) fn without_numbers(
+        text: &str,
+        k: usize,
+        frequencies: Option<&ShingleFrequencies>,
+    ) -> Self {
         let is_spaced = is_spaced(text);
         let shingles = Shingles::of(text, if is_spaced { spaced(k) } else { k });
         let (mut level, mut counts, mut rare) = (0, Box::default(), RARE);
-        if let Some(table) = commonness.filter(|_| !is_spaced) {
+        if let Some(table) = frequencies.filter(|_| !is_spaced) {
             rare = table.rare();
             level = text_level(shingles.len()).max(table.level());
             let sample = sampled(shingles.hashes(), level);
@@ -260,8 +264,8 @@ mod tests {
     }
 
     /// A table that says how many texts carry the characters of each text.
-    fn table(carried: &[(&str, usize)]) -> Commonness {
-        let mut table = Commonness::default();
+    fn table(carried: &[(&str, usize)]) -> ShingleFrequencies {
+        let mut table = ShingleFrequencies::default();
         for (text, times) in carried {
             let set = Shingles::of(text, 1);
             table.add(&vec![set.hashes(); *times]);
@@ -269,7 +273,7 @@ mod tests {
         table
     }
 
-    fn evidence(a: &str, b: &str, table: &Commonness) -> Evidence {
+    fn evidence(a: &str, b: &str, table: &ShingleFrequencies) -> Evidence {
         let [a, b] = [a, b].map(|text| Profile::of(text, 1, Some(table)));
         let found = Evidence::of(&a, &b);
         let back = Evidence::of(&b, &a);
@@ -382,7 +386,7 @@ mod tests {
             let [x, y] = [&a, &b].map(|text| Profile::of(text, 1, None));
             let found = Evidence::of(&x, &y);
             assert_eq!(found.similarity.to_bits(), resemblance.to_bits());
-            let nothing_common = evidence(&a, &b, &Commonness::default());
+            let nothing_common = evidence(&a, &b, &ShingleFrequencies::default());
             assert_eq!(nothing_common.similarity, resemblance);
         }
     }
@@ -391,14 +395,14 @@ mod tests {
     fn texts_that_contradict_each_other_are_not_similar() {
         let body = text(0..60);
         let (a, b) = (format!("{body}7度"), format!("{body}8度"));
-        let found = evidence(&a, &b, &Commonness::default());
+        let found = evidence(&a, &b, &ShingleFrequencies::default());
         assert!(found.contradicts && found.similarity > 0.9);
         assert_eq!(found.verdict(0.0), None);
     }
 
     #[test]
     fn one_letter_decides_whether_a_text_is_short() {
-        let nothing = Commonness::default();
+        let nothing = ShingleFrequencies::default();
         for (letters, short) in [(SHORT as u32 - 1, true), (SHORT as u32, false)] {
             let a = text(0..letters);
             let b = format!("{}。", text(0..letters + 1));
@@ -412,9 +416,17 @@ mod tests {
 
     #[test]
     fn a_short_text_with_another_number_is_another() {
-        let found = evidence("码头停航3天", "码头停航3天4天", &Commonness::default());
+        let found = evidence(
+            "码头停航3天",
+            "码头停航3天4天",
+            &ShingleFrequencies::default(),
+        );
         assert!(found.short && !found.contradicts);
-        let found = evidence("第3天停航", "码头第3天停航4天", &Commonness::default());
+        let found = evidence(
+            "第3天停航",
+            "码头第3天停航4天",
+            &ShingleFrequencies::default(),
+        );
         assert_eq!(found.similarity, 0.0);
     }
 }

@@ -15,27 +15,25 @@ text of n characters and comparing two is one merge, left as soon as the
 threshold is out of reach. Exact, but for collisions of a 64-bit hash: fewer
 than one pair of shingles in 10^12 for texts of a million characters.
 
-[`Shingles`] is the set and [`Commonness`] counts in how many texts a shingle
+[`Shingles`] is the set and [`ShingleFrequencies`] counts in how many texts a shingle
 stands; [`Profile`] is what is looked at in a text, and [`Evidence`] what two of
 them say. [`Verifier`] fetches texts from a
-[`TextStore`](crate::texts::TextStore) and compares many pairs at once, and
-[`PairSearch`] finds all pairs of a corpus.
+[`TextStore`](crate::texts::TextStore) and compares many pairs at once.
 */
 
-pub mod commonness;
 mod content;
+pub mod frequency_bytes;
 mod numbers;
-mod pairs;
 mod resemblance;
+pub mod shingle_frequencies;
 mod short;
 mod verifier;
 mod weighed;
 
-pub use commonness::{Commonness, RARE};
 pub use content::{Evidence, Profile};
 pub use numbers::{Agreement, Numbers};
-pub use pairs::{PairSearch, VerifiedPair};
 pub use resemblance::{Overlap, Shingles, shingle_hashes};
+pub use shingle_frequencies::{RARE, ShingleFrequencies};
 pub use short::SHORT;
 pub use verifier::{Measure, Verifier};
 pub use weighed::{KNOWN, Scratch, Weighed};

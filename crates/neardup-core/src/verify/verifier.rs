@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::commonness::Commonness;
 use super::content::{Alike, Profile};
 use super::numbers::Numbers;
 use super::resemblance::Shingles;
+use super::shingle_frequencies::ShingleFrequencies;
 use super::weighed::Scratch;
 use crate::error::Result;
 use crate::texts::TextStore;
@@ -69,7 +69,7 @@ impl fmt::Display for Measure {
 pub struct Verifier {
     measure: Measure,
     threshold: f64,
-    commonness: Option<Arc<Commonness>>,
+    frequencies: Option<Arc<ShingleFrequencies>>,
     looked_at: HashMap<u32, LookedAt>,
     /// Of texts that were alike to others.
     numbers: HashMap<u32, Numbers>,
@@ -97,14 +97,18 @@ enum LookedAt {
 impl Verifier {
     /// A verifier by `measure` and an inclusive `threshold`.
     ///
-    /// `commonness` tells [`Measure::Content`] which shingles many texts carry,
+    /// `frequencies` tells [`Measure::Content`] which shingles many texts carry,
     /// counted with the measure's own shingle; without it none is common. The
     /// other measure does not look at it.
-    pub fn new(measure: Measure, threshold: f64, commonness: Option<Arc<Commonness>>) -> Self {
+    pub fn new(
+        measure: Measure,
+        threshold: f64,
+        frequencies: Option<Arc<ShingleFrequencies>>,
+    ) -> Self {
         Verifier {
             measure,
             threshold,
-            commonness,
+            frequencies,
             looked_at: HashMap::new(),
             numbers: HashMap::new(),
             bytes: 0,
@@ -227,13 +231,13 @@ impl Verifier {
                 break;
             }
         }
-        let (measure, commonness) = (self.measure, self.commonness.as_deref());
+        let (measure, frequencies) = (self.measure, self.frequencies.as_deref());
         let made: Result<Vec<(u32, LookedAt)>> = missing
             .par_iter()
             .with_min_len(4)
             .map_init(Vec::new, |buffer, &id| {
                 let text = texts.text(id as usize, buffer)?;
-                Ok((id, measure.look_at(text, commonness)))
+                Ok((id, measure.look_at(text, frequencies)))
             })
             .collect();
         let made = made.inspect_err(|_| {
@@ -250,11 +254,11 @@ impl Verifier {
 }
 
 impl Measure {
-    fn look_at(self, text: &str, commonness: Option<&Commonness>) -> LookedAt {
+    fn look_at(self, text: &str, frequencies: Option<&ShingleFrequencies>) -> LookedAt {
         match self {
             Measure::Resemblance { k } => LookedAt::Shingles(Shingles::of(text, k)),
             Measure::Content { k } => {
-                let profile = Profile::without_numbers(text, k, commonness);
+                let profile = Profile::without_numbers(text, k, frequencies);
                 LookedAt::Profile(Box::new(profile))
             }
         }

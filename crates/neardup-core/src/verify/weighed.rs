@@ -1,7 +1,7 @@
 /*! The common shingles of two texts told from their content.
 
 A shingle that more than R texts of the collection carry is *common*, by the table
-[`Commonness`](super::Commonness), which knows R; without a table none is. Let n be
+[`ShingleFrequencies`](super::ShingleFrequencies), which knows R; without a table none is. Let n be
 the median, the lower of two, of how many texts carry the common shingles that both
 texts have. The text may be one that is posted often: an
 unshared shingle that at least 0.8 n texts carry is *of the majority form*: there
@@ -17,14 +17,14 @@ content = shared / (shared + d_a + d_b + 0.3 · edits)
 
 Where no shared shingle is common, that is the resemblance, and the resemblance
 is what is returned. Else only shingles are counted that both texts and the table
-sample, see [`commonness`](super::commonness); fewer than [`KNOWN`] say nothing,
+sample, see [`frequencies`](super::shingle_frequencies); fewer than [`KNOWN`] say nothing,
 and the resemblance is returned likewise.
 
 All counts are integers, and the quotient is the only rounding. A pair costs one
 merge of two samples, of some 200 hashes each.
 */
 
-use super::commonness::is_of;
+use super::shingle_frequencies::is_of;
 
 /// What a common shingle counts, in tenths of a rare one.
 ///
@@ -119,13 +119,13 @@ impl Scratch {
 
     /// Merges two samples into shared and unshared shingles.
     fn sort_out(&mut self, a: &Sample<'_>, b: &Sample<'_>, most_of_rare: u32) {
-        let room = |list: &mut Vec<u32>, length| {
+        let reset = |list: &mut Vec<u32>, length| {
             list.clear();
             list.resize(length, 0);
         };
-        room(&mut self.only_a, a.hashes.len());
-        room(&mut self.only_b, b.hashes.len());
-        room(&mut self.common, a.hashes.len().min(b.hashes.len()) + 1);
+        reset(&mut self.only_a, a.hashes.len());
+        reset(&mut self.only_b, b.hashes.len());
+        reset(&mut self.common, a.hashes.len().min(b.hashes.len()) + 1);
         let (mut i, mut j) = (0, 0);
         let (mut alone_a, mut alone_b, mut common, mut rare) = (0, 0, 0, 0);
         while i < a.hashes.len() && j < b.hashes.len() {

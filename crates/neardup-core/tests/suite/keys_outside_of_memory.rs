@@ -1,10 +1,10 @@
 //! Keys that are exchanged between batches and buckets bring together whom keys in memory do.
 
-use neardup_core::candidates::{Banding, Exchange, LONGEST_OF_KEPT, Search, Shelf, Sketches};
-use neardup_core::cluster::{Decision, Keeper};
+use neardup_core::candidates::{Banding, CandidateIndex, Exchange, Search, Sketches};
+use neardup_core::cluster::{Clusterer, Decision};
 use neardup_core::corpus::{Corpus, Document, Memory};
+use neardup_core::judge::{Bounds, Rule};
 use neardup_core::recipe::{Recipe, Resources};
-use neardup_core::rule::{Rule, Verdict};
 use neardup_core::sketch::{Settings, Sketch};
 use neardup_core::verify::Measure;
 use serde_json::json;
@@ -85,17 +85,17 @@ fn part(of: &Sketches, settings: &Settings, begin: usize, end: usize) -> Sketche
 /// Later and earlier document of each candidate pair, by keys in memory.
 fn in_memory(sketches: &Sketches, search: Search, is_filed: &[bool]) -> Vec<(u32, u64)> {
     let count = sketches.len() as u64;
-    let mut shelf = Shelf::new(sketches, search, LONGEST_OF_KEPT, count).unwrap();
-    let (mut filed, mut places, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+    let mut index = CandidateIndex::new(sketches, search, true, count).unwrap();
+    let (mut filed, mut pairs) = (Vec::new(), Vec::new());
     for document in 0..sketches.len() as u32 {
-        shelf.behind(sketches, document, &mut places).unwrap();
+        let places = index.near_since(sketches, document, 0).unwrap().places;
         pairs.extend(
             places
                 .iter()
                 .map(|&place| (document, filed[place as usize])),
         );
         if is_filed[document as usize] {
-            shelf.insert(sketches, document).unwrap();
+            index.insert(sketches, document).unwrap();
             filed.push(u64::from(document));
         }
     }
@@ -237,10 +237,14 @@ fn corpus(sketch: &serde_json::Value, texts: &[Option<String>], memory: Memory) 
     corpus
 }
 
-fn decided(mut keeper: Keeper, corpus: &Corpus, order: &[u32]) -> (Vec<Option<Decision>>, u64) {
-    let decide = |some: &[u32]| keeper.decide(corpus, some).unwrap();
+fn decided(
+    mut clusterer: Clusterer,
+    corpus: &Corpus,
+    order: &[u32],
+) -> (Vec<Option<Decision>>, u64) {
+    let decide = |some: &[u32]| clusterer.decide(corpus, some).unwrap();
     let decisions = order.chunks(1024).flat_map(decide).collect();
-    (decisions, keeper.candidates())
+    (decisions, clusterer.candidates())
 }
 
 #[test]
@@ -262,11 +266,12 @@ fn documents_are_decided_outside_of_memory_as_in_it() {
     for (sketch, search, measure) in kinds {
         let rule = Rule {
             search,
-            verdict: Verdict::Texts {
-                measure,
-                threshold: 0.4,
+            bounds: Bounds {
+                measure: Some(measure),
+                threshold: Some(0.4),
+                max_distance: None,
+                min_features: 1,
             },
-            min_features: 1,
         };
         let inside = corpus(&sketch, &texts, Memory::default());
         let memory = Memory {
@@ -282,14 +287,14 @@ fn documents_are_decided_outside_of_memory_as_in_it() {
         let mut mixed = forward.clone();
         mixed.sort_by_key(|&document| draw(document as usize, 5));
         for order in [forward, mixed] {
-            let keeper = Keeper::new(&inside, rule).unwrap();
-            let expected = decided(keeper, &inside, &order);
-            let mut join = Keeper::join(&outside, rule, &order).unwrap();
+            let clusterer = Clusterer::new(&inside, rule).unwrap();
+            let expected = decided(clusterer, &inside, &order);
+            let mut join = Clusterer::join(&outside, rule, &order).unwrap();
             let store = outside.outside().unwrap();
             while join.advance(store).unwrap() {}
             let joined = join.finish(None).unwrap();
-            let keeper = Keeper::joined(&outside, rule, joined, &order).unwrap();
-            let found = decided(keeper, &outside, &order);
+            let clusterer = Clusterer::joined(&outside, rule, joined, &order).unwrap();
+            let found = decided(clusterer, &outside, &order);
             assert!(expected.0.iter().flatten().count() > 500);
             assert!(found == expected, "{search:?}");
         }
@@ -306,16 +311,17 @@ fn documents_in_another_order_than_their_keys_are_refused() {
     let corpus = corpus(&json!({"kind": "sample", "size": 32}), &texts, memory);
     let rule = Rule {
         search: POSTINGS,
-        verdict: Verdict::Texts {
-            measure: Measure::Resemblance { k: 5 },
-            threshold: 0.5,
+        bounds: Bounds {
+            measure: Some(Measure::Resemblance { k: 5 }),
+            threshold: Some(0.5),
+            max_distance: None,
+            min_features: 1,
         },
-        min_features: 1,
     };
     let order: Vec<u32> = (0..50).collect();
-    let mut join = Keeper::join(&corpus, rule, &order).unwrap();
+    let mut join = Clusterer::join(&corpus, rule, &order).unwrap();
     assert!(
-        Keeper::join(&corpus, rule, &order)
+        Clusterer::join(&corpus, rule, &order)
             .unwrap()
             .finish(None)
             .is_err()
@@ -323,8 +329,8 @@ fn documents_in_another_order_than_their_keys_are_refused() {
     let store = corpus.outside().unwrap();
     while join.advance(store).unwrap() {}
     let joined = join.finish(None).unwrap();
-    let mut keeper = Keeper::joined(&corpus, rule, joined, &order).unwrap();
-    let error = keeper.decide(&corpus, &[1, 0]).unwrap_err().to_string();
+    let mut clusterer = Clusterer::joined(&corpus, rule, joined, &order).unwrap();
+    let error = clusterer.decide(&corpus, &[1, 0]).unwrap_err().to_string();
     assert!(
         error.contains("in the order in which their keys were exchanged"),
         "{error}"

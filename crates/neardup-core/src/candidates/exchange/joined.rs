@@ -1,9 +1,9 @@
 /*! The exchange on one machine: through files, a bucket or a batch at a time.
 
 Takes the sketches of a corpus that are outside of memory, in priority order. Yields what
-an [`Outside`](super::super::outside::Outside) shelf needs: for each batch the counts and the lists of its
-keys. Lists that many documents are filed in are left to the shelf, which closes them
-as it goes.
+an index with the [`external`](crate::candidates::stores::external) store needs: for each batch
+the counts and the lists of its keys. Lists in which many documents are filed are left to that
+store, which caps them as it goes.
 */
 
 use std::path::Path;
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::Exchange;
 use super::dealt::Dealt;
 use crate::candidates::search::Search;
-use crate::corpus::SketchStore;
+use crate::candidates::sketch_store::SketchStore;
 use crate::error::{Error, Result};
 use crate::spill::Spill;
 

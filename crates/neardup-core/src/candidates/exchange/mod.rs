@@ -2,7 +2,7 @@
 
 Documents come in *batches* of some thousand, in priority order, and keys are dealt to
 *buckets* by their hash. Every step works on one batch or on one bucket alone, and
-what goes between them is bytes ([`blob`]): through files on one machine ([`outside`](super::outside)),
+what goes between them is bytes ([`blob`]): through files on one machine ([`external`](super::stores::external)),
 through a shuffle on a cluster.
 
 | step | of | takes | yields |
@@ -16,8 +16,8 @@ through a shuffle on a cluster.
 A key that a million documents share is one number for each batch, and its list is
 closed as everywhere; so no form costs more than its documents.
 
-The result is that of a [`Shelf`](super::Shelf) on which just the documents that were
-filed stand.
+The result is that of a [`CandidateIndex`](super::CandidateIndex) in which just these documents
+are filed.
 */
 
 pub mod blob;
@@ -29,11 +29,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use self::blob::{Counted, Entry};
-use super::filing::Filing;
-use super::rare_keys::{Frequent, MinOverlap};
+use super::key_scheme::KeyScheme;
+use super::schemes::rare_keys::{HeavyHitters, MinOverlap};
 use super::search::Search;
 use super::sketches::Sketches;
-use super::stored::Stored;
+use super::stores::fetched::FetchedIndex;
 use crate::error::{Error, Result};
 
 /// The most buckets: more would make each blob a handful of bytes.
@@ -81,8 +81,8 @@ impl Exchange {
     /// If the search has no keys, since its distance is large for the width of a
     /// fingerprint, or `buckets` is 0 or exceeds [`MAX_BUCKETS`].
     pub fn new(search: Search, bits: u32, buckets: usize) -> Result<Self> {
-        let filing = Filing::new(search, bits, Arc::default())?;
-        if !filing.has_keys() {
+        let scheme = KeyScheme::new(search, bits, Arc::default())?;
+        if !scheme.has_keys() {
             return Err(Error::parameter(
                 "max_distance",
                 format!("one for which fingerprints of {bits} bits have keys"),
@@ -94,7 +94,7 @@ impl Exchange {
             return Err(Error::parameter("buckets", bounds, buckets));
         }
         Ok(Exchange {
-            longest: filing.longest(),
+            longest: scheme.max_list_len(),
             search,
             bits,
             buckets,
@@ -113,11 +113,11 @@ impl Exchange {
     ///
     /// If the sketches are of another kind than the search is for.
     pub fn keys(&self, sketches: &Sketches, highest: u64) -> Result<Vec<Vec<u8>>> {
-        let filing = self.filing(sketches, Arc::default())?;
+        let scheme = self.key_scheme(sketches, Arc::default())?;
         let mut dealt = vec![Vec::new(); self.buckets];
         let mut keys = Vec::new();
         for document in 0..sketches.len() as u32 {
-            filing.looked_up(sketches, document, &mut keys);
+            scheme.lookup_keys(sketches, document, &mut keys);
             for &key in &keys {
                 dealt[self.bucket(key as u32)].push(key as u32);
             }
@@ -201,14 +201,14 @@ impl Exchange {
         is_filed: impl Fn(usize) -> bool,
         counts: &KeyCounts,
     ) -> Result<Vec<Vec<u8>>> {
-        let filing = self.filing(sketches, counts.frequent())?;
+        let scheme = self.key_scheme(sketches, counts.heavy_hitters())?;
         let mut dealt: Vec<Vec<Entry>> = vec![Vec::new(); self.buckets];
         let mut filed = Vec::new();
         for (document, &number) in numbers.iter().enumerate() {
             if !is_filed(document) {
                 continue;
             }
-            filing.filed(sketches, document as u32, |_| false, &mut filed);
+            scheme.filing_keys(sketches, document as u32, |_| false, &mut filed);
             for &(key, min_overlap) in &filed {
                 let key = key as u32;
                 // A key that nobody else has brings nobody together.
@@ -292,7 +292,7 @@ impl Exchange {
         counts: &KeyCounts,
         lists: &[impl AsRef<[u8]>],
     ) -> Result<Earlier> {
-        let filing = self.filing(sketches, counts.frequent())?;
+        let scheme = self.key_scheme(sketches, counts.heavy_hitters())?;
         let (mut keys, mut filed, mut shares) = (Vec::new(), Vec::new(), Vec::new());
         for blob in lists {
             for entry in blob::read_entries(blob.as_ref())? {
@@ -301,7 +301,7 @@ impl Exchange {
                 shares.push(entry.min_overlap.to_bits());
             }
         }
-        let stored = Stored::new(filing, &keys, &filed, &shares)?;
+        let stored = FetchedIndex::new(scheme, &keys, &filed, &shares)?;
         let asked: Vec<u32> = (0..numbers.len())
             .filter(|&document| is_asked(document))
             .map(|document| document as u32)
@@ -317,9 +317,13 @@ impl Exchange {
     }
 
     /// By which keys documents of a batch are filed and looked up.
-    pub(super) fn filing(&self, sketches: &Sketches, frequent: Arc<Frequent>) -> Result<Filing> {
+    pub(super) fn key_scheme(
+        &self,
+        sketches: &Sketches,
+        heavy_hitters: Arc<HeavyHitters>,
+    ) -> Result<KeyScheme> {
         sketches.check_search(self.search)?;
-        Ok(Filing::new(self.search, self.bits, frequent)?.folded())
+        Ok(KeyScheme::new(self.search, self.bits, heavy_hitters)?.folded())
     }
 
     /// The bucket of a key. Keys of samples are small numbers, so they are mixed first.
@@ -340,9 +344,9 @@ impl KeyCounts {
         self.0.values().copied().max().unwrap_or(0)
     }
 
-    /// What is frequent of it.
-    pub fn frequent(&self) -> Arc<Frequent> {
+    /// The heavy hitters of it.
+    pub fn heavy_hitters(&self) -> Arc<HeavyHitters> {
         let counts = self.0.iter().map(|(&key, &documents)| (key, documents));
-        Arc::new(Frequent::from_counts(counts))
+        Arc::new(HeavyHitters::from_counts(counts))
     }
 }

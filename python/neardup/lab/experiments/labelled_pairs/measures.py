@@ -239,7 +239,7 @@ def _content(pairs: Pairs, workers: int) -> Floats:
     corpus.finish()
     values = []
     for a, b in zip(pairs.a.tolist(), pairs.b.tolist(), strict=True):
-        found = corpus.evidence(a, b, shingle=SHINGLE)
+        found = _core.judge(corpus, a, b, measure="content", shingle=SHINGLE)
         values.append(0.0 if found["contradicts"] else found["similarity"])
     return np.array(values, np.float64)
 

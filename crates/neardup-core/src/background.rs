@@ -1,0 +1,172 @@
+/*! Background: what a collection has in common, for judging documents that come later.
+
+Batch work counts over its whole input which keys are frequent and which shingles are
+common, and then decides. A store that takes documents one by one cannot know what
+will come. It counts what it has at some moments and decides by that: so what is
+counted has to be kept, and be small. Only what is *not* rare is kept of it, a few
+per cent of all shingles; the decisions are the same as with all of it.
+
+The bytes are of one format for all machines: numbers with the lowest byte first.
+*/
+
+use std::sync::Arc;
+
+use crate::bytes::Bytes;
+use crate::candidates::{HeavyHitters, Sketches};
+use crate::corpus::Corpus;
+use crate::error::Result;
+use crate::verify::ShingleFrequencies;
+use crate::verify::frequency_bytes::{FORMAT, Table, write_shingles};
+
+/// What a collection has in common.
+#[derive(Clone, Debug, Default)]
+pub struct Background {
+    /// Documents that were counted.
+    documents: u64,
+    heavy_hitters: Arc<HeavyHitters>,
+    /// In how many texts shingles stand; `None` where nobody asked.
+    frequencies: Option<Arc<ShingleFrequencies>>,
+}
+
+impl Background {
+    /// What the documents of a finished corpus have in common.
+    ///
+    /// # Errors
+    ///
+    /// If there are 2^32 keys or more.
+    pub fn of(corpus: &Corpus) -> Result<Self> {
+        let heavy_hitters = match corpus.sketches() {
+            Sketches::Samples(samples) => Arc::new(HeavyHitters::of(samples)?),
+            _ => Arc::default(),
+        };
+        let frequencies = corpus.shingle_frequencies().map(|all| {
+            let common = all.common();
+            Arc::new(ShingleFrequencies::from_counts(
+                all.level(),
+                all.texts(),
+                common,
+            ))
+        });
+        Ok(Background {
+            documents: corpus.len() as u64,
+            heavy_hitters,
+            frequencies,
+        })
+    }
+
+    /// What so many documents have in common, by what was counted of their shingles
+    /// alone: for comparing texts, and not for finding candidates.
+    pub fn of_shingles(documents: u64, counted: &ShingleFrequencies) -> Self {
+        let common =
+            ShingleFrequencies::from_counts(counted.level(), counted.texts(), counted.common());
+        Background {
+            documents,
+            heavy_hitters: Arc::default(),
+            frequencies: Some(Arc::new(common)),
+        }
+    }
+
+    /// The number of documents that were counted.
+    pub fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// Keys that many documents have.
+    pub fn heavy_hitters(&self) -> &Arc<HeavyHitters> {
+        &self.heavy_hitters
+    }
+
+    /// Shingles that many texts carry.
+    pub fn shingle_frequencies(&self) -> Option<&Arc<ShingleFrequencies>> {
+        self.frequencies.as_ref()
+    }
+
+    /// All of it as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = FORMAT.to_le_bytes().to_vec();
+        bytes.extend(self.documents.to_le_bytes());
+        let keys = self.heavy_hitters.sorted();
+        bytes.extend((keys.len() as u64).to_le_bytes());
+        for (key, count) in keys {
+            bytes.extend(key.to_le_bytes());
+            bytes.extend(count.to_le_bytes());
+        }
+        if let Some(frequencies) = &self.frequencies {
+            write_shingles(frequencies, &frequencies.common(), &mut bytes);
+        }
+        bytes
+    }
+
+    /// What [`to_bytes`](Self::to_bytes) made bytes of.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are of another format or damaged.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let mut rest = Bytes::new("a stored background", bytes);
+        rest.format(FORMAT)?;
+        let documents = rest.u64()?;
+        let keys: Vec<(u32, u32)> = (0..rest.count(8)?)
+            .map(|_| Ok((rest.u32()?, rest.u32()?)))
+            .collect::<Result<_>>()?;
+        let mut background = Background {
+            documents,
+            heavy_hitters: Arc::new(HeavyHitters::from_counts(keys)),
+            frequencies: None,
+        };
+        if !rest.is_empty() {
+            background.frequencies = Some(Arc::new(Table::read(&mut rest)?.into_frequencies()));
+        }
+        rest.end()?;
+        Ok(background)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn background() -> Background {
+        let shingles = [(7 << 40, 50), (9, 12), (u64::MAX, 3)];
+        Background {
+            documents: 6000,
+            heavy_hitters: Arc::new(HeavyHitters::from_counts([(5, 100), (3, 40), (9, 32)])),
+            frequencies: Some(Arc::new(ShingleFrequencies::from_counts(1, 5000, shingles))),
+        }
+    }
+
+    #[test]
+    fn what_is_not_rare_comes_back_from_bytes() {
+        let bytes = background().to_bytes();
+        let back = Background::from_bytes(&bytes).unwrap();
+        assert_eq!(back.to_bytes(), bytes);
+        assert_eq!(back.documents(), 6000);
+        // A count of 32 is rare, and so is a shingle of 3 texts.
+        assert_eq!(back.heavy_hitters().sorted(), [(3, 40), (5, 100)]);
+        let frequencies = back.shingle_frequencies().unwrap();
+        assert_eq!((frequencies.level(), frequencies.texts()), (1, 5000));
+        assert_eq!(frequencies.common(), [(9, 12), (7 << 40, 50)]);
+        let none = Background::default().to_bytes();
+        let none = Background::from_bytes(&none).unwrap();
+        assert!(none.shingle_frequencies().is_none());
+    }
+
+    #[test]
+    fn damaged_bytes_are_refused() {
+        let bytes = background().to_bytes();
+        for end in 0..bytes.len() {
+            // Where the keys end, the bytes of a background without shingles do.
+            let is_whole = end == 4 + 8 + 8 + 2 * 8;
+            assert_eq!(
+                Background::from_bytes(&bytes[..end]).is_ok(),
+                is_whole,
+                "{end}"
+            );
+        }
+        let longer = [bytes.as_slice(), &[0]].concat();
+        assert!(Background::from_bytes(&longer).is_err());
+        let other = [&[2, 0, 0, 0], &bytes[4..]].concat();
+        let error = Background::from_bytes(&other).unwrap_err();
+        assert!(error.to_string().contains("format"), "{error}");
+    }
+}

@@ -1,0 +1,220 @@
+/*! The candidate index: documents filed for look-up, whatever their sketches are.
+
+What de-duplication needs of a search: file a document, and find those filed so far that may be
+similar to another. A [`HammingIndex`] does that for fingerprints in memory, and for keys an
+[`InvertedIndex`] with one of three posting stores.
+
+A batch of documents is looked up at once, on all threads, among the documents filed before it
+([`near`](CandidateIndex::near)): a snapshot. What the batch's own documents mean to each other is
+asked one by one among those that were added since
+([`near_since`](CandidateIndex::near_since)).
+*/
+
+use super::exchange::joined::Joined;
+use super::hamming::{Fingerprints, HammingIndex};
+use super::overlap::{InvertedIndex, Scratch, Scratches};
+use super::search::{Found, Search, SkewStatistics};
+use super::sketch_store::SketchStore;
+use super::sketches::Sketches;
+use super::stores::external::ExternalPostings;
+use super::stores::fetched::{FetchedIndex, NewEntry};
+use super::stores::numbered::NumberedPostings;
+use crate::error::Result;
+
+/// Documents filed for look-up.
+#[derive(Debug)]
+pub struct CandidateIndex {
+    kind: Kind,
+    scratches: Scratches,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Hamming(Box<HammingIndex>),
+    InMemory(Box<InvertedIndex<NumberedPostings>>),
+    External(Box<InvertedIndex<ExternalPostings>>),
+    Fetched(Box<FetchedIndex>),
+}
+
+impl From<Kind> for CandidateIndex {
+    fn from(kind: Kind) -> Self {
+        CandidateIndex {
+            kind,
+            scratches: Scratches::default(),
+        }
+    }
+}
+
+impl CandidateIndex {
+    /// Nothing filed yet, of the documents with these sketches, `expected` of which are to be
+    /// filed. `files_kept` says whether these are only kept documents, or all.
+    ///
+    /// # Errors
+    ///
+    /// If the search is for another kind of sketches, or does not fit them.
+    pub fn new(
+        sketches: &Sketches,
+        search: Search,
+        files_kept: bool,
+        expected: u64,
+    ) -> Result<Self> {
+        sketches.check_search(search)?;
+        if let (Sketches::Fingerprints(fingerprints), Search::Near { max_distance }) =
+            (sketches, search)
+        {
+            let index = HammingIndex::new(fingerprints.bits(), max_distance, expected)?;
+            return Ok(Kind::Hamming(Box::new(index)).into());
+        }
+        let max_list_len = search.max_list_len(files_kept);
+        let index = InvertedIndex::in_memory(sketches, search, max_list_len)?;
+        Ok(Kind::InMemory(Box::new(index)).into())
+    }
+
+    /// Nothing filed yet, of documents in this order whose keys are outside of memory.
+    ///
+    /// # Errors
+    ///
+    /// If the keys are those of another number of documents.
+    pub fn external(search: Search, joined: Joined, order: &[u32]) -> Result<Self> {
+        let index = InvertedIndex::external(search, joined, order)?;
+        Ok(Kind::External(Box::new(index)).into())
+    }
+
+    /// What a store has filed, of which `fetched` holds the lists.
+    pub fn fetched(fetched: FetchedIndex) -> Self {
+        Kind::Fetched(Box::new(fetched)).into()
+    }
+
+    /// Loads the next documents to be looked up and filed, and returns how many of them are
+    /// loaded: all, if everything is in memory.
+    ///
+    /// # Errors
+    ///
+    /// If they are not the next of the order that the index was made for, or cannot be read.
+    pub fn load_batch(&mut self, corpus: Option<&SketchStore>, documents: &[u32]) -> Result<usize> {
+        match (&mut self.kind, corpus) {
+            (Kind::External(index), Some(store)) => index.store.load_batch(store, documents),
+            _ => Ok(documents.len()),
+        }
+    }
+
+    /// What is to be written into the store whose lists were fetched.
+    pub fn new_entries(&self) -> &[NewEntry] {
+        match &self.kind {
+            Kind::Fetched(index) => index.new_entries(),
+            _ => &[],
+        }
+    }
+
+    /// How far documents share keys that are template and no content.
+    pub fn skew(&self) -> SkewStatistics {
+        match &self.kind {
+            Kind::InMemory(index) => index.skew(),
+            Kind::External(index) => index.skew(),
+            Kind::Hamming(_) | Kind::Fetched(_) => SkewStatistics::default(),
+        }
+    }
+
+    /// The number of documents filed, which is the place of the next.
+    pub fn len(&self) -> u32 {
+        match &self.kind {
+            Kind::Hamming(index) => index.len() as u32,
+            Kind::InMemory(index) => index.len(),
+            Kind::External(index) => index.len(),
+            Kind::Fetched(index) => index.len(),
+        }
+    }
+
+    /// Whether none is filed.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Files a document.
+    ///
+    /// # Errors
+    ///
+    /// If there are too many fingerprints.
+    pub fn insert(&mut self, sketches: &Sketches, document: u32) -> Result<()> {
+        match &mut self.kind {
+            Kind::Hamming(index) => {
+                index.insert(&row(sketches, document))?;
+            }
+            Kind::InMemory(index) => index.insert(sketches, document),
+            Kind::External(index) => index.insert(sketches, document),
+            Kind::Fetched(index) => index.insert(sketches, document),
+        }
+        Ok(())
+    }
+
+    /// Looks documents up among all that are filed, on the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// If the sketches are not of the kind that is filed.
+    pub fn near(&self, sketches: &Sketches, documents: &[u32]) -> Result<Found> {
+        if let Kind::Hamming(index) = &self.kind {
+            let mut queries = Fingerprints::new(index.fingerprints().bits())?;
+            for &document in documents {
+                queries.push(&row(sketches, document))?;
+            }
+            let near = index.near_many(&queries, index.max_distance())?;
+            return Ok(Found {
+                offsets: near.offsets.iter().map(|&at| at as usize).collect(),
+                places: near.ids,
+            });
+        }
+        let near = |document, scratch: &mut _, places: &mut _| {
+            self.near_by_keys(sketches, document, 0, scratch, places);
+        };
+        let mut found = self.scratches.look_up(documents, near);
+        if let Kind::Fetched(index) = &self.kind {
+            let is_attached = |place: u32| index.documents()[place as usize].is_some();
+            found.retain(documents, |_, place| is_attached(place));
+        }
+        Ok(found)
+    }
+
+    /// Looks a document up among those filed from the place `since` on.
+    ///
+    /// # Errors
+    ///
+    /// If the sketches are not of the kind that is filed.
+    pub fn near_since(&self, sketches: &Sketches, document: u32, since: u32) -> Result<Found> {
+        let mut places = Vec::new();
+        if let Kind::Hamming(index) = &self.kind {
+            let mut near = Vec::new();
+            index.near_since(&row(sketches, document), since, &mut near)?;
+            places.extend(near.iter().map(|&(place, _)| place));
+        } else {
+            self.scratches.with(|scratch| {
+                self.near_by_keys(sketches, document, since, scratch, &mut places);
+            });
+        }
+        Ok(Found::of_one(places))
+    }
+
+    fn near_by_keys(
+        &self,
+        sketches: &Sketches,
+        document: u32,
+        since: u32,
+        scratch: &mut Scratch,
+        places: &mut Vec<u32>,
+    ) {
+        match &self.kind {
+            Kind::Hamming(_) => {}
+            Kind::InMemory(index) => index.near(sketches, document, since, scratch, places),
+            Kind::External(index) => index.near(sketches, document, since, scratch, places),
+            Kind::Fetched(index) => index.near(sketches, document, since, scratch, places),
+        }
+    }
+}
+
+/// The fingerprint of a document; empty, and so refused, for other sketches.
+fn row(sketches: &Sketches, document: u32) -> Vec<u64> {
+    let fingerprints = sketches.fingerprints();
+    fingerprints
+        .and_then(|all| all.get(document as usize))
+        .unwrap_or_default()
+}

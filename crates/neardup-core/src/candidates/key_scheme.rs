@@ -1,0 +1,208 @@
+/*! Key scheme: under which keys a document is filed, and by which it is looked up.
+
+For stores outside of memory: a table with a row for each key of each kept document, or a
+shuffle. Takes one sketch; yields its keys as numbers of 64 bits. They depend on the sketch
+alone, and for samples on the [`HeavyHitters`]; so a store finds what an index in memory finds.
+
+| search | filed under | looked up by | shared keys |
+|---|---|---|---|
+| near | blocks of bits, by the pigeonhole principle | the same | one, then the distance |
+| bands | its bands | the same | one |
+| postings | a few keys of the sample | the whole sample | a [`MinOverlap`] |
+| prefix | the keys of its prefix, by value | the same | one, then the resemblance |
+
+A distance that is large for the width of a fingerprint has no keys, so all fingerprints must be
+compared ([`KeyScheme::has_keys`]).
+*/
+
+use std::sync::Arc;
+
+use super::Banding;
+use super::schemes::blocks::BlockKeys;
+use super::schemes::prefix::prefix_length;
+use super::schemes::rare_keys::{HeavyHitters, MinOverlap, choose};
+use super::search::Search;
+use super::sketches::Sketches;
+use crate::error::{Error, Result};
+
+/// Under which keys documents are filed and looked up.
+#[derive(Clone, Debug)]
+pub struct KeyScheme {
+    search: Search,
+    kind: Kind,
+    heavy_hitters: Arc<HeavyHitters>,
+    is_folded: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Blocks(BlockKeys),
+    Bands(Banding),
+    RareKeys { threshold: f64 },
+    Prefix { threshold: f64 },
+}
+
+impl KeyScheme {
+    /// The keys for a search among fingerprints of `bits`, which other sketches do
+    /// not look at.
+    ///
+    /// # Errors
+    ///
+    /// If no fingerprint has `bits` bits, or `max_distance` exceeds them.
+    pub fn new(search: Search, bits: u32, heavy_hitters: Arc<HeavyHitters>) -> Result<Self> {
+        let kind = match search {
+            Search::Near { max_distance } => Kind::Blocks(BlockKeys::new(bits, max_distance)?),
+            Search::Bands(banding) => Kind::Bands(banding),
+            Search::Postings { threshold } => Kind::RareKeys { threshold },
+            Search::Prefix { threshold } => Kind::Prefix { threshold },
+        };
+        Ok(KeyScheme {
+            search,
+            kind,
+            heavy_hitters,
+            is_folded: false,
+        })
+    }
+
+    /// The same with keys of 32 bits. Those of fingerprints are longer, so a few more
+    /// documents share one; the distance decides which of them are candidates.
+    pub fn folded(self) -> Self {
+        KeyScheme {
+            is_folded: true,
+            ..self
+        }
+    }
+
+    /// Raises unless `count` documents can be looked up by these sketches.
+    ///
+    /// # Errors
+    ///
+    /// If the sketches are not of the kind that the search looks at, or fewer.
+    pub fn check(&self, sketches: &Sketches, count: usize) -> Result<()> {
+        sketches.check_search(self.search)?;
+        match count <= sketches.len() {
+            true => Ok(()),
+            false => Err(Error::input(
+                "the sketches of a corpus",
+                format!("those of {count} documents in memory"),
+                sketches.len(),
+            )),
+        }
+    }
+
+    /// False if documents have no keys and all must be compared.
+    pub fn has_keys(&self) -> bool {
+        !matches!(&self.kind, Kind::Blocks(keys) if keys.is_empty())
+    }
+
+    /// Documents in the list of a key, at most; the largest number if lists are not capped.
+    pub fn max_list_len(&self) -> usize {
+        self.search.max_list_len(true)
+    }
+
+    /// Writes the keys by which a document is looked up, replacing what was there.
+    pub fn lookup_keys(&self, sketches: &Sketches, document: u32, keys: &mut Vec<u64>) {
+        keys.clear();
+        match (&self.kind, sketches) {
+            (Kind::Blocks(blocks), Sketches::Fingerprints(all)) => {
+                blocks.of(all, document, keys);
+                if self.is_folded {
+                    keys.iter_mut().for_each(|key| *key = fold(*key));
+                    keys.sort_unstable();
+                    keys.dedup();
+                }
+            }
+            (Kind::Bands(banding), Sketches::Signatures(signatures)) => {
+                banding.keys(signatures.of(document), keys);
+                // In memory a key has 32 bits, and a store must find the same documents.
+                keys.iter_mut().for_each(|key| *key &= u64::from(u32::MAX));
+                keys.sort_unstable();
+                keys.dedup();
+            }
+            (Kind::RareKeys { .. }, Sketches::Samples(samples)) => {
+                keys.extend(samples.of(document).iter().copied().map(u64::from));
+            }
+            (Kind::Prefix { threshold }, Sketches::Samples(samples)) => {
+                let all = samples.of(document);
+                let prefix = prefix_length(all.len(), *threshold);
+                keys.extend(all[..prefix].iter().copied().map(u64::from));
+            }
+            _ => {}
+        }
+    }
+
+    /// How many keys another document must share with this one, by the keys of this one.
+    pub(super) fn min_overlap(&self, sketches: &Sketches, document: u32) -> MinOverlap {
+        match (&self.kind, sketches) {
+            (Kind::RareKeys { threshold }, Sketches::Samples(samples)) => {
+                let is_common = |key| self.heavy_hitters.count(key) > 0;
+                MinOverlap::of_keys(samples.of(document), is_common, *threshold)
+            }
+            _ => MinOverlap::ONE,
+        }
+    }
+
+    /// Writes the keys under which a document is filed, all of which it is also looked up by.
+    /// `is_full` says which lists take no more documents.
+    pub fn filing_keys(
+        &self,
+        sketches: &Sketches,
+        document: u32,
+        is_full: impl Fn(u64) -> bool,
+        filed: &mut Vec<(u64, MinOverlap)>,
+    ) {
+        filed.clear();
+        match (&self.kind, sketches) {
+            (Kind::RareKeys { threshold }, Sketches::Samples(samples)) => {
+                let frequency = |key| match self.heavy_hitters.count(key) {
+                    0 if is_full(key.into()) => None,
+                    documents => Some(documents),
+                };
+                let chosen = choose(samples.of(document), *threshold, frequency);
+                filed.extend(chosen.map(|(key, min_overlap)| (key.into(), min_overlap)));
+            }
+            _ => {
+                let mut keys = Vec::new();
+                self.lookup_keys(sketches, document, &mut keys);
+                filed.extend(keys.into_iter().map(|key| (key, MinOverlap::ONE)));
+            }
+        }
+    }
+}
+
+/// A long key in 32 bits.
+fn fold(key: u64) -> u64 {
+    key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::candidates::Fingerprints;
+
+    #[test]
+    fn fingerprints_within_the_distance_share_a_key() {
+        for (bits, words) in [(32, 1), (33, 1), (47, 1), (64, 1), (128, 2)] {
+            let mut rows = Fingerprints::new(bits).unwrap();
+            let first: Vec<u64> = vec![0x1234_5678; words];
+            rows.push(&first).unwrap();
+            for at in 0..40_u32 {
+                let mut other = first.clone();
+                for flipped in [at % bits, (at * 7 + 1) % bits, (at * 11 + 2) % bits] {
+                    other[flipped as usize / 64] ^= 1 << (flipped % 64);
+                }
+                rows.push(&other).unwrap();
+            }
+            let sketches = Sketches::Fingerprints(rows);
+            let search = Search::Near { max_distance: 3 };
+            let scheme = KeyScheme::new(search, bits, Arc::default()).unwrap();
+            let (mut one, mut other) = (Vec::new(), Vec::new());
+            scheme.lookup_keys(&sketches, 0, &mut one);
+            assert!(one.is_sorted() && !one.is_empty());
+            for document in 1..=40 {
+                scheme.lookup_keys(&sketches, document, &mut other);
+                assert!(one.iter().any(|key| other.contains(key)));
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+/*! Blocks: keys of fingerprints, by the pigeonhole principle.
+
+Fingerprints within `max_distance` bits of each other agree on one of these keys
+(`hamming/layout.rs`). A distance that is large for the width leaves no keys: too many
+blocks would be spoiled.
+*/
+
+use crate::candidates::hamming::Fingerprints;
+use crate::candidates::hamming::fingerprints::{check_distance, words};
+use crate::candidates::hamming::layout::{Layout, MAX_BLOCKS, Table, all_bits};
+use crate::candidates::hamming::plan::choices;
+use crate::error::Result;
+
+/// The longest part of a fingerprint that makes a key; the table's number is above.
+const KEY_BITS: u32 = 40;
+
+/// Bits of a key that are worth more tables, and that are worth having keys at all.
+const WANTED_BITS: u32 = 20;
+const FEWEST_BITS: u32 = 16;
+
+/// Keys of a fingerprint, at most.
+const MOST_TABLES: u64 = 32;
+
+/// The keys of fingerprints of one width; none where they would be of no use.
+#[derive(Clone, Debug)]
+pub(in crate::candidates) struct BlockKeys(Vec<Table>);
+
+impl BlockKeys {
+    /// # Errors
+    ///
+    /// If no fingerprint has `bits` bits, or `max_distance` exceeds them.
+    pub(in crate::candidates) fn new(bits: u32, max_distance: u32) -> Result<Self> {
+        words(bits)?;
+        check_distance(bits, max_distance)?;
+        let tables = blocks(bits, max_distance).map(|blocks| {
+            let layout = Layout::new(&all_bits(bits), blocks, max_distance);
+            layout.long_tables(KEY_BITS).collect()
+        });
+        Ok(BlockKeys(tables.unwrap_or_default()))
+    }
+
+    pub(in crate::candidates) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds the keys of a document, ascending.
+    pub(in crate::candidates) fn of(
+        &self,
+        fingerprints: &Fingerprints,
+        document: u32,
+        keys: &mut Vec<u64>,
+    ) {
+        let mut row = [0; 4];
+        let words = fingerprints.get(document as usize).unwrap_or_default();
+        row[..words.len()].copy_from_slice(&words);
+        let numbered = self.0.iter().zip(0_u64..);
+        keys.extend(numbered.map(|(table, at)| at << KEY_BITS | table.key(&row) as u64));
+    }
+}
+
+/// Into how many blocks to cut a fingerprint; `None` where keys would be of no use.
+fn blocks(bits: u32, max_distance: u32) -> Option<u32> {
+    let most = bits.min(MAX_BLOCKS);
+    let choices = (max_distance + 1..=most).map_while(|blocks| {
+        let tables = choices(blocks, max_distance)?;
+        (tables <= MOST_TABLES).then_some((blocks, bits * (blocks - max_distance) / blocks))
+    });
+    let mut longest = None;
+    for (blocks, key_bits) in choices {
+        if key_bits >= FEWEST_BITS {
+            longest = Some(blocks);
+        }
+        if key_bits >= WANTED_BITS {
+            break;
+        }
+    }
+    longest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_long_or_there_is_none() {
+        let found = [
+            (64, 3, Some(5)),
+            (64, 0, Some(1)),
+            (128, 3, Some(4)),
+            (32, 3, Some(6)),
+            (32, 15, None),
+            (128, 40, None),
+            (64, 64, None),
+            (8, 3, None),
+            (31, 3, None),
+            (61, 3, Some(5)),
+        ];
+        for (bits, max_distance, expected) in found {
+            assert_eq!(
+                blocks(bits, max_distance),
+                expected,
+                "{bits} {max_distance}"
+            );
+        }
+    }
+}

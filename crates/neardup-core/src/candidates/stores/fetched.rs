@@ -1,0 +1,319 @@
+/*! The fetched store: the part of a table of keys that some documents need.
+
+Takes the entries that a database or a shuffle has under the keys by which a batch of documents
+is looked up. Yields which stored documents may be similar to which of the batch, files those
+of the batch that are kept, and collects what is to be written into the store. A stored document
+has a *number*, ascending in the order of filing; here all numbers of the entries get *places*,
+and the kept documents of the batch those after them.
+
+A list is capped by what it holds in the store and of the batch together, so the store ends up
+the same whatever the batches were.
+*/
+
+use std::collections::HashMap;
+
+use rustc_hash::FxBuildHasher;
+
+use crate::candidates::key_scheme::KeyScheme;
+use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore, Scratch, Scratches};
+use crate::candidates::schemes::rare_keys::MinOverlap;
+use crate::candidates::search::Found;
+use crate::candidates::sketches::Sketches;
+use crate::error::{Error, Result};
+
+/// What is to be stored for a document that was kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewEntry {
+    /// The key.
+    pub key: u64,
+    /// The number of the document in its corpus.
+    pub document: u32,
+    /// See [`MinOverlap`].
+    pub min_overlap: MinOverlap,
+}
+
+type Lists = HashMap<u64, Vec<Posting>, FxBuildHasher>;
+
+/// Lists that were fetched from a store, and grow as documents are filed.
+#[derive(Debug)]
+pub struct FetchedPostings {
+    scheme: KeyScheme,
+    lists: Lists,
+    /// Documents of the corpus at the places; `None` for a stored one that is not attached.
+    documents: Vec<Option<u32>>,
+    new_entries: Vec<NewEntry>,
+}
+
+impl PostingStore for FetchedPostings {
+    type Key = u64;
+
+    #[inline]
+    fn lookup_keys<'a>(
+        &'a self,
+        sketches: &Sketches,
+        document: u32,
+        buffer: &'a mut Vec<u64>,
+    ) -> impl Iterator<Item = u64> + use<'a> {
+        self.scheme.lookup_keys(sketches, document, buffer);
+        buffer.iter().copied()
+    }
+
+    fn filing_keys(&self, sketches: &Sketches, document: u32, filed: &mut Vec<(u64, MinOverlap)>) {
+        let is_full = |key| self.list_len(key) >= self.scheme.max_list_len();
+        self.scheme.filing_keys(sketches, document, is_full, filed);
+    }
+
+    fn min_overlap(&self, sketches: &Sketches, document: u32) -> MinOverlap {
+        self.scheme.min_overlap(sketches, document)
+    }
+
+    #[inline]
+    fn list(&self, key: u64) -> impl Iterator<Item = Posting> {
+        self.lists.get(&key).into_iter().flatten().rev().copied()
+    }
+
+    fn list_len(&self, key: u64) -> usize {
+        self.lists.get(&key).map_or(0, Vec::len)
+    }
+
+    fn assign(&mut self, document: u32, _: u32) {
+        self.documents.push(Some(document));
+    }
+
+    fn push(&mut self, key: u64, place: u32, min_overlap: MinOverlap) {
+        let is_common = min_overlap.is_common;
+        let list = self.lists.entry(key).or_default();
+        list.push(Posting { place, is_common });
+        self.new_entries
+            .extend(self.documents[place as usize].map(|document| NewEntry {
+                key,
+                document,
+                min_overlap,
+            }));
+    }
+}
+
+/// The lists that a batch needs, from a store and of the batch itself.
+#[derive(Debug)]
+pub struct FetchedIndex {
+    /// Numbers of all stored documents in the lists, ascending: by place.
+    numbers: Vec<u64>,
+    index: InvertedIndex<FetchedPostings>,
+    /// Where there are no keys: for each document of the batch the places to compare.
+    listed: Option<Found>,
+}
+
+impl FetchedIndex {
+    /// The lists with these entries: a key, the number of a stored document, and the
+    /// bits of its [`MinOverlap`] each. In any order.
+    ///
+    /// # Errors
+    ///
+    /// If the three are not of one length.
+    pub fn new(
+        scheme: KeyScheme,
+        keys: &[u64],
+        numbers: &[u64],
+        min_overlaps: &[u16],
+    ) -> Result<Self> {
+        if keys.len() != numbers.len() || keys.len() != min_overlaps.len() {
+            return Err(Error::input(
+                "the entries of a store",
+                "one number and one minimum overlap for each key",
+                format!(
+                    "{} keys, {} numbers, {} minimum overlaps",
+                    keys.len(),
+                    numbers.len(),
+                    min_overlaps.len()
+                ),
+            ));
+        }
+        let places = distinct(numbers);
+        let mut minima = vec![MinOverlap::ONE; places.len()];
+        let mut lists: Lists = HashMap::default();
+        for ((&key, &number), &bits) in keys.iter().zip(numbers).zip(min_overlaps) {
+            let place = place_of(&places, number);
+            let min_overlap = MinOverlap::from_bits(bits);
+            minima[place as usize] = min_overlap;
+            lists.entry(key).or_default().push(Posting {
+                place,
+                is_common: min_overlap.is_common,
+            });
+        }
+        for list in lists.values_mut() {
+            list.sort_unstable_by_key(|posting| posting.place);
+        }
+        Ok(FetchedIndex::of(scheme, places, lists, minima, None))
+    }
+
+    /// No lists, since there are no keys: for each document of the batch the numbers of
+    /// stored ones that are to be compared, between two `offsets`.
+    ///
+    /// # Errors
+    ///
+    /// If the offsets do not ascend from 0 to the number of `numbers`.
+    pub fn listed(scheme: KeyScheme, offsets: &[usize], numbers: &[u64]) -> Result<Self> {
+        let ends = [offsets.first(), offsets.last()];
+        if ends != [Some(&0), Some(&numbers.len())] || !offsets.is_sorted() {
+            return Err(Error::input(
+                "the offsets of stored documents to compare",
+                format!("ascending from 0 to {}", numbers.len()),
+                format!("{offsets:?}"),
+            ));
+        }
+        let places = distinct(numbers);
+        let minima = vec![MinOverlap::ONE; places.len()];
+        let of_each = numbers.iter().map(|&number| place_of(&places, number));
+        let listed = Found {
+            offsets: offsets.to_vec(),
+            places: of_each.collect(),
+        };
+        let lists = HashMap::default();
+        Ok(FetchedIndex::of(
+            scheme,
+            places,
+            lists,
+            minima,
+            Some(listed),
+        ))
+    }
+
+    fn of(
+        scheme: KeyScheme,
+        numbers: Vec<u64>,
+        lists: Lists,
+        minima: Vec<MinOverlap>,
+        listed: Option<Found>,
+    ) -> Self {
+        let max_list_len = scheme.max_list_len();
+        let postings = FetchedPostings {
+            scheme,
+            lists,
+            documents: vec![None; numbers.len()],
+            new_entries: Vec::new(),
+        };
+        FetchedIndex {
+            index: InvertedIndex::new(postings, max_list_len, minima),
+            numbers,
+            listed,
+        }
+    }
+
+    /// Raises unless this was made for a batch of `count` documents, the first of these
+    /// sketches.
+    ///
+    /// # Errors
+    ///
+    /// If the sketches are of another kind or fewer, or the batch has another size than the
+    /// one whose documents to compare were listed.
+    pub fn check(&self, sketches: &Sketches, count: usize) -> Result<()> {
+        self.index.store.scheme.check(sketches, count)?;
+        match &self.listed {
+            Some(listed) if listed.offsets.len() != count + 1 => Err(Error::input(
+                "the stored documents to compare",
+                format!("those of a batch of {count} documents"),
+                format!("those of {}", listed.offsets.len() - 1),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Numbers of the stored documents that may be similar to one of the batch, which
+    /// are the first `count` of the sketches; ascending.
+    ///
+    /// # Errors
+    ///
+    /// As for [`check`](Self::check).
+    pub fn candidates(&self, sketches: &Sketches, count: u32) -> Result<Vec<u64>> {
+        self.check(sketches, count as usize)?;
+        let all: Vec<u32> = (0..count).collect();
+        let mut places = self.look_up(sketches, &all).places;
+        places.sort_unstable();
+        places.dedup();
+        let number = |place: u32| self.numbers[place as usize];
+        Ok(places.into_iter().map(number).collect())
+    }
+
+    /// Attaches a document of the corpus to the stored document with a number, so that it is
+    /// found. Without effect for a number that is in no list.
+    pub fn attach(&mut self, number: u64, document: u32) {
+        if let Ok(place) = self.numbers.binary_search(&number) {
+            self.index.store.documents[place] = Some(document);
+        }
+    }
+
+    /// Documents of the corpus at the places; `None` for a stored one that is not attached.
+    pub fn documents(&self) -> &[Option<u32>] {
+        &self.index.store.documents
+    }
+
+    /// What has been filed of the batch, in order.
+    pub fn new_entries(&self) -> &[NewEntry] {
+        &self.index.store.new_entries
+    }
+
+    /// The number of places, which is that of the next document filed.
+    pub fn len(&self) -> u32 {
+        self.index.len()
+    }
+
+    /// Whether there is no place.
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// Files a document of the batch.
+    pub fn insert(&mut self, sketches: &Sketches, document: u32) {
+        self.index.insert(sketches, document);
+    }
+
+    /// Adds the places from `since` on that may be similar, ascending: of stored documents
+    /// and of those filed of the batch. Where there are no keys, all of the batch may be.
+    pub fn near(
+        &self,
+        sketches: &Sketches,
+        document: u32,
+        since: u32,
+        scratch: &mut Scratch,
+        places: &mut Vec<u32>,
+    ) {
+        let Some(listed) = &self.listed else {
+            return self.index.near(sketches, document, since, scratch, places);
+        };
+        let at = document as usize;
+        let stored = &listed.places[listed.offsets[at]..listed.offsets[at + 1]];
+        places.extend(stored.iter().filter(|&&place| place >= since));
+        places.extend(since.max(self.numbers.len() as u32)..self.len());
+    }
+
+    /// Calls `visit` with each of some documents of the batch and the number of each stored
+    /// one that may be similar to it.
+    pub fn each_near(
+        &self,
+        sketches: &Sketches,
+        documents: &[u32],
+        mut visit: impl FnMut(u32, u64),
+    ) {
+        let found = self.look_up(sketches, documents);
+        for (document, place) in found.pairs(documents) {
+            visit(document, self.numbers[place as usize]);
+        }
+    }
+
+    fn look_up(&self, sketches: &Sketches, documents: &[u32]) -> Found {
+        Scratches::default().look_up(documents, |document, scratch, places| {
+            self.near(sketches, document, 0, scratch, places);
+        })
+    }
+}
+
+fn distinct(numbers: &[u64]) -> Vec<u64> {
+    let mut distinct = numbers.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    distinct
+}
+
+fn place_of(numbers: &[u64], number: u64) -> u32 {
+    numbers.partition_point(|&other| other < number) as u32
+}

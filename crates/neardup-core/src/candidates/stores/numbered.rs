@@ -1,0 +1,314 @@
+/*! The in-memory store: keys are numbers, and lists are slices of one array.
+
+It is known how many documents of the collection have a key, so each list has its space from
+the start: to follow entries that lie apart took four times as long, and no hash is computed
+in a look-up. Memory is 4 bytes for each key of a document, 4 for each entry of a list, and 12 for
+each distinct key.
+*/
+
+use crate::candidates::key_numbers::{Keys, SINGLE};
+use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore};
+use crate::candidates::schemes::rare_keys::{FEW, MinOverlap, choose};
+use crate::candidates::search::Search;
+use crate::candidates::sketches::Sketches;
+use crate::error::Result;
+
+/// Lists of the documents of one collection, whose keys are numbered from the rarest on.
+#[derive(Clone, Debug)]
+pub struct NumberedPostings {
+    search: Search,
+    keys: Keys,
+    /// Where the space of each key's list begins, and at last where the last ends.
+    begins: Vec<usize>,
+    /// Documents in each list.
+    lengths: Vec<u32>,
+    /// Places in the order of filing.
+    entries: Vec<u32>,
+    /// The first key that is common.
+    common_from: u32,
+}
+
+impl InvertedIndex<NumberedPostings> {
+    /// An empty index for the documents with these sketches, whose lists hold `max_list_len`
+    /// documents at most.
+    ///
+    /// # Errors
+    ///
+    /// If the search is for another kind of sketches, or there are 2^32 keys or more.
+    pub fn in_memory(sketches: &Sketches, search: Search, max_list_len: usize) -> Result<Self> {
+        let keys = match (sketches, search) {
+            (Sketches::Signatures(signatures), Search::Bands(banding)) => {
+                Keys::of_bands(signatures, banding)?
+            }
+            (Sketches::Samples(samples), Search::Postings { .. }) => Keys::of_samples(samples)?,
+            (Sketches::Samples(samples), Search::Prefix { .. }) => {
+                Keys::of_samples(samples)?.by_rarity()
+            }
+            _ => return Err(search.mismatch()),
+        };
+        let postings = NumberedPostings::new(keys, search, max_list_len);
+        Ok(InvertedIndex::new(postings, max_list_len, Vec::new()))
+    }
+}
+
+impl NumberedPostings {
+    fn new(keys: Keys, search: Search, max_list_len: usize) -> Self {
+        let mut begins = Vec::with_capacity(keys.lengths().len() + 1);
+        let mut end = 0;
+        begins.push(end);
+        for &documents in keys.lengths() {
+            end += (documents as usize).min(max_list_len);
+            begins.push(end);
+        }
+        let common_from = match search {
+            Search::Postings { .. } => keys.lengths().partition_point(|&many| many <= FEW),
+            _ => keys.lengths().len(),
+        };
+        NumberedPostings {
+            search,
+            lengths: vec![0; keys.lengths().len()],
+            entries: vec![0; end],
+            begins,
+            common_from: common_from as u32,
+            keys,
+        }
+    }
+
+    /// Those keys of a document that several documents have, and that it is looked up by.
+    fn shared_keys(&self, document: u32) -> impl Iterator<Item = u32> {
+        let keys = match self.search {
+            Search::Prefix { threshold } => self.keys.prefix(document as usize, threshold),
+            _ => self.keys.all(document as usize),
+        };
+        keys.iter().copied().filter(|&key| key != SINGLE)
+    }
+
+    fn is_common(&self, key: u32) -> bool {
+        key >= self.common_from && key != SINGLE
+    }
+}
+
+impl PostingStore for NumberedPostings {
+    type Key = u32;
+
+    #[inline]
+    fn lookup_keys<'a>(
+        &'a self,
+        _: &Sketches,
+        document: u32,
+        _: &'a mut Vec<u64>,
+    ) -> impl Iterator<Item = u32> + use<'a> {
+        self.shared_keys(document)
+    }
+
+    fn filing_keys(&self, _: &Sketches, document: u32, filed: &mut Vec<(u32, MinOverlap)>) {
+        let Search::Postings { threshold } = self.search else {
+            filed.extend(self.shared_keys(document).map(|key| (key, MinOverlap::ONE)));
+            return;
+        };
+        let frequency = |key| match self.is_common(key) {
+            true => Some(self.keys.lengths()[key as usize]),
+            false => Some(0),
+        };
+        let chosen = choose(self.keys.all(document as usize), threshold, frequency);
+        // A key that no other document has brings none together.
+        filed.extend(chosen.filter(|&(key, _)| key != SINGLE));
+    }
+
+    fn min_overlap(&self, _: &Sketches, document: u32) -> MinOverlap {
+        match self.search {
+            Search::Postings { threshold } => {
+                let keys = self.keys.all(document as usize);
+                MinOverlap::of_keys(keys, |key| self.is_common(key), threshold)
+            }
+            _ => MinOverlap::ONE,
+        }
+    }
+
+    #[inline]
+    fn list(&self, key: u32) -> impl Iterator<Item = Posting> {
+        let length = self.lengths[key as usize] as usize;
+        let entries = &self.entries[self.begins[key as usize]..][..length];
+        let is_common = key >= self.common_from;
+        let posting = move |&place| Posting { place, is_common };
+        entries.iter().rev().map(posting)
+    }
+
+    fn list_len(&self, key: u32) -> usize {
+        self.lengths[key as usize] as usize
+    }
+
+    fn push(&mut self, key: u32, place: u32, _: MinOverlap) {
+        let length = &mut self.lengths[key as usize];
+        self.entries[self.begins[key as usize] + *length as usize] = place;
+        *length += 1;
+    }
+
+    fn most_frequent(&self) -> Option<u32> {
+        match self.search {
+            Search::Postings { .. } => Some(self.keys.lengths().last().copied().unwrap_or(0)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::candidates::Banding;
+    use crate::candidates::overlap::Scratch;
+    use crate::sketch::{Settings, Sketch};
+
+    const THRESHOLD: f64 = 0.5;
+
+    /// Documents as sets of keys, their keys, and their true resemblance.
+    fn documents() -> Vec<Vec<u32>> {
+        let mut state = 7_u64;
+        let mut next = |bound: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 33) % bound) as u32
+        };
+        let mut documents: Vec<Vec<u32>> = Vec::new();
+        for document in 0..300 {
+            let mut keys: Vec<u32> = match document % 3 {
+                // A copy in which some keys are others.
+                0 if document > 0 => {
+                    let changed = next(20);
+                    let original = documents[next(document) as usize].iter();
+                    original
+                        .map(|&key| if next(20) < changed { next(900) } else { key })
+                        .collect()
+                }
+                _ => (0..20 + next(40))
+                    .map(|_| next(900) * next(2) + next(60))
+                    .collect(),
+            };
+            keys.sort_unstable();
+            keys.dedup();
+            documents.push(keys);
+        }
+        documents
+    }
+
+    fn resemblance(a: &[u32], b: &[u32]) -> f64 {
+        let common = a.iter().filter(|key| b.contains(key)).count();
+        common as f64 / (a.len() + b.len() - common) as f64
+    }
+
+    fn index(keys: Keys, search: Search, max_list_len: usize) -> InvertedIndex<NumberedPostings> {
+        let postings = NumberedPostings::new(keys, search, max_list_len);
+        InvertedIndex::new(postings, max_list_len, Vec::new())
+    }
+
+    fn no_sketches() -> Sketches {
+        Sketches::new(&Settings::Sample { size: 32 }).unwrap()
+    }
+
+    /// What is found of the earlier documents, filing one after the other.
+    fn candidates(mut index: InvertedIndex<NumberedPostings>, documents: u32) -> Vec<(u32, u32)> {
+        let (sketches, mut scratch, mut found) = (no_sketches(), Scratch::default(), Vec::new());
+        let mut pairs = Vec::new();
+        for document in 0..documents {
+            found.clear();
+            index.near(&sketches, document, 0, &mut scratch, &mut found);
+            pairs.extend(found.iter().map(|&place| (place, document)));
+            index.insert(&sketches, document);
+        }
+        pairs
+    }
+
+    #[test]
+    fn a_prefix_misses_nothing() {
+        let documents = documents();
+        let threshold = THRESHOLD;
+        let keys = Keys::of_lists(&documents).by_rarity();
+        let index = index(keys, Search::Prefix { threshold }, usize::MAX);
+        let found = candidates(index, documents.len() as u32);
+        let mut similar = 0;
+        for b in 0..documents.len() {
+            for a in 0..b {
+                if resemblance(&documents[a], &documents[b]) >= THRESHOLD {
+                    similar += 1;
+                    assert!(found.contains(&(a as u32, b as u32)), "{a} {b}");
+                }
+            }
+        }
+        assert!(similar > 30, "{similar}");
+        // It would be easy to miss nothing by finding everything.
+        assert!(
+            found.len() < documents.len() * documents.len() / 4,
+            "{} {similar}",
+            found.len()
+        );
+    }
+
+    #[test]
+    fn what_was_added_since_a_place_is_found_alone() {
+        let documents = documents();
+        let search = Search::Bands(Banding::new(1, 1).unwrap());
+        let mut index = index(Keys::of_lists(&documents), search, usize::MAX);
+        let sketches = no_sketches();
+        for document in 0..200 {
+            index.insert(&sketches, document);
+        }
+        let mut scratch = Scratch::default();
+        for document in 200..300 {
+            let (mut all, mut since) = (Vec::new(), Vec::new());
+            index.near(&sketches, document, 0, &mut scratch, &mut all);
+            index.near(&sketches, document, 150, &mut scratch, &mut since);
+            all.retain(|&place| place >= 150);
+            assert_eq!(all, since);
+        }
+    }
+
+    fn by_rare_keys(documents: &[Vec<u32>], threshold: f64, most: usize) -> Vec<(u32, u32)> {
+        let mut sketches = no_sketches();
+        for keys in documents {
+            let mut values = keys.clone();
+            values.sort_unstable();
+            let sketch = Sketch {
+                values,
+                rate: 1,
+                ..Sketch::default()
+            };
+            sketches.push(&sketch).unwrap();
+        }
+        let search = Search::Postings { threshold };
+        let index = InvertedIndex::in_memory(&sketches, search, most).unwrap();
+        candidates(index, documents.len() as u32)
+    }
+
+    #[test]
+    fn a_template_costs_at_most_the_length_of_a_list() {
+        // 500 documents: 20 keys of the template, 10 of their own.
+        let mut documents: Vec<Vec<u32>> = (0..500)
+            .map(|document| {
+                (0..20)
+                    .chain(1000 + 10 * document..1010 + 10 * document)
+                    .collect()
+            })
+            .collect();
+        let found = by_rare_keys(&documents, 0.4, 32);
+        assert!(found.len() <= 500 * 32, "{}", found.len());
+        // A copy of the last one is found although the template's lists are full.
+        documents.push(documents[499].clone());
+        let found = by_rare_keys(&documents, 0.4, 32);
+        assert!(found.contains(&(499, 500)));
+    }
+
+    #[test]
+    fn copies_that_have_few_rare_keys_in_common_are_found_by_the_others() {
+        // 100 copies of 30 keys, each with 5 replaced by keys of its own.
+        let documents: Vec<Vec<u32>> = (0..100_u32)
+            .map(|copy| {
+                let kept = (0..30).filter(|key| (key * 7 + copy * 11) % 30 >= 5);
+                kept.chain(1000 + 5 * copy..1005 + 5 * copy).collect()
+            })
+            .collect();
+        let found = by_rare_keys(&documents, 0.4, 1000);
+        // Of 4950 pairs; those with few keys in common are not asked for.
+        assert!(found.len() > 4500, "{}", found.len());
+    }
+}

@@ -1,0 +1,388 @@
+//! The one rule, applied to documents in priority order.
+//!
+//! Only kept documents are filed for look-up, so a text posted a million times
+//! costs a million look-ups and not half a million million comparisons. A chunk of
+//! documents is looked up and verified against everything kept before it in
+//! parallel; what the chunk's own documents mean to each other is settled one
+//! by one, which makes the result the one that a loop over single documents
+//! gives, whatever the chunk size.
+
+use crate::candidates::{
+    CandidateIndex, FetchedIndex, Found, Join, Joined, NewEntry, SketchStore, SkewStatistics,
+};
+use crate::corpus::{Corpus, FirstByText};
+use crate::error::{Error, Result};
+use crate::judge::{Judge, Rule};
+
+/// Documents that are decided together.
+pub const CHUNK: usize = 1024;
+
+/// Candidates that one look-up should bring about.
+const FOUND: usize = 1 << 18;
+
+/// Why a document was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Its text is the kept document's.
+    Identical,
+    /// It is verified similar.
+    Similar,
+}
+
+/// What happened to one document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decision {
+    /// The kept document that it repeats.
+    pub kept: u32,
+    /// Similarity to it, in [0, 1].
+    pub similarity: f64,
+    /// Differing bits between the fingerprints; `None` where one has no sketch.
+    pub distance: Option<u32>,
+    /// Identical or similar.
+    pub reason: Reason,
+}
+
+/// Decides documents of one [`Corpus`], in the order in which they are handed in.
+#[derive(Debug)]
+pub struct Clusterer {
+    judge: Judge,
+    index: CandidateIndex,
+    /// Document numbers of what is filed, in order.
+    kept: Vec<u32>,
+    identical: FirstByText,
+    /// Documents that are looked up together.
+    together: usize,
+}
+
+/// The best kept document found so far, by its place in [`Clusterer::kept`].
+#[derive(Clone, Copy)]
+struct Best {
+    place: u32,
+    similarity: f64,
+}
+
+impl Best {
+    /// The more similar one, the earlier one if they tie.
+    fn better(self, other: Option<Best>) -> Best {
+        match other {
+            Some(o)
+                if o.similarity > self.similarity
+                    || (o.similarity == self.similarity && o.place < self.place) =>
+            {
+                o
+            }
+            _ => self,
+        }
+    }
+}
+
+impl Clusterer {
+    /// A clusterer with nothing kept yet, for the documents of a finished corpus.
+    ///
+    /// # Errors
+    ///
+    /// If the rule searches another kind of sketches than the corpus has.
+    pub fn new(corpus: &Corpus, rule: Rule) -> Result<Self> {
+        let expected = corpus.len() as u64;
+        let index = CandidateIndex::new(corpus.sketches(), rule.search, true, expected)?;
+        Ok(Clusterer::of(corpus, rule, index))
+    }
+
+    fn of(corpus: &Corpus, rule: Rule, index: CandidateIndex) -> Self {
+        Clusterer {
+            judge: Judge::new(corpus, rule),
+            index,
+            kept: Vec::new(),
+            identical: FirstByText::default(),
+            together: CHUNK,
+        }
+    }
+
+    /// Begins to exchange the keys of a finished corpus whose sketches are outside of
+    /// memory, for a clusterer that is to decide its documents in this order.
+    ///
+    /// # Errors
+    ///
+    /// If the sketches are in memory, the search has no keys to exchange, or files
+    /// cannot be made.
+    pub fn join(corpus: &Corpus, rule: Rule, order: &[u32]) -> Result<Join> {
+        let mut first = FirstByText::default();
+        let is_filed = order.iter().map(|&document| {
+            let is_first = first.insert(corpus.identities(), document);
+            is_first && rule.bounds.has_sketch(corpus, document)
+        });
+        let is_filed = is_filed.collect();
+        let memory = corpus.memory();
+        let folder = memory.folder.as_deref();
+        Join::new(
+            rule.search,
+            outside(corpus)?,
+            order,
+            is_filed,
+            memory.keys,
+            folder,
+        )
+    }
+
+    /// A clusterer with nothing kept yet, by keys that were exchanged for this order.
+    ///
+    /// # Errors
+    ///
+    /// If the search has no keys to exchange.
+    pub fn joined(corpus: &Corpus, rule: Rule, joined: Joined, order: &[u32]) -> Result<Self> {
+        let index = CandidateIndex::external(rule.search, joined, order)?;
+        Ok(Clusterer::of(corpus, rule, index))
+    }
+
+    /// A clusterer among the documents of a store: `stored` numbers into the corpus of
+    /// what is attached to `lists` or what may have the same text, in the order in which
+    /// they were filed. The first documents of the corpus are a batch of at most
+    /// [`CHUNK`] that is to be decided, in one call.
+    ///
+    /// # Errors
+    ///
+    /// If the batch is larger, or `lists` is for other documents.
+    pub fn among(corpus: &Corpus, rule: Rule, lists: FetchedIndex, stored: &[u32]) -> Result<Self> {
+        let batch = corpus.len() - stored.len();
+        if batch > CHUNK {
+            return Err(Error::input(
+                "a batch",
+                format!("at most {CHUNK} documents"),
+                batch,
+            ));
+        }
+        lists.check(corpus.sketches(), batch)?;
+        let mut identical = FirstByText::default();
+        for &document in stored {
+            identical.insert(corpus.identities(), document);
+        }
+        // A place without a document is never found.
+        let kept = lists.documents().iter();
+        let kept = kept.map(|document| document.unwrap_or(u32::MAX)).collect();
+        Ok(Clusterer {
+            kept,
+            identical,
+            ..Clusterer::of(corpus, rule, CandidateIndex::fetched(lists))
+        })
+    }
+
+    /// What is to be written into the store; empty unless it is
+    /// [among](Self::among) stored documents.
+    pub fn new_entries(&self) -> &[NewEntry] {
+        self.index.new_entries()
+    }
+
+    /// How far documents share keys that are template and no content.
+    pub fn skew(&self) -> SkewStatistics {
+        self.index.skew()
+    }
+
+    /// Candidate pairs looked at so far.
+    pub fn candidates(&self) -> u64 {
+        self.judge.candidates()
+    }
+
+    /// Candidate pairs that turned out to be similar so far.
+    pub fn verified(&self) -> u64 {
+        self.judge.verified()
+    }
+
+    /// Decides `documents`, numbers into `corpus`, in this order; unreadable
+    /// ones are kept and stand for nothing.
+    ///
+    /// Runs on the current rayon pool; the result depends on neither its size
+    /// nor on how the documents are spread over calls.
+    ///
+    /// # Errors
+    ///
+    /// If a stored text cannot be read back.
+    pub fn decide(&mut self, corpus: &Corpus, documents: &[u32]) -> Result<Vec<Option<Decision>>> {
+        let mut decisions = Vec::with_capacity(documents.len());
+        let mut rest = documents;
+        while !rest.is_empty() {
+            let wanted = &rest[..rest.len().min(CHUNK)];
+            let (chunk, later) = rest.split_at(self.index.load_batch(corpus.outside(), wanted)?);
+            self.decide_chunk(corpus, chunk, &mut decisions)?;
+            rest = later;
+        }
+        Ok(decisions)
+    }
+
+    /// All kept documents that a document of the corpus repeats, the most similar first
+    /// and the earlier of two that tie. Nothing is decided by it.
+    ///
+    /// # Errors
+    ///
+    /// If a stored text cannot be read back.
+    pub fn similar(&mut self, corpus: &Corpus, document: u32) -> Result<Vec<Decision>> {
+        if corpus.features(document as usize).is_none() {
+            return Ok(Vec::new());
+        }
+        let same = self.same_text(corpus, document);
+        let mut found: Vec<Decision> = same.into_iter().collect();
+        if self.judge.bounds().has_sketch(corpus, document) {
+            let mut found_near = self.index.near(corpus.sketches(), &[document])?;
+            let similarities = self.similarities(corpus, &[document], &mut found_near)?;
+            let similar = found_near.places.iter().zip(similarities);
+            found.extend(similar.filter_map(|(&place, similarity)| {
+                let kept = self.kept[place as usize];
+                let is_other = same.is_none_or(|same| same.kept != kept);
+                similarity.filter(|_| is_other).map(|similarity| Decision {
+                    kept,
+                    similarity,
+                    distance: self.judge.bounds().distance(corpus, document, kept),
+                    reason: Reason::Similar,
+                })
+            }));
+        }
+        // Stable, and places are in the order of filing.
+        found.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+        Ok(found)
+    }
+
+    fn decide_chunk(
+        &mut self,
+        corpus: &Corpus,
+        chunk: &[u32],
+        decisions: &mut Vec<Option<Decision>>,
+    ) -> Result<()> {
+        // Those that an identical kept document already settles, and those that
+        // have no sketch, take no part in the search.
+        let searched: Vec<u32> = chunk
+            .iter()
+            .copied()
+            .filter(|&document| {
+                self.judge.bounds().has_sketch(corpus, document)
+                    && self.same_text(corpus, document).is_none()
+            })
+            .collect();
+        let snapshot = self.index.len();
+        let mut earlier = self.best_before(corpus, &searched)?.into_iter();
+        let mut searched = searched.into_iter().peekable();
+        for &document in chunk {
+            let was_searched = searched.next_if_eq(&document).is_some();
+            let before = if was_searched {
+                earlier.next().flatten()
+            } else {
+                None
+            };
+            if corpus.features(document as usize).is_none() {
+                decisions.push(None);
+                continue;
+            }
+            if let Some(decision) = self.same_text(corpus, document) {
+                decisions.push(Some(decision));
+                continue;
+            }
+            let best = if was_searched {
+                self.best_since(corpus, document, snapshot, before)?
+            } else {
+                None
+            };
+            if let Some(best) = best {
+                let kept = self.kept[best.place as usize];
+                decisions.push(Some(Decision {
+                    kept,
+                    similarity: best.similarity,
+                    distance: self.judge.bounds().distance(corpus, document, kept),
+                    reason: Reason::Similar,
+                }));
+                continue;
+            }
+            if was_searched {
+                self.index.insert(corpus.sketches(), document)?;
+                self.kept.push(document);
+            }
+            self.identical.insert(corpus.identities(), document);
+            decisions.push(None);
+        }
+        Ok(())
+    }
+
+    /// The kept document with the same text, if it is the best there can be.
+    ///
+    /// A similarity of 1 cannot be bettered, and an earlier document that also
+    /// reaches it would have dropped the one with the same text.
+    fn same_text(&self, corpus: &Corpus, document: u32) -> Option<Decision> {
+        let identity = corpus.identity(document as usize);
+        let kept = self.identical.get(corpus.identities(), identity)?;
+        self.judge
+            .bounds()
+            .is_same(corpus, document, kept)
+            .then(|| Decision {
+                kept,
+                similarity: 1.0,
+                distance: self.judge.bounds().distance(corpus, document, kept),
+                reason: Reason::Identical,
+            })
+    }
+
+    /// For each document the best one among those kept before this chunk.
+    ///
+    /// Looked up a few at a time: as many as bring about [`FOUND`] candidates, by
+    /// what the last ones brought. A template that everything shares so needs
+    /// time, but no memory.
+    fn best_before(&mut self, corpus: &Corpus, searched: &[u32]) -> Result<Vec<Option<Best>>> {
+        let mut best = Vec::with_capacity(searched.len());
+        while best.len() < searched.len() {
+            let some = &searched[best.len()..];
+            let some = &some[..self.together.min(some.len())];
+            let mut found = self.index.near(corpus.sketches(), some)?;
+            let similarities = self.similarities(corpus, some, &mut found)?;
+            self.together = (some.len() * FOUND / found.places.len().max(1)).clamp(1, CHUNK);
+            best.extend(found.offsets.windows(2).map(|bounds| {
+                let range = bounds[0]..bounds[1];
+                best_of(None, &found.places[range.clone()], &similarities[range])
+            }));
+        }
+        Ok(best)
+    }
+
+    /// The best of `before` and of the chunk's own kept documents.
+    fn best_since(
+        &mut self,
+        corpus: &Corpus,
+        document: u32,
+        snapshot: u32,
+        before: Option<Best>,
+    ) -> Result<Option<Best>> {
+        let sketches = corpus.sketches();
+        let mut found = self.index.near_since(sketches, document, snapshot)?;
+        let similarities = self.similarities(corpus, &[document], &mut found)?;
+        Ok(best_of(before, &found.places, &similarities))
+    }
+
+    /// Keeps the candidates of what was found near some documents, and returns the similarity
+    /// of each; `None` if it is no duplicate.
+    fn similarities(
+        &mut self,
+        corpus: &Corpus,
+        documents: &[u32],
+        found: &mut Found,
+    ) -> Result<Vec<Option<f64>>> {
+        let kept = |place: u32| self.kept[place as usize];
+        found.retain(documents, |document, place| {
+            self.judge.is_candidate(corpus, document, kept(place))
+        });
+        let pairs = found.pairs(documents);
+        let pairs: Vec<_> = pairs
+            .map(|(document, place)| (document, kept(place)))
+            .collect();
+        self.judge.similarities(corpus, &pairs)
+    }
+}
+
+/// The sketches of a corpus that are outside of memory.
+fn outside(corpus: &Corpus) -> Result<&SketchStore> {
+    let inside = || Error::input("the sketches of a corpus", "outside of memory", "inside");
+    corpus.outside().ok_or_else(inside)
+}
+
+/// The best of `before` and the documents at `places` that are similar.
+fn best_of(before: Option<Best>, places: &[u32], similarities: &[Option<f64>]) -> Option<Best> {
+    let similar = places.iter().zip(similarities);
+    similar.fold(before, |best, (&place, similarity)| match *similarity {
+        Some(similarity) => Some(Best { place, similarity }.better(best)),
+        None => best,
+    })
+}

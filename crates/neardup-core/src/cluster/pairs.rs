@@ -1,0 +1,298 @@
+//! Every verified pair of a corpus.
+
+use std::collections::HashMap;
+
+use crate::candidates::{CandidateIndex, Fingerprints, MAX_PAIRS, Search, Sketches, collapsed};
+use crate::corpus::Corpus;
+use crate::error::{Error, Result};
+use crate::judge::{Judge, Rule};
+
+/// Candidate pairs verified at a time.
+const PIECE: usize = 1 << 16;
+
+/// Documents looked up together, at most.
+const CHUNK: usize = 1024;
+
+/// Two documents that are verified similar.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VerifiedPair {
+    /// The earlier document.
+    pub a: u32,
+    /// The later document.
+    pub b: u32,
+    /// Their similarity, in [0, 1].
+    pub similarity: f64,
+    /// Differing bits; `None` where one has no sketch.
+    pub distance: Option<u32>,
+}
+
+/// The search for all pairs of a corpus that a rule calls duplicates.
+///
+/// Documents with the same text and the same fingerprint are searched and
+/// verified once. The pairs come in pieces, so that whoever runs the search can
+/// stop it; every two documents with the same text are a pair too.
+#[derive(Debug)]
+pub struct PairSearch {
+    judge: Judge,
+    /// Documents that stand for all with their text and fingerprint.
+    searched: Vec<u32>,
+    /// The other documents that each stands for.
+    repeats: HashMap<u32, Vec<u32>>,
+    source: Source,
+    /// Pairs of documents with the same text, found without a search.
+    identical: Vec<VerifiedPair>,
+    found: u128,
+}
+
+/// Where candidate pairs come from, by place in what is searched.
+#[derive(Debug)]
+enum Source {
+    /// All at once.
+    Listed { pairs: Vec<(u32, u32)>, next: usize },
+    /// Document after document, each among those before it.
+    LookedUp {
+        index: Box<CandidateIndex>,
+        next: usize,
+        /// Documents that are looked up together.
+        together: usize,
+    },
+}
+
+impl PairSearch {
+    /// Finds the candidate pairs. Runs on the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// If there are more than [`MAX_PAIRS`] of them.
+    pub fn new(corpus: &Corpus, rule: Rule) -> Result<Self> {
+        let mut texts: HashMap<u128, Vec<u32>> = HashMap::new();
+        let mut repeats: HashMap<u32, Vec<u32>> = HashMap::new();
+        let mut searched = Vec::new();
+        for document in 0..corpus.len() as u32 {
+            if corpus.features(document as usize).is_none() {
+                continue;
+            }
+            // A recipe that reads titles may sketch one text in several ways.
+            let twins = texts.entry(corpus.identity(document as usize)).or_default();
+            let sketches = corpus.sketches();
+            match twins
+                .iter()
+                .find(|&&twin| sketches.are_equal(twin, document))
+            {
+                Some(&twin) => repeats.entry(twin).or_default().push(document),
+                None => {
+                    twins.push(document);
+                    if rule.bounds.has_sketch(corpus, document) {
+                        searched.push(document);
+                    }
+                }
+            }
+        }
+        let source = match (rule.search, corpus.sketches()) {
+            (Search::Near { max_distance }, Sketches::Fingerprints(all)) => {
+                listed(all, max_distance, &searched)?
+            }
+            (other, sketches) => Source::LookedUp {
+                index: Box::new(CandidateIndex::new(
+                    sketches,
+                    other,
+                    false,
+                    searched.len() as u64,
+                )?),
+                next: 0,
+                together: CHUNK,
+            },
+        };
+        let mut search = PairSearch {
+            judge: Judge::new(corpus, rule),
+            searched,
+            repeats,
+            source,
+            identical: Vec::new(),
+            found: 0,
+        };
+        search.find_identical(corpus, texts.values())?;
+        Ok(search)
+    }
+
+    /// The number of candidate pairs that have been looked at.
+    pub fn candidates(&self) -> u64 {
+        self.judge.candidates()
+    }
+
+    /// The next pairs, in no order; `None` after the last.
+    ///
+    /// # Errors
+    ///
+    /// If a stored text cannot be read back, or there are more than
+    /// [`MAX_PAIRS`] pairs.
+    pub fn next_piece(&mut self, corpus: &Corpus) -> Result<Option<Vec<VerifiedPair>>> {
+        if !self.identical.is_empty() {
+            return Ok(Some(std::mem::take(&mut self.identical)));
+        }
+        let Some(candidates) = self.next_candidates(corpus)? else {
+            return Ok(None);
+        };
+        let mut found = Vec::new();
+        for piece in candidates.chunks(PIECE) {
+            self.verify(corpus, piece, &mut found)?;
+        }
+        Ok(Some(found))
+    }
+
+    /// The next candidate pairs, by document.
+    fn next_candidates(&mut self, corpus: &Corpus) -> Result<Option<Vec<(u32, u32)>>> {
+        let searched = &self.searched;
+        let documents = |(a, b): (u32, u32)| (searched[a as usize], searched[b as usize]);
+        match &mut self.source {
+            Source::Listed { pairs, next } => {
+                let range = *next..(*next + PIECE).min(pairs.len());
+                *next = range.end;
+                let piece = &pairs[range];
+                Ok((!piece.is_empty()).then(|| piece.iter().copied().map(documents).collect()))
+            }
+            Source::LookedUp {
+                index,
+                next,
+                together,
+            } => {
+                let range = *next..(*next + *together).min(searched.len());
+                if range.is_empty() {
+                    return Ok(None);
+                }
+                *next = range.end;
+                let snapshot = index.len();
+                let found = index.near(corpus.sketches(), &searched[range.clone()])?;
+                let mut pairs = Vec::with_capacity(found.places.len());
+                let judge = &self.judge;
+                // As many as bring about a piece, by what the last ones brought.
+                let found_each = found.places.len() / range.len() + 1;
+                *together = (PIECE / found_each).clamp(1, CHUNK);
+                for (place, bounds) in range.zip(found.offsets.windows(2)) {
+                    let document = searched[place];
+                    let since = index.near_since(corpus.sketches(), document, snapshot)?;
+                    index.insert(corpus.sketches(), document)?;
+                    let before = &found.places[bounds[0]..bounds[1]];
+                    let places = before.iter().chain(&since.places);
+                    let found = places.map(|&other| documents((other, place as u32)));
+                    pairs.extend(found.filter(|&(a, b)| judge.is_candidate(corpus, a, b)));
+                }
+                Ok(Some(pairs))
+            }
+        }
+    }
+
+    /// Adds those of some candidate pairs that are similar, with the pairs of
+    /// the documents that repeat them.
+    fn verify(
+        &mut self,
+        corpus: &Corpus,
+        candidates: &[(u32, u32)],
+        found: &mut Vec<VerifiedPair>,
+    ) -> Result<()> {
+        let similarities = self.judge.similarities(corpus, candidates)?;
+        for (&(a, b), similarity) in candidates.iter().zip(similarities) {
+            let Some(similarity) = similarity else {
+                continue;
+            };
+            if corpus.identity(a as usize) == corpus.identity(b as usize) {
+                continue;
+            }
+            let distance = self.judge.bounds().distance(corpus, a, b);
+            let (same_as_a, same_as_b) = (self.repeats.get(&a), self.repeats.get(&b));
+            let count = |same: Option<&Vec<u32>>| 1 + same.map_or(0, Vec::len) as u128;
+            self.found += count(same_as_a) * count(same_as_b);
+            check_count(self.found)?;
+            for a in std::iter::once(&a).chain(same_as_a.into_iter().flatten()) {
+                for b in std::iter::once(&b).chain(same_as_b.into_iter().flatten()) {
+                    found.push(VerifiedPair {
+                        a: *a.min(b),
+                        b: *a.max(b),
+                        similarity,
+                        distance,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The similarity of two documents with the same text; `None` if the rule
+    /// takes them for two things, since a recipe may read titles too.
+    fn same_text(&self, corpus: &Corpus, a: u32, b: u32) -> Option<f64> {
+        let bounds = self.judge.bounds();
+        match bounds.is_same(corpus, a, b) {
+            true => Some(1.0),
+            false => bounds.by_sketches(corpus, a, b),
+        }
+    }
+
+    /// All pairs of documents with the same text.
+    ///
+    /// By distance alone, a recipe that reads titles may hold one text to be two
+    /// things: such a pair counts only if it is within the distance.
+    fn find_identical<'a>(
+        &mut self,
+        corpus: &Corpus,
+        texts: impl Iterator<Item = &'a Vec<u32>> + Clone,
+    ) -> Result<()> {
+        let members = |twins: &[u32]| -> Vec<u32> {
+            let repeats = twins.iter().filter_map(|twin| self.repeats.get(twin));
+            repeats.flatten().chain(twins).copied().collect()
+        };
+        for twins in texts.clone() {
+            let count = members(twins).len() as u128;
+            self.found += count * (count - 1) / 2;
+            check_count(self.found)?;
+        }
+        let mut identical = Vec::new();
+        for twins in texts {
+            let mut members = members(twins);
+            members.sort_unstable();
+            for (at, &b) in members.iter().enumerate() {
+                for &a in &members[..at] {
+                    let distance = self.judge.bounds().distance(corpus, a, b);
+                    let Some(similarity) = self.same_text(corpus, a, b) else {
+                        continue;
+                    };
+                    identical.push(VerifiedPair {
+                        a,
+                        b,
+                        similarity,
+                        distance,
+                    });
+                }
+            }
+        }
+        self.identical = identical;
+        Ok(())
+    }
+}
+
+/// All pairs of fingerprints within a distance.
+fn listed(all: &Fingerprints, max_distance: u32, searched: &[u32]) -> Result<Source> {
+    let mut fingerprints = Fingerprints::new(all.bits())?;
+    for &document in searched {
+        fingerprints.push(&all.get(document as usize).unwrap_or_default())?;
+    }
+    let candidates = collapsed(&fingerprints, max_distance)?;
+    check_count(candidates.count())?;
+    let pairs = candidates.expand();
+    Ok(Source::Listed {
+        pairs: pairs.a.into_iter().zip(pairs.b).collect(),
+        next: 0,
+    })
+}
+
+fn check_count(count: u128) -> Result<()> {
+    if count > u128::from(MAX_PAIRS) {
+        return Err(Error::input(
+            "the pairs of this collection",
+            format!(
+                "at most {MAX_PAIRS}, since they are quadratic in how often a text is repeated"
+            ),
+            count,
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,269 @@
+/*! The judge: whether two documents are duplicates, and why.
+
+The only place that decides about a pair. Two documents are duplicates if their texts are the
+same, or if all [`Bounds`] hold for them: the distance of their fingerprints, their similarity,
+and by content their numbers, which must not contradict each other. A document with fewer
+features than the bounds ask for is a duplicate of an identical text only.
+
+[`Judge::similarities`] decides many pairs at once and looks at no more of them than decides;
+[`Bounds::judge`] decides one pair and says everything that the verdict rests on. Both give the
+same verdict.
+*/
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::candidates::Search;
+use crate::corpus::Corpus;
+use crate::error::Result;
+use crate::verify::{Evidence, Measure, Overlap, Profile, Shingles, Verifier};
+
+/// The bounds of duplicates. Without a threshold or a distance nothing but texts of few features
+/// can be a duplicate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// What is measured of two texts; `None` for the similarity of their sketches.
+    pub measure: Option<Measure>,
+    /// The smallest similarity, inclusive.
+    pub threshold: Option<f64>,
+    /// The largest number of differing bits of fingerprints, inclusive.
+    pub max_distance: Option<u32>,
+    /// Documents with fewer features than this equal only identical texts.
+    pub min_features: u32,
+}
+
+/// What makes two documents of a collection duplicates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rule {
+    /// How candidates are found.
+    pub search: Search,
+    /// What decides about them.
+    pub bounds: Bounds,
+}
+
+/// What the verdict about two documents rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judgement {
+    /// Whether the two are duplicates.
+    pub is_duplicate: bool,
+    /// Whether all bounds hold; if not, the two may still be duplicates with the same text.
+    pub is_within_bounds: bool,
+    /// By the measure of the bounds, in \[0, 1\]; 1 or 0 where a text has no features.
+    pub similarity: f64,
+    /// Differing bits; `None` where one has no fingerprint.
+    pub distance: Option<u32>,
+    /// Whether the texts are the same.
+    pub is_identical: bool,
+    /// The least number of features of the two.
+    pub features: u32,
+    /// Whether they have too few features for any but an identical text.
+    pub has_few_features: bool,
+    /// What was found in the texts.
+    pub evidence: Evidence,
+    /// Shingles of both texts, of the same length in any script.
+    pub overlap: Overlap,
+}
+
+impl Bounds {
+    /// Whether all bounds hold. `contradicts` says whether the numbers of the texts do.
+    fn hold(&self, similarity: f64, distance: Option<u32>, contradicts: bool) -> bool {
+        let is_near = self.is_within_distance(distance);
+        let is_similar = self.threshold.is_none_or(|least| similarity >= least);
+        let by_content = matches!(self.measure, Some(Measure::Content { .. }));
+        self.exist() && is_near && is_similar && !(by_content && contradicts)
+    }
+
+    fn exist(&self) -> bool {
+        self.threshold.is_some() || self.max_distance.is_some()
+    }
+
+    fn is_within_distance(&self, distance: Option<u32>) -> bool {
+        match (self.max_distance, distance) {
+            (Some(most), Some(bits)) => bits <= most,
+            _ => true,
+        }
+    }
+
+    /// Whether a document has a sketch that is worth comparing.
+    pub fn has_sketch(&self, corpus: &Corpus, document: u32) -> bool {
+        corpus
+            .features(document as usize)
+            .is_some_and(|count| count >= self.min_features.max(1))
+    }
+
+    /// Differing bits of two documents; `None` where one has no fingerprint.
+    pub fn distance(&self, corpus: &Corpus, a: u32, b: u32) -> Option<u32> {
+        let both = self.has_sketch(corpus, a) && self.has_sketch(corpus, b);
+        both.then(|| corpus.sketches().distance(a, b)).flatten()
+    }
+
+    /// Whether two documents with one text are duplicates whatever the bounds.
+    ///
+    /// A text resembles itself with 1, but a recipe that reads titles may sketch
+    /// it in two ways, and by the sketches it then is two things.
+    pub fn is_same(&self, corpus: &Corpus, a: u32, b: u32) -> bool {
+        self.measure.is_some()
+            || !(self.has_sketch(corpus, a) && self.has_sketch(corpus, b))
+            || corpus.sketches().are_equal(a, b)
+    }
+
+    /// The similarity of two documents by their sketches, if that suffices.
+    pub fn by_sketches(&self, corpus: &Corpus, a: u32, b: u32) -> Option<f64> {
+        let similarity = corpus.sketches().similarity(a, b);
+        let distance = corpus.sketches().distance(a, b);
+        self.hold(similarity, distance, false).then_some(similarity)
+    }
+
+    /// Judges one pair.
+    ///
+    /// # Errors
+    ///
+    /// If a stored text cannot be read back.
+    pub fn judge(&self, corpus: &Corpus, a: u32, b: u32, shingle: usize) -> Result<Judgement> {
+        let mut buffer = Vec::new();
+        let frequencies = corpus.shingle_frequencies().map(Arc::as_ref);
+        let mut profiles = Vec::new();
+        let mut sets = Vec::new();
+        for document in [a, b] {
+            let text = corpus.texts().text(document as usize, &mut buffer)?;
+            profiles.push(Profile::of(text, shingle, frequencies));
+            sets.push(Shingles::of(text, shingle));
+        }
+        let evidence = Evidence::of(&profiles[0], &profiles[1]);
+        let overlap = sets[0].overlap(&sets[1]);
+        let is_identical = corpus.identity(a as usize) == corpus.identity(b as usize);
+        let features = [a, b].map(|document| corpus.features(document as usize).unwrap_or(0));
+        let features = features[0].min(features[1]);
+        let has_few_features = features < self.min_features.max(1);
+        let distance = match features {
+            0 => None,
+            _ => corpus.sketches().distance(a, b),
+        };
+        let similarity = match self.measure {
+            _ if features == 0 => f64::from(u8::from(is_identical)),
+            None => corpus.sketches().similarity(a, b),
+            Some(Measure::Resemblance { .. }) => overlap.resemblance(),
+            Some(Measure::Content { .. }) => evidence.similarity,
+        };
+        let is_within_bounds =
+            !has_few_features && self.hold(similarity, distance, evidence.contradicts);
+        let is_same = has_few_features || self.exist() && self.is_same(corpus, a, b);
+        Ok(Judgement {
+            is_duplicate: is_within_bounds || is_identical && is_same,
+            is_within_bounds,
+            similarity,
+            distance,
+            is_identical,
+            features,
+            has_few_features,
+            evidence,
+            overlap,
+        })
+    }
+}
+
+/// Decides about pairs of documents of one corpus, and counts them.
+#[derive(Debug)]
+pub struct Judge {
+    rule: Rule,
+    verifier: Option<Verifier>,
+    candidates: u64,
+    verified: u64,
+}
+
+impl Judge {
+    /// A judge by a rule.
+    pub fn new(corpus: &Corpus, rule: Rule) -> Self {
+        let verifier = rule.bounds.measure.map(|measure| {
+            let threshold = rule.bounds.threshold.unwrap_or(0.0);
+            let frequencies = corpus.shingle_frequencies().map(Arc::clone);
+            Verifier::new(measure, threshold, frequencies).with_cache(corpus.memory().compared)
+        });
+        Judge {
+            rule,
+            verifier,
+            candidates: 0,
+            verified: 0,
+        }
+    }
+
+    /// The bounds of duplicates.
+    pub fn bounds(&self) -> &Bounds {
+        &self.rule.bounds
+    }
+
+    /// Candidate pairs judged so far.
+    pub fn candidates(&self) -> u64 {
+        self.candidates
+    }
+
+    /// Candidate pairs that turned out to be duplicates so far.
+    pub fn verified(&self) -> u64 {
+        self.verified
+    }
+
+    /// Whether two documents that share keys are candidates by their sketches.
+    ///
+    /// Keys may bring more together than a search promises, and which they do depends on the
+    /// store; so what is exact by the sketches is held to them.
+    pub fn is_candidate(&self, corpus: &Corpus, a: u32, b: u32) -> bool {
+        match self.rule.search {
+            Search::Near { .. } => {
+                let distance = corpus.sketches().distance(a, b);
+                distance.is_some() && self.rule.bounds.is_within_distance(distance)
+            }
+            // Rounding must not lose what is just enough.
+            Search::Prefix { threshold } => corpus.sketches().similarity(a, b) >= threshold - 1e-9,
+            Search::Bands(_) | Search::Postings { .. } => true,
+        }
+    }
+
+    /// The similarity of each [candidate](Self::is_candidate) pair that is a duplicate, in the
+    /// order of `pairs`; `None` for the others. Runs on the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// If a stored text cannot be read back.
+    pub fn similarities(
+        &mut self,
+        corpus: &Corpus,
+        pairs: &[(u32, u32)],
+    ) -> Result<Vec<Option<f64>>> {
+        self.candidates += pairs.len() as u64;
+        let similarities = match &mut self.verifier {
+            Some(verifier) => verifier.verify(corpus.texts(), pairs)?,
+            None => pairs
+                .par_iter()
+                .with_min_len(64)
+                .map(|&(a, b)| self.rule.bounds.by_sketches(corpus, a, b))
+                .collect(),
+        };
+        self.verified += similarities.iter().flatten().count() as u64;
+        Ok(similarities)
+    }
+
+    /// As [`similarities`](Self::similarities), of pairs that share keys, not all of which are
+    /// candidates.
+    ///
+    /// # Errors
+    ///
+    /// If a stored text cannot be read back.
+    pub fn judge_pairs(
+        &mut self,
+        corpus: &Corpus,
+        pairs: &[(u32, u32)],
+    ) -> Result<Vec<Option<f64>>> {
+        let all = pairs.iter().copied();
+        let candidates: Vec<_> = all
+            .filter(|&(a, b)| self.is_candidate(corpus, a, b))
+            .collect();
+        let similarities = self.similarities(corpus, &candidates)?;
+        let mut judged = candidates.iter().zip(similarities).peekable();
+        let of_each = pairs.iter().map(|pair| {
+            let (_, similarity) = judged.next_if(|&(candidate, _)| candidate == pair)?;
+            similarity
+        });
+        Ok(of_each.collect())
+    }
+}

@@ -1,0 +1,244 @@
+/*! Counted shingles as bytes: from many machines to one table.
+
+Each counts the shingles of its own texts ([`ShingleFrequencies`]). What it counted goes on as bytes,
+sorted by hash, on which all is done here that does not need a table to look things up in:
+to leave out what the table of all will not hold, and to take off texts that were counted
+twice.
+
+A table's *level* goes up when it would hold too many shingles, and what all hold together
+is not known before they are merged. So a *probe* of the hashes estimates it: one in
+`ONE_IN`, by their last bits, since the first ones decide by which shingles a long text is
+counted.
+*/
+
+use super::shingle_frequencies::{DEFAULT_ENTRIES, ShingleFrequencies, is_of};
+use crate::bytes::Bytes;
+use crate::error::Result;
+
+/// Changes whenever the bytes do.
+pub(crate) const FORMAT: u32 = 1;
+
+/// One in so many shingles is in a probe.
+const ONE_IN: u64 = 1024;
+
+/// How far the estimate must be above what a table holds, in percent: ten standard
+/// deviations of a probe of the size that decides it.
+const MARGIN: u64 = 115;
+
+/// What was counted, by hash.
+pub(crate) struct Table {
+    level: u32,
+    texts: u64,
+    counts: Vec<(u64, u32)>,
+}
+
+impl Table {
+    fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let mut rest = Bytes::new("a stored background", bytes);
+        rest.format(FORMAT)?;
+        let table = Table::read(&mut rest)?;
+        rest.end()?;
+        Ok(table)
+    }
+
+    pub(crate) fn read(rest: &mut Bytes<'_>) -> Result<Self> {
+        let (level, texts) = (rest.u32()?, rest.u64()?);
+        // A shingle is one of 2^64, so a higher level leaves nothing to count.
+        if level > u64::BITS {
+            return Err(rest.damaged(format!("level {level}")));
+        }
+        let counts = (0..rest.count(12)?).map(|_| Ok((rest.u64()?, rest.u32()?)));
+        Ok(Table {
+            level,
+            texts,
+            counts: counts.collect::<Result<_>>()?,
+        })
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = FORMAT.to_le_bytes().to_vec();
+        write(self.level, self.texts, &self.counts, &mut bytes);
+        bytes
+    }
+
+    pub(crate) fn into_frequencies(self) -> ShingleFrequencies {
+        ShingleFrequencies::from_counts(self.level, self.texts, self.counts)
+    }
+}
+
+/// All that was counted of shingles as bytes: to be merged with what others counted.
+pub fn shingles_to_bytes(counted: &ShingleFrequencies) -> Vec<u8> {
+    let mut bytes = FORMAT.to_le_bytes().to_vec();
+    write_shingles(counted, &counted.counts(), &mut bytes);
+    bytes
+}
+
+/// What [`shingles_to_bytes`] made bytes of.
+///
+/// # Errors
+///
+/// If the bytes are of another format or damaged.
+pub fn shingles_from_bytes(bytes: &[u8]) -> Result<ShingleFrequencies> {
+    Ok(Table::from_bytes(bytes)?.into_frequencies())
+}
+
+/// The same shingles at `level`, or at their own if that is higher.
+///
+/// # Errors
+///
+/// As [`shingles_from_bytes`].
+pub fn thin_shingles(bytes: &[u8], level: u32) -> Result<Vec<u8>> {
+    let mut table = Table::from_bytes(bytes)?;
+    table.level = table.level.max(level);
+    table.counts.retain(|&(hash, _)| is_of(table.level, hash));
+    Ok(table.to_bytes())
+}
+
+/// What was counted, less what was counted of some of its texts once more. Shingles that
+/// are only in the second table are passed over: it may be of a lower level.
+///
+/// # Errors
+///
+/// As [`shingles_from_bytes`].
+pub fn subtract_shingles(bytes: &[u8], less: &[u8]) -> Result<Vec<u8>> {
+    let (mut table, less) = (Table::from_bytes(bytes)?, Table::from_bytes(less)?);
+    let mut own = table.counts.iter_mut().peekable();
+    for (hash, count) in less.counts {
+        while own.next_if(|own| own.0 < hash).is_some() {}
+        if let Some(own) = own.next_if(|own| own.0 == hash) {
+            own.1 = own.1.saturating_sub(count);
+        }
+    }
+    table.texts = table.texts.saturating_sub(less.texts);
+    Ok(table.to_bytes())
+}
+
+/// The level of a table, and its hashes that are in the probe.
+///
+/// # Errors
+///
+/// As [`shingles_from_bytes`].
+pub fn probe_shingles(bytes: &[u8]) -> Result<(u32, Vec<u64>)> {
+    let table = Table::from_bytes(bytes)?;
+    let hashes = table.counts.into_iter().map(|(hash, _)| hash);
+    let probe = hashes.filter(|hash| hash.is_multiple_of(ONE_IN)).collect();
+    Ok((table.level, probe))
+}
+
+/// The level that a table of all shingles will surely have at least, from the probes of all
+/// parts.
+///
+/// Parts that hold fewer shingles than a table may know nothing of that level: they can be
+/// merged only if none of them is of a higher one.
+pub fn level_of_probes(mut probes: Vec<u64>) -> u32 {
+    probes.sort_unstable();
+    probes.dedup();
+    let is_too_large = |level: &u32| {
+        let held = probes.partition_point(|&hash| is_of(*level, hash)) as u64;
+        held * ONE_IN * 100 > DEFAULT_ENTRIES as u64 * MARGIN
+    };
+    (0..u64::BITS).take_while(is_too_large).count() as u32
+}
+
+pub(crate) fn write_shingles(
+    frequencies: &ShingleFrequencies,
+    shingles: &[(u64, u32)],
+    bytes: &mut Vec<u8>,
+) {
+    write(frequencies.level(), frequencies.texts(), shingles, bytes);
+}
+
+fn write(level: u32, texts: u64, shingles: &[(u64, u32)], bytes: &mut Vec<u8>) {
+    bytes.extend(level.to_le_bytes());
+    bytes.extend(texts.to_le_bytes());
+    bytes.extend((shingles.len() as u64).to_le_bytes());
+    for (hash, count) in shingles {
+        bytes.extend(hash.to_le_bytes());
+        bytes.extend(count.to_le_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(level: u32, texts: u64, counts: &[(u64, u32)]) -> Vec<u8> {
+        let counts = counts.to_vec();
+        let table = Table {
+            level,
+            texts,
+            counts,
+        };
+        table.to_bytes()
+    }
+
+    #[test]
+    fn a_thinner_table_has_the_shingles_of_its_level() {
+        let bytes = table(0, 3, &[(7, 3), (1 << 62, 2), (1 << 63, 1)]);
+        let thin = thin_shingles(&bytes, 1).unwrap();
+        assert_eq!(thin, table(1, 3, &[(7, 3), (1 << 62, 2)]));
+        assert_eq!(thin_shingles(&thin, 0).unwrap(), thin);
+        assert!(thin_shingles(&bytes[1..], 1).is_err());
+    }
+
+    #[test]
+    fn what_was_counted_once_more_is_taken_off() {
+        let all = table(1, 5, &[(7, 3), (9, 1), (11, 4)]);
+        // Of a lower level, it has shingles that the other does not hold.
+        let again = table(0, 2, &[(7, 2), (8, 2), (11, 1), (1 << 63, 2)]);
+        let left = subtract_shingles(&all, &again).unwrap();
+        assert_eq!(left, table(1, 3, &[(7, 1), (9, 1), (11, 3)]));
+    }
+
+    #[test]
+    fn probes_tell_the_level_of_all() {
+        // Spread over all levels: one in ONE_IN of so many shingles.
+        let probe = |shingles: u64| -> Vec<u64> {
+            let count = shingles / ONE_IN;
+            (0..count)
+                .map(|at| (at * (u64::MAX / count)) & !(ONE_IN - 1))
+                .collect()
+        };
+        let level = |shingles| level_of_probes(probe(shingles));
+        let most = DEFAULT_ENTRIES as u64;
+        assert_eq!([most, most * 11 / 10].map(level), [0, 0]);
+        assert_eq!([most * 2, most * 3, most * 5].map(level), [1, 2, 3]);
+        let twice = [probe(most), probe(most)].concat();
+        assert_eq!(level_of_probes(twice), 0);
+        let bytes = table(0, 1, &[(3, 1), (1024, 1), (4096, 1)]);
+        assert_eq!(probe_shingles(&bytes).unwrap(), (0, vec![1024, 4096]));
+    }
+
+    #[test]
+    fn small_tables_of_parts_make_up_a_whole_one() {
+        let spread = |at: u64| {
+            let mixed = (at + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            (mixed ^ (mixed >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+        };
+        let part =
+            |part: u64| -> Vec<u64> { (0..2_000_000).map(|at| spread(at * 8 + part)).collect() };
+        let parts: Vec<Vec<u64>> = (0..8).map(part).collect();
+        let mut whole = ShingleFrequencies::default();
+        whole.add_samples(&parts);
+        let tables: Vec<Vec<u8>> = parts
+            .iter()
+            .map(|part| {
+                let mut table = ShingleFrequencies::new(1_500_000);
+                table.add_samples(std::slice::from_ref(part));
+                shingles_to_bytes(&table)
+            })
+            .collect();
+        let probed = tables.iter().map(|table| probe_shingles(table).unwrap());
+        let (levels, probes): (Vec<_>, Vec<_>) = probed.unzip();
+        let level = level_of_probes(probes.concat());
+        assert_eq!((level, levels), (2, vec![1; 8]));
+        let mut merged = ShingleFrequencies::default();
+        for table in &tables {
+            let thin = thin_shingles(table, level).unwrap();
+            merged.merge(&shingles_from_bytes(&thin).unwrap());
+        }
+        assert_eq!(shingles_to_bytes(&merged), shingles_to_bytes(&whole));
+        // Of one and the same part, eight tables hold less than a whole one would.
+        assert_eq!(level_of_probes(probe_shingles(&tables[0]).unwrap().1), 0);
+    }
+}

@@ -1,0 +1,238 @@
+//! The one rule over the documents of a run, and all of their pairs.
+
+use neardup_core::Error;
+use neardup_core::cluster::{self, Reason};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::arrays::column;
+use crate::corpus::{Corpus, Join, check_below};
+use crate::errors::raise;
+use crate::fetched::FetchedIndex;
+use crate::judge::Rule;
+
+/// Kept document (-1: none), similarity, distance (-1: none), identical text.
+type Decisions<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<i32>>,
+    Bound<'py, PyArray1<bool>>,
+);
+
+/// Earlier document, later document, similarity, distance (-1: none).
+type VerifiedPairs<'py> = (
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<i32>>,
+);
+
+/// Document, similarity, distance, identical text.
+type Similar = (u32, f64, Option<u32>, bool);
+
+/// The one rule, applied to the documents of a [`Corpus`] in priority order.
+#[pyclass(module = "neardup._core")]
+pub struct Clusterer {
+    inner: cluster::Clusterer,
+    /// Of the corpus that it decides.
+    state: u64,
+    /// The first documents of the corpus, which can be decided.
+    documents: usize,
+}
+
+impl Clusterer {
+    fn of(inner: cluster::Clusterer, corpus: &Corpus, documents: usize) -> Self {
+        Clusterer {
+            inner,
+            state: corpus.state,
+            documents,
+        }
+    }
+
+    fn check(&self, corpus: &Corpus, documents: &[u32]) -> PyResult<()> {
+        corpus.check_state(self.state)?;
+        check_below(self.documents, documents)
+    }
+}
+
+#[pymethods]
+impl Clusterer {
+    #[new]
+    fn new(py: Python<'_>, corpus: &Corpus, rule: &Rule) -> PyResult<Self> {
+        corpus.sketches_in_memory()?;
+        let new = || cluster::Clusterer::new(&corpus.inner, rule.inner);
+        let inner = corpus.threads.run(py, new)?;
+        Ok(Clusterer::of(inner, corpus, corpus.inner.len()))
+    }
+
+    /// A clusterer by keys that were joined for this order.
+    #[staticmethod]
+    fn joined(
+        py: Python<'_>,
+        corpus: &Corpus,
+        rule: &Rule,
+        join: &mut Join,
+        order: PyReadonlyArray1<'_, u32>,
+    ) -> PyResult<Self> {
+        let order = order.as_slice()?;
+        corpus.check_documents(order)?;
+        corpus.check_outside()?;
+        if let Some(state) = join.state {
+            corpus.check_state(state)?;
+        }
+        let Some(joined) = join.joined.take() else {
+            return Err(PyRuntimeError::new_err("these keys are not joined yet"));
+        };
+        let pool = corpus.threads.pool()?;
+        let inner = py
+            .detach(|| {
+                pool.install(|| {
+                    cluster::Clusterer::joined(&corpus.inner, rule.inner, joined, order)
+                })
+            })
+            .map_err(raise)?;
+        Ok(Clusterer::of(inner, corpus, corpus.inner.len()))
+    }
+
+    /// A clusterer among the documents of a store. The first `batch` documents of the corpus
+    /// are to be decided, the others are stored ones with these ascending `numbers`.
+    #[staticmethod]
+    fn among(
+        py: Python<'_>,
+        corpus: &Corpus,
+        rule: &Rule,
+        stored: &mut FetchedIndex,
+        numbers: Vec<u64>,
+    ) -> PyResult<Self> {
+        corpus.sketches_in_memory()?;
+        let all = corpus.inner.len() as u32;
+        let Some(batch) = all.checked_sub(numbers.len() as u32) else {
+            return Err(raise(Error::input(
+                "the numbers of stored documents",
+                format!("at most {all}, the documents of the corpus"),
+                numbers.len(),
+            )));
+        };
+        let mut lists = stored.take()?;
+        for (&number, document) in numbers.iter().zip(batch..) {
+            lists.attach(number, document);
+        }
+        let documents: Vec<u32> = (batch..all).collect();
+        let new = || cluster::Clusterer::among(&corpus.inner, rule.inner, lists, &documents);
+        let inner = corpus.threads.run(py, new)?;
+        Ok(Clusterer::of(inner, corpus, batch as usize))
+    }
+
+    /// What is to be stored of the documents kept: keys, documents, shares.
+    fn new_entries(&self) -> (Vec<u64>, Vec<u32>, Vec<u16>) {
+        let new = self.inner.new_entries().iter();
+        (
+            new.clone().map(|entry| entry.key).collect(),
+            new.clone().map(|entry| entry.document).collect(),
+            new.map(|entry| entry.min_overlap.to_bits()).collect(),
+        )
+    }
+
+    /// All stored documents that one repeats: document, similarity, distance, identical.
+    fn similar(
+        &mut self,
+        py: Python<'_>,
+        corpus: &Corpus,
+        document: u32,
+    ) -> PyResult<Vec<Similar>> {
+        self.check(corpus, &[document])?;
+        let similar = || self.inner.similar(&corpus.inner, document);
+        let found = corpus.threads.run(py, similar)?.into_iter();
+        let row = |d: cluster::Decision| {
+            let is_identical = d.reason == Reason::Identical;
+            (d.kept, d.similarity, d.distance, is_identical)
+        };
+        Ok(found.map(row).collect())
+    }
+
+    fn decide<'py>(
+        &mut self,
+        py: Python<'py>,
+        corpus: &Corpus,
+        documents: PyReadonlyArray1<'py, u32>,
+    ) -> PyResult<Decisions<'py>> {
+        let documents = documents.as_slice()?;
+        self.check(corpus, documents)?;
+        let decide = || self.inner.decide(&corpus.inner, documents);
+        let decided = corpus.threads.run(py, decide)?;
+        let all = || decided.iter();
+        let distance = |d: &cluster::Decision| distance(d.distance);
+        Ok((
+            column(py, all().map(|d| d.map_or(-1, |d| d.kept.into()))),
+            column(py, all().map(|d| d.map_or(f64::NAN, |d| d.similarity))),
+            column(py, all().map(|d| d.as_ref().map_or(-1, distance))),
+            column(
+                py,
+                all().map(|d| d.is_some_and(|d| d.reason == Reason::Identical)),
+            ),
+        ))
+    }
+
+    /// Lists that have turned documents away, and documents that have the most frequent key.
+    fn skew(&self) -> (u64, u32) {
+        let skew = self.inner.skew();
+        (skew.closed_lists, skew.most_frequent)
+    }
+
+    /// Candidate pairs looked at so far, and those that were similar.
+    fn counts(&self) -> (u64, u64) {
+        (self.inner.candidates(), self.inner.verified())
+    }
+}
+
+/// All verified pairs of a [`Corpus`], a piece at a time.
+#[pyclass(module = "neardup._core")]
+pub struct PairSearch {
+    inner: cluster::PairSearch,
+    /// Of the corpus whose pairs it finds.
+    state: u64,
+}
+
+#[pymethods]
+impl PairSearch {
+    #[new]
+    fn new(py: Python<'_>, corpus: &Corpus, rule: &Rule) -> PyResult<Self> {
+        corpus.sketches_in_memory()?;
+        let new = || cluster::PairSearch::new(&corpus.inner, rule.inner);
+        let inner = corpus.threads.run(py, new)?;
+        Ok(PairSearch {
+            inner,
+            state: corpus.state,
+        })
+    }
+
+    /// The number of candidate pairs looked at so far.
+    fn candidates(&self) -> u64 {
+        self.inner.candidates()
+    }
+
+    /// The next pairs, in no order; None after the last.
+    fn next_piece<'py>(
+        &mut self,
+        py: Python<'py>,
+        corpus: &Corpus,
+    ) -> PyResult<Option<VerifiedPairs<'py>>> {
+        corpus.check_state(self.state)?;
+        let next = || self.inner.next_piece(&corpus.inner);
+        let piece = corpus.threads.run(py, next)?;
+        Ok(piece.map(|pairs| {
+            (
+                column(py, pairs.iter().map(|p| p.a)),
+                column(py, pairs.iter().map(|p| p.b)),
+                column(py, pairs.iter().map(|p| p.similarity)),
+                column(py, pairs.iter().map(|p| distance(p.distance))),
+            )
+        }))
+    }
+}
+
+/// -1 where there is none.
+fn distance(bits: Option<u32>) -> i32 {
+    bits.map_or(-1, |bits| bits as i32)
+}

@@ -1,0 +1,197 @@
+//! What a store outside of memory needs: keys, lists fetched by key, and what is common.
+
+use std::sync::Arc;
+
+use neardup_core::background;
+use neardup_core::candidates;
+use neardup_core::verify::frequency_bytes;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::corpus::Corpus;
+use crate::errors::raise;
+use crate::judge::Rule;
+use crate::threads::run;
+
+/// What a collection has in common.
+#[pyclass(frozen, module = "neardup._core")]
+pub struct Background {
+    pub(crate) inner: background::Background,
+}
+
+#[pymethods]
+impl Background {
+    /// Of the documents of a finished corpus.
+    #[new]
+    fn new(py: Python<'_>, corpus: &Corpus) -> PyResult<Self> {
+        let inner = corpus
+            .threads
+            .run(py, || background::Background::of(&corpus.inner))?;
+        Ok(Background { inner })
+    }
+
+    /// Of so many documents, by what several corpora counted of the shingles of theirs.
+    #[staticmethod]
+    fn of_shingles(py: Python<'_>, documents: u64, counted: &[u8]) -> PyResult<Self> {
+        let count = || {
+            let counted = frequency_bytes::shingles_from_bytes(counted)?;
+            Ok(background::Background::of_shingles(documents, &counted))
+        };
+        let inner = run(py, 1, count)?;
+        Ok(Background { inner })
+    }
+
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let inner = run(py, 1, || background::Background::from_bytes(bytes))?;
+        Ok(Background { inner })
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = run(py, 1, || Ok(self.inner.to_bytes()))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Documents counted, shingles that many of them carry, keys that many of them have.
+    fn counts(&self) -> (u64, usize, usize) {
+        let frequencies = self.inner.shingle_frequencies();
+        (
+            self.inner.documents(),
+            frequencies.map_or(0, |all| all.len()),
+            self.inner.heavy_hitters().sorted().len(),
+        )
+    }
+}
+
+/// Under which keys documents are stored, and by which they are looked up.
+#[pyclass(frozen, module = "neardup._core")]
+pub struct KeyScheme {
+    inner: candidates::KeyScheme,
+}
+
+#[pymethods]
+impl KeyScheme {
+    #[new]
+    #[pyo3(signature = (rule, *, bits, background))]
+    fn new(rule: &Rule, bits: u32, background: Option<&Background>) -> PyResult<Self> {
+        let heavy_hitters = match background {
+            Some(known) => Arc::clone(known.inner.heavy_hitters()),
+            None => Arc::default(),
+        };
+        let inner =
+            candidates::KeyScheme::new(rule.inner.search, bits, heavy_hitters).map_err(raise)?;
+        Ok(KeyScheme { inner })
+    }
+
+    /// False if documents have no keys and all must be compared.
+    fn has_keys(&self) -> bool {
+        self.inner.has_keys()
+    }
+
+    /// Documents in the list of a key, at most; None if lists are not capped.
+    fn max_list_len(&self) -> Option<usize> {
+        Some(self.inner.max_list_len()).filter(|&most| most != usize::MAX)
+    }
+
+    /// The keys by which one document of a corpus is looked up.
+    fn keys_of(&self, corpus: &Corpus, document: u32) -> PyResult<Vec<u64>> {
+        corpus.check_documents(&[document])?;
+        let sketches = corpus.sketches_in_memory()?;
+        self.inner
+            .check(sketches, corpus.inner.len())
+            .map_err(raise)?;
+        let mut keys = Vec::new();
+        self.inner.lookup_keys(sketches, document, &mut keys);
+        Ok(keys)
+    }
+
+    /// The keys by which the documents of a corpus are looked up that have a sketch,
+    /// ascending, each once.
+    fn lookup_keys<'py>(
+        &self,
+        py: Python<'py>,
+        corpus: &Corpus,
+        rule: &Rule,
+    ) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        let sketches = corpus.sketches_in_memory()?;
+        self.inner
+            .check(sketches, corpus.inner.len())
+            .map_err(raise)?;
+        let mut all = Vec::new();
+        let mut keys = Vec::new();
+        for document in 0..corpus.inner.len() as u32 {
+            if rule.inner.bounds.has_sketch(&corpus.inner, document) {
+                self.inner.lookup_keys(sketches, document, &mut keys);
+                all.extend_from_slice(&keys);
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        Ok(all.into_pyarray(py))
+    }
+}
+
+/// The lists of a store that the documents of a corpus need.
+#[pyclass(module = "neardup._core")]
+pub struct FetchedIndex {
+    inner: Option<candidates::FetchedIndex>,
+}
+
+impl FetchedIndex {
+    /// What is inside, which can be asked for once.
+    pub(crate) fn take(&mut self) -> PyResult<candidates::FetchedIndex> {
+        self.inner.take().ok_or_else(used_up)
+    }
+}
+
+fn used_up() -> PyErr {
+    pyo3::exceptions::PyRuntimeError::new_err("these lists are with a clusterer already")
+}
+
+#[pymethods]
+impl FetchedIndex {
+    /// Of entries: key, number of the document, minimum overlap.
+    #[new]
+    fn new(
+        scheme: &KeyScheme,
+        keys: PyReadonlyArray1<'_, u64>,
+        numbers: PyReadonlyArray1<'_, u64>,
+        min_overlaps: PyReadonlyArray1<'_, u16>,
+    ) -> PyResult<Self> {
+        let (keys, numbers) = (keys.as_slice()?, numbers.as_slice()?);
+        let inner = candidates::FetchedIndex::new(
+            scheme.inner.clone(),
+            keys,
+            numbers,
+            min_overlaps.as_slice()?,
+        );
+        Ok(FetchedIndex {
+            inner: Some(inner.map_err(raise)?),
+        })
+    }
+
+    /// Where there are no keys: for each document of the batch the numbers of stored
+    /// ones to compare, between two offsets.
+    #[staticmethod]
+    fn listed(scheme: &KeyScheme, offsets: Vec<usize>, numbers: Vec<u64>) -> PyResult<Self> {
+        let inner = candidates::FetchedIndex::listed(scheme.inner.clone(), &offsets, &numbers);
+        Ok(FetchedIndex {
+            inner: Some(inner.map_err(raise)?),
+        })
+    }
+
+    /// Numbers of the stored documents that may be similar to one of a corpus.
+    fn candidates<'py>(
+        &self,
+        py: Python<'py>,
+        corpus: &Corpus,
+    ) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        let stored = self.inner.as_ref().ok_or_else(used_up)?;
+        let count = corpus.inner.len() as u32;
+        let sketches = corpus.sketches_in_memory()?;
+        let search = || stored.candidates(sketches, count);
+        let found = corpus.threads.run(py, search)?;
+        Ok(found.into_pyarray(py))
+    }
+}

@@ -1,0 +1,135 @@
+//! What makes two documents duplicates.
+
+use neardup_core::Error;
+use neardup_core::candidates::{Banding, Search};
+use neardup_core::judge::{self as rules, Bounds};
+use neardup_core::verify::{Evidence, Measure};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::corpus::Corpus;
+use crate::errors::raise;
+
+/// How candidates are found and what decides about them.
+#[pyclass(frozen, module = "neardup._core")]
+pub struct Rule {
+    pub(crate) inner: rules::Rule,
+}
+
+#[pymethods]
+impl Rule {
+    #[new]
+    #[pyo3(signature = (
+        *, scheme, max_distance, bands, rows, threshold, measure, shingle, min_features
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of one Python call")]
+    fn new(
+        scheme: &str,
+        max_distance: u32,
+        bands: u32,
+        rows: u32,
+        threshold: f64,
+        measure: &str,
+        shingle: usize,
+        min_features: u32,
+    ) -> PyResult<Self> {
+        let search = match scheme {
+            "bands" => Search::Bands(Banding::new(bands, rows).map_err(raise)?),
+            "postings" => Search::Postings { threshold },
+            "prefix" => Search::Prefix { threshold },
+            "near" => Search::Near { max_distance },
+            other => return Err(unknown("scheme", "near, bands, postings or prefix", other)),
+        };
+        let bounds = Bounds {
+            measure: measured(measure, shingle)?,
+            threshold: Some(threshold),
+            max_distance: (scheme == "near").then_some(max_distance),
+            min_features,
+        };
+        Ok(Rule {
+            inner: rules::Rule { search, bounds },
+        })
+    }
+}
+
+/// Whether two documents of a corpus that keeps its texts are duplicates by some bounds, and
+/// everything that the verdict rests on.
+#[pyfunction]
+#[pyo3(signature = (
+    corpus, a, b, *, measure, shingle, threshold = None, max_distance = None, min_features = 1
+))]
+#[expect(clippy::too_many_arguments, reason = "keywords of one Python call")]
+pub fn judge<'py>(
+    py: Python<'py>,
+    corpus: &Corpus,
+    a: u32,
+    b: u32,
+    measure: &str,
+    shingle: usize,
+    threshold: Option<f64>,
+    max_distance: Option<u32>,
+    min_features: u32,
+) -> PyResult<Bound<'py, PyDict>> {
+    corpus.check_documents(&[a, b])?;
+    corpus.sketches_in_memory()?;
+    let bounds = Bounds {
+        measure: measured(measure, shingle)?,
+        threshold,
+        max_distance,
+        min_features,
+    };
+    let judged = || bounds.judge(&corpus.inner, a, b, shingle);
+    let judged = corpus.threads.run(py, judged)?;
+    let fields = evidence(py, &judged.evidence)?;
+    fields.set_item("duplicate", judged.is_duplicate)?;
+    fields.set_item("within_bounds", judged.is_within_bounds)?;
+    fields.set_item("similarity", judged.similarity)?;
+    fields.set_item("distance", judged.distance)?;
+    fields.set_item("identical", judged.is_identical)?;
+    fields.set_item("features", judged.features)?;
+    fields.set_item("few_features", judged.has_few_features)?;
+    fields.set_item("resemblance", judged.overlap.resemblance())?;
+    fields.set_item("containment_a", judged.overlap.containment_a())?;
+    fields.set_item("containment_b", judged.overlap.containment_b())?;
+    Ok(fields)
+}
+
+/// Evidence as a dictionary.
+pub fn evidence<'py>(py: Python<'py>, found: &Evidence) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    fields.set_item("similarity", found.similarity)?;
+    fields.set_item("resemblance", found.overlap.resemblance())?;
+    fields.set_item("containment_a", found.overlap.containment_a())?;
+    fields.set_item("containment_b", found.overlap.containment_b())?;
+    fields.set_item("short", found.short)?;
+    fields.set_item("agree", found.numbers.agree)?;
+    fields.set_item("differ", found.numbers.differ)?;
+    fields.set_item("contradicts", found.contradicts)?;
+    let weighed = found.weighed.map(|weighed| {
+        let fields = PyDict::new(py);
+        fields.set_item("level", weighed.level)?;
+        fields.set_item("rare", weighed.rare)?;
+        fields.set_item("common", weighed.common)?;
+        fields.set_item("median", weighed.median)?;
+        fields.set_item("differs_a", weighed.differs_a)?;
+        fields.set_item("differs_b", weighed.differs_b)?;
+        fields.set_item("edits", weighed.edits)?;
+        PyResult::Ok(fields)
+    });
+    fields.set_item("weighed", weighed.transpose()?)?;
+    Ok(fields)
+}
+
+/// What is measured of texts; `None` for the similarity of sketches.
+fn measured(name: &str, k: usize) -> PyResult<Option<Measure>> {
+    match name {
+        "resemblance" => Ok(Some(Measure::Resemblance { k })),
+        "content" => Ok(Some(Measure::Content { k })),
+        "sketch" => Ok(None),
+        other => Err(unknown("measure", "resemblance, content or sketch", other)),
+    }
+}
+
+fn unknown(name: &'static str, expected: &str, got: &str) -> PyErr {
+    raise(Error::parameter(name, expected, got))
+}
