@@ -120,7 +120,7 @@ class Collection:
     def evidence(self, pair):
         """Return all that decides about a pair of ids."""
         a, b = (self.place_of[id] for id in pair)
-        return self.corpus.evidence(a, b, shingle=SHINGLE)
+        return _core.judge(self.corpus, a, b, measure="content", shingle=SHINGLE)
 
     def resemblance(self, pair):
         """Return the resemblance of a pair of ids."""

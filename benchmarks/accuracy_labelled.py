@@ -66,7 +66,7 @@ def _parts(pairs, measured):
     corpus.push(pa.array(pairs.documents.texts, pa.large_string()), titles=None, units=None)
     corpus.finish()
     both = zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)
-    found = [corpus.evidence(a, b, shingle=SHINGLE) for a, b in both]
+    found = [_core.judge(corpus, a, b, measure="content", shingle=SHINGLE) for a, b in both]
     agrees = np.array([not one["contradicts"] for one in found])
     without = np.array([one["similarity"] for one in found])
     resemblance = next(m.values for m in measured if m.name == RESEMBLANCE)

@@ -194,13 +194,13 @@ class Pipeline:
             self.progress.advance(len(step))
         decided.candidates = keeper.counts()[0]
         decided.closed_lists, decided.largest_form = keeper.skew()
-        if work is not None and path is not None:
-            decided.save(path)
-            work.complete(DECIDED, {}, (path.name,))
+        if work is not None:
+            work.leave_table(_KEPT, decided.to_table())
+            work.complete(DECIDED, {}, (_KEPT,))
         return decided
 
     def _keeper(
-        self, corpus: _core.Corpus, rule: _core.Rule, order: NDArray[np.uint32], work: Work | None
+        self, corpus: _core.Corpus, rule: _core.Rule, order: NDArray[np.uint32]
     ) -> _core.Clusterer:
         from neardup import _core
 

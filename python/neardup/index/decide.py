@@ -75,7 +75,7 @@ class Decider:
         self.background = background
         self.rule = rule.compiled(settings.expected)
         self.filing = _core.KeyScheme(self.rule, bits=rule.sketch.bits, background=background)
-        self.scanned: Scanned | None = None
+        self._scanned: Scanned | None = None
         if not self.filing.has_keys():
             known = None if like is None else like._scanned
             self._scanned = Scanned(rule) if known is None else known
@@ -90,16 +90,16 @@ class Decider:
         if self.background is not None:
             corpus.set_background(self.background)
         since = EVER if not_before is None else not_before
-        entries = passed = None
-        if self.scanned is not None:
-            offsets, numbers = self.scanned.near(session, corpus)
+        postings = passed = None
+        if self._scanned is not None:
+            offsets, numbers = self._scanned.near(session, corpus)
             stored = _core.FetchedIndex.listed(self.filing, offsets, numbers)
         else:
             looked_up = self.filing.lookup_keys(corpus, self.rule)
             if not_before is None:
                 postings = session.postings(looked_up)
             else:
-                entries, passed = session.entries_since(looked_up, not_before)
+                postings, passed = session.postings_since(looked_up, not_before)
             stored = _core.FetchedIndex(
                 self.filing,
                 postings.keys.view(np.uint64),
@@ -116,7 +116,7 @@ class Decider:
         restore(corpus, rows, session.location, pa.array(texts, pa.large_string()))
         numbers = [row["number"] for row in rows]
         keeper = _core.Clusterer.among(corpus, self.rule, stored, numbers)
-        return Among(keeper, rows, entries, passed)
+        return BatchContext(keeper, rows, postings, passed)
 
     def decide(
         self,
@@ -154,8 +154,9 @@ class Decider:
             kept_numbers.append(number)
         keys, filed, shares = context.keeper.new_entries()
         stored_keys = [signed(key) for key in keys]
-        replaced = among.oldest_passed(stored_keys, self.filing.max_list_len())
-        return decided, NewEntries(stored_keys, rows, shares, replaced)
+        postings = {"key": stored_keys, "number": [numbers[row] for row in filed], "share": shares}
+        replaced = context.oldest_passed(stored_keys, self.filing.max_list_len())
+        return Verdicts(matches, kept_numbers, postings, replaced)
 
     def keep(self, batch: Incoming, first: int) -> Verdicts:
         """Return what keeps all documents of a batch, whatever they repeat."""

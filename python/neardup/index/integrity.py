@@ -131,7 +131,7 @@ class Examination:
         # Which keys a document gets depends on what is common at that moment. Where that
         # changes, or lists are closed, a key may be missing for a good reason.
         self.is_exact = (
-            handle.settings.background != "own" and self.decider.filing.max_list_len() is None
+            engine.settings.background != "own" and self.decider.filing.max_list_len() is None
         )
 
     def lines(self) -> Iterator[Message]:

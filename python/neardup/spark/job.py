@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup import _core
 from neardup._engine.ingest import REMEMBERED, stopped
 from neardup._engine.messages import Message
 from neardup._engine.options import ON_ERROR
@@ -52,7 +53,6 @@ _PART_BYTES = 128 << 20
 _LAYOUT = 2
 
 #: The core's bound.
-_MOST_BUCKETS = 1 << 16
 
 
 @dataclass
@@ -230,7 +230,6 @@ class Job:
 
     def _describe(self) -> dict[str, Any]:
         """Return what decides the result."""
-        from neardup import _core
         from neardup.recipe.assets import digest
 
         settings, decide = self.settings, self.settings.rule
@@ -267,7 +266,7 @@ class Job:
             documents=documents,
             batches=len(seen),
             # More than tasks, to even them out.
-            buckets=min(2 * partitions, _MOST_BUCKETS),
+            buckets=min(2 * partitions, _core.MAX_BUCKETS),
             units=units,
         )
         search = Search(batches, checkpoint, settings, partitions)
