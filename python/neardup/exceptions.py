@@ -70,7 +70,7 @@ class InputError(NeardupError, ValueError):
     """An input cannot be used at all.
 
     A single bad record never raises: it becomes a
-    `neardup.readers.Problem` and the run goes on.
+    `neardup.readers.Problem` and the run continues.
 
     Example: ``news.parquet: column 'body' must hold text. Got int64 instead.``
     """

@@ -23,7 +23,7 @@ __all__ = [
     "nearest",
 ]
 
-#: At least one of the first so many records must have the text field.
+#: At least one of this many first records must have the text field.
 SAMPLED_RECORDS = 1000
 
 TEXT_FIELDS = ("text", "content", "body")
