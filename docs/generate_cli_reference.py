@@ -34,12 +34,12 @@ standard error, each line with the prefix `neardup:`.
 
 | exit code | meaning |
 |---|---|
-| 0 | done; also when whoever reads the output closes the pipe |
+| 0 | done; also if the reader of the output closes the pipe |
 | 1 | done, and duplicates were found; only with `--fail-on-duplicates` |
-| 2 | something went wrong, also if only in part |
+| 2 | an error, also a partial one |
 | 130 | interrupted by Ctrl-C (SIGINT); 143 by SIGTERM, 129 by SIGHUP |
 
-What each bad input does is on the page [errors](errors.md).
+The page [errors](errors.md) describes the result of each bad input.
 """
 
 
