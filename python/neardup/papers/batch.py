@@ -109,8 +109,8 @@ def check_files(
     for note in passed_over(papers):
         progress.note(note)
     names = _names_of(paths)
-    with _held_against(paths, library, among, workers, progress) as against:
-        checking = Checking(against, excluded, least, limits, workers)
+    with _open_libraries(paths, library, among, workers, progress) as joint:
+        checking = Checking(joint, excluded, least, limits, workers)
         progress.stage("papers", len(paths))
         for path in paths:
             try:
@@ -123,13 +123,13 @@ def check_files(
                 yield Checked(path, None, problem)
             else:
                 # With `among`, a single paper is never compared with itself.
-                skip = against.positions_of(path) if among else against.own_of(path)
+                skip = joint.positions_of(path) if among else joint.own_of(path)
                 yield Checked(path, checking.report(read, names[path], skip), None)
             progress.advance(1)
 
 
 @contextmanager
-def _held_against(
+def _open_libraries(
     paths: list[str],
     library: str | Path | Sequence[str | Path] | Index | Library | None,
     among: bool,

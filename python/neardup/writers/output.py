@@ -118,7 +118,7 @@ class Output:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _settle([self], kind)
+        _commit_or_abort([self], kind)
 
 
 class OutputSet:
@@ -178,11 +178,11 @@ class OutputSet:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _settle(list(self._outputs.values()), kind)
+        _commit_or_abort(list(self._outputs.values()), kind)
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
+def _ignore_interrupts() -> Iterator[None]:
     """Ignore interrupts while outputs get their names.
 
     This is brief, and an interrupt would leave some outputs without the others. Only
@@ -202,18 +202,18 @@ def _undisturbed() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _settle(outputs: list[Output], failed: type[BaseException] | None) -> None:
+def _commit_or_abort(outputs: list[Output], failed: type[BaseException] | None) -> None:
     try:
         if failed is None:
             for output in outputs:
                 output.finish()
-            with _undisturbed():
+            with _ignore_interrupts():
                 for output in outputs:
                     output.commit()
     finally:
         # After a commit, no file is left to remove. A second Ctrl-C must not leave some
         # of the files.
-        with _undisturbed():
+        with _ignore_interrupts():
             for output in outputs:
                 output.abort()
 

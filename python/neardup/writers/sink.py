@@ -29,13 +29,13 @@ class StandardOutput:
 
     def write(self, data: bytes) -> int:
         """Write bytes. A closed pipe raises BrokenPipeError."""
-        with _told(self.name):
+        with _output_errors(self.name):
             sys.stdout.buffer.write(data)
         return len(data)
 
     def finish(self) -> None:
         """Flush the bytes."""
-        with _told(self.name):
+        with _output_errors(self.name):
             sys.stdout.buffer.flush()
 
     def commit(self) -> None:
@@ -76,7 +76,7 @@ class FileSink:
             )
         if os.path.isdir(self._path):
             raise OutputError(Message("writers.is_a_folder", file=self.name))
-        with _told(self.name):
+        with _output_errors(self.name):
             if os.path.exists(self._path) and not stat.S_ISREG(os.stat(self._path).st_mode):
                 self._file: BinaryIO = open(self._path, "wb", buffering=0)  # noqa: SIM115
                 return
@@ -109,7 +109,7 @@ class FileSink:
 
     def write(self, data: bytes) -> int:
         """Write bytes."""
-        with _told(self.name):
+        with _output_errors(self.name):
             view = memoryview(data)
             while view:
                 view = view[self._file.write(view) :]
@@ -117,7 +117,7 @@ class FileSink:
 
     def finish(self) -> None:
         """Flush the bytes to the disk; a full disk raises an error here."""
-        with _told(self.name):
+        with _output_errors(self.name):
             if self._temporary is not None:
                 os.fsync(self._file.fileno())
             self._file.close()
@@ -126,7 +126,7 @@ class FileSink:
         """Give the finished file its name."""
         if self._temporary is None:
             return
-        with _told(self.name):
+        with _output_errors(self.name):
             if self._force:
                 if self._mode is None and os.path.exists(self._path):
                     shutil.copymode(self._path, self._temporary)
@@ -189,7 +189,7 @@ def replace_file(
 
 
 @contextlib.contextmanager
-def _told(name: str) -> Iterator[None]:
+def _output_errors(name: str) -> Iterator[None]:
     """Turn a system error into an OutputError that names the file."""
     try:
         yield
