@@ -77,6 +77,9 @@ def _command(name: str, command: typing.Any) -> list[str]:
     usage = " ".join(["neardup", name, *("[OPTIONS]" for _ in options[:1])])
     usage = " ".join([usage, *(a.metavar or a.name.upper() for a in arguments)])
     parts = [f"## neardup {name}", "", f"    {usage}", "", inspect.cleandoc(command.help or ""), ""]
+    if command.epilog:
+        title, *examples = command.epilog.split("\n\n")
+        parts += [title, "", *(f"    {line}" for line in examples), ""]
     if arguments:
         parts += ["| argument | meaning | default |", "|---|---|---|"]
         for a in arguments:

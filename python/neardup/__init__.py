@@ -1,14 +1,14 @@
-"""Near-duplicate texts, found and explained. Chinese first, any language.
+"""Find near-duplicate texts, and say why. Chinese first, any language.
 
 A text goes through eight stages:
 
-1. normalize: text to text, and where each character came from
+1. normalize: text to normalized text, with the origin of each character
 2. segment: text to units, words with part of speech or runs of characters
 3. weigh: units to features with integer weights
 4. sketch: features to a fingerprint, a signature or a sample
 5. candidates: sketches to pairs worth a closer look
 6. verify: a pair's texts to a similarity, and a yes or no
-7. cluster: verified pairs to which document stands for which
+7. cluster: verified pairs to clusters of documents
 8. keep: clusters to kept documents, and a reason for each dropped one
 
 The first four are a recipe.
@@ -21,9 +21,9 @@ from neardup._engine import interrupt as _interrupt
 if _interrupt.is_command():
     _interrupt.end_at_once()
 
-# The modules load NumPy, Arrow and the core when they are first used, so that
-# importing this costs next to nothing. Importing the functions here also keeps
-# names such as `neardup.compare` from ever meaning the module of that name.
+# The modules load NumPy, Arrow and the core on first use, so that importing this is
+# fast. Importing the functions here also ensures that names such as `neardup.compare`
+# never mean the module of that name.
 from neardup.compare import Comparison, compare
 from neardup.dedup import DedupResult, dedup, dedup_files
 from neardup.exceptions import (

@@ -26,40 +26,40 @@ class Comparison:
     Parameters
     ----------
     similarity : float
-        In [0, 1]: by `measure`.
+        In [0, 1], by `measure`.
     measure : str
         ``content(k)`` or ``resemblance(k)`` for a recipe that verifies,
         ``equal_bits``, ``equal_values`` or ``sampled_resemblance`` for one whose
-        sketches decide, ``identical`` where a text has no features and only
-        equality can be told.
+        sketches decide, ``identical`` if a text has no features, so that only
+        identity can be checked.
     duplicate : bool
-        Whether the recipe calls the two duplicates. A text of fewer features than
-        its ``min_features`` is one of an identical text only.
+        Whether the two are duplicates by the recipe. A text of fewer features than
+        its ``min_features`` duplicates only an identical text.
     verdict : str
         The same as a sentence that names the bound, such as ``8 of 32 bits differ, at
         most 15 allowed: duplicates``.
     threshold : float or None
-        Smallest similarity of duplicates, inclusive; None where there is no such bound.
+        Smallest similarity of duplicates, inclusive; None without such a bound.
     max_distance : int or None
-        Most differing bits of duplicates, inclusive; None where there is no such bound.
+        Most differing bits of duplicates, inclusive; None without such a bound.
     resemblance : float
         Shingles in common over all shingles of both texts, in [0, 1].
     containment_a, containment_b : float
-        Share of the first text's shingles that stand in the second, and the
-        other way round, in [0, 1].
+        Share of the first text's shingles that occur in the second, and the
+        reverse, in [0, 1].
     numbers_agree, numbers_differ : int
-        Numbers with their units that stand in both texts, and those for which
-        the other has another one.
+        Numbers with their units that both texts have, and those for which
+        the other text has another number.
     contradict : bool
         Whether more numbers differ than edits explain. By ``content(k)`` such
-        texts are no duplicates, however similar.
+        texts are never duplicates.
     edit_similarity : float
         1 - edits / longer length, in [0, 1]: insertions, deletions and substitutions
-        of single characters; white space does not count. Of two texts of white space
-        alone, or nothing, it is 1 if they are identical and else 0, as are resemblance,
+        of single characters; white space does not count. For two texts that are empty or
+        only white space it is 1 if they are identical and else 0, as are resemblance,
         containment and similarity.
     distance : int or None
-        Differing bits of the fingerprints; None where a text has none.
+        Differing bits of the fingerprints; None if a text has none.
     bits : int or None
         Width of the fingerprints, for a recipe that makes them.
     shingle : int
@@ -67,8 +67,8 @@ class Comparison:
     recipe_id : str
         Id of the recipe.
     passages : tuple of SharedPassage or None
-        The stretches of the first text that stand in the second, in its order; None
-        where they were not asked for.
+        The passages of the first text that occur in the second, in text order; None
+        if they were not requested.
     """
 
     similarity: float
@@ -116,10 +116,10 @@ def compare(
         Smallest similarity of duplicates, inclusive, in (0, 1], by the recipe's measure.
     max_distance : int or None, default=None
         For fingerprints: most differing bits of duplicates, inclusive, from 0 to the
-        width of a fingerprint. Alone it decides; with `threshold` both bounds must hold.
-        Without either the recipe's own bounds hold.
+        width of a fingerprint. With `threshold`, both bounds must hold. Without either,
+        the recipe's own bounds apply.
     passages : bool, default=False
-        Whether to look for the passages that the texts have in common.
+        Whether to find the passages that the texts have in common.
 
     Returns
     -------
@@ -130,21 +130,21 @@ def compare(
     InputError
         If a text has a lone surrogate.
     ParameterError
-        If there is no such recipe, or a bound is outside its limits or not for the
-        sketches of the recipe.
+        If there is no such recipe, or a bound is out of bounds or does not apply to
+        the recipe's sketches.
 
     See Also
     --------
-    check : which parts of a paper stand in a library.
+    check : the parts of a paper that occur in a library.
 
     Notes
     -----
     Resemblance and containment are those of Broder [1]_, over the sets of
-    character shingles of the normalized texts: exact, O(n log n). Two texts
-    alone do not tell which of their shingles are a form that many others share:
-    ``content(k)`` then is the resemblance, and the numbers still have their say. The edit
-    similarity is exact [2]_ as long as the product of both lengths is at most 4 * 10^9;
-    for longer texts the true one may be higher. Passages: see :func:`neardup.papers.align`.
+    character shingles of the normalized texts: exact, O(n log n). Two texts do not
+    tell which of their shingles are a template that many others share: here
+    ``content(k)`` is the resemblance, and numbers still count. The edit similarity is
+    exact [2]_ if the product of both lengths is at most 4 * 10^9; for longer texts it
+    is a lower bound. Passages: see :func:`neardup.papers.align`.
 
     References
     ----------
@@ -177,7 +177,7 @@ def compare(
     chosen = load_recipe(recipe).for_single_texts()
     if threshold is not None or max_distance is not None:
         bounds = rule(chosen, threshold=threshold, max_distance=max_distance)
-        # The distance that a rule derives from a threshold is for its search, not a bound.
+        # A distance that the rule derives from a threshold is for the search, not a bound.
         most = None if max_distance is None else bounds.max_distance
         chosen = chosen.replace(decide={"threshold": bounds.threshold, "max_distance": most})
     core = compiled(chosen)
@@ -196,7 +196,7 @@ def compare(
     corpus.finish()
     found = _comparison(corpus, chosen, _core.edit_similarity(a, b))
     if not (a.strip() or b.strip()):
-        # Nothing over nothing: all measures give the answer of the verdict.
+        # The measures are undefined for empty texts: use the verdict.
         same = float(found.duplicate)
         found = replace(
             found,
@@ -283,7 +283,7 @@ def _reason(recipe: Recipe, measure: str, found: dict[str, Any], *, by_content: 
 
 
 def _shown(similarity: float, threshold: float) -> str:
-    """Return a similarity with as many decimals as show on which side of the bound it is."""
+    """Return a similarity with enough decimals to show its side of the threshold."""
     for decimals in range(4, 17):
         text = f"{similarity:.{decimals}f}"
         if (float(text) >= threshold) == (similarity >= threshold):

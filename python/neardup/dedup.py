@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DedupResult:
-    """What de-duplication kept, what it dropped, and why.
+    """The result of de-duplication: kept and dropped documents, with the reasons.
 
     Parameters
     ----------
     kept : same kind as the input, or None
-        The kept rows, unchanged and in input order; None where they were
+        The kept rows, unchanged and in input order; None if they were
         written to a file.
     removed : pyarrow.Table
-        One row a dropped document, in input order: ``id`` (large_string),
+        One row per dropped document, in input order: ``id`` (large_string),
         ``kept_id`` (large_string), ``similarity`` (float64, in [0, 1]), ``measure`` (string),
-        ``distance`` (int32, bits; null where a text has no fingerprint).
+        ``distance`` (int32, bits; null if a text has no fingerprint).
     keep : ndarray of shape (n_documents,), dtype bool
-        For each document, in input order, whether it is kept.
+        Whether each document is kept, in input order.
     summary : Summary
     plan : Plan
     problems : list of Problem
@@ -64,13 +64,13 @@ def dedup(data: Any, **options: Unpack[DedupParameters]) -> DedupResult:
     Parameters
     ----------
     data : Arrow table, pandas or polars DataFrame, list of str, list of dict
-        Anything with the Arrow stream interface.
+        Also any other object with the Arrow stream interface.
     {options}
 
     Returns
     -------
     DedupResult
-        ``kept`` is of the kind that came in.
+        ``kept`` is of the same kind as `data`.
 
     Raises
     ------
@@ -82,19 +82,19 @@ def dedup(data: Any, **options: Unpack[DedupParameters]) -> DedupResult:
 
     See Also
     --------
-    pairs : every verified pair, and not one kept document each.
-    plan : what the search will do.
+    pairs : all verified pairs, instead of kept documents.
+    plan : how the search works, and what it costs.
 
     Notes
     -----
-    One rule: documents stand in priority order, and one is dropped if and only
-    if it is verified similar to a document before it that is kept. It points
-    at the most similar such document, the earliest if they tie. Near-linear with
-    the default recipe; quadratic among documents of one form with ``shingle``
-    and with recipes that make fingerprints. Memory is some 160 bytes a document,
-    what `memory` allows for texts, sketches, keys, ids and what is compared, and a table
-    of common shingles of 150 MB or so. The result depends on neither threads nor batches
-    nor memory.
+    One rule decides: documents are in priority order, and a document is dropped if and
+    only if it is verified similar to an earlier document that is kept. It points at the
+    most similar such document, or at the earliest of equally similar ones. Time is
+    near-linear with the default recipe; with ``shingle`` and with recipes that make
+    fingerprints it is quadratic among documents that share a template. Memory is about
+    160 bytes per document, plus `memory` for texts, sketches, keys, ids and compared
+    data, plus a table of common shingles of about 150 MB. The result does not depend on
+    threads, batches or memory.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def dedup_files(
     removed: str | Path | None = None,
     **options: Unpack[DedupFilesParameters],
 ) -> DedupResult:
-    """Drop the near-duplicates of files, and write what is kept.
+    """Drop the near-duplicates of files, and write the kept records.
 
     Parameters
     ----------
@@ -134,9 +134,9 @@ def dedup_files(
         Files, folders, patterns, or ``-``; see
         :func:`neardup.readers.open_sources`.
     output : str or Path
-        Where the kept records go; format by extension.
+        File for the kept records; format by extension.
     removed : str, Path or None, default=None
-        Where the dropped records with their reasons go.
+        File for the dropped documents and the reasons.
     {options}
 
     Returns
@@ -147,10 +147,9 @@ def dedup_files(
     Raises
     ------
     ParameterError, InputError
-        As in :func:`dedup`; before anything is written.
+        As for :func:`dedup`, before anything is written.
     OutputError
-        If an output exists, or cannot be written. Then none of the outputs is
-        left behind.
+        If an output exists, or cannot be written. No output is left behind.
     """
     from neardup._engine.file_run import FileRun
     from neardup.writers import REMOVED, write_kept, write_rows
@@ -181,7 +180,7 @@ def dedup_files(
 def _decided(
     pipeline: Pipeline, source: Any, kept: Callable[[NDArray[np.bool_]], Any] | None = None
 ) -> tuple[DedupResult, Collected]:
-    """Read and decide all documents; `kept` returns the rows that a mask keeps."""
+    """Read and decide all documents; `kept` returns the rows for a mask."""
     import numpy as np
 
     options = pipeline.options
@@ -223,7 +222,7 @@ def _decided(
 def _removed_table(
     pipeline: Pipeline, collected: Collected, decided: Decided, dropped: NDArray[np.intp]
 ) -> pa.Table:
-    """Return a row for each dropped document, with the id of the one that it repeats."""
+    """Return a row for each dropped document, with the id of its kept document."""
     import pyarrow as pa
 
     from neardup import _core

@@ -1,12 +1,12 @@
-"""What can go wrong, as classes that callers can tell apart.
+"""The errors that neardup raises.
 
-All of them derive from `NeardupError`; most have a second parent, so that
-``except ValueError`` and ``except OSError`` keep working. A message is one
-sentence of fact, *must be … Got … instead*, and after it, where one is known,
-a remedy. Messages about data begin with the file, the record and the field.
+All derive from `NeardupError`; most have a second parent, so that ``except ValueError``
+and ``except OSError`` work. A message is one sentence of fact, *must be … Got …
+instead*, followed by a remedy if one is known. Messages about data begin with the
+file, the record and the field.
 
-Programs go by the class, `NeardupError.code` and `NeardupError.values`, and not by
-the sentence, which `neardup._engine.messages` makes of them.
+Programs should use the class, `NeardupError.code` and `NeardupError.values`, not the
+sentence, which `neardup._engine.messages` makes from them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 class NeardupError(Exception):
     """Parent of every error that neardup raises on purpose.
 
-    Never raised itself. A handler prints it after the program's name:
+    Only its subclasses are raised. The command prints an error after the program's name:
     ``neardup: news.jsonl: no such file.``
 
     Examples
@@ -45,22 +45,22 @@ class NeardupError(Exception):
 
     @property
     def code(self) -> str | None:
-        """What went wrong, for programs; None for an error that somebody else made."""
+        """The code of the error, for programs; None if the error has no catalogue message."""
         return getattr(self.message, "code", None)
 
     @property
     def values(self) -> dict[str, Any]:
-        """What the sentence is made with: `parameter`, `value`, `expected`, `file` and others."""
+        """The values of the sentence: `parameter`, `value`, `expected`, `file` and others."""
         return getattr(self.message, "values", {})
 
     @property
     def message(self) -> str:
-        """The sentence in English: a `Message`, where neardup made the error."""
+        """The sentence in English: a `Message`, if it is from the catalogue."""
         return self.args[0] if len(self.args) == 1 else str(self)
 
 
 class ParameterError(NeardupError, ValueError):
-    """An argument is outside what its documentation allows.
+    """An argument has a value that its documentation does not allow.
 
     Example: ``The 'threshold' parameter of dedup must be a number in [0, 1].
     Got 80 instead.``
@@ -68,17 +68,17 @@ class ParameterError(NeardupError, ValueError):
 
 
 class InputError(NeardupError, ValueError):
-    """An input as a whole cannot be used.
+    """An input cannot be used at all.
 
     A single bad record never raises: it becomes a
-    `neardup.readers.Problem` and the run goes on.
+    `neardup.readers.Problem` and the run continues.
 
     Example: ``news.parquet: column 'body' must hold text. Got int64 instead.``
     """
 
 
 class OutputError(NeardupError, OSError):
-    """An output cannot be created or completed; nothing was left behind.
+    """An output cannot be created or completed; no partial file is left.
 
     Example: ``kept.jsonl: cannot be written: No space left on device. No
     output was changed.``
@@ -86,19 +86,19 @@ class OutputError(NeardupError, OSError):
 
 
 class SketchMismatchError(NeardupError, ValueError):
-    """Sketches of two recipes were brought together.
+    """Sketches of two recipes were compared.
 
-    Example: ``sketches of recipe 'improved' (5d41402a) cannot meet sketches
-    of recipe 'minhash' (7d793037). Sketch both with one recipe.``
+    Example: ``Fingerprints of two recipes cannot be compared: improved-5d41402a and
+    news-7d793037. Sketch both texts with one recipe.``
     """
 
 
 class IndexUnavailableError(NeardupError, OSError):
-    """An index cannot be reached, read or written now; what it holds is sound.
+    """An index cannot be reached, read or written now; its contents are intact.
 
-    No such file, server or database; no permission; a file, folder or server
-    that is read-only; a full disk; an index that others locked for too long; a
-    connection that was lost. The message says what has become of the change.
+    No such file, server or database; no permission; a read-only file, folder or
+    server; a full disk; an index that others locked for too long; a lost connection.
+    The message tells whether the change was stored.
 
     Example: ``news.db: the disk is full: database or disk is full. Nothing of
     this change was stored. Make room and try again.``
@@ -106,7 +106,7 @@ class IndexUnavailableError(NeardupError, OSError):
 
 
 class IndexFormatError(NeardupError, ValueError):
-    """What was opened is no index, one of another version, or a damaged one.
+    """The opened file or database is no index, of another version, or damaged.
 
     Example: ``news.db: must have schema 2. Got 3 instead, written by neardup
     0.9.0. Install that version, or export the index with it and import the
@@ -115,7 +115,7 @@ class IndexFormatError(NeardupError, ValueError):
 
 
 class IndexMismatchError(NeardupError, ValueError):
-    """An index was made with another recipe or other settings than asked for.
+    """An index was made with another recipe or other settings than requested.
 
     Example: ``news.db: must be opened with the recipe 'minhash' (7d793037) that
     it was made with. Got 'improved' (5d41402a) instead. Leave the recipe out, or
@@ -124,7 +124,7 @@ class IndexMismatchError(NeardupError, ValueError):
 
 
 class MissingDependencyError(NeardupError, ImportError):
-    """An optional part of neardup is not installed.
+    """An optional dependency of neardup is not installed.
 
     Example: ``reading PDF files needs pypdfium2. Install it with: pip install
     'neardup[papers]'``
@@ -132,7 +132,7 @@ class MissingDependencyError(NeardupError, ImportError):
 
 
 class ClusterError(NeardupError, RuntimeError):
-    """Spark gave a job up, or ended itself; what was complete is in the checkpoint.
+    """Spark gave up a job, or ended; the completed stages are in the checkpoint.
 
     Example: ``Spark gave the job up: java.lang.OutOfMemoryError: Java heap space. Give it
     more memory ...``

@@ -24,20 +24,20 @@ def count_idf(
     workers: int = 0,
     progress: Progress | None = None,
 ) -> DocumentFrequencies:
-    """Count in how many documents each word stands.
+    """Count the documents that contain each word.
 
     Parameters
     ----------
     data : Table, DataFrame, list of str or dict, or Sources
-        The documents, as :func:`neardup.dedup` takes them.
+        The documents, as for :func:`neardup.dedup`.
     text : str or None, default=None
         Field of the text.
     recipe : str, Path or Recipe, default="improved"
-        Its normalization, segmenter and stop words decide what a word is.
+        Its normalization, segmenter and stop words define the words.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes no result.
     progress : Progress or None, default=None
-        Is told what the run does.
+        Receives the progress of the run.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Fingerprints near each other: stage candidates on its own."""
+"""Search for fingerprints within a Hamming distance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class CandidatePairs:
     Parameters
     ----------
     a, b : ndarray of shape (n_pairs,), dtype uint32
-        Row numbers; in a join ``a < b``. Sorted by (a, b).
+        Row numbers, sorted by (a, b); from :func:`near_pairs`, ``a < b``.
     distance : ndarray of shape (n_pairs,), dtype uint16
         Differing bits.
     """
@@ -43,7 +43,7 @@ def near_pairs(
     ----------
     fingerprints : ndarray of shape (n, words) or (n,), dtype uint64
         As :func:`neardup.fingerprint_many` returns them, without the rows of
-        zeros that stand for texts without features; n < 2**32.
+        zeros for texts without features; n < 2**32.
     max_distance : int, default=3
         Largest number of differing bits, inclusive; 0 <= max_distance <= bits.
     bits : int, default=64
@@ -65,13 +65,13 @@ def near_pairs(
 
     See Also
     --------
-    plan : what the search will do, and what it costs.
-    FingerprintIndex : look-ups against fingerprints that are there already.
+    plan : how the search works, and what it costs.
+    FingerprintIndex : look-ups in a stored set of fingerprints.
 
     Notes
     -----
-    Exact: no pair within the distance is missed [1]_. The output can be
-    quadratic where many fingerprints are equal.
+    Exact: no pair within the distance is missed [1]_. The output is
+    quadratic in the number of equal fingerprints.
 
     References
     ----------
@@ -103,9 +103,9 @@ class FingerprintIndex:
     Parameters
     ----------
     fingerprints : ndarray of shape (n, words) or (n,), dtype uint64
-        What to look in; more can be added.
+        The fingerprints to search; more can be added.
     max_distance : int, default=3
-        Largest number of differing bits that a look-up may ask for, inclusive.
+        Largest number of differing bits of any look-up, inclusive.
     bits : int, default=64
         Width of a fingerprint: 1 to 64, 128 or 256.
 
@@ -116,8 +116,8 @@ class FingerprintIndex:
 
     Notes
     -----
-    Exact. Grows by the logarithmic method [1]_: adding costs O(log n) amortized.
-    Not for two threads at once while one of them adds.
+    Exact. Grows by the logarithmic method [1]_: adding takes O(log n) amortized time.
+    No other thread may use the index while one adds.
 
     References
     ----------
@@ -147,7 +147,7 @@ class FingerprintIndex:
         return len(self._core)
 
     def add(self, fingerprints: NDArray[np.uint64]) -> None:
-        """Add fingerprints; they are numbered on from the last one.
+        """Add fingerprints; their numbers follow the last one.
 
         Parameters
         ----------
@@ -164,8 +164,8 @@ class FingerprintIndex:
         ----------
         fingerprints : ndarray of shape (n_queries, words) or (n_queries,), dtype uint64
         max_distance : int or None, default=None
-            Largest number of differing bits, inclusive; at most the index's own,
-            which is the default.
+            Largest number of differing bits, inclusive; by default, and at most,
+            that of the index.
         workers : int, default=1
             Threads; 0 means one for each processor. Changes no result.
 
@@ -177,7 +177,7 @@ class FingerprintIndex:
         Raises
         ------
         ParameterError
-            If `max_distance` exceeds the index's own.
+            If `max_distance` exceeds that of the index.
         """
         wanted = self.max_distance
         if max_distance is not None:

@@ -32,10 +32,10 @@ class PairsResult:
     Parameters
     ----------
     table : pyarrow.Table
-        One row a pair: ``id_a``, ``id_b`` (string; a stands before b in the
+        One row per pair: ``id_a``, ``id_b`` (string; a is before b in the
         input), ``similarity`` (float64, in [0, 1]), ``measure`` (string),
-        ``distance`` (int32, bits; null where a text has no fingerprint).
-        Sorted by the places of a and b in the input.
+        ``distance`` (int32, bits; null if a text has no fingerprint).
+        Sorted by the positions of a and b in the input.
     summary : Summary
     plan : Plan
     problems : list of Problem
@@ -50,7 +50,7 @@ class PairsResult:
 
 @takes_options
 def pairs(data: Any, **options: Unpack[PairsParameters]) -> PairsResult:
-    """Return every pair of documents that are verified similar.
+    """Return all pairs of documents that are verified similar.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ def pairs(data: Any, **options: Unpack[PairsParameters]) -> PairsResult:
 
     See Also
     --------
-    dedup : one kept document each.
+    dedup : one kept document per cluster.
 
     Notes
     -----
-    What share of pairs just at the threshold is found, :func:`neardup.plan`
-    states. The output is quadratic in how often one text is repeated.
+    :func:`neardup.plan` returns the share of pairs at the threshold that is
+    found. The output is quadratic in the number of copies of one text.
 
     Examples
     --------
@@ -103,14 +103,14 @@ def pairs_files(
     output: str | Path,
     **options: Unpack[PairsFilesParameters],
 ) -> PairsResult:
-    """Write every verified pair of files.
+    """Write all verified pairs of files.
 
     Parameters
     ----------
     inputs : sequence of str or Path
         As for :func:`neardup.dedup_files`.
     output : str or Path
-        Where the pairs go; format by extension, ``-`` for standard output.
+        File for the pairs; format by extension, ``-`` for standard output.
     {options}
 
     Returns
@@ -120,7 +120,7 @@ def pairs_files(
     Raises
     ------
     ParameterError, InputError, OutputError
-        As :func:`neardup.dedup_files` does.
+        As for :func:`neardup.dedup_files`.
     """
     from neardup._engine.file_run import FileRun
     from neardup.writers import PAIRS, write_rows

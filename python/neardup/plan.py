@@ -1,4 +1,4 @@
-"""How sketches are searched: the plan derived from a similarity or a distance."""
+"""Search plans, derived from a similarity or a distance."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from neardup._engine.rule import Rule, rule
 from neardup._engine.validation import check_flag, check_whole
 from neardup.recipe import NONE, Recipe, load_recipe
 
-#: Seconds to verify a pair of unrelated news texts whose shingles are at hand,
+#: Seconds to verify a pair of unrelated news texts whose shingles are in memory,
 #: measured on the machine of the search's cost model.
 _VERIFY = 3e-7
 
-#: Bytes for each band of a document: its number, its entry in a list, and its
-#: part of the list's head.
+#: Bytes per band of a document: its number, its entry in a posting list, and its
+#: part of the list's header.
 _BAND_BYTES = 16.0
 
-#: Bytes for each key of a sample at the peak: the key, its number, and the sort
-#: that numbers it, whose room the lists take over. Between 13 and 17 were measured,
-#: on 280,000 to 10^6 short pieces of news.
+#: Bytes per key of a sample at the peak: the key, its number, and the sort that
+#: numbers it, whose memory the lists reuse. Measured: 13 to 17, on 280,000 to 10^6
+#: short news texts.
 _SAMPLED_BYTES = 15.0
 
 #: Points of the printed curve of a banding.
@@ -30,48 +30,47 @@ _POINTS = 21
 
 @dataclass(frozen=True)
 class Plan:
-    """What a search will do, and what it costs.
+    """How a search works, and what it costs.
 
     Parameters
     ----------
     recipe_id : str
         Id of the recipe whose sketches are searched.
     documents : int
-        Number of documents that the plan is for.
+        Number of documents.
     kind : {"simhash", "minhash", "sample"}
         Kind of sketch.
     threshold : float or None
         Smallest similarity, inclusive; None if the distance decides.
     measure : str
-        The similarity that outputs state.
+        The measure of similarity in outputs.
     scheme : {"scan", "blocks", "bands", "postings", "prefix"}
-        SIMD brute force or block-permutation keys for fingerprints, bands for
-        signatures, shared keys for samples: of a few that a document is filed
-        under, or all that a resemblance cannot do without.
+        Fingerprints: a SIMD scan, or tables of block-permutation keys.
+        Signatures: bands. Samples: an inverted index of a few keys per document
+        (``postings``), or of all keys that the resemblance needs (``prefix``).
     predicted_recall : float or None
         Estimated share of pairs with a resemblance exactly at the threshold
         that become candidates; for ``postings``, of pairs of equal length. 1.0
-        where the search is exact, None where it is by other features than the
-        shingles that are compared.
+        if the search is exact, None if it uses other features than the
+        compared shingles.
     bytes_per_document : float or None
-        Memory of sketches and search; None where it depends on how long the
-        texts are.
+        Memory of sketches and search; None if it depends on the lengths of the
+        texts.
     bits : int or None
         Width of a fingerprint; None for other sketches.
     max_distance : int or None
         Largest number of differing bits of a candidate pair, inclusive.
     blocks, tables, key_bits : int
-        For ``blocks``: pieces a fingerprint is cut into, tables of keys, bits
-        of a key; else 0.
+        For ``blocks``: number of blocks, number of tables, bits of a key;
+        else 0.
     comparisons : float
-        For fingerprints: expected number compared bit by bit.
+        For fingerprints: expected number of bitwise comparisons.
     random_pairs : float
-        For fingerprints: pairs that random ones would have within the
-        distance, handed on to verification although nothing is alike. Real
-        texts have more.
+        For fingerprints: number of pairs of random fingerprints within the
+        distance, which are verified in vain. Real texts have more.
     verify_seconds : float
-        Estimated time of verifying those on one core; 0 where nothing is
-        verified.
+        Estimated time of verifying these pairs on one core; 0 without
+        verification.
     seconds : float
         For fingerprints: estimated time of finding all candidate pairs on one
         core.
@@ -81,8 +80,8 @@ class Plan:
         For ``bands``: similarities from 0 to 1 and the share of such pairs that
         become candidates.
     keys : int
-        Keys that a document is filed under, at most; 0 for fingerprints and
-        ``prefix``.
+        Largest number of keys that a document is indexed by; 0 for fingerprints
+        and ``prefix``.
     """
 
     recipe_id: str
@@ -120,7 +119,7 @@ def plan(
     documents : int, default=1_000_000
         At least 0, below 2**32.
     look_ups : bool, default=False
-        Plan for one look-up after the other, as de-duplication does, and not
+        Plan for one look-up after another, as in de-duplication, instead of
         for all pairs at once.
     {options}
 
@@ -135,10 +134,10 @@ def plan(
 
     Notes
     -----
-    For fingerprints the scheme decides time and memory only: all give the same
-    exact pairs. Times are those of one core of the machine on which the cost
-    model was measured. For signatures the share found of pairs with similarity
-    s is 1 - (1 - s ** rows) ** bands [1]_.
+    For fingerprints, the scheme affects only time and memory: all schemes find the
+    same pairs, exactly. Times are for one core of the machine on which the cost
+    model was measured. For signatures, the recall of pairs with similarity s is
+    1 - (1 - s ** rows) ** bands [1]_.
 
     References
     ----------
@@ -161,7 +160,7 @@ def plan(
 
 
 def plan_of(recipe: Recipe, wanted: Rule, documents: int, *, look_ups: bool) -> Plan:
-    """Return the plan for a rule that is known already."""
+    """Return the plan for a rule."""
     from neardup import _core
 
     sketch = wanted.sketch
@@ -202,7 +201,7 @@ def plan_of(recipe: Recipe, wanted: Rule, documents: int, *, look_ups: bool) -> 
         }
     is_of_sets = sketch.kind != "simhash" and wanted.keeps_texts
     if is_of_sets and not _searches_what_it_compares(recipe, wanted):
-        # Of other features than the texts' shingles nothing is known.
+        # The recall is unknown for features other than the texts' shingles.
         details["predicted_recall"] = None
     return Plan(
         recipe_id=recipe.id,
@@ -215,10 +214,10 @@ def plan_of(recipe: Recipe, wanted: Rule, documents: int, *, look_ups: bool) -> 
 
 
 def _sample_recall(size: int, threshold: float) -> float:
-    """Return the share of pairs of equal length that share enough of the keys filed.
+    """Return the share of pairs of equal length that share enough indexed keys.
 
-    Two sets of equal size and resemblance t have 2t/(1+t) of each in common, so
-    that is the probability of each key. All keys are taken for rare.
+    Two sets of equal size and resemblance t have 2t/(1+t) of each in common, which is
+    the probability of each key. All keys are assumed to be rare.
     """
     from neardup import _core
 
@@ -234,7 +233,7 @@ def _sample_recall(size: int, threshold: float) -> float:
 
 
 def _searches_what_it_compares(recipe: Recipe, wanted: Rule) -> bool:
-    """Say whether the features are the shingles that resemblance is about."""
+    """Return whether the features are the shingles that resemblance compares."""
     weigh, segment = recipe.weigh, recipe.segment
     return (
         segment.units == "shingles"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """A SimHash fingerprint, and the recipe that made it.
+    """A SimHash fingerprint, and the id of the recipe that made it.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Fingerprint:
     bits : int
         Width: 1 to 64, 128 or 256.
     recipe_id : str
-        Id of the recipe; fingerprints of two recipes never meet.
+        Id of the recipe; fingerprints of two recipes cannot be compared.
     """
 
     value: int
@@ -93,7 +93,7 @@ class Fingerprint:
         """Return the fingerprint cut into ``max_distance + 1`` blocks.
 
         Two fingerprints within `max_distance` bits share at least one block in
-        the same place, so blocks serve as keys of an index.
+        the same position, so blocks can be keys of an index.
 
         Parameters
         ----------
@@ -145,8 +145,8 @@ def fingerprint(
     Returns
     -------
     Fingerprint or None
-        None for a text without a single feature: it has no sketch and equals
-        only an identical text.
+        None for a text without features: it has no sketch and duplicates only an
+        identical text.
 
     Raises
     ------
@@ -199,19 +199,19 @@ def fingerprint_many(
     ----------
     texts : iterable of str
     titles : iterable of str or None, default=None
-        One a text, for a recipe that weighs words of the title.
+        One per text, for a recipe that weighs words of the title.
     recipe : str, Path or Recipe, default="characters"
-        See :func:`neardup.load_recipe`. Document frequencies of the corpus are
-        those of `texts`.
+        See :func:`neardup.load_recipe`. A recipe that counts document
+        frequencies in the corpus counts them in `texts`.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes no result.
 
     Returns
     -------
     ndarray of shape (n_texts, words), dtype uint64
-        ``words`` is ``ceil(bits / 64)``; word 0 has the lowest bits. A text
-        without features has a row of zeros, which is no fingerprint: leave
-        such rows out of a search, ``rows[rows.any(axis=1)]``.
+        ``words`` is ``ceil(bits / 64)``; word 0 has the lowest bits. A row of zeros
+        is no fingerprint: it marks a text without features. Leave such rows out of
+        a search with ``rows[rows.any(axis=1)]``.
 
     Raises
     ------
@@ -241,7 +241,7 @@ def signature_many(
     ----------
     texts : iterable of str
     recipe : str, Path or Recipe, default="minhash"
-        One that makes signatures; see :func:`neardup.load_recipe`.
+        A recipe that makes signatures; see :func:`neardup.load_recipe`.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes no result.
 
@@ -249,8 +249,8 @@ def signature_many(
     -------
     ndarray of shape (n_texts, num_perm), dtype uint32
         The share of equal values of two rows estimates the resemblance of the
-        texts' features. A text without features has a row of 2**32 - 1, which is
-        no signature.
+        texts' features. A row of 2**32 - 1 is no signature: it marks a text
+        without features.
 
     Raises
     ------
@@ -308,22 +308,22 @@ def fingerprint_files(
     inputs : sequence of str or Path
         As for :func:`neardup.dedup_files`.
     output : str or Path
-        Gets one record a document, in input order: ``id``, ``fingerprint``
+        File for one record per document, in input order: ``id``, ``fingerprint``
         (hexadecimal; null without features), ``features`` (their number; null
-        where the record could not be read) and ``recipe``.
+        if the record could not be read) and ``recipe``.
     recipe : str, Path or Recipe, default="characters"
-        Document frequencies of the corpus are those of the inputs.
+        A recipe that counts document frequencies counts them in the inputs.
     {options}
 
     Returns
     -------
     int
-        Number of problems met in the inputs.
+        Number of problems in the inputs.
 
     Raises
     ------
     ParameterError, InputError, OutputError
-        As :func:`neardup.dedup_files` does.
+        As for :func:`neardup.dedup_files`.
     """
     from neardup._engine.file_run import FileRun
     from neardup.writers import write_rows
@@ -378,7 +378,7 @@ def _number(words: Sequence[int]) -> int:
 
 
 def fingerprinting(recipe: str | Path | Recipe) -> Recipe:
-    """Return a recipe, if fingerprints are what it makes."""
+    """Return a recipe; raise ParameterError if it does not make fingerprints."""
     chosen = load_recipe(recipe)
     if chosen.sketch.kind != "simhash":
         raise ParameterError(

@@ -236,7 +236,7 @@ class TestManyPapers:
         assert rows["copied"] == "0.00%"
         assert rows["library"] == "papers, 0 documents"
         found = run("check", "papers/anna.txt", "--among")
-        assert "note: The library has no text to hold the paper against" in found.err
+        assert "note: The library has no text to compare with the paper" in found.err
 
     @pytest.mark.parametrize("among", [(), ("--among",)])
     def test_a_broken_paper(self, run, files, among):
@@ -252,7 +252,7 @@ class TestManyPapers:
         Path("papers/dora.doc").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
         Path("papers/photo.jpg").write_bytes(b"\xff\xd8\xff")
         found = run(*ALL, "-o", "out", code=2)
-        assert "papers: 1 file of another format is passed over: 1 .jpg." in found.err
+        assert "papers: 1 file of another format is skipped: 1 .jpg." in found.err
         assert "有 1 个其他格式的文件未读取：1 .jpg" in Path("out/index.html").read_text("utf-8")
         assert "papers/dora.doc: must be" in found.err
         assert "save it as .docx" in found.err
@@ -334,7 +334,7 @@ class TestHowItEnds:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ((), "--library must name what the papers are held against; or give --among"),
+            ((), "--library must name what the papers are compared with; or give --among"),
             (("-l", "nosuch"), "nosuch: no such file or folder"),
             ((*LIBRARY, "--least", "4"), "'least' parameter must be"),
             ((*LIBRARY, "--workers", "-1"), "'workers' parameter must be"),
@@ -345,10 +345,16 @@ class TestHowItEnds:
             ),
             ((*LIBRARY, "--fail-above", "1.1"), "--fail-above must be"),
             ((*LIBRARY, "--fail-above", "nan"), "--fail-above must be"),
-            ((*LIBRARY, "-o", "report.pdf"), "-o of one paper must end in .html"),
-            ((*LIBRARY, "-o", "report"), "-o of one paper must end in .html"),
-            (("papers/ben.txt", *LIBRARY, "-o", "r.html"), "-o of several papers"),
-            (("papers/ben.txt", *LIBRARY, "--json", "r.json"), "--json of several papers"),
+            ((*LIBRARY, "-o", "report.pdf"), "-o must end in .html for one paper"),
+            ((*LIBRARY, "-o", "report"), "-o must end in .html for one paper"),
+            (
+                ("papers/ben.txt", *LIBRARY, "-o", "r.html"),
+                "-o must be a folder for several",
+            ),
+            (
+                ("papers/ben.txt", *LIBRARY, "--json", "r.json"),
+                "--json must be a folder for several",
+            ),
             (("library", *LIBRARY, "-o", "library"), "another folder than that of the papers"),
             ((*LIBRARY, "--exclude", "nosuch.txt"), "nosuch.txt: no such file"),
             ((*LIBRARY, "-o", "nosuch/report.html"), "nosuch"),

@@ -107,7 +107,7 @@ def test_problems_of_one_kind_in_many_files(run):
         " 1.jsonl record 3: got oops instead.",
         "neardup: 5 files must be text, HTML, Word (.docx) or PDF (0.txt, 1.txt, 2.txt, …)."
         " 0.txt: got binary data: " + r"\x00" * 12 + " instead.",
-        "neardup: 5 files: left out of out.jsonl: what could not be read cannot be converted"
+        "neardup: 5 files: left out of out.jsonl: an unreadable record cannot be converted"
         " (0.txt, 1.txt, 2.txt, …).",
     ]
 
@@ -140,9 +140,9 @@ def test_data_files_that_are_passed_over(run, command, inputs):
     make_dump()
     found = run(command, inputs, "-o", "out.jsonl", code=2)
     assert errors(found) == [
-        f"neardup: note: {inputs}: 1 file of documentation is passed over beside data files:"
+        f"neardup: note: {inputs}: 1 documentation file next to data files is skipped:"
         " dump/README.md. To read it, name it as an input.",
-        "neardup: 5 files: passed over: the format is not read"
+        "neardup: 5 files: skipped: the format is not read"
         " (dump/0.xml, dump/1.xml, dump/2.xml, …).",
     ]
     run(command, "dump/**/*.jsonl*", "-o", "out2.jsonl")
@@ -158,7 +158,7 @@ def test_refused_files_of_one_kind_are_one_line(run):
         Path(f"dump/{at}.csv").write_text(",".join(["id", "label"][: 1 + at % 2]) + "\n1\n")
     found = run("dedup", "dump", "-o", "out.jsonl", code=2)
     assert errors(found)[1:] == [
-        "neardup: 5 files: passed over: must have a text column 'text', 'content' or 'body'"
+        "neardup: 5 files: skipped: must have a text column 'text', 'content' or 'body'"
         " (dump/0.csv, dump/1.csv, dump/2.csv, …). dump/0.csv: got 'id' instead."
         " Name the field with text= (--text-field)."
     ]
@@ -169,7 +169,7 @@ def test_on_error_stop_for_a_file_of_a_folder(run, files):
     before = files()
     found = run("dedup", "dump", "-o", "out.jsonl", "--on-error", "stop", code=2)
     assert errors(found) == [
-        "neardup: dump/0.xml: passed over: the format is not read."
+        "neardup: dump/0.xml: skipped: the format is not read."
         " Stopped, as on_error='stop' (--on-error stop) asks."
     ]
     assert files() == before
@@ -179,10 +179,10 @@ def test_a_folder_into_an_index(run):
     make_dump()
     found = run("index", "create", "n.db", "-q")
     found = run("index", "add", "n.db", "dump", "--report", "report.json", code=2)
-    assert "neardup: 5 files: passed over" in found.err
+    assert "neardup: 5 files: skipped" in found.err
     report = json.loads(Path("report.json").read_text("utf-8"))
     assert (report["summary"]["new"], report["summary"]["problems"]) == (10, 5)
-    assert "dump/4.xml: passed over: the format is not read." in report["problems"]
+    assert "dump/4.xml: skipped: the format is not read." in report["problems"]
 
 
 def test_a_work_folder_and_a_folder_of_inputs(run):
@@ -191,7 +191,7 @@ def test_a_work_folder_and_a_folder_of_inputs(run):
     found = run("dedup", *words, "--removed", "nosuch/removed.jsonl", code=2)
     assert "must be in a folder that exists" in found.err
     found = run("dedup", *words, code=2)
-    assert "5 files: passed over" in found.err
+    assert "5 files: skipped" in found.err
     assert len(Path("out.jsonl").read_bytes().splitlines()) == 2
 
 
@@ -220,9 +220,9 @@ def test_an_empty_file_that_cannot_be_of_its_format(run, files, name):
     [
         (["nosuch.jsonl"], "nosuch.jsonl: no such file"),
         (["in.jsonl", "nosuch.jsonl"], "nosuch.jsonl: no such file"),
-        (["folder"], "folder: must hold files with a known extension"),
+        (["folder"], "folder: must contain files with a known extension"),
         (["nosuch/**/*.jsonl*"], "nosuch/**/*.jsonl*: no file matches this pattern."),
-        (["*.what"], "*.what: must hold files with a known extension"),
+        (["*.what"], "*.what: must contain files with a known extension"),
         (["in.what"], "in.what: must have a known extension"),
         (["in.jsonl", "--text-field", "txt"], "Got 4 records with 'id', 'text' instead."),
         (["in.jsonl", "--format", "what"], "'format'"),
@@ -311,12 +311,12 @@ def test_compare_refuses_to_overwrite_an_input(run):
     [
         (["a.txt", "nosuch.txt"], "nosuch.txt: no such file"),
         (["a.txt", "folder"], "folder: cannot be read"),
-        (["a.txt", "gbk.txt", "--encoding", "utf-8"], "gbk.txt: not utf-8 at byte 0"),
+        (["a.txt", "gbk.txt", "--encoding", "utf-8"], "gbk.txt: byte 0 is not valid utf-8"),
         (["a.txt", "cut.docx"], "cut.docx: must be a whole Word document"),
         (["a.txt", "a.txt", "--encoding", "klingon"], "'klingon'"),
         (["a.txt", "a.txt", "--encoding", "base64"], "'base64'"),
         (["a.txt", "a.txt", "nosuch/out.txt"], "nosuch"),
-        (["-", "-"], "Standard input"),
+        (["-", "-"], "Only one of the two texts"),
     ],
 )
 def test_what_compare_refuses(run, arguments, words):

@@ -1,7 +1,12 @@
 """Every command and option explains itself, and the reference page has it."""
 
+import shlex
+import shutil
+from pathlib import Path
+
 import pytest
 import typer.main
+from tests.cli.conftest import ARTICLES, A, B
 from typer.testing import CliRunner
 
 from neardup import __version__
@@ -23,6 +28,12 @@ def commands(group, before=""):
 
 COMMAND = dict(commands(GROUP))
 COMMANDS = sorted(COMMAND)
+EXAMPLES = [
+    line
+    for command in GROUP.commands.values()
+    for line in (command.epilog or "").split("\n\n")
+    if line.startswith("neardup ")
+]
 
 
 def test_the_commands():
@@ -93,6 +104,24 @@ def test_the_reference_page_is_the_generated_one(root):
 
     script = root / "docs" / "generate_cli_reference.py"
     subprocess.run([sys.executable, script, "--check"], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_examples_work(run, line):
+    shutil.copy(ARTICLES, "articles.jsonl")
+    texts = {"old": A, "new": A + B, "template": B, "essay": A + B, "essays/a": A, "essays/b": B}
+    Path("essays").mkdir()
+    for name, text in texts.items():
+        Path(f"{name}.txt").write_text(text, "utf-8")
+    shutil.copytree("essays", "dump")
+    shutil.copy(ARTICLES, "dump")
+    words = shlex.split(line)
+    run(*words[1 : words.index(">") if ">" in words else None])
+
+
+def test_every_single_command_has_examples():
+    commands = {line.split()[1] for line in EXAMPLES}
+    assert commands == {name for name in COMMANDS if " " not in name} - {"serve"}
 
 
 def test_version(run):

@@ -191,7 +191,7 @@ def test_compare_of_white_space_gives_one_answer(run):
 @pytest.mark.parametrize("text", ["渡口停航三天", "渡口停航三天。" * 100])
 def test_compare_of_texts_in_place_of_files_suggests_how(run, text):
     found = run("compare", text, "渡口停航四天", code=2)
-    assert "no such file. A and B are names of files. To compare two texts" in found.err
+    assert "no such file. A and B must be names of files. To compare two texts" in found.err
     assert len(found.err) < 300
 
 
@@ -368,4 +368,4 @@ def test_ids_that_repeat_are_told(run):
     lines = [json.dumps({"id": 7, "text": text}, ensure_ascii=False)] * 3
     Path("same.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
     found = run("dedup", "same.jsonl", "-o", "k.jsonl", "--removed", "r.jsonl")
-    assert "neardup: note: 2 records have an id that another one has too" in found.err
+    assert "neardup: note: 2 records have the id of another record" in found.err

@@ -29,8 +29,7 @@ def test_query(run, index):
     found = run("index", "query", index, text, *window, "2031-1-1 8:00")
     assert found.out == ""
     assert found.err == (
-        "neardup: nothing that is kept in the 1d before 2031-01-01 08:00:00 UTC is similar"
-        " enough.\n"
+        "neardup: no document kept in the 1d before 2031-01-01 08:00:00 UTC is similar enough.\n"
     )
     assert "in the 1d before 20" in run("index", "query", index, text, "--within", "1d").err
 
@@ -48,7 +47,7 @@ def test_the_name_of_a_file_is_no_text(run, index):
 def test_query_without_an_answer(run, index):
     found = run("index", "query", index, "没有人写过的一句话，也没有人会写，写了也没有人会看见。")
     assert found.out == ""
-    assert found.err == "neardup: nothing that is kept is similar enough.\n"
+    assert found.err == "neardup: no kept document is similar enough.\n"
     found = run("index", "query", index, "没有人写过的一句话。", "--json")
     assert (found.out, found.err) == ("", "")
 
@@ -60,7 +59,7 @@ def test_query_without_an_answer(run, index):
         (["text", "--file", "in.jsonl"], "Give one text"),
         (["text", "-k", "0"], "'k' parameter must be a whole number of at least 1"),
         (["text", "--within", "-3d"], "'within' parameter must be"),
-        (["text", "--at", "2025-03-09"], "says where --within ends"),
+        (["text", "--at", "2025-03-09"], "is the end of the period"),
         (["text", "--within", "3d", "--at", "spring"], "'at' parameter must be a time such as"),
         (["--file", "nosuch.txt"], "nosuch.txt: cannot be read"),
         (["--file", "gb.txt", "--encoding", "utf-8"], "Name the encoding"),
@@ -80,7 +79,7 @@ def test_explain(run, index):
     found = json.loads(run("index", "explain", index, "bridge", "--json").out)
     assert found["document"]["state"] == "kept"
     assert [row["id"] for row in found["dropped"]] == ["bridge-repost", "bridge-agency"]
-    assert "nothing is known of a document 'x'" in run("index", "explain", index, "x", code=2).err
+    assert "there is no record of a document 'x'" in run("index", "explain", index, "x", code=2).err
 
 
 def test_explain_without_words(run):

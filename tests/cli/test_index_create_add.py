@@ -59,7 +59,7 @@ def test_bad_records_of_a_background_are_told(run):
         (["-b", "nosuch.jsonl"], "nosuch.jsonl: no such file"),
         (["--from", "nosuch"], "nosuch: no such file"),
         (["--from", "in.jsonl"], "must begin with the first line of a whole index"),
-        (["--from", "in.jsonl", "--recipe", "news"], "brings all settings with it"),
+        (["--from", "in.jsonl", "--recipe", "news"], "copies all settings"),
     ],
 )
 def test_what_create_refuses_makes_nothing(run, files, words, said):
@@ -101,10 +101,10 @@ def test_add_makes_the_index_and_says_so(run, files):
     found = run("index", "add", "new.db", "in.jsonl")
     assert found.out == ""
     first = found.err.splitlines()[0]
-    assert first.startswith("neardup: note: made a new index, ")
-    assert "new.db, with the recipe general. `neardup index create`" in first
+    assert first.startswith("neardup: note: created the index ")
+    assert "new.db with the recipe general." in first
     assert files() == ["in.jsonl", "new.db"]
-    assert "made a new index" not in run("index", "add", "new.db", "in.jsonl").err
+    assert "created the index" not in run("index", "add", "new.db", "in.jsonl").err
     assert run("index", "add", "other.db", "in.jsonl", "-q").err == ""
 
 
@@ -269,7 +269,7 @@ def test_what_is_read_is_not_overwritten(run, index, files):
     before = Path("in.jsonl").read_bytes()
     for option in ("--removed", "--report"):
         found = run("index", "add", index, "in.jsonl", option, "in.jsonl", "-f", code=2)
-        assert "in.jsonl: must not be read and written in one run" in found.err
+        assert "in.jsonl: must not be both input and output of one run" in found.err
     assert Path("in.jsonl").read_bytes() == before
     assert json.loads(run("index", "stats", index, "--json").out)["documents"] == 31
     assert files() == ["in.jsonl", index]

@@ -36,7 +36,7 @@ def test_the_whole_index_through_a_pipe(run, index, files):
     ):
         assert said in run("index", "create", "bad.db", *words, stdin=stdin, code=2).err
         assert files() == before
-    said = "writes the decisions too"
+    said = "includes the decisions"
     words = ["--whole", "--decisions", "d.csv"]
     assert said in run("index", "export", index, *words, code=2).err
 
@@ -45,14 +45,14 @@ def test_an_index_without_texts_says_so(run):
     run("index", "create", "n.db", "--store", "sketch", "-q")
     run("index", "add", "n.db", "in.jsonl", "-q")
     found = run("index", "export", "n.db")
-    assert "keeps no texts" in found.err
+    assert "stores no texts" in found.err
     assert records(found.out)[0]["text"] is None
 
 
 def test_upkeep(run, index):
     assert run("index", "recount", index).err.endswith(" texts counted\n")
     run("index", "create", "news.db", "-r", "news", "-q")
-    said = "nothing counted: the rule does not look\n"
+    said = "nothing counted: the rule does not use statistics\n"
     assert run("index", "recount", "news.db").err == said
     assert "MB before" in run("index", "compact", index).err
     assert run("index", "check", index).err == "no damage found\n"

@@ -15,7 +15,7 @@ def test_remove_and_reconsider(run, index):
     found = run("index", "reconsider", index, "bridge-repost", "ferry", "nosuch", code=2)
     assert found.out == "bridge-repost kept\n"
     assert found.err == (
-        "neardup: note: 'ferry' is kept; passed over.\n"
+        "neardup: note: 'ferry' is already kept; skipped.\n"
         f"neardup: {index}: there is no document 'nosuch'.\n"
         "1 decided again: 1 kept, 0 dropped\n"
     )
@@ -49,8 +49,8 @@ def test_expire(run, index):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "Give one of --before and --older-than"),
-        (["--before", "2025-01-01", "--older-than", "3d"], "Give one of"),
+        ([], "Give either --before or --older-than"),
+        (["--before", "2025-01-01", "--older-than", "3d"], "Give either"),
         (["--before", "spring"], "'before' parameter must be a time such as"),
         (["--older-than", "90"], "'older_than' parameter must be"),
         (["--older-than", "0d"], "Got '0d' instead"),

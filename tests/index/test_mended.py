@@ -201,7 +201,7 @@ def test_an_index_behind_a_link(tmp_path):
 def test_inputs_are_no_outputs(index, tmp_path):
     source = tmp_path / "in.jsonl"
     source.write_text('{"id": "a", "text": "A text."}\n')
-    with pytest.raises(InputError, match="must not be read and written in one run"):
+    with pytest.raises(InputError, match="must not be both input and output of one run"):
         index.add_files([source], output_paths=[source])
     assert len(index) == 0
 

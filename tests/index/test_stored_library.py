@@ -237,7 +237,7 @@ def test_an_index_of_sketches_is_refused(location):
     with Index(location, store="sketch") as index:
         index.add("d1", TEXTS["d1"])
         for given in (index, location):
-            with pytest.raises(ParameterError, match=r"must hold texts.*store='sketch'"):
+            with pytest.raises(ParameterError, match=r"must store texts.*store='sketch'"):
                 check(paper_with("d1"), given)
 
 

@@ -155,7 +155,7 @@ class TestPapers:
             "papers/emil.RTF",
         ]
         assert all("save it as .docx" in one.problem for one in checked if one.problem)
-        assert told.notes == ["papers: 1 file of another format is passed over: 1 .jpg."]
+        assert told.notes == ["papers: 1 file of another format is skipped: 1 .jpg."]
 
     def test_reports_are_no_papers(self, class_, make):
         before = papers_in([class_])
@@ -176,7 +176,7 @@ class TestPapers:
 
     def test_none(self, make):
         os.mkdir("empty")
-        with pytest.raises(InputError, match="empty: must hold papers"):
+        with pytest.raises(InputError, match="empty: must contain papers"):
             papers_in(["empty"])
         assert papers_in(make("x.txt")) == ["x.txt"]
         for nothing in ([], b"x.txt", 7, None, [7], [None]):
@@ -293,7 +293,7 @@ class TestReportFolder:
 
     def test_a_file_in_its_place(self, make):
         make("out", "a file")
-        with pytest.raises(OutputError, match=r"^out: cannot be made"):
+        with pytest.raises(OutputError, match=r"^out: cannot be created"):
             folder_of(["a.txt"])
 
     def test_papers_that_could_not_be_read_have_no_report(self, class_, make):

@@ -64,7 +64,7 @@ def test_why_a_file_is_refused_is_said_beside_its_name(key, data, name):
 
 def test_a_note_is_its_sentence():
     note = Message("papers.more_sources", count=1200)
-    assert note == "1,200 more sources are not listed; what they have counts."
+    assert note == "1,200 more sources are not listed; their passages count."
     for other in (pickle.loads(pickle.dumps(note)), copy.deepcopy(note)):
         assert (other, other.code, other.values) == (note, note.code, note.values)
         assert in_language(other, "zh") == in_language(note, "zh")
@@ -122,7 +122,7 @@ def test_what_is_passed_over_in_folders(make):
     for name in ("a.txt", "b.jpg", "c.JPG", "d", "e.doc"):
         make(f"papers/{name}", "x")
     (note,) = passed_over(["papers", "papers/a.txt"])
-    assert note == "papers: 3 files of other formats are passed over: 2 .jpg, 1 ?."
+    assert note == "papers: 3 files of other formats are skipped: 2 .jpg, 1 ?."
     assert is_chinese(in_language(note, "zh"))
 
 

@@ -474,5 +474,5 @@ def test_the_page_of_a_batch_of_none():
 
 
 def test_each_report_needs_a_link():
-    with pytest.raises(ParameterError, match="'links' parameter must be of the length of 'reports"):
+    with pytest.raises(ParameterError, match="'links' parameter must be as long as 'reports"):
         summary_page([REPORTS["zh"]], [])

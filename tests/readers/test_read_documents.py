@@ -183,7 +183,7 @@ def test_pdf_paragraph_across_pages_and_running_lines():
     widths = [sum(len(line[3]) for line in lines[: 6 * number]) for number in range(4)]
     assert found.pages == tuple(widths)
     assert found.notes == (
-        "Lines that run through the pages are left out: '某某大学学位论文', '- 1 -'.",
+        "Running headers and footers are left out: '某某大学学位论文', '- 1 -'.",
     )
 
 

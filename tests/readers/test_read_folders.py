@@ -56,7 +56,7 @@ def test_files_of_text_among_data_files(read, make, dump):
     assert got["texts"] == sorted([*DATA, *texts])
     assert [i for i in got["ids"] if not i.endswith(":1")] == texts
     assert got["notes"] == [
-        "dump: read as 7 data files and 3 files of text; a file of text is one document."
+        "dump: read as 7 data files and 3 text files; each text file is one document."
     ]
     # Two folders may hold files of one name.
     make("other/b.txt", "other")
@@ -80,7 +80,7 @@ def test_documentation_beside_data_files_is_passed_over(read, make, dump):
     assert got["texts"] == DATA
     assert got["problems"] == []
     assert got["notes"] == [
-        "dump: 6 files of documentation are passed over beside data files: dump/LICENSE-MIT.txt,"
+        "dump: 6 documentation files next to data files are skipped: dump/LICENSE-MIT.txt,"
         " dump/README.md, dump/readme_zh.txt, …. To read them, name them as inputs."
     ]
     assert read("dump/README.md")["texts"] == ["README.md"]
@@ -128,7 +128,7 @@ def test_other_files_are_counted(read, make, dump):
     got = read(dump)
     assert got["problems"] == []
     assert got["notes"] == [
-        "dump: 5 files of other formats are passed over: 1 .log, 3 .png, 1 no extension."
+        "dump: 5 files of other formats are skipped: 1 .log, 3 .png, 1 without extension."
     ]
 
 
@@ -141,7 +141,7 @@ def test_data_that_is_not_read_is_a_problem(read, make, dump, name):
     got = read(dump)
     assert got["texts"] == DATA
     assert [str(problem) for problem in got["problems"]] == [
-        f"dump/sub/{name}: passed over: the format is not read."
+        f"dump/sub/{name}: skipped: the format is not read."
     ]
 
 
@@ -158,7 +158,7 @@ def test_data_files_that_are_refused_are_problems(read, make, dump):
     got = read(dump)
     assert got["texts"] == sorted([*DATA, "b"])
     assert got["notes"] == [
-        "dump: read as 7 data files and 1 file of text; a file of text is one document."
+        "dump: read as 7 data files and 1 text file; each text file is one document."
     ]
     said = {problem.source: str(problem) for problem in got["problems"]}
     assert list(said) == [
@@ -171,18 +171,16 @@ def test_data_files_that_are_refused_are_problems(read, make, dump):
         "dump/short.parquet",
         "dump/urls.jsonl",
     ]
-    assert said["dump/broken.jsonl"] == (
-        "dump/broken.jsonl: passed over: no such file or directory."
-    )
+    assert said["dump/broken.jsonl"] == ("dump/broken.jsonl: skipped: no such file or directory.")
     assert said["dump/itself.jsonl"] == (
-        "dump/itself.jsonl: passed over: too many levels of symbolic links."
+        "dump/itself.jsonl: skipped: too many levels of symbolic links."
     )
     assert said["dump/labels.csv"] == (
-        "dump/labels.csv: passed over: must have a text column 'text', 'content' or 'body'."
+        "dump/labels.csv: skipped: must have a text column 'text', 'content' or 'body'."
         " Got 'id', 'label' instead. Name the field with text= (--text-field)."
     )
     assert said["dump/urls.jsonl"] == (
-        "dump/urls.jsonl: passed over: must have a text field 'text', 'content' or 'body'."
+        "dump/urls.jsonl: skipped: must have a text field 'text', 'content' or 'body'."
         " Got 1 record with 'url' instead. Name the field with text= (--text-field)."
     )
     assert said["dump/array.json"].endswith("Convert it with: jq -c '.[]' dump/array.json")
@@ -193,7 +191,7 @@ def test_data_that_may_not_be_read_is_a_problem(read, make, dump, request):
     request.getfixturevalue("as_anybody")
     got = read(dump)
     assert got["texts"] == DATA
-    assert [str(p) for p in got["problems"]] == ["dump/x.jsonl: passed over: permission denied."]
+    assert [str(p) for p in got["problems"]] == ["dump/x.jsonl: skipped: permission denied."]
 
 
 def test_a_field_that_no_data_file_has_is_refused(make):
@@ -224,11 +222,13 @@ def test_a_format_chooses_the_files_of_a_folder(read, make, dump):
     assert got["texts"] == ["a.jsonl", "part-00000", "sub/b.ndjson.gz", "sub/deep/c.json.zst"]
     assert got["problems"] == []
     assert got["notes"] == [
-        "dump: 6 files of other formats are passed over: 1 .csv, 1 .dat, 2 .parquet, 1 .tsv,"
-        " 1 no extension."
+        "dump: 6 files of other formats are skipped: 1 .csv, 1 .dat, 2 .parquet, 1 .tsv,"
+        " 1 without extension."
     ]
     assert read("dump/*.dat", format="jsonl")["texts"] == ["x.dat"]
-    with pytest.raises(InputError, match=r"^dump/\*\.dat: must hold files with a known extension"):
+    with pytest.raises(
+        InputError, match=r"^dump/\*\.dat: must contain files with a known extension"
+    ):
         open_sources(["dump/*.dat"])
     make("groups/space/49960", "a text")
     assert read("groups", format="text")["ids"] == ["space/49960"]
@@ -321,12 +321,12 @@ def test_only_text_in_folders(read, make, dump):
     got = read(dump, only_text_in_folders=True)
     assert (got["ids"], got["texts"]) == (["README.md"], ["README.md"])
     assert got["notes"] == [
-        "dump: 8 files of other formats are passed over: 1 .csv, 1 .json, 1 .jsonl, 1 .ndjson,"
+        "dump: 8 files of other formats are skipped: 1 .csv, 1 .json, 1 .jsonl, 1 .ndjson,"
         " 2 .parquet, 1 .tsv, …."
     ]
     assert read("dump/a.jsonl", only_text_in_folders=True)["texts"] == ["a.jsonl"]
 
 
 def test_an_output_that_is_a_file_of_the_folder(dump):
-    with pytest.raises(InputError, match=r"^dump/a\.jsonl: must not be read and written"):
+    with pytest.raises(InputError, match=r"^dump/a\.jsonl: must not be both input and output"):
         open_sources([dump], output_paths=["dump/a.jsonl"])

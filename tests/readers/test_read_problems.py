@@ -339,7 +339,7 @@ REFUSED = [
         ["-", "-"],
         {},
         ParameterError,
-        "The 'inputs' parameter must name standard input ('-') once at most."
+        "The 'inputs' parameter must name standard input ('-') at most once."
         " Got it 2 times instead.",
     ),
     (
@@ -360,7 +360,7 @@ REFUSED = [
         ["empty"],
         {},
         InputError,
-        "empty: must hold files with a known extension: .jsonl, .ndjson, .json, .parquet, .csv,"
+        "empty: must contain files with a known extension: .jsonl, .ndjson, .json, .parquet, .csv,"
         " .tsv, .txt, .md, .markdown, .html, .htm, .docx, .pdf (each also with .gz or .zst)."
         " Got a folder without any instead.",
     ),
@@ -368,7 +368,7 @@ REFUSED = [
         ["empty"],
         {"only_text_in_folders": True},
         InputError,
-        "empty: must hold files of text (.txt, .md, .markdown, .html, .htm, .docx, .pdf, also .gz"
+        "empty: must contain text files (.txt, .md, .markdown, .html, .htm, .docx, .pdf, also .gz"
         " or .zst). Got a folder without any instead.",
     ),
     (
@@ -460,10 +460,11 @@ def test_output_that_is_an_input(make):
         with pytest.raises(InputError) as caught:
             open_sources([name], output_paths=["other.jsonl", output, None, "-"])
         assert str(caught.value) == (
-            f"a.jsonl: must not be read and written in one run. Got it as the output {output} too."
+            "a.jsonl: must not be both input and output of one run."
+            f" Got it as the output {output} too."
         )
     make("t/x.txt", "x")
-    with pytest.raises(InputError, match=r"^t/x\.txt: must not be read"):
+    with pytest.raises(InputError, match=r"^t/x\.txt: must not be both"):
         open_sources(["t"], output_paths=["t/x.txt"])
 
 

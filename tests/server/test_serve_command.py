@@ -161,7 +161,7 @@ class TestServing:
         assert running.client.get("/v1/stats").json()["documents"] == 0
         assert running.stop() == 0
         first, second = running.log().splitlines()
-        assert first.startswith(f"neardup: note: made a new index, {location}, with the recipe")
+        assert first.startswith(f"neardup: note: created the index {location} with the recipe")
         assert second == f"neardup: serving {location} at {running.url}"
 
     def test_quiet(self, serve_process, index):
@@ -244,7 +244,7 @@ class TestProcesses:
 
     def test_they_decide_as_one(self, shared_two):
         two = shared_two
-        assert "PostgreSQL is for several" in two.log()
+        assert "Use PostgreSQL for several" in two.log()
 
         def add(number):
             with httpx.Client(base_url=two.url, headers=two.client.headers) as client:

@@ -179,4 +179,4 @@ def test_two_workers_of_which_one_is_killed(cluster, source, tmp_path):
     assert driver.poll() is None
     printed = finished(driver)
     check(source, tmp_path)
-    assert "bytes a document" in printed
+    assert "bytes per document" in printed

@@ -182,7 +182,9 @@ def test_the_verdict_is_data():
 
 def test_verdicts_that_no_bound_decides():
     few = compare("灯塔", "灯塔山")
-    assert few.verdict.startswith("a text of fewer than 5 features repeats only an identical text")
+    assert few.verdict.startswith(
+        "a text of fewer than 5 features duplicates only an identical text"
+    )
     assert compare("灯塔", "灯塔 ").verdict == "the normalized texts are identical: duplicates"
     unbounded = load_recipe("general").replace(decide={"threshold": None})
     reason = "the recipe 'general' has neither a threshold nor a max_distance"

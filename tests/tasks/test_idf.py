@@ -68,7 +68,7 @@ HEAD = "#neardup-idf\t1\n#units\twords\n#documents\t3\n"
         (HEAD + "word\t0\n", "line 4"),
         (HEAD + "word\t-1\n", "line 4"),
         (HEAD + "word\t1.5\n", "line 4"),
-        (b"#neardup-idf\t1\n\xff", "not UTF-8 at byte 15"),
+        (b"#neardup-idf\t1\n\xff", "byte 15 is not valid UTF-8"),
         (HEAD + "a\t1\na\t2\n", "line 5"),
         (HEAD + "word\t\u00b2\n", "line 4"),
         (HEAD.replace("\t3", "\t\u00b3"), "not a table"),

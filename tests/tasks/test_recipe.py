@@ -352,7 +352,7 @@ def test_files_that_are_not_utf8(stage, setting, rest, tmp_path):
     path = tmp_path / "bad"
     path.write_bytes(b"\xff\n")
     recipe = load_recipe("characters").replace(**rest).replace(**{stage: {setting: str(path)}})
-    with pytest.raises(InputError, match="bad: not UTF-8 at byte 0"):
+    with pytest.raises(InputError, match="bad: byte 0 is not valid UTF-8"):
         fingerprint("text", recipe=recipe)
 
 

@@ -84,7 +84,7 @@ def test_what_fails(name, text, message):
     assert result.kept == [text, text]
     assert result.summary.unreadable == 2
     assert [problem.record for problem in result.problems] == [1, 2]
-    assert "must be a text that the segmenter takes" in str(result.problems[0])
+    assert "must be a text that the segmenter accepts" in str(result.problems[0])
 
 
 def test_words_without_tags_are_no_pairs():

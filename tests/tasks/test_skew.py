@@ -50,7 +50,7 @@ def test_a_form_costs_each_document_the_same(tmp_path):
     assert large["kept"] == 10_000
     assert large["largest_form"] == 10_000
     assert large["closed_lists"] > 0
-    assert "10,000 records share a form" in told
+    assert "10,000 records share a template" in told
     worked = run(texts, tmp_path / "worked", tmp_path / "work")
     assert worked[:2] == (large, outputs)
 
@@ -60,8 +60,8 @@ def test_empty_texts_cost_nothing(tmp_path):
     assert (found["kept"], found["exact_duplicates"]) == (2, 29_999)
     assert found["without_features"] == 30_000
     assert found["candidates"] == 0
-    assert "30,000 records have a text without anything to compare" in told
-    assert "one kept record stands for 29,999 others" in told
+    assert "30,000 records have a text with nothing to compare" in told
+    assert "29,999 records were dropped for one kept record" in told
     worked = run([""] * 30_000 + ["some text of its own"], tmp_path / "worked", tmp_path / "work")
     assert worked[:2] == (found, outputs)
 
@@ -71,6 +71,6 @@ def test_copies_of_one_text_cost_one_candidate_each(tmp_path):
     assert found["kept"] == 1
     assert found["candidates"] <= 20_000
     assert found["largest_cluster"] == 20_000
-    assert "one kept record stands for 19,999 others" in told
+    assert "19,999 records were dropped for one kept record" in told
     worked = run(copies(20_000), tmp_path / "worked", tmp_path / "work")
     assert worked[:2] == (found, outputs)

@@ -57,7 +57,7 @@ def test_the_first_line_as_title():
 
 
 def test_titles_must_be_as_many_as_texts():
-    with pytest.raises(ParameterError, match=r"'titles'.*one title a text, 2 of them. Got"):
+    with pytest.raises(ParameterError, match=r"'titles'.*one title per text, 2 of them. Got"):
         fingerprint_many(["a", "b"], titles=["a"])
 
 

@@ -164,7 +164,7 @@ def test_mixed_sources_share_columns(make, target):
         assert got[0]["x"] == {"y": [1, 2]}
         assert got[1]["z"] is True
         assert got[3]["size"] == 5
-        assert report.notes == ["column 'id' holds values of several types and is written as text."]
+        assert report.notes == ["column 'id' has values of several types and is written as text."]
     else:
         assert got[0]["x"] == '{"y":[1,2]}'
         assert got[1]["z"] == "true"
@@ -218,7 +218,7 @@ def test_deeply_nested_json(make):
         assert (report.written, report.unwritable) == (1, 1)
         assert [str(p) for p in report.problems] == [
             f"a.jsonl: record 2: left out of out.{target}:"
-            " only JSON lines can hold what is nested 250 levels deep or more."
+            " only JSON Lines can store a record nested 250 levels deep or more."
         ]
     assert keep(name, "out.jsonl").written == 2
 
@@ -253,7 +253,7 @@ def test_unreadable_records_pass_in_their_own_format_only(make):
         assert (report.written, report.unwritable) == (2, 2)
         assert [str(p) for p in report.problems] == [
             f"a.jsonl: record {number}: left out of out.{target}:"
-            " only JSON lines can hold what is not a JSON object."
+            " only JSON Lines can store a record that is not a JSON object."
             for number in (2, 4)
         ]
         assert [r["text"] for r in records_of(f"out.{target}")] == ["a", "5"]
@@ -266,7 +266,7 @@ def test_unreadable_records_pass_in_their_own_format_only(make):
         assert (report.written, report.unwritable) == (1, 2)
         assert [str(p) for p in report.problems] == [
             f"b.csv: record {number}: left out of out.{target}:"
-            " only CSV of the same columns can hold a row that is not valid."
+            " only CSV with the same columns can store an invalid row."
             for number in (2, 3)
         ]
 
@@ -276,14 +276,14 @@ def test_what_else_is_left_out(make, capfdbinary):
     make("t/b.txt", "b")
     report = keep("t", "out.jsonl")
     assert [str(p) for p in report.problems] == [
-        "t/a.txt: record 1: left out of out.jsonl: what could not be read cannot be converted."
+        "t/a.txt: record 1: left out of out.jsonl: an unreadable record cannot be converted."
     ]
     raw = pa.array([b"good", b"b\xffd"], pa.binary()).view(pa.string())
     pq.write_table(pa.table({"text": raw}), make("a.parquet"))
     report = keep("a.parquet", "-")
     assert [str(p) for p in report.problems] == [
         "a.parquet: record 2, field 'text': left out of standard output:"
-        " only Parquet can hold what is not valid UTF-8."
+        " only Parquet can store bytes that are not valid UTF-8."
     ]
     assert capfdbinary.readouterr().out == b'{"text":"good"}\n'
 
@@ -298,9 +298,7 @@ def test_whole_numbers_beyond_64_bits_keep_their_digits(make):
     )
     name = make("a.jsonl", lines)
     report = keep(name, "out.parquet")
-    assert report.notes == [
-        "column 'n' holds whole numbers that no type of 64 bits holds and is written as text."
-    ]
+    assert report.notes == ["column 'n' has whole numbers beyond 64 bits and is written as text."]
     assert records_of("out.parquet") == [
         {"text": "a", "n": str(BEYOND), "in": {"m": [f"-{BEYOND}", "x"]}, "f": 1.5},
         {"text": "1234567890123456789", "n": "7", "in": None, "f": 1e30},
@@ -398,7 +396,7 @@ def test_other_number_of_records_gives_no_output(make, copies, found):
     with pytest.raises(InputError) as caught, open_output("out.jsonl") as out:
         write_kept(sources, KEEP, out)
     assert str(caught.value) == (
-        f"a.jsonl: must hold the 6 records of the first pass. Got {found} instead."
+        f"a.jsonl: must have the 6 records of the first pass. Got {found} instead."
         " No output was written; run again."
     )
     assert os.listdir() == ["a.jsonl"]

@@ -1,8 +1,8 @@
-"""A folder in which a run leaves what it has done, for another run to go on with.
+"""Work folders: the stages of a run, from which another run can resume.
 
-Each stage is complete or absent: its files are written first, and a mark that names the
-stage and has their digests is written last of all. What does not fit its digest is never
-gone on with.
+Each stage is complete or absent: its files are written first, and a mark with the name
+of the stage and the digests of the files is written last. A file that does not match
+its digest is never used.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ from neardup.writers.sink import replace_file
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Changes whenever what a run leaves does.
+#: Changes with the contents of a work folder.
 _LAYOUT = 4
 
-#: All that runs leave, beside their marks.
+#: All files of runs, apart from the marks.
 _LEFT = (
     *("texts", "sketches", "documents", "shingles", "ids.arrow", "order.arrow"),
     *("counts", "counts.ends", "lists", "lists.ends", "long-lists", "kept.arrow"),
 )
 
-# Readers of folders know a work folder by this name, too.
+# Readers of folders also recognize a work folder by this name.
 _MANIFEST = "neardup-work.json"
 _LOCK = "neardup-work.lock"
 
-#: The mark of outputs that have been begun.
+#: The mark of outputs that are being written.
 _OUTPUTS = "outputs"
 
 
 class Work:
-    """A folder of one run at a time.
+    """A work folder, used by one run at a time.
 
     Parameters
     ----------
     folder : Path
-        Made if it is not there; otherwise empty, or of an earlier run.
+        Created if it is missing; otherwise it must be empty or of an earlier run.
     run : dict
-        What the run's results depend on. An earlier run must have had the same.
+        The settings and inputs of the run. Those of an earlier run must be the same.
 
     Raises
     ------
     InputError
-        If the folder holds other things, or what was done on other settings or
-        inputs; if another run is using it.
+        If the folder has other files, or stages of other settings or inputs, or if
+        another run is using it.
     OutputError
-        If it cannot be written.
+        If the folder cannot be written.
     """
 
     def __init__(self, folder: Path, run: dict[str, Any]) -> None:
@@ -65,7 +65,7 @@ class Work:
         self._run = run
         self._made_by = {"layout": _LAYOUT, "version": __version__}
         self._lock: int | None = None
-        #: Whether nothing that is here is needed any more, if no error comes.
+        #: Whether the run is complete, so that the folder is emptied unless an error occurs.
         self.is_over = False
 
     def __enter__(self) -> Work:
@@ -97,13 +97,13 @@ class Work:
             if self.is_over:
                 self._clear()
             else:
-                # Outputs that were begun have been taken back.
+                # The unfinished outputs have been removed.
                 self._mark(_OUTPUTS).unlink(missing_ok=True)
         finally:
             self._release()
 
     def _refuse_others(self) -> None:
-        """Refuse a folder that holds what no run left, before anything is put there."""
+        """Refuse a folder with files of other programs, before writing to it."""
         ours = (_LOCK, _MANIFEST, _MANIFEST + ".part")
         names = sorted(item.name for item in self.folder.iterdir())
         others = [name for name in names if name not in ours]
@@ -116,7 +116,7 @@ class Work:
         try:
             import fcntl
         except ImportError:
-            # Without such locks nothing tells two runs in one folder.
+            # Without such locks, two runs in one folder are not detected.
             return
         path = self.folder / _LOCK
         while True:
@@ -125,7 +125,7 @@ class Work:
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise InputError(Message("runs.work_in_use", folder=str(self.folder))) from None
-            # A run that ended meanwhile has removed the file that it had locked.
+            # A run that ended meanwhile has removed the locked file.
             with contextlib.suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(self._lock), path.stat()):
                     return
@@ -136,7 +136,7 @@ class Work:
         if self._lock is not None:
             if self.is_over:
                 (self.folder / _LOCK).unlink(missing_ok=True)
-            # Closing it gives the lock back.
+            # Closing the file releases the lock.
             os.close(self._lock)
             self._lock = None
 
@@ -164,20 +164,20 @@ class Work:
         return self._mark(stage).exists()
 
     def complete(self, stage: str, said: dict[str, Any], files: Sequence[str] = ()) -> None:
-        """Mark a stage as complete, with what is to be known of it and of its files.
+        """Mark a stage as complete, with data about it and the digests of its files.
 
-        The core's files have digests of their own.
+        The core's files have their own digests.
         """
         digests = {name: _digest(self.folder / name) for name in files}
         _write(self._mark(stage), {"said": said, "files": digests})
 
     def said(self, stage: str) -> dict[str, Any]:
-        """Return what is to be known of a complete stage.
+        """Return the data about a complete stage.
 
         Raises
         ------
         InputError
-            If one of its files is not as it was written.
+            If one of its files changed since it was written.
         """
         mark = self._read(self._mark(stage))
         for name, digest in mark["files"].items():
@@ -188,27 +188,27 @@ class Work:
         return said
 
     def leave_table(self, name: str, table: pa.Table) -> None:
-        """Write a table as a file of Arrow IPC; `complete` says that it is whole."""
+        """Write a table as an Arrow IPC file, to be covered by `complete`."""
         import pyarrow as pa
 
         with pa.ipc.new_file(str(self.folder / name), table.schema) as writer:
             writer.write_table(table)
 
     def table(self, name: str) -> pa.Table:
-        """Return a table of a complete stage, mapped into memory."""
+        """Return a table of a complete stage, memory-mapped."""
         import pyarrow as pa
 
         with pa.memory_map(str(self.folder / name)) as file:
             return pa.ipc.open_file(file).read_all()
 
     def forget(self, stages: Iterable[str]) -> None:
-        """Take back that stages are complete."""
+        """Mark stages as incomplete."""
         for stage in stages:
             self._mark(stage).unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def recalling(self) -> Iterator[None]:
-        """Say what to do where the core finds that what is stored is not as it was."""
+        """Turn errors of the core about stored files into the error of a damaged work folder."""
         try:
             yield
         except (InputError, OutputError, ParameterError) as error:
@@ -218,8 +218,8 @@ class Work:
         return InputError(Message("runs.work_damaged", fact=fact, folder=str(self.folder)))
 
     def _read(self, path: Path) -> dict[str, Any]:
-        """Return what `_write` wrote."""
-        import orjson  # `import neardup` is not to wait for it
+        """Return the content of a file that `_write` wrote."""
+        import orjson  # imported late, for a fast `import neardup`
 
         try:
             stored = orjson.loads(path.read_bytes())
@@ -232,15 +232,14 @@ class Work:
         return content
 
     def began(self, outputs: Iterable[tuple[str, str]]) -> None:
-        """Note the places of outputs that are about to be written, and of their parts."""
+        """Record the paths of outputs to be written, and of their temporary files."""
         states = [(place, part, *(_identity(part) or ())) for place, part in outputs]
         self.complete(_OUTPUTS, {"begun": states})
 
     def take_back(self) -> set[str]:
-        """Remove the parts of outputs that a killed run left.
+        """Remove the temporary files of outputs that a killed run left.
 
-        Returns the places of those that it had given their names: the same run may
-        replace them.
+        Returns the paths of the outputs that it had completed, which this run may replace.
         """
         own: set[str] = set()
         if not self.has(_OUTPUTS):
@@ -253,16 +252,16 @@ class Work:
         return own
 
     def _clear(self) -> None:
-        """Remove all that runs left, and nothing else; the run is over."""
+        """Remove all files of runs, and no other files, at the end of the run."""
         marks = [path.name for path in self.folder.glob("*.done")]
-        # The manifest goes last: where it stands, what is there is a run's.
+        # The manifest is removed last: it marks the folder as a work folder.
         for name in [*marks, *_LEFT, _MANIFEST]:
             for left in (name, name + ".part"):
                 (self.folder / left).unlink(missing_ok=True)
 
 
 def refuse_outputs(folder: Path, outputs: Iterable[str | Path | None]) -> None:
-    """Raise ParameterError if an output is to stand in the work folder, which is emptied."""
+    """Raise ParameterError if an output is in the work folder, which is emptied."""
     inside = os.path.join(os.path.realpath(folder), "")
     for path in outputs:
         if path is not None and os.path.realpath(path).startswith(inside):
@@ -272,12 +271,12 @@ def refuse_outputs(folder: Path, outputs: Iterable[str | Path | None]) -> None:
 
 
 def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, int]]:
-    """Return name, size and time of change of files, and of all files read in folders.
+    """Return name, size and modification time of files, and of the files read in folders.
 
     Raises
     ------
     InputError
-        If one can be read only once, such as standard input, or is not there.
+        If one can be read only once, such as standard input, or is missing.
     """
     from neardup.readers.input_files import names_several, select_files
 
@@ -301,13 +300,13 @@ def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, 
                 status = file.stat()
                 states.append((str(file), status.st_size, status.st_mtime_ns))
             except OSError:
-                # It becomes a problem.
+                # Reading it reports a problem.
                 states.append((str(file), -1, -1))
     return states
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    """Write a file that is there whole or not at all, also after a power cut."""
+    """Write a file completely or not at all, even after a power failure."""
     data = json.dumps({"content": content, "digest": _digest_of(content)}).encode()
     replace_file(path, data, temporary=f"{path}.part")
 
@@ -317,7 +316,7 @@ def _digest_of(content: Any) -> str:
 
 
 def _digest(path: Path) -> str:
-    """Return the digest of a file, all of which is on the disk then."""
+    """Flush a file to disk, and return its digest."""
     with open(path, "r+b") as file:
         digest = hashlib.file_digest(file, "blake2b")
         os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""Packages that only some parts of neardup need."""
+"""Optional packages, which only some parts of neardup need."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["require"]
 
 
 def require(what: str, extra: str, *modules: str) -> None:
-    """Import modules of an extra, or raise an error with the line that installs them.
+    """Import modules of an extra, or raise an error with the command that installs them.
 
     Parameters
     ----------
     what : str
-        Code of what needs them, as the beginning of a sentence: ``readers.an_index``.
+        Code of the part that needs them, such as ``readers.an_index``.
     extra : str
         The extra of neardup that has them.
     *modules : str

@@ -1,4 +1,4 @@
-"""A run over files: inputs, outputs that appear whole or not at all, and a folder to resume in."""
+"""Runs over files: inputs, outputs that are written completely or not at all, and a work folder."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 
 class FileRun:
-    """Opens what a task reads and writes before it begins, and closes it in the right order.
+    """Context manager that opens a task's inputs and outputs, and closes them in order.
 
     Parameters
     ----------
     task : str
-        What is done; a work folder of another task is refused.
+        Name of the task; a work folder of another task is refused.
     options : DedupOptions
     inputs : sequence of str or Path
     outputs : mapping of str to (str, Path or None)
-        Where each output goes; None where it is not wanted.
+        The path of each output; None for no output.
     files : mapping
         The values of `ReportParameters` or `FileParameters`.
 
@@ -42,7 +42,7 @@ class FileRun:
     pipeline : Pipeline
     sources : Sources
     outputs : dict of str to Output
-        Those that are wanted.
+        The outputs that have a path.
     """
 
     pipeline: Pipeline
@@ -74,7 +74,7 @@ class FileRun:
     def __enter__(self) -> FileRun:
         with self._stack:
             self._open()
-            # It stays open: nothing went wrong.
+            # All is open: keep it open until __exit__.
             self._stack = self._stack.pop_all()
         return self
 
@@ -93,7 +93,7 @@ class FileRun:
         output_set: OutputSet = self._stack.enter_context(OutputSet())
 
         def may_replace(path: str | Path) -> bool:
-            """Whether asked for, or a killed run of this kind wrote what is there."""
+            """Whether `force` is set, or a killed run of this kind wrote the file."""
             return force or os.path.realpath(path) in own
 
         self.outputs = {
@@ -115,7 +115,7 @@ class FileRun:
         self.pipeline = Pipeline(self._options, self._files["progress"], self._work)
 
     def _state(self) -> dict[str, Any]:
-        """What the stages in a work folder depend on."""
+        """The settings and inputs that the stages in a work folder depend on."""
         format = self._files["format"]
         return {
             "task": self._task,
@@ -131,7 +131,7 @@ class FileRun:
         traceback: TracebackType | None,
     ) -> None:
         if self._work is not None and error is None:
-            # Emptied when all outputs have their names.
+            # The folder is emptied after all outputs are complete.
             self._work.is_over = True
         self._stack.__exit__(kind, error, traceback)
 
@@ -144,12 +144,12 @@ class FileRun:
         problems: Sequence[Any] = (),
         notes: Sequence[Any] = (),
     ) -> None:
-        """Write the report, if one is wanted: the last thing before the outputs appear.
+        """Write the report, if there is one, as the last step before the outputs appear.
 
         Parameters
         ----------
         problems, notes : sequence
-            Those of writing; the ones of reading are known.
+            Problems and notes of writing; those of reading are added.
         """
         self.pipeline.measure(summary)
         if self._report is None:

@@ -1,4 +1,4 @@
-"""The ids of a run's documents, in a file once they are many."""
+"""The ids of a run's documents, spilled to a file beyond a budget."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Ids:
     Parameters
     ----------
     budget : int or None, default=None
-        Bytes in memory; more go to a temporary file. None for no bound.
+        Bytes in memory; beyond it, ids go to a temporary file. None for no bound.
     path : Path or None, default=None
-        A file for all of them, from the first one on.
+        File for all ids, from the first on.
     """
 
     def __init__(self, budget: int | None = None, path: Path | None = None) -> None:
@@ -51,7 +51,7 @@ class Ids:
         self._waiting = []
 
     def column(self) -> pa.ChunkedArray[Any]:
-        """Return all ids, in input order; of a file only what is looked at is in memory."""
+        """Return all ids, in input order; ids in a file are memory-mapped."""
         import pyarrow as pa
 
         if self._path is None:
@@ -67,7 +67,7 @@ class Ids:
 
     @classmethod
     def stored(cls, path: Path) -> Ids:
-        """Return the ids that an earlier run left in a file."""
+        """Return the ids that an earlier run wrote to a file."""
         ids = cls(path=path)
         ids._is_stored = True
         return ids

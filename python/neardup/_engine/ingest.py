@@ -1,4 +1,4 @@
-"""Documents into a corpus: the reading pass that dedup, pairs and idf share."""
+"""Ingest: the pass that reads documents into a corpus, for dedup, pairs and idf."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ REMEMBERED = 10_000
 
 @dataclass
 class Collected:
-    """A corpus of sketches, and what the records said beside their texts."""
+    """A corpus of sketches, and the other data of its records."""
 
     recipe: Recipe
     corpus: _core.Corpus
     ids: Ids = field(default_factory=Ids)
     lengths: list[NDArray[np.int64]] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
-    #: Readable documents, the one to keep first first.
+    #: Readable documents, in priority order.
     order: Any = None
     problems: list[Problem] = field(default_factory=list)
     problem_count: int = 0
@@ -59,7 +59,7 @@ class Collected:
         return self.recipe.id if digest is None else f"{self.recipe.id}-{digest:016x}"
 
     def features(self) -> NDArray[np.int64]:
-        """Number of features of each document; -1 where it could not be read."""
+        """Number of features of each document; -1 if it could not be read."""
         return self.corpus.features()
 
 
@@ -81,9 +81,9 @@ def collect(
 ) -> Collected:
     """Read all batches into a corpus.
 
-    `keeps_texts` says whether candidate pairs will be verified, and
-    `counted_shingle` which shingles are counted over the collection for that. `memory`
-    bounds the corpus, and `ids` is where the ids go.
+    `keeps_texts` tells whether candidate pairs are verified later, and `counted_shingle`
+    the length of the shingles to count over the collection for that. `memory` bounds the
+    corpus, and `ids` stores the ids.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def collect(
     collected = Collected(recipe, corpus, ids=ids or Ids())
     uses_titles = recipe.weigh.scheme == "improved"
     progress.stage("read and sketch", None)
-    # Closing ends the reading thread also where the loop is left by an error.
+    # Closing ends the reading thread also if an error leaves the loop.
     with closing(ahead(batches)) as coming:
         for batch in coming:
             texts, units, problems = readable(batch, recipe, core)
@@ -143,10 +143,10 @@ def stopped(problem: Problem) -> InputError:
 def readable(
     batch: Batch, recipe: Recipe, core: _core.Recipe
 ) -> tuple[pa.LargeStringArray, pa.LargeStringArray | None, list[Problem]]:
-    """Return the texts of a batch that can be sketched, their units, and all problems.
+    """Return the texts of a batch, their units, and all problems.
 
-    A text that cannot is null. Units are those of a recipe with a callable segmenter,
-    else None.
+    A text that cannot be sketched is null. Units are None unless the recipe has a callable
+    segmenter.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -160,7 +160,7 @@ def readable(
 
 
 def _without_too_long(batch: Batch) -> tuple[pa.LargeStringArray, list[Problem]]:
-    """Take out the texts that are too long to be sketched, and say so."""
+    """Return the texts with null for those too long to be sketched, and their problems."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -188,7 +188,7 @@ def _without_too_long(batch: Batch) -> tuple[pa.LargeStringArray, list[Problem]]
 def _segmented(
     name: str, core: _core.Recipe, batch: Batch, texts: pa.LargeStringArray
 ) -> tuple[pa.LargeStringArray, list[Problem]]:
-    """Segment by the user's callable; a text that it fails on has no units."""
+    """Return the units by the user's callable, null for a text that it fails on, and problems."""
     import pyarrow as pa
 
     from neardup.readers import Problem
@@ -214,7 +214,7 @@ def _segmented(
 def with_first_lines(
     titles: pa.LargeStringArray | None, texts: pa.LargeStringArray
 ) -> pa.LargeStringArray:
-    """Fill in the first line of the text where a record has no title."""
+    """Return titles, with the first line of the text for a record without one."""
     import pyarrow as pa
 
     given = [None] * len(texts) if titles is None else titles.to_pylist()
@@ -226,7 +226,7 @@ def with_first_lines(
 
 
 def first_line(text: str | None) -> str | None:
-    """Return the first line of a text that is not blank."""
+    """Return the first non-blank line of a text."""
     if text is None:
         return None
     return next((line.strip() for line in text.splitlines() if line.strip()), None)
@@ -235,12 +235,12 @@ def first_line(text: str | None) -> str | None:
 def priority_order(
     priority: str, readable: NDArray[np.bool_], lengths: Sequence[Any], values: Sequence[Any]
 ) -> NDArray[np.uint32]:
-    """Return the readable documents, the one to keep first first.
+    """Return the readable documents in priority order.
 
-    Documents that tie stay in input order. Numbers sort as numbers, also where
-    they arrive as text; other text sorts with its runs of digits as numbers,
-    so that dates written ``2024-3-9`` come before ``2024-12-1``. Documents
-    without a value come last, in either direction.
+    Ties are in input order. Numbers sort as numbers, also if they are text; other
+    text sorts with its runs of digits as numbers, so that the date ``2024-3-9``
+    comes before ``2024-12-1``. Documents without a value come last, in either
+    direction.
 
     Raises
     ------
@@ -272,7 +272,7 @@ _DIGITS = re.compile(r"([0-9]+)")
 
 
 def _sort_keys(values: list[Any], name: str) -> list[Any]:
-    """Return a key for each value that sorts as a reader would; None for no value."""
+    """Return a natural sort key for each value; None for no value."""
     values = [None if _is_missing(v) else v for v in values]
     present = [v for v in values if v is not None]
     if all(isinstance(v, str) for v in present):
@@ -293,12 +293,12 @@ def _sort_keys(values: list[Any], name: str) -> list[Any]:
 
 
 def _is_missing(value: Any) -> bool:
-    """A blank cell is no value, and neither is a number that is none."""
+    """Return whether a value is None, NaN or blank text."""
     return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
 def _natural(text: str) -> list[tuple[int, str]]:
-    """Text with its runs of digits as numbers, by their lengths and digits."""
+    """Return a sort key of a text with its runs of digits as numbers."""
     parts = _DIGITS.split(text)
     key = []
     for at, part in enumerate(parts):

@@ -1,11 +1,11 @@
-"""Ctrl-C, SIGTERM and SIGHUP: the one place that decides message and exit code.
+"""Ctrl-C, SIGTERM and SIGHUP: the message and the exit code of an interrupted command.
 
-The command is in one of two states. Outside the body of a command (imports, parsing of
-arguments, the end of the process) nothing is open that needs cleaning up: the handler
-prints the message and ends the process. Inside the body the handler raises
-KeyboardInterrupt, so that outputs are removed and connections are closed.
+Outside the body of a command (imports, parsing of arguments, the end of the process)
+nothing is open that needs cleanup: the handler prints the message and ends the process.
+Inside the body, the handler raises KeyboardInterrupt, so that outputs are removed and
+connections are closed.
 
-This module is imported first, so it imports next to nothing. Importing it changes no
+This module is imported first, so it imports very little. Importing it changes no
 handler; only the command line installs them.
 """
 
@@ -39,7 +39,7 @@ _before: dict[int, Any] = {}
 
 
 class Interrupted(KeyboardInterrupt):
-    """An interrupt of a command that stores in steps; its text says what is stored."""
+    """An interrupt of a command that stores in steps; its text tells what is stored."""
 
 
 def is_command() -> bool:
@@ -47,22 +47,22 @@ def is_command() -> bool:
     program = (getattr(sys, "argv", None) or [""])[0]
     words = sys.orig_argv
     if program == "-m":
-        # While Python looks for the module to run, its name is only in the original words.
+        # While Python searches for the module, its name is only in the original arguments.
         return any(
             option.startswith("-") and option.endswith("m") and name == "neardup"
             for option, name in pairwise(words)
         )
-    # A child of `multiprocessing` has the program's name too, but was not started by it.
+    # A child of `multiprocessing` has the program's name, but not in its original arguments.
     return program in words and os.path.splitext(os.path.basename(program))[0] == "neardup"
 
 
 def end_at_once() -> None:
-    """From now on an interrupt ends the process: message, exit code, no cleaning up."""
+    """From now on, an interrupt ends the process with message and exit code, without cleanup."""
     _install(_end)
 
 
 def raise_interrupts() -> None:
-    """Until `restore` is called an interrupt raises KeyboardInterrupt in the main thread."""
+    """Until `restore` is called, an interrupt raises KeyboardInterrupt in the main thread."""
     global _arrived
     _arrived = None
     _before.update({number: signal.getsignal(number) for number in _numbers()})
@@ -70,7 +70,7 @@ def raise_interrupts() -> None:
 
 
 def restore() -> None:
-    """Install the handlers again that `raise_interrupts` replaced."""
+    """Restore the handlers that `raise_interrupts` replaced."""
     while _before:
         number, handler = _before.popitem()
         signal.signal(number, handler)

@@ -1,4 +1,4 @@
-"""How much memory a run takes, and what waits in files beyond it."""
+"""The memory limit of a run, and its division among the parts of a run."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from neardup._engine.validation import bad
 if TYPE_CHECKING:
     from neardup import _core
 
-#: The smallest limit: the interpreter and its libraries, and batches that are being read.
+#: The smallest limit: for the interpreter, its libraries and the batches being read.
 LEAST = 512 << 20
 
-#: The default on small machines: the table of common shingles, which is held twice while it
-#: grows, needs more than the smallest limit.
+#: The default on small machines: the table of common shingles, of which there are two copies
+#: while it grows, needs more than the smallest limit.
 _LEAST_DEFAULT = 1 << 30
 
 _UNITS = {
@@ -30,9 +30,9 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", re.IGNORECASE)
 
 
 def check_memory(value: Any, name: str = "memory") -> int:
-    """Return bytes: of a whole number, of text like ``4GB`` or ``1.5 GiB``, or of None.
+    """Return a size in bytes, from a whole number, text like ``4GB`` or ``1.5 GiB``, or None.
 
-    None stands for half of what the machine has, or the container, and at least 1 GiB.
+    None means half of the memory of the machine or the container, and at least 1 GiB.
 
     Examples
     --------
@@ -46,12 +46,12 @@ def check_memory(value: Any, name: str = "memory") -> int:
         found = _SIZE.fullmatch(value.strip())
         unit = None if found is None else _UNITS.get(found[2].lower())
         if found is not None and unit is not None:
-            # Endless for more digits than a float holds.
+            # A float overflows with too many digits.
             with contextlib.suppress(OverflowError):
                 size = int(float(found[1]) * unit)
     elif not isinstance(value, bool):
         with contextlib.suppress(TypeError):
-            # NumPy's integers are numbers too.
+            # Accepts NumPy integers too.
             size = operator.index(value)
     if size is None or size < LEAST:
         raise bad(name, "runs.memory", value, least=LEAST >> 20)
@@ -59,12 +59,11 @@ def check_memory(value: Any, name: str = "memory") -> int:
 
 
 def memory_of(size: int, folder: Path | None, *, sketches: bool) -> _core.Memory:
-    """Deal out so many bytes to what a run holds in memory.
+    """Return the memory of each part of a run with a limit of `size` bytes.
 
-    A sixteenth each for texts, for the sketches if they may leave memory, and for what is
-    compared, of which there is twice as much for a moment; an eighth for the keys of
-    documents while it is found out who shares them. The rest is for what grows with every
-    document.
+    A sixteenth each is for texts, for the sketches if they may leave memory, and for the
+    compared data, which is briefly twice as large; an eighth is for the keys of documents
+    while they are joined. The rest is for data that grows with every document.
     """
     from neardup import _core
 
@@ -89,6 +88,6 @@ def _of_machine() -> int:
     try:
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, OSError, ValueError):
-        # Where the system does not tell, what most machines have at least.
+        # If the system does not tell, assume what most machines have at least.
         sizes.append(4 << 30)
     return min(sizes)

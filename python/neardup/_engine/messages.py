@@ -1,9 +1,9 @@
-"""Messages as data: a code and values, made into a sentence by a catalogue for each language.
+"""Messages as data: a code and values, from which a catalogue of each language makes a sentence.
 
-Errors, warnings, problems and notes are messages. Code that finds something says what it found,
-``Message("readers.not_utf8", file="a.txt", byte=7)``; the sentence stands in the catalogues, in
-`locale/en/readers.toml` and `locale/zh/readers.toml` under ``not_utf8``. Whoever shows a message
-asks for it in the reader's language, with `in_language`. Nothing parses a sentence.
+Errors, problems and notes are messages. Code states a finding as a code with values,
+``Message("recipes.not_utf8", file="a.txt", byte=7)``; the sentences are in the catalogues
+`locale/en/recipes.toml` and `locale/zh/recipes.toml` under ``not_utf8``. `in_language` returns
+a message in the reader's language. No code parses a sentence.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ __all__ = [
     "to_plain",
 ]
 
-#: The languages that messages are in.
+#: The languages of the catalogues.
 LANGUAGES = ("zh", "en")
 
-#: What decides the language of a program, in this order, as for all POSIX programs.
+#: Environment variables that set the language, in the order of POSIX.
 _VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")
 
-#: What the system says, in words of our own.
+#: Codes of system errors that the catalogues have.
 _SYSTEM = {
     errno.ENOENT: "no_such_file",
     errno.EACCES: "permission_denied",
@@ -52,10 +52,10 @@ _SYSTEM = {
 
 
 class Message(str):
-    """A sentence in English that knows what it is made of.
+    """An English sentence with the code and the values that it was made from.
 
-    It can be printed, compared and stored as the string that it is. Put into a longer string it
-    is a plain part of that; put into another message, as a value, it stays data.
+    It can be printed, compared and stored as a string. Inside a longer string it is plain
+    text; as a value of another message it remains data.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ class Message(str):
         Name of the catalogue and of the sentence, such as ``"papers.more_sources"``. Codes are
         stable: programs may depend on them.
     **values : object
-        What the sentence has places for: among them by custom `file`, `record`, `field`,
-        `parameter`, `value` and `expected`. Where `count` is 1 and the catalogue has a sentence
-        under the name with ``_one`` behind it, that one is taken.
+        Values of the placeholders, such as `file`, `record`, `field`, `parameter`, `value`
+        and `expected`. If `count` is 1 and the catalogue has the name with the suffix
+        ``_one``, that sentence is used.
 
     Attributes
     ----------
@@ -75,13 +75,13 @@ class Message(str):
     Raises
     ------
     KeyError
-        If no catalogue has the code, or a value is missing.
+        If the catalogue does not have the code, or a value is missing.
 
     Examples
     --------
     >>> note = Message("papers.more_sources", count=1087)
     >>> print(note)
-    1,087 more sources are not listed; what they have counts.
+    1,087 more sources are not listed; their passages count.
     >>> note.code, note.values
     ('papers.more_sources', {'count': 1087})
     >>> print(in_language(note, "zh"))
@@ -103,17 +103,17 @@ class Message(str):
         return _again, (self.code, self.values)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return code and values for JSON; messages among the values likewise."""
+        """Return code and values for JSON, messages among the values converted too."""
         return {"code": self.code, "values": to_plain(self.values)}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Message:
-        """Return the message that `to_dict` returned."""
+        """Return the message of a result of `to_dict`."""
         return cls(stored["code"], **from_plain(stored["values"]))
 
 
 def to_plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values for JSON: messages as their `to_dict`, all others as they are."""
+    """Return values for JSON, with messages converted by `to_dict`."""
     return {
         name: value.to_dict() if isinstance(value, Message) else value
         for name, value in values.items()
@@ -121,7 +121,7 @@ def to_plain(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def from_plain(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that `to_plain` was given."""
+    """Return the values of a result of `to_plain`."""
     return {
         name: Message.from_dict(value) if isinstance(value, dict) else value
         for name, value in stored.items()
@@ -129,15 +129,15 @@ def from_plain(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def in_language(said: object, language: str) -> str:
-    """Return a message, or that of an error, in a language.
+    """Return a message, or the message of an error, in a language.
 
     Parameters
     ----------
     said : object
-        What is no message is returned as a string, as it is: names, and what other programs say.
+        Any other object, such as a name or another program's error, is returned as a string.
     language : {'zh', 'en'}
     """
-    # That of an error or a problem.
+    # Errors and problems have a message.
     said = getattr(said, "message", said)
     if isinstance(said, Message) and language != "en":
         return _sentence(said.code, said.values, language)
@@ -145,7 +145,7 @@ def in_language(said: object, language: str) -> str:
 
 
 def language_of_environment(variables: Mapping[str, str] = os.environ) -> str:
-    """Return the language that the environment asks for; English where it names none of ours.
+    """Return the language that the environment sets, or English if it has no catalogue.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def language_of_environment(variables: Mapping[str, str] = os.environ) -> str:
 
 
 def system_words(error: OSError) -> str:
-    """Return what the system says; a message where it is known in all languages.
+    """Return the words of a system error, as a message if the catalogues have it.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def system_words(error: OSError) -> str:
     said = error.strerror or str(error)
     name = _SYSTEM.get(error.errno or 0)
     message = None if name is None else Message(f"system.{name}")
-    # Some other system may use other words, or another language.
+    # Another system may use other words, or another language.
     return message if message == said else said
 
 
@@ -181,7 +181,7 @@ def _sentence(code: str, values: dict[str, Any], language: str) -> str:
     try:
         table = _catalogue(language, area)
     except OSError:
-        # No file can be opened any more. What was to be said matters more than its sentence.
+        # No more files can be opened: show code and values without the sentence.
         return f"{code} {values}"
     template = table[name]
     if not values:
@@ -196,7 +196,7 @@ def _sentence(code: str, values: dict[str, Any], language: str) -> str:
 
 
 class _Part(str):
-    """Words inside a sentence: of ``{said:inside}`` the first letter becomes a small one."""
+    """Words inside a sentence: ``{said:inside}`` makes the first letter lower case."""
 
     __slots__ = ()
 

@@ -1,9 +1,9 @@
-"""The options of a run: each one declared, documented and validated here, once.
+"""The options of a run, each declared, documented and validated once.
 
-A public function takes a group of them as ``**options: Unpack[DedupParameters]`` and is
-decorated with `takes_options`, which gives it the signature and the documentation.
-A command does the same, and `neardup.cli.options` gives it the flags. `DedupOptions` is
-what a run works with: all values are validated.
+A public function takes a group of options as ``**options: Unpack[DedupParameters]`` and
+gets their signature and documentation from the decorator `takes_options`. A command takes
+the same group and gets the flags from `neardup.cli.options`. A run works with
+`DedupOptions`, whose values are validated.
 """
 
 import inspect
@@ -29,30 +29,30 @@ from neardup._engine.validation import (
 )
 from neardup.recipe import Recipe, load_recipe
 
-#: What may become of a record that cannot be read.
+#: What a run can do with a record that cannot be read.
 ON_ERROR = ("keep", "drop", "stop")
 
-# Panels of a command's help, in the order in which they are shown.
+# Panels of a command's help, in display order.
 INPUT, TEXT, MATCHING, OUTPUT, RUN = "Input", "Text", "Matching", "Output", "Run"
 
 
 @dataclass(frozen=True)
 class Option:
-    """What is known of an option beside its name and its type.
+    """An option, apart from its name and its type.
 
     Parameters
     ----------
     help : str
-        What it means: for the docstrings of functions and the help of commands.
+        Its meaning, for the docstrings of functions and the help of commands.
     flags : tuple of str
-        How commands call it; empty for what only functions take.
+        Flags of commands; empty for an option that only functions take.
     panel : str
         The group in a command's help.
     default : Any
     command_type : type or None
-        What a command reads, where a function takes more types.
+        The type that a command reads, if a function takes more types.
     metavar : str or None
-        What a command's help calls the value.
+        Name of the value in a command's help.
     """
 
     help: str
@@ -99,7 +99,7 @@ OnError = Annotated[
     str,
     Option(
         "What to do with records that have no readable text: keep them in the output, drop "
-        "them, or stop at the first one. Such a record is never called a duplicate.",
+        "them, or stop at the first one. Such a record is never a duplicate.",
         ("--on-error",),
         INPUT,
         default="keep",
@@ -117,7 +117,7 @@ Memory = Annotated[
     int | str | None,
     Option(
         "Memory limit, at least 512MiB: for example 4GB or 1.5GiB. Data beyond it is written "
-        "to temporary files. By default half of what the machine has. Changes no result.",
+        "to temporary files. By default half of the machine's memory. Changes no result.",
         ("--memory",),
         command_type=str | None,
         metavar="SIZE",
@@ -146,8 +146,8 @@ Threshold = Annotated[
 MaxDistance = Annotated[
     int | None,
     Option(
-        "For recipes that make fingerprints: their largest distance, inclusive, in bits. Alone "
-        "it decides, unverified; with a threshold it bounds the candidates.",
+        "For recipes that make fingerprints: their largest distance, inclusive, in bits. "
+        "Without a threshold it decides, unverified; with one it bounds the candidates.",
         ("--max-distance", "-d"),
         MATCHING,
     ),
@@ -155,8 +155,8 @@ MaxDistance = Annotated[
 Priority = Annotated[
     str,
     Option(
-        "Which of two duplicates stays: first, last, longest, or the smallest value of a "
-        "field, field:NAME, or the largest, field:NAME:desc.",
+        "Which of two duplicates is kept: first, last, longest, field:NAME (the smallest value "
+        "of the field) or field:NAME:desc (the largest).",
         ("--priority",),
         MATCHING,
         default="first",
@@ -165,8 +165,8 @@ Priority = Annotated[
 Format = Annotated[
     str | None,
     Option(
-        "Format of the inputs: jsonl, parquet, csv, tsv or text. By default told from each "
-        "name and content. Of a folder, only files of this format are read.",
+        "Format of the inputs: jsonl, parquet, csv, tsv or text. By default detected from each "
+        "file's name and content. In a folder, only files of this format are read.",
         ("--format",),
         INPUT,
     ),
@@ -186,12 +186,12 @@ WorkFolder = Annotated[
 ]
 ProgressCallbacks = Annotated[
     Progress | None,
-    Option("Its methods stage, advance, note and problem are called while the run goes on."),
+    Option("Object whose methods stage, advance, note and problem are called during the run."),
 ]
 Report = Annotated[
     str | Path | None,
     Option(
-        "Where to write counts, settings, recipe, plan, problems and versions as JSON.",
+        "File for counts, settings, recipe, plan, problems and versions, as JSON.",
         ("--report",),
         OUTPUT,
         command_type=Path | None,
@@ -241,14 +241,14 @@ class TextParameters(RecordParameters, total=False):
 
 
 class RunParameters(TypedDict, total=False):
-    """What a run may use. Changes no result."""
+    """Resources of a run. They change no result."""
 
     workers: Workers
     memory: Memory
 
 
 class MatchParameters(TypedDict, total=False):
-    """What a duplicate is."""
+    """The definition of a duplicate."""
 
     recipe: RecipeName
     threshold: Threshold
@@ -256,17 +256,17 @@ class MatchParameters(TypedDict, total=False):
 
 
 class PairsParameters(MatchParameters, TextParameters, RunParameters, total=False):
-    """What `pairs` takes."""
+    """Options of `pairs`."""
 
 
 class DedupParameters(PairsParameters, total=False):
-    """What `dedup` takes."""
+    """Options of `dedup`."""
 
     priority: Priority
 
 
 class FileParameters(TypedDict, total=False):
-    """What a run over files takes beside its inputs and outputs."""
+    """Options of a run over files."""
 
     format: Format
     force: Force
@@ -275,21 +275,21 @@ class FileParameters(TypedDict, total=False):
 
 
 class ReportParameters(FileParameters, total=False):
-    """What a run over files takes that can report what it did."""
+    """Options of a run over files that can write a report."""
 
     report: Report
 
 
 class PairsFilesParameters(PairsParameters, ReportParameters, total=False):
-    """What `pairs_files` takes."""
+    """Options of `pairs_files`."""
 
 
 class DedupFilesParameters(DedupParameters, ReportParameters, total=False):
-    """What `dedup_files` takes."""
+    """Options of `dedup_files`."""
 
 
 class FingerprintFilesParameters(TextParameters, RunParameters, FileParameters, total=False):
-    """What `fingerprint_files` takes."""
+    """Options of `fingerprint_files`."""
 
 
 class SparkParameters(MatchParameters, RecordParameters, total=False):
@@ -316,7 +316,7 @@ class DedupOptions:
     ----------
     recipe : Recipe
     rule : Rule or None
-        What a duplicate is; None where nothing is compared.
+        The definition of a duplicate; None if nothing is compared.
     text, id, title : str or None
         Fields that the user named.
     title_from_first_line : bool
@@ -342,19 +342,19 @@ class DedupOptions:
 
     @classmethod
     def of(cls, options: Mapping[str, Any], *, compares: bool = True) -> Self:
-        """Validate what a function was called with.
+        """Validate the options of a call.
 
         Parameters
         ----------
         options : mapping
             As `completed` returns it.
         compares : bool, default=True
-            Whether documents are compared, so that a bound is needed.
+            Whether documents are compared, which requires a bound.
 
         Raises
         ------
         ParameterError
-            If one is out of bounds; names it.
+            If an option is out of bounds; names the option.
         """
         recipe = load_recipe(options["recipe"])
         bounds: dict[str, Any] = {n: options.get(n) for n in ("threshold", "max_distance")}
@@ -377,7 +377,7 @@ class DedupOptions:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Which fields the readers take, by their names for them."""
+        """The fields to read, by the readers' names for them."""
         value_field = priority_field(self.priority)
         return {
             "text_field": self.text,
@@ -387,7 +387,7 @@ class DedupOptions:
         }
 
     def described(self) -> dict[str, Any]:
-        """Return what decisions depend on beside the input, as plain data."""
+        """Return all settings that decisions depend on, as plain data."""
         rule = {} if self.rule is None else asdict(self.rule)
         return {
             "recipe": self.recipe.id,
@@ -403,7 +403,7 @@ class DedupOptions:
 
     @property
     def reads_titles(self) -> bool:
-        """Whether titles have a say."""
+        """Whether the recipe uses titles."""
         return self.recipe.weigh.scheme == "improved"
 
 
@@ -413,7 +413,7 @@ def priority_field(priority: str) -> str | None:
     Raises
     ------
     ParameterError
-        If `priority` is none of the known ones.
+        If `priority` is unknown.
     """
     check_string(priority, "priority")
     if priority in ("first", "last", "longest"):
@@ -438,12 +438,12 @@ def declared(parameters: Any) -> dict[str, tuple[Any, Option]]:
     >>> kind, option.flags
     (float | None, ('--threshold', '-t'))
     """
-    # A type that is annotated with its option.
+    # Each type is annotated with its option.
     return {name: get_args(hint) for name, hint in parameters.__annotations__.items()}
 
 
 def completed(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a call, with the defaults of those left out.
+    """Return the options of a call, completed with defaults.
 
     Raises
     ------
@@ -467,10 +467,10 @@ def taken_options(function: Callable[..., Any]) -> dict[str, tuple[Any, Option]]
 
 
 def takes_options(function: _Function) -> _Function:
-    """Give a function the signature and the documentation of the options that it takes.
+    """Give a function the signature and the documentation of its options.
 
-    Its last parameter is ``**options: Unpack[SomeParameters]``, and its docstring has the
-    line ``{options}`` among its parameters.
+    The last parameter must be ``**options: Unpack[SomeParameters]``, and the docstring must
+    have the line ``{options}`` among the parameters.
     """
     signature = inspect.signature(function)
     *own, last = signature.parameters.values()
@@ -481,7 +481,7 @@ def takes_options(function: _Function) -> _Function:
     ]
     shown: Any = function
     shown.__signature__ = signature.replace(parameters=[*own, *of_options])
-    if function.__doc__ is not None:  # None where Python leaves docstrings out
+    if function.__doc__ is not None:  # None if Python runs without docstrings
         documented = (_documented(name, *known) for name, known in options.items())
         function.__doc__ = function.__doc__.replace("    {options}", "".join(documented).rstrip())
     return function
@@ -489,8 +489,8 @@ def takes_options(function: _Function) -> _Function:
 
 @cache
 def _documented(name: str, kind: Any, option: Option) -> str:
-    """Return the lines of a docstring about an option."""
-    # Of a class its name alone.
+    """Return the lines of an option for a docstring."""
+    # Show only the name of a class, without its module.
     shown = re.sub(r"\b\w+\.", "", inspect.formatannotation(kind)).replace(" | ", " or ")
     help = textwrap.fill(option.help, 88, initial_indent=" " * 8, subsequent_indent=" " * 8)
     return f"    {name} : {shown}, default={option.default!r}\n{help}\n"

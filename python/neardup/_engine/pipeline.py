@@ -1,4 +1,4 @@
-"""The stages of a run, from reading to decisions: what every task is put together from."""
+"""The stages of a run, from reading to decisions, that all tasks use."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from neardup import _core
     from neardup._engine.checkpoint import Work
 
-#: Documents decided between two looks at Ctrl-C; a keeper decides so many together.
+#: Documents that a keeper decides together; Ctrl-C is checked between them.
 _STEP = 1024
 
 READ, JOINED, DECIDED = "read", "joined", "decided"
-"""Stages that a work folder knows."""
+"""Stages of a work folder."""
 
-# Files of Arrow IPC in a work folder.
+# Arrow IPC files in a work folder.
 _IDS, _ORDER, _KEPT = "ids.arrow", "order.arrow", "kept.arrow"
 
-#: What is counted beside the decision on each document.
+#: Counts that are stored with the decisions.
 _COUNTS = ("candidates", "closed_lists", "largest_form")
 
 
@@ -46,7 +46,7 @@ class Pipeline:
     options : DedupOptions
     progress : Progress or None, default=None
     work : Work or None, default=None
-        Where each stage leaves what it has done, and finds what it did before.
+        The work folder that stores the stages and from which they are resumed.
     """
 
     def __init__(
@@ -59,13 +59,13 @@ class Pipeline:
 
     @property
     def rule(self) -> Rule:
-        """What a duplicate is."""
+        """The definition of a duplicate."""
         assert self.options.rule is not None, "this task compares"
         return self.options.rule
 
     @contextlib.contextmanager
     def out_of_room(self) -> Iterator[None]:
-        """Turn errors of the system's files into one that says where there may be room."""
+        """Turn errors of temporary files into an error that tells where space is needed."""
         try:
             yield
         except BrokenPipeError:
@@ -74,14 +74,14 @@ class Pipeline:
             raise _no_room(error, self.work) from error
 
     def read(self, source: Any, *, looks_up: bool = False) -> Collected:
-        """Read, normalize, segment, weigh and sketch all documents, or recall what a run has read.
+        """Read, normalize, segment, weigh and sketch all documents, or restore them from a run.
 
         Parameters
         ----------
         source : Sources or TableSource
         looks_up : bool, default=False
             Whether documents are only looked up in priority order, so that sketches may
-            be in files.
+            be stored in files.
         """
         options, work, rule = self.options, self.work, self.options.rule
         memory = memory_of(
@@ -114,7 +114,7 @@ class Pipeline:
             collected.order = priority_order(
                 options.priority, readable, collected.lengths, collected.values
             )
-            # What was collected for the order alone is not needed any more.
+            # These were collected only for the order.
             collected.lengths, collected.values = [], []
             if work is not None:
                 self._leave(source, collected, work)
@@ -122,7 +122,7 @@ class Pipeline:
         return collected
 
     def _leave(self, source: Any, collected: Collected, work: Work) -> None:
-        """Leave what was read to another run."""
+        """Store the ingested documents in the work folder."""
         import pyarrow as pa
 
         collected.id_column()
@@ -137,7 +137,7 @@ class Pipeline:
         work.complete(READ, said, (_IDS, _ORDER))
 
     def _recalled(self, source: Any, work: Work, memory: _core.Memory) -> Collected:
-        """What an earlier run has read."""
+        """Return the documents that an earlier run has ingested."""
         from neardup import _core
         from neardup.readers import Problem
 
@@ -156,7 +156,7 @@ class Pipeline:
             bytes_read=said["bytes_read"],
         )
         if options.on_error == "stop" and collected.problems:
-            # The run before was told to go on.
+            # The earlier run continued after problems.
             raise stopped(collected.problems[0])
         source.recall(said["source"])
         self.progress.note(Message("runs.goes_on", folder=str(work.folder), count=len(corpus)))
@@ -216,7 +216,7 @@ class Pipeline:
             self.progress.stage("join keys", None)
             join = _core.Join(corpus, rule, order)
             while join.advance(corpus):
-                # A part is over: here Ctrl-C is heard.
+                # Ctrl-C is checked after each part.
                 self.progress.advance(0)
             if work is not None:
                 work.complete(JOINED, {})
@@ -227,7 +227,7 @@ class Pipeline:
         """Return all verified pairs and the number of candidates.
 
         The pairs are columns: the earlier document, the later one, similarity, and distance
-        in bits, -1 where a text has no fingerprint; sorted by both documents.
+        in bits, -1 if a text has no fingerprint; sorted by both documents.
         """
         import numpy as np
 
@@ -236,7 +236,7 @@ class Pipeline:
         self.progress.stage("candidates, verify", None)
         corpus = collected.corpus
         search = _core.PairSearch(corpus, self.rule.compiled(len(corpus)))
-        # In pieces, so that Ctrl-C is heard between them.
+        # In pieces, so that Ctrl-C is checked between them.
         pieces = list(iter(lambda: search.next_piece(corpus), None))
         kinds = (np.uint32, np.uint32, np.float64, np.int32)
         columns = [
@@ -247,7 +247,7 @@ class Pipeline:
         return tuple(column[order] for column in columns), search.candidates()
 
     def summary(self, task: str, collected: Collected, **counts: Any) -> Summary:
-        """Return what was done so far, with the counts of the task."""
+        """Return the summary so far, with the counts of the task."""
         features = collected.features()
         summary = Summary(
             task=task,
@@ -262,13 +262,13 @@ class Pipeline:
         return summary
 
     def measure(self, summary: Summary) -> None:
-        """Put the time and the memory that were needed so far into a summary."""
+        """Set the time and the memory used so far in a summary."""
         summary.seconds, summary.peak_memory = self.clock.seconds(), peak_memory()
         summary.stages = self.clock.stages
 
 
 def _no_room(error: OSError, work: Work | None) -> OutputError:
-    """What the system refused to keep, and where there may be room for it."""
+    """Return the error of a full disk, with a remedy."""
     if isinstance(error, OutputError):
         fact = error.args[0]
     else:
@@ -280,15 +280,15 @@ def _no_room(error: OSError, work: Work | None) -> OutputError:
 
 @dataclasses.dataclass
 class Decided:
-    """What became of each document, by its number.
+    """The decision on each document, by its number.
 
     Parameters
     ----------
     kept_for : ndarray of int64
-        The kept document that it repeats; -1 for one that is kept.
+        The kept document that it duplicates; -1 for a kept document.
     similarity : ndarray of float64
     distance : ndarray of int32
-        In bits; -1 where a text has no fingerprint.
+        In bits; -1 if a text has no fingerprint.
     identical : ndarray of bool
         Whether the texts are equal.
     candidates, closed_lists, largest_form : int
@@ -304,7 +304,7 @@ class Decided:
     largest_form: int = 0
 
     def to_table(self) -> pa.Table:
-        """Return a row for each document, with the counts beside them."""
+        """Return a row for each document, with the counts as metadata."""
         import pyarrow as pa
 
         counts = {name: str(getattr(self, name)) for name in _COUNTS}
@@ -313,7 +313,7 @@ class Decided:
 
     @classmethod
     def from_table(cls, table: pa.Table) -> Decided:
-        """Return what `to_table` returned."""
+        """Return the decisions of a result of `to_table`."""
         columns: dict[str, Any] = {
             name: table.column(name).to_numpy() for name in table.column_names
         }

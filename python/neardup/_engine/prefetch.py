@@ -1,4 +1,4 @@
-"""Read the next batch while the last one is worked on."""
+"""Prefetching: the next batch is read while the current one is processed."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _END = object()
 
 
 def ahead(items: Iterable[T], depth: int = 2) -> Generator[T, None, None]:
-    """Yield `items` in order, taken from their iterator by another thread.
+    """Yield `items` in order, read from their iterator by another thread.
 
-    Parsing holds the interpreter lock and sketching does not, so the two
-    overlap. At most `depth` items wait.
+    Parsing holds the interpreter lock and sketching does not, so the two overlap. At
+    most `depth` items are queued.
 
     Raises
     ------
     Exception
-        What the iterator of `items` raises, after all items before it.
+        The exception of the iterator, after all items before it.
     """
     waiting: queue.Queue[object] = queue.Queue(maxsize=depth)
     stopped = threading.Event()
@@ -45,7 +45,7 @@ def ahead(items: Iterable[T], depth: int = 2) -> Generator[T, None, None]:
         except BaseException as error:
             put(_Failed(error))
         finally:
-            # A generator that is left in the middle holds files open.
+            # An unfinished generator keeps files open.
             if isinstance(iterator, Generator):
                 iterator.close()
 
@@ -62,7 +62,7 @@ def ahead(items: Iterable[T], depth: int = 2) -> Generator[T, None, None]:
 
 
 class _Failed:
-    """What the reading thread raised."""
+    """The exception of the reading thread."""
 
     def __init__(self, error: BaseException) -> None:
         self.error = error

@@ -1,4 +1,4 @@
-"""What a duplicate is: the bound of a call or of the recipe, and how candidates are searched."""
+"""Rules: the bound that makes two documents duplicates, and the search for candidates."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from neardup.recipe import CORPUS, Recipe, Sketch
 if TYPE_CHECKING:
     from neardup import _core
 
-#: Wanted share of the pairs exactly at the threshold that a search of
-#: fingerprints finds. A bit more of distance doubles the pairs to verify; pairs
-#: above the threshold are found more surely.
+#: Share of the pairs exactly at the threshold that a search of fingerprints must
+#: find; pairs above it are found with higher probability. One more bit of distance
+#: doubles the pairs to verify.
 RECALL = 0.98
 
-#: The same for a search of signatures, where another band costs little.
+#: The same for a search of signatures, where one more band costs little.
 BANDS_RECALL = 0.99
 
 
@@ -29,18 +29,18 @@ class Rule:
     Parameters
     ----------
     scheme : {"near", "bands", "postings", "prefix"}
-        How candidates are found; follows from the kind of sketch.
+        How candidates are found, by the kind of sketch.
     max_distance : int or None
         For fingerprints: largest number of differing bits of a candidate pair,
         inclusive.
     threshold : float or None
         Smallest similarity, inclusive; None if the distance alone decides.
     measured : {"content", "resemblance", "sketch"}
-        What the threshold is for.
+        The similarity that the threshold is for.
     common : bool
-        Whether it is counted which shingles the collection has in common.
+        Whether the collection's common shingles are counted.
     shingle : int
-        Characters in a shingle of what is measured.
+        Characters per shingle of the similarity.
     min_features : int
         A text with fewer features equals only an identical text.
     sketch : Sketch
@@ -63,12 +63,12 @@ class Rule:
 
     @property
     def keeps_texts(self) -> bool:
-        """Whether texts decide, and so have to be kept till then."""
+        """Whether texts decide, so that they must be kept until then."""
         return self.measured != "sketch"
 
     @property
     def leaves_memory(self) -> bool:
-        """Whether look-ups can do with sketches in files: other searches need them in memory."""
+        """Whether look-ups work with sketches in files; other searches need them in memory."""
         return self.scheme in ("postings", "bands") and self.keeps_texts
 
     @property
@@ -77,7 +77,7 @@ class Rule:
         return self.shingle if self.common else None
 
     def banding(self, documents: int) -> tuple[int, int, float]:
-        """Return bands, rows and the share found at the threshold; 0, 0, 1 without bands."""
+        """Return bands, rows and the recall at the threshold; 0, 0, 1 without bands."""
         from neardup import _core
 
         if self.scheme != "bands" or self.threshold is None:
@@ -85,7 +85,7 @@ class Rule:
         return _core.banding(self.threshold, BANDS_RECALL, self.sketch.num_perm, documents)
 
     def compiled(self, documents: int) -> _core.Rule:
-        """Return the core's form, for a collection of so many documents."""
+        """Return the core's rule, for a collection of `documents` documents."""
         from neardup import _core
 
         bands, rows, _ = self.banding(documents)
@@ -102,7 +102,7 @@ class Rule:
 
 
 def measure_name(measured: str, shingle: int, kind: str) -> str:
-    """Return the name of a similarity: what is measured, and over which shingles."""
+    """Return the name of a similarity, with the length of its shingles."""
     if measured != "sketch":
         return f"{measured}({shingle})"
     return {"simhash": "equal_bits", "minhash": "equal_values", "sample": "sampled_resemblance"}[
@@ -117,11 +117,10 @@ def rule(
     max_distance: int | None = None,
     recall: float = RECALL,
 ) -> Rule:
-    """Return what counts as a duplicate, from the call or else from the recipe.
+    """Return the rule of a call, or else of the recipe.
 
-    A threshold means that texts decide, unless the recipe says otherwise. For
-    fingerprints the distance is derived from it unless it is given too, and a
-    distance alone decides by itself.
+    With a threshold, texts decide unless the recipe says otherwise; for fingerprints,
+    the distance is derived from it unless it is given too. A distance alone decides.
     """
     from neardup import _core
 

@@ -1,4 +1,4 @@
-"""What a run reports: its progress, and the numbers of the closing summary."""
+"""The report of a run: its progress, and the numbers of the closing summary."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from neardup._engine.validation import bad
 if TYPE_CHECKING:
     from neardup.readers import Problem
 
-#: What fewer documents share is not worth a note.
+#: Fewer documents are not worth a note.
 _WORTH_TELLING = 10_000
 
 
@@ -36,25 +36,25 @@ class Summary:
     unreadable : int
         Records without a usable text.
     exact_duplicates, near_duplicates : int
-        Dropped because the text is identical, or similar.
+        Records dropped because the text is identical, or similar.
     kept : int
-        Records that stay, unreadable ones included if they were kept.
+        Kept records, with unreadable ones if they were kept.
     left_out : int
-        Records that were to stay and cannot be written in the output's format.
+        Kept records that cannot be written in the output's format.
     pairs : int
         Pairs reported, for ``pairs``.
     problems : int
-        Things in the input that were not as they should be.
+        Problems in the input.
     candidates : int
-        Pairs whose similarity was looked at.
+        Pairs whose similarity was computed.
     without_features : int
-        Readable records whose text has nothing to sketch, such as empty ones.
+        Readable records whose text has no features, such as empty ones.
     largest_cluster : int
-        Documents that one kept document stands for, itself included; 0 for `pairs`.
+        Size of the largest cluster, with its kept document; 0 for `pairs`.
     closed_lists : int
-        Keys that so many kept documents have that later ones are not looked for by them.
+        Keys shared by so many kept documents that they are no longer searched.
     largest_form : int
-        Documents that have the commonest key of a sample: how far a form is shared.
+        Documents with the most frequent key of a sample: how many share a template.
     bytes_read : int
         Uncompressed bytes of input.
     seconds : float
@@ -110,7 +110,7 @@ class Summary:
 
 
 def crowd_notes(summary: Summary) -> list[Message]:
-    """Say where very many documents are alike: it is seldom what was meant.
+    """Return notes on very many similar documents, which are rarely intended.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def crowd_notes(summary: Summary) -> list[Message]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what a run's results may depend on."""
+    """Return the versions of the software that results may depend on."""
     import numpy
     import pyarrow
 
@@ -145,19 +145,19 @@ _CALLBACKS = ("stage", "advance", "note", "problem")
 
 
 class Progress:
-    """Callbacks of a run that is going on; the defaults ignore them."""
+    """Progress callbacks of a run; the defaults do nothing."""
 
     def stage(self, name: str, documents: int | None) -> None:
-        """Begin a stage over this many documents; None if the number is not known."""
+        """Begin a stage over this many documents; None if the number is unknown."""
 
     def advance(self, documents: int, size: int = 0) -> None:
-        """Report that this many more documents, of `size` bytes, are done."""
+        """Report progress by this many documents, of `size` bytes."""
 
     def note(self, line: str) -> None:
-        """Report what is worth knowing and no problem."""
+        """Report a note, which is not a problem."""
 
     def problem(self, problem: Problem | str) -> None:
-        """Report that something in the input is wrong."""
+        """Report a problem in the input."""
 
 
 def check_progress(value: Any) -> Progress:
@@ -177,7 +177,7 @@ def check_progress(value: Any) -> Progress:
 
 
 class Clock:
-    """Seconds since the start, and of each stage."""
+    """Seconds since the start, and seconds of each stage."""
 
     def __init__(self) -> None:
         self._start = self._last = time.perf_counter()
@@ -190,14 +190,14 @@ class Clock:
         self._last = now
 
     def seconds(self) -> float:
-        """Seconds since the start."""
+        """Return the seconds since the start."""
         return time.perf_counter() - self._start
 
 
 def peak_memory() -> int:
     """Return the largest resident size of this process so far, in bytes; 0 if unknown."""
     try:
-        # What `getrusage` says begins with what a large parent had when it forked.
+        # `getrusage` includes the size of a large parent at the fork.
         status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
         peak = re.search(r"^VmHWM:\s+([0-9]+) kB$", status, re.MULTILINE)
         if peak is not None:

@@ -1,4 +1,4 @@
-"""Texts as callers hand them in: checked, prepared, sketched."""
+"""Texts passed by callers: checks, preparation and sketches."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from neardup import _core
 
-#: Texts handed to the core together: few enough to reuse memory.
+#: Texts passed to the core together: few enough to reuse memory.
 _TOGETHER = 1024
 
 
 def sketched(
     texts: Iterable[str], titles: Iterable[str | None] | None, recipe: Recipe, workers: int
 ) -> _core.Corpus:
-    """Return a corpus of the sketches of some texts, without the texts."""
+    """Return a corpus with the sketches of texts, without the texts."""
     import pyarrow as pa
 
     from neardup import _core
@@ -52,7 +52,7 @@ def sketched(
 
 
 def _column(values: list[Any], name: str, first: int, *, missing: bool) -> pa.LargeStringArray:
-    """Return texts as an Arrow array; what is no text is named."""
+    """Return texts as an Arrow array; the error for another value names its position."""
     import pyarrow as pa
 
     kinds = set(map(type, values)) - ({type(None)} if missing else set())
@@ -60,7 +60,7 @@ def _column(values: list[Any], name: str, first: int, *, missing: bool) -> pa.La
         try:
             return pa.array(values, pa.large_string())
         except UnicodeEncodeError:
-            pass  # said below, with the place
+            pass  # reported below, with the position
     for at, value in enumerate(values):
         if value is not None or not missing:
             checked_text(value, f"{name}[{first + at}]")
@@ -68,14 +68,14 @@ def _column(values: list[Any], name: str, first: int, *, missing: bool) -> pa.La
 
 
 def _listed(values: Iterable[Any], name: str) -> list[Any]:
-    # A str is an iterable of str, and never what is meant.
+    # A str is an iterable of str, but never intended.
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise bad(name, "readers.list_of_text", values)
     return list(values)
 
 
 def checked_text(text: str, name: str) -> str:
-    """Return `text` if it is a str that UTF-8 can hold."""
+    """Return `text` if it is a str that UTF-8 can encode."""
     if not isinstance(text, str):
         found = type(text).__name__
         raise InputError(Message("readers.expected_text", parameter=name, value=found))
@@ -94,7 +94,7 @@ def checked_text(text: str, name: str) -> str:
 
 
 def prepared(core: _core.Recipe, recipe: Recipe, text: str) -> tuple[str, str]:
-    """Return the normalized text, and what the core segments."""
+    """Return the normalized text, and the input of the core's segmenter."""
     normalized = core.normalize(text)
     if recipe.callable_name is None:
         return normalized, normalized

@@ -1,4 +1,4 @@
-"""Checks of parameters: one sentence form for all that is out of bounds.
+"""Checks of parameters, with one form of error message.
 
 *The 'name' parameter must be … Got … instead.* Each check returns the value.
 """
@@ -20,13 +20,13 @@ _SHOWN = 60
 
 
 def bad(name: str, expected: str, value: Any, **bounds: Any) -> ParameterError:
-    """Return the error that a value is out of bounds.
+    """Return the error for a value that is out of bounds.
 
-    `expected` is the code of what it must be, such as ``"expected.flag"``.
+    `expected` is the code of the expected value, such as ``"expected.flag"``.
     """
     try:
         got = repr(value)
-    except Exception:  # a class of the caller's; or an integer of more digits than Python shows
+    except Exception:  # a class of the caller, or an integer with too many digits for repr
         got = f"a value of the type {type(value).__name__}"
     got = got if len(got) <= _SHOWN else got[:_SHOWN] + "..."
     must = Message(expected, **bounds)
@@ -34,10 +34,10 @@ def bad(name: str, expected: str, value: Any, **bounds: Any) -> ParameterError:
 
 
 def check_threshold(value: Any, name: str = "threshold") -> float:
-    """A similarity, above 0 and at most 1."""
+    """Return a similarity, above 0 and at most 1."""
     number = None
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        # Not all numbers have a float.
+        # Large numbers overflow a float.
         with contextlib.suppress(OverflowError):
             number = float(value)
     if number is None or not 0 < number <= 1:
@@ -48,7 +48,7 @@ def check_threshold(value: Any, name: str = "threshold") -> float:
 def check_whole(
     value: Any, name: str, least: int, most: int | None = None, what: str = "expected.whole_between"
 ) -> int:
-    """A whole number, bounds inclusive; NumPy's integers are numbers too."""
+    """Return a whole number, also of NumPy, within inclusive bounds."""
     try:
         whole = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -61,7 +61,7 @@ def check_whole(
 
 
 def check_max_distance(value: Any, bits: int, name: str = "max_distance") -> int:
-    """A distance in bits, 0 to `bits` inclusive."""
+    """Return a distance in bits, 0 to `bits` inclusive."""
     return check_whole(value, name, 0, bits, "expected.distance")
 
 
@@ -73,42 +73,42 @@ def check_workers(value: Any) -> int:
 
 
 def check_flag(value: Any, name: str) -> bool:
-    """True or false, and nothing that merely looks like it."""
+    """Return True or False; other values are refused."""
     if not isinstance(value, bool):
         raise bad(name, "expected.flag", value)
     return value
 
 
 def check_choice(value: Any, name: str, choices: Sequence[Any]) -> Any:
-    """One of a few values."""
+    """Return one of a few values."""
     if isinstance(value, bool) or value not in choices:
         raise bad(name, "expected.choice", value, choices=", ".join(map(str, choices)))
     return value
 
 
 def check_field(value: Any, name: str) -> str | None:
-    """The name of a field, or None for the default."""
+    """Return the name of a field, or None for the default."""
     if value is not None and not isinstance(value, str):
         raise bad(name, "expected.field", value)
     return value
 
 
 def check_string(value: Any, name: str) -> str:
-    """Text."""
+    """Return text."""
     if not isinstance(value, str):
         raise bad(name, "expected.text", value)
     return value
 
 
 def check_path(value: Any, name: str) -> Path:
-    """A path, as text or as a Path."""
+    """Return a path, from text or a Path."""
     if not isinstance(value, (str, os.PathLike)):
         raise bad(name, "expected.path", value)
     return Path(value)
 
 
 def paths_of(value: Any, name: str, expected: str = "expected.paths") -> list[str]:
-    """One or more paths, as a list."""
+    """Return one or more paths as a list."""
     if isinstance(value, (str, os.PathLike)):
         return [os.fspath(value)]
     if isinstance(value, (bytes, dict)) or not isinstance(value, Iterable):

@@ -1,10 +1,9 @@
-"""The command line: one file per command, and no algorithm in any of them.
+"""The command line: one file per command, without algorithms.
 
 A command maps its arguments to the public functions and their errors to exit
-codes: 0 done, 1 done and duplicates were found (only with
-``--fail-on-duplicates``), 2 anything went wrong, also partly, 128 + the number
-of the signal after an interrupt. Results go to standard output or to the named
-files, everything else to standard error.
+codes: 0 done, 1 done and duplicates were found (only with ``--fail-on-duplicates``),
+2 an error, also a partial one, 128 + the signal's number after an interrupt. Results
+go to standard output or to the named files, everything else to standard error.
 """
 
 from __future__ import annotations
@@ -38,9 +37,12 @@ app = typer.Typer(
 )
 
 for _command in (dedup, pairs, compare, check, fingerprint, plan, recipes, idf):
-    app.command(name=_command.NAME, no_args_is_help=_command.NEEDS_ARGUMENTS)(
-        reported(_command.run)
-    )
+    app.command(
+        name=_command.NAME,
+        no_args_is_help=_command.NEEDS_ARGUMENTS,
+        # A blank line between two lines keeps them apart in the help.
+        epilog="\n\n".join(("Examples:", *_command.EXAMPLES)),
+    )(reported(_command.run))
 for _group in (index, serve, evaluate):
     app.add_typer(_group.app, name=_group.NAME)
 
@@ -70,8 +72,8 @@ def options(
             "--language",
             metavar="zh|en",
             callback=_language,
-            help="Language of errors, notes and summaries. By default that of the environment, "
-            "by LC_ALL, LC_MESSAGES and LANG. Results are the same in all.",
+            help="Language of errors, notes and summaries. By default from LC_ALL, LC_MESSAGES "
+            "or LANG. Results do not depend on it.",
             show_default=False,
         ),
     ] = None,

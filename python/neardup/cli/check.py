@@ -1,4 +1,4 @@
-"""``neardup check``: which parts of a paper stand elsewhere."""
+"""``neardup check``: the parts of a paper that occur in other documents."""
 
 from __future__ import annotations
 
@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 
 NAME = "check"
 NEEDS_ARGUMENTS = True
+EXAMPLES = (
+    "neardup check essay.txt --library essays/ -o report.html",
+    "neardup check essay.txt --library essays/ --exclude template.txt",
+    "neardup check essays/ --among --language en -o reports/",
+)
 
 #: Sources that the terminal shows.
 _SHOWN = 10
-
 _PAGES = (".html", ".htm")
 
 
@@ -40,8 +44,8 @@ def run(
             "--library",
             "-l",
             metavar="DIR|FILE|INDEX",
-            help="What the papers are held against: folders of files of text, files in every "
-            "format that dedup reads, or an index made by `neardup index`. May be given again.",
+            help="What the papers are compared with: folders of text files, files in every format "
+            "that dedup reads, or an index made by `neardup index`. May be repeated.",
             rich_help_panel="Library",
             show_default=False,
         ),
@@ -50,7 +54,7 @@ def run(
         bool,
         typer.Option(
             "--among",
-            help="Hold each paper against all the others too.",
+            help="Compare each paper with all the others too.",
             rich_help_panel="Library",
         ),
     ] = False,
@@ -60,8 +64,8 @@ def run(
             "--exclude",
             "-x",
             metavar="FILE",
-            help="Text that is no copy wherever a paper has it: a form, the author's own "
-            "earlier work. May be given again.",
+            help="Text that never counts as copied: a template, the author's own earlier work. "
+            "May be repeated.",
             rich_help_panel="Library",
             show_default=False,
         ),
@@ -70,8 +74,8 @@ def run(
         int,
         typer.Option(
             "--least",
-            help="Chinese characters that a passage has at least in common with its source; "
-            "of an alphabet twice as many letters.",
+            help="Smallest number of Chinese characters that a passage has in common with its "
+            "source; twice as many letters of an alphabet.",
             rich_help_panel="Alignment",
         ),
     ] = 20,
@@ -87,7 +91,7 @@ def run(
         int,
         typer.Option(
             "--max-source-passages",
-            help="The same for each source.",
+            help="Largest number of passages that a report shows for each source.",
             rich_help_panel="Output",
         ),
     ] = 200,
@@ -95,7 +99,7 @@ def run(
         int,
         typer.Option(
             "--max-source-text",
-            help="Code points of source text beside the passages, after which no more are shown.",
+            help="Limit on the source text shown beside the passages, in code points.",
             rich_help_panel="Output",
         ),
     ] = 1_000_000,
@@ -105,8 +109,8 @@ def run(
             "--output",
             "-o",
             metavar="FILE|DIR",
-            help="The report, an .html file. A folder for several papers, or a folder of "
-            "them: one report each, and index.html with all rates.",
+            help="The report, an .html file. For several papers, or a folder of them, a folder: "
+            "one report for each paper, and index.html with all rates.",
             rich_help_panel="Output",
             show_default=False,
         ),
@@ -116,8 +120,8 @@ def run(
         typer.Option(
             "--json",
             metavar="FILE|DIR",
-            help="The report as JSON, with all offsets; - for standard output. A folder for "
-            "several papers.",
+            help="The report as JSON, with all offsets; - for standard output. For several "
+            "papers, a folder.",
             rich_help_panel="Output",
             show_default=False,
         ),
@@ -132,7 +136,7 @@ def run(
         bool,
         typer.Option(
             "--no-date",
-            help="Leave today's date out of the report: equal reports are equal files.",
+            help="Leave today's date out of the report, so that equal reports are equal files.",
             rich_help_panel="Output",
         ),
     ] = False,
@@ -142,8 +146,8 @@ def run(
         typer.Option(
             "--fail-above",
             metavar="RATE",
-            help="Exit with 1 if the total rate of a paper is above this, from 0 to 1: "
-            "0.3 for 30 %.",
+            help="Exit with 1 if the total rate of a paper is above this rate, from 0 to 1: 0.3 "
+            "for 30 %.",
             rich_help_panel="Run",
             show_default=False,
         ),
@@ -151,7 +155,7 @@ def run(
     workers: o.Workers = 0,
     quiet: o.Quiet = False,
 ) -> None:
-    """Find which parts of a paper stand elsewhere, and where."""
+    """Find the parts of a paper that occur in other documents."""
     from neardup.cli.watch import Watch
     from neardup.exceptions import ParameterError
     from neardup.papers.batch import check_files
@@ -165,7 +169,7 @@ def run(
     above = _rate(fail_above)
     if not library and not among:
         raise ParameterError(Message("cli.library_missing"))
-    # A folder means many papers, however many it has today.
+    # A folder counts as several papers, also while it has only one.
     several = len(papers) > 1 or any(map(_is_folder, (*papers, output, json)))
     _check_outputs(papers, output, json, several=several)
     outputs = [path for path in (output, json) if several and path is not None]
@@ -233,7 +237,7 @@ def _rate(given: str | None) -> float | None:
 def _check_outputs(
     papers: list[str], output: str | None, json: str | None, *, several: bool
 ) -> None:
-    """Refuse names by which nobody would find what is written."""
+    """Refuse output names that do not fit the number of papers."""
     from neardup.exceptions import ParameterError
 
     if several and json == "-":
@@ -262,7 +266,7 @@ def _print_table(reports: list[Report]) -> None:
     """Print a line for each paper, the highest rate first."""
     from neardup.readers.batch import show
 
-    typer.echo(" copied  no quot.  largest  paper, and the source of which it repeats most")
+    typer.echo(" copied  no quot.  largest  paper, and its largest source")
     for report in sorted(reports, key=lambda one: (-one.rates.total, one.paper)):
         rates = report.rates
         first = show(report.sources[0].id) if report.sources else "-"
@@ -298,7 +302,7 @@ def _print_report(report: Report) -> None:
 
 
 def _print_notes(reports: list[Report]) -> None:
-    """Print what is worth knowing, what goes for all papers once."""
+    """Print the notes; a note on all papers is printed once."""
     from neardup.papers.report.notes import apart, shown_notes
     from neardup.readers.batch import show
 

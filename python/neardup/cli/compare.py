@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 NAME = "compare"
 NEEDS_ARGUMENTS = True
-_FILE = "A file of text (.txt .md .html .docx .pdf), or -."
+EXAMPLES = (
+    "neardup compare old.txt new.txt",
+    "neardup compare old.txt new.txt --passages",
+    "neardup compare old.txt new.txt --recipe characters --json",
+)
+_FILE = "A text file (.txt .md .html .docx .pdf), or - for standard input."
 
 
 def run(
@@ -28,8 +33,8 @@ def run(
         Path | None,
         typer.Argument(
             metavar="[OUT]",
-            help="Write the edit similarity there, with two decimals; if a recipe or a bound is "
-            "named, the similarity by the recipe's measure. Replaces a file that exists.",
+            help="File for the edit similarity, with two decimals; for the similarity by the "
+            "recipe's measure, if a recipe or a bound is given. Replaces an existing file.",
             show_default=False,
         ),
     ] = None,
@@ -51,8 +56,8 @@ def run(
         typer.Option(
             "--max-distance",
             "-d",
-            help="Largest distance of the two fingerprints, inclusive, in bits. Alone it decides; "
-            "with --threshold both bounds must hold.",
+            help="Largest distance of the two fingerprints, inclusive, in bits. With --threshold, "
+            "both bounds must hold.",
             rich_help_panel="Matching",
             show_default=False,
         ),
@@ -81,7 +86,7 @@ def run(
         str | None,
         typer.Option(
             "--encoding",
-            help="Encoding of both files, which are plain text then. By default detected.",
+            help="Encoding of both files, which are then read as plain text. By default detected.",
             rich_help_panel="Input",
             show_default=False,
         ),
@@ -91,7 +96,7 @@ def run(
         typer.Option(
             "--passages",
             "-p",
-            help="Show the passages of A that stand in B.",
+            help="Show the passages of A that occur in B.",
             rich_help_panel="Output",
         ),
     ] = False,
@@ -138,7 +143,7 @@ def run(
 
 
 def _check_paths(a: str, b: str, output: Path | None) -> None:
-    """Refuse texts in place of files, and an output that is also an input."""
+    """Refuse texts given as file names, and an output that is also an input."""
     from neardup.exceptions import InputError, ParameterError
     from neardup.readers.batch import show
 
@@ -172,8 +177,8 @@ def _print(found: Comparison) -> None:
 def read_text(path: str, encoding: str | None) -> str:
     """Read a file of text, or standard input for ``-``.
 
-    With an encoding its bytes are decoded as they stand. Without one format
-    and encoding are detected; what is worth telling goes to standard error.
+    With an encoding, the bytes are decoded as plain text. Without one, format and
+    encoding are detected, and notes on them go to standard error.
     """
     from neardup.exceptions import InputError, ParameterError
 
@@ -199,7 +204,7 @@ def _detected(path: str, data: bytes) -> str:
     from neardup.readers import read_record
     from neardup.readers.grouped_notes import GroupedNotes
 
-    # As a record of `dedup` is read, so that both say the same of two texts.
+    # Read as `dedup` reads a record, so that both agree on two texts.
     found = read_record(data, path)
     notes = GroupedNotes()
     notes.add(path, found.notes)

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 NAME = "dedup"
 NEEDS_ARGUMENTS = True
+EXAMPLES = (
+    "neardup dedup articles.jsonl -o kept.jsonl --removed removed.jsonl",
+    "neardup dedup articles.jsonl -o kept.parquet --threshold 0.9 --force",
+    "neardup dedup 'dump/*.jsonl' -o kept.jsonl --memory 4GB --report report.json",
+)
 
 
 def run(
@@ -34,7 +39,7 @@ def run(
         typer.Option(
             "--removed",
             metavar="FILE",
-            help="One record for each dropped one: id, kept_id, similarity, measure, distance.",
+            help="Record of each dropped document: id, kept_id, similarity, measure, distance.",
             rich_help_panel=o.OUTPUT,
             show_default=False,
         ),
@@ -45,8 +50,8 @@ def run(
         str,
         typer.Option(
             "--engine",
-            help="Where to run: single, this machine, or spark, a cluster. Outputs of spark are "
-            "folders of part files.",
+            help="Where to run: single (this machine) or spark (a cluster). Spark writes each "
+            "output as a folder of part files.",
             rich_help_panel=o.RUN,
         ),
     ] = "single",
@@ -55,7 +60,7 @@ def run(
         typer.Option(
             "--master",
             metavar="URL",
-            help="The cluster: spark://HOST:PORT, yarn, k8s://URL, or local[N]. By default that of "
+            help="The cluster: spark://HOST:PORT, yarn, k8s://URL, or local[N]. By default from "
             "Spark's own settings.",
             rich_help_panel=o.RUN,
             show_default=False,
@@ -67,10 +72,9 @@ def run(
 ) -> None:
     """Drop the near-duplicates of a collection.
 
-    A document is dropped if it is verified similar to one before it that is
-    kept. Texts are read, normalized, segmented, weighed and sketched; candidate
-    pairs are searched by their sketches, verified, and clustered; what is kept is
-    written unchanged.
+    A document is dropped if it is verified similar to an earlier document that is
+    kept. Texts are normalized, segmented, weighed and sketched; candidate pairs are
+    searched by their sketches, verified and clustered. Kept records are unchanged.
     """
     from neardup.cli.on_spark import check_engine, dedup_on_spark
     from neardup.cli.watch import Watch, print_summary

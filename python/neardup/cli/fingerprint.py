@@ -12,6 +12,10 @@ from neardup.cli import options as o
 
 NAME = "fingerprint"
 NEEDS_ARGUMENTS = True
+EXAMPLES = (
+    "neardup fingerprint articles.jsonl -o fingerprints.csv",
+    "neardup fingerprint articles.jsonl --recipe classic --quiet",
+)
 
 
 def run(

@@ -1,4 +1,4 @@
-"""``neardup idf``: count document frequencies, and save them."""
+"""``neardup idf``: count and save document frequencies."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from neardup.cli.terminal import say
 
 NAME = "idf"
 NEEDS_ARGUMENTS = True
+EXAMPLES = (
+    "neardup idf articles.jsonl -o words.idf",
+    "neardup idf articles.jsonl -o words.idf.gz --recipe keywords",
+)
 
 
 def run(
@@ -23,7 +27,7 @@ def run(
             "--output",
             "-o",
             metavar="FILE",
-            help="The table; .gz or .zst at the end compresses.",
+            help="File for the table; compressed if the name ends in .gz or .zst.",
             rich_help_panel="Output",
             show_default=False,
         ),
@@ -36,8 +40,7 @@ def run(
     workers: o.Workers = 0,
     quiet: o.Quiet = False,
 ) -> None:
-    """Count in how many documents each word stands, for recipes with `idf = "FILE"`."""
-
+    """Count how many documents contain each word, for recipes with `idf = "FILE"`."""
     from neardup.cli.watch import Watch
     from neardup.idf import count_idf
     from neardup.readers import open_sources

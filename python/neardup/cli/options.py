@@ -1,4 +1,4 @@
-"""Options of commands: those of functions with their flags, and those that only commands have."""
+"""Options of commands: options of functions with flags, and options that only commands have."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ StripMarkup = Annotated[
     bool,
     typer.Option(
         "--strip-markup",
-        help="Drop HTML tags and decode entities before anything is compared.",
+        help="Drop HTML tags and decode entities before texts are compared.",
         rich_help_panel=TEXT,
     ),
 ]
@@ -90,7 +90,7 @@ FailOnDuplicates = Annotated[
 Quiet = Annotated[
     bool,
     typer.Option(
-        "--quiet", "-q", help="No progress and no summary; errors only.", rich_help_panel=RUN
+        "--quiet", "-q", help="Print errors only: no progress, no summary.", rich_help_panel=RUN
     ),
 ]
 
@@ -99,7 +99,7 @@ _PANELS = (INPUT, TEXT, MATCHING, OUTPUT, RUN)
 
 
 def signature_of(run: Callable[..., None]) -> inspect.Signature:
-    """Return the signature of a command as Typer reads it: an option's flags with its type."""
+    """Return the signature of a command as Typer reads it: types annotated with flags."""
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(run, eval_str=True).parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:
@@ -125,7 +125,7 @@ def signature_of(run: Callable[..., None]) -> inspect.Signature:
 
 
 def _panel(annotation: Any) -> int:
-    """Return the place of an option's panel; arguments come first."""
+    """Return the position of an option's panel; arguments come first."""
     known = get_args(annotation)[-1] if get_origin(annotation) is Annotated else None
     panel = getattr(known, "rich_help_panel", None)
     return _PANELS.index(panel) if panel in _PANELS else -1

@@ -19,8 +19,8 @@ from neardup.cli.terminal import tell
 def reported(run: Callable[..., None]) -> Callable[..., None]:
     """Wrap a command so that every error becomes one line and an exit code.
 
-    Typer has codes of its own for an interrupt and for a closed pipe, so these
-    are caught here, before Typer sees them.
+    Interrupts and closed pipes are caught here because Typer has exit codes of its
+    own for them.
     """
 
     @functools.wraps(run)
@@ -28,7 +28,7 @@ def reported(run: Callable[..., None]) -> Callable[..., None]:
         try:
             interrupt.raise_interrupts()
             run(*arguments, **options)
-            # None where the caller closed it.
+            # It is None if the caller closed it.
             if sys.stdout is not None:
                 sys.stdout.flush()
         except BaseException as error:
@@ -43,11 +43,11 @@ def reported(run: Callable[..., None]) -> Callable[..., None]:
 
 
 def _report(error: BaseException) -> None:
-    """Print the line of an error and exit with its code; raise it again if it is a bug."""
+    """Print an error in one line and exit with its code; raise it again if it is a bug."""
     from neardup.exceptions import NeardupError
 
     if isinstance(error, KeyboardInterrupt) or (interrupt.arrived() and not _is_exit(error)):
-        # A library may turn the interrupt into an error of its own: NumPy, while it is
+        # A library may turn the interrupt into another error: NumPy, while it is
         # imported, makes an ImportError of it.
         details = error.args[0] if isinstance(error, interrupt.Interrupted) else None
         code = "cli.interrupted" if details is None else "cli.interrupted_after"
@@ -59,7 +59,7 @@ def _report(error: BaseException) -> None:
     if isinstance(error, NeardupError):
         _exit(error)
     if isinstance(error, OSError) and error.filename is None:
-        # Errors of files are handled where they are opened: this one is of the output.
+        # Errors of files are handled where they are opened: this one is of standard output.
         _discard_output()
         _exit(Message("cli.stdout_failed", error=system_words(error)))
     if isinstance(error, MemoryError):
@@ -72,7 +72,7 @@ def _is_exit(error: BaseException) -> bool:
 
 
 def _discard_output() -> None:
-    # Python would complain once more when it flushes at exit.
+    # Otherwise Python reports the error again when it flushes at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -12,6 +12,10 @@ from neardup.cli import options as o
 
 NAME = "pairs"
 NEEDS_ARGUMENTS = True
+EXAMPLES = (
+    "neardup pairs articles.jsonl -o pairs.csv",
+    "neardup pairs articles.jsonl --threshold 0.7 --quiet",
+)
 
 
 def run(
@@ -32,7 +36,7 @@ def run(
     quiet: o.Quiet = False,
     **options: Unpack[PairsFilesParameters],
 ) -> None:
-    """List every pair of documents that are verified similar."""
+    """List all pairs of documents that are verified similar."""
     from neardup.cli.watch import Watch, print_summary
     from neardup.pairs import pairs_files
 

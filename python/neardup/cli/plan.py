@@ -1,4 +1,4 @@
-"""``neardup plan``: what a search would do, and what it costs."""
+"""``neardup plan``: how documents would be searched, and at what cost."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 NAME = "plan"
 NEEDS_ARGUMENTS = False
+EXAMPLES = ("neardup plan 10000000", "neardup plan --recipe minhash --threshold 0.8")
 
 
 def run(
@@ -23,7 +24,7 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     **options: Unpack[MatchParameters],
 ) -> None:
-    """Print the search plan for a number of documents: for `dedup` and for `pairs`."""
+    """Print how `dedup` and `pairs` search a number of documents, and at what cost."""
     from neardup import plan
 
     plans = {
@@ -59,7 +60,7 @@ def _lines(plans: dict[str, Plan]) -> Iterator[str]:
     if one.predicted_recall is not None:
         yield f"predicted recall  {one.predicted_recall:.4f} of pairs just at the threshold"
     if one.bytes_per_document is not None:
-        yield f"memory            about {one.bytes_per_document:,.0f} bytes a document"
+        yield f"memory            about {one.bytes_per_document:,.0f} bytes per document"
     if one.s_curve:
         yield "a pair of similarity  becomes a candidate with probability"
         for similarity, share in one.s_curve[2::2]:
@@ -82,5 +83,5 @@ def _fingerprint_lines(plans: dict[str, Plan]) -> Iterator[str]:
         yield f"{task:<18}{scheme}"
         yield (
             f"{'':<18}{p.comparisons:.3g} comparisons, about {p.seconds:,.2f} s on one core, "
-            f"{p.bytes_per_document:,.0f} bytes a document"
+            f"{p.bytes_per_document:,.0f} bytes per document"
         )

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 NAME = "recipes"
 NEEDS_ARGUMENTS = False
+EXAMPLES = ("neardup recipes", "neardup recipes news > my-news.toml")
 
 
 def run(
@@ -23,7 +24,7 @@ def run(
         ),
     ] = None,
 ) -> None:
-    """List the recipes, or print one as TOML to start your own from."""
+    """List the recipes, or print one as TOML, as a start for your own."""
     from neardup.recipe import NAMES, load_recipe
 
     if name is not None:

@@ -1,4 +1,4 @@
-"""What a command says on standard error, in the language of its user.
+"""Messages of a command on standard error, in the user's language.
 
 Results on standard output are the same in every language: programs read them.
 """
@@ -22,10 +22,10 @@ _chosen: str | None = None
 def choose_language(language: str | None) -> None:
     """Set the language of all messages; None leaves the choice to the environment."""
     global _chosen
-    # What is wrong with this one is said in the environment's.
+    # An error about `language` itself is in the environment's language.
     _chosen = None
     if language is not None:
-        # Deferred, since most runs do not name one.
+        # Imported late because most runs do not name a language.
         from neardup._engine.messages import LANGUAGES
         from neardup._engine.validation import check_choice
 
@@ -34,17 +34,17 @@ def choose_language(language: str | None) -> None:
 
 
 def say(said: object) -> str:
-    """Return a message, or that of an error, in the user's language."""
+    """Return a message, or the message of an error, in the user's language."""
     return in_language(said, _chosen or language_of_environment())
 
 
 def tell(said: object) -> None:
-    """Print a message, or that of an error, after the program's name."""
+    """Print a message, or the message of an error, after the program's name."""
     typer.echo(f"neardup: {say(said)}", err=True)
 
 
 def tell_note(said: str) -> None:
-    """Print what is worth knowing, and no error."""
+    """Print a note."""
     tell(Message("cli.note", note=said))
 
 
@@ -58,5 +58,5 @@ def tell_rows(rows: list[Row]) -> None:
 
 
 def _width(text: str) -> int:
-    """Return how many columns a terminal needs: two for each Chinese character."""
+    """Return the width in terminal columns: two for each Chinese character."""
     return sum(1 + (east_asian_width(one) in "WF") for one in text)

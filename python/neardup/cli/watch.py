@@ -1,4 +1,4 @@
-"""What a person sees of a run: progress, problems, the closing summary."""
+"""Output of a run for its user: progress, problems, the closing summary."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from neardup.readers import Problem
     from neardup.readers.grouped_problems import GroupedProblems
 
-#: Kinds of problems that are printed; the problems of others are counted.
+#: Kinds of problems that are printed; problems of further kinds are only counted.
 _PRINTED = 100
 
 
 class Watch(Progress):
     """Progress on a terminal, and problems on standard error, one line for each kind.
 
-    Use as a context manager: leaving it takes the bars away and prints the problems.
-    `has_report` says whether the command has an option ``--report``.
+    Use it as a context manager: leaving it removes the bars and prints the problems.
+    `has_report` tells whether the command has an option ``--report``.
     """
 
     def __init__(self, *, quiet: bool, has_report: bool = False) -> None:
@@ -33,10 +33,10 @@ class Watch(Progress):
         self._task: Any = None
         self._size = 0
         self.problems = 0
-        #: The first of them as lines, for a report.
+        #: The first problems as lines, for a report.
         self.lines: list[str] = []
         self._has_report = has_report
-        #: Documents of the stage that are through.
+        #: Documents of the current stage that are done.
         self.done = 0
         self._quiet = quiet
         self._show = not quiet and sys.stderr.isatty()
@@ -75,7 +75,7 @@ class Watch(Progress):
             tell(Message(name, count=rest))
 
     def stage(self, name: str, documents: int | None) -> None:
-        """Begin a bar for a stage."""
+        """Start a bar for a stage."""
         self.done = 0
         if self._bars is not None:
             if self._task is not None:
@@ -84,7 +84,7 @@ class Watch(Progress):
             self._size = 0
 
     def advance(self, documents: int, size: int = 0) -> None:
-        """Move the bar on."""
+        """Advance the bar."""
         self.done += documents
         if self._bars is None:
             return
@@ -94,12 +94,12 @@ class Watch(Progress):
         self._bars.update(self._task, advance=documents, rate=rate)
 
     def note(self, line: str) -> None:
-        """Print a note, unless nothing but errors is wanted."""
+        """Print a note, unless the command is quiet."""
         if not self._quiet:
             self._say(f"neardup: {say(Message('cli.note', note=line))}")
 
     def problem(self, problem: Problem | str) -> None:
-        """Count a problem, to be printed at the end with others of its kind."""
+        """Count a problem; it is printed at the end with others of its kind."""
         self.problems += 1
         if self._has_report and len(self.lines) < REMEMBERED:
             self.lines.append(str(problem))
@@ -119,7 +119,7 @@ class Watch(Progress):
 def print_summary(
     summary: Summary, measure: str, threshold: float | None, bits: int | None
 ) -> None:
-    """Print what a run did, on standard error."""
+    """Print the summary of a run on standard error."""
     rule = Message("cli.rule_distance", bits=bits)
     if threshold is not None:
         rule = Message("cli.rule_measure", measure=measure, threshold=threshold)

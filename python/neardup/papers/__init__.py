@@ -1,16 +1,16 @@
-"""Paper check: which parts of a text stand elsewhere?
+"""Paper check: the parts of a text that occur in other documents.
 
-`check` holds one paper against a library, `check_files` many; `align` holds one text
-against another. Inside:
+`check` compares one paper with a library, `check_files` many; `align` compares two
+texts. The modules:
 
 ==============  ======================================================
 ``check``       one paper: candidates, passages, rates
 ``batch``       many papers, and papers against each other
 ``paper_inputs``
                 papers, folders of papers, and texts to be excluded
-``library``     the documents that papers are held against
-``align``       the passages of two texts; ``edits``: the words of one that
-                the other does not have
+``library``     the documents that papers are compared with
+``align``       the common passages of two texts; ``edits``: the words that
+                only one of them has
 ``variants``    traditional and simplified characters
 ``rates``       which characters count, and which are copied
 ``structure``   sections, quotations, references, contents

@@ -1,4 +1,4 @@
-"""Which stretches of one text stand in another, and where."""
+"""Alignment: the passages of one text that occur in another, and where."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 __all__ = ["LEAST", "SharedPassage", "align", "aligner", "check_least"]
 
-#: Chinese characters that a passage has at least in common with its source.
+#: Smallest number of Chinese characters that a passage has in common with its source.
 LEAST = 20
 
-#: The bounds of that: a shingle has five, and nobody calls a copied page nothing.
+#: The bounds of that number; the lower one is the length of a shingle.
 SHORTEST, LONGEST = 5, 10_000
 
 
 @dataclass(frozen=True)
 class SharedPassage:
-    """A stretch of one text that stands in another.
+    """A passage of one text that occurs in another.
 
     Parameters
     ----------
@@ -33,11 +33,11 @@ class SharedPassage:
     source_begin, source_end : int
         Half-open span of the second text, in code points.
     similarity : float
-        Share of the longer of the two stretches that no edit touches, in [0, 1];
+        Share of the longer of the two passages that no edit touches, in [0, 1];
         letters and digits only.
     pieces : tuple of Piece
-        What the passage is made of, in the order of the first text. More than one
-        where sentences were moved, or text was put in between.
+        The pieces of the passage, in the order of the first text; more than one if
+        sentences were moved or text was inserted.
     """
 
     begin: int
@@ -49,15 +49,15 @@ class SharedPassage:
 
 
 def align(text: str, source: str, *, least: int = LEAST) -> list[SharedPassage]:
-    """Find the stretches of a text that stand in another.
+    """Return the passages of a text that occur in another.
 
     Parameters
     ----------
     text, source : str
     least : int, default=20
-        Chinese characters that a passage has at least in common with the source, less
-        half of those that are edited between them, 5 to 10,000; of an alphabet twice as
-        many letters.
+        Smallest number of Chinese characters that a passage has in common with the
+        source, less half of those that are edited between them, 5 to 10,000; twice as
+        many letters of an alphabet.
 
     Returns
     -------
@@ -67,18 +67,18 @@ def align(text: str, source: str, *, least: int = LEAST) -> list[SharedPassage]:
     Raises
     ------
     InputError
-        If a text is none, has a lone surrogate, or is longer than 256 MiB.
+        If a text is not a str, has a lone surrogate, or is longer than 256 MiB.
     ParameterError
         If `least` is out of bounds.
 
     Notes
     -----
-    Compared are letters and digits: white space, punctuation, case, full-width and
-    half-width forms make no difference, and traditional and simplified characters
-    make none where `opencc` is installed. Seeds are shingles of five Chinese characters or
-    ten letters; they are chained over edits and gaps of at most 40 Chinese characters, and
-    pieces that are close in `text` and within 300 Chinese characters in `source` are one
-    passage, in whatever order. O(n + m) for texts of n and m characters.
+    Only letters and digits are compared. White space, punctuation, case, and full-width
+    and half-width forms make no difference; nor do traditional and simplified characters
+    if `opencc` is installed. Seeds are shingles of five Chinese characters or ten letters;
+    they are chained over edits and gaps of at most 40 Chinese characters. Pieces that are
+    close in `text` and within 300 Chinese characters in `source` form one passage, in any
+    order. O(n + m) for texts of n and m characters.
 
     Examples
     --------
@@ -102,13 +102,13 @@ def align(text: str, source: str, *, least: int = LEAST) -> list[SharedPassage]:
 
 
 def check_least(value: Any) -> int:
-    """The least that a passage has in common with its source, in Chinese characters."""
+    """Return `least`; raise ParameterError if it is out of bounds."""
     return check_whole(value, "least", SHORTEST, LONGEST)
 
 
 @lru_cache(maxsize=1)
 def aligner() -> tuple[_core.Aligner, str | None]:
-    """Return the core's aligner, and whose table of variants it uses."""
+    """Return the core's aligner, and the name of its table of variants."""
     from neardup import _core
     from neardup.papers.variants import variants
 

@@ -1,4 +1,4 @@
-"""Many papers against one library, or against each other."""
+"""Checks of many papers, with one library or with each other."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ __all__ = ["Checked", "check_files"]
 
 @dataclass(frozen=True)
 class Checked:
-    """What became of one paper.
+    """The result for one paper.
 
     Parameters
     ----------
     paper : str
-        Its path, as given or found.
+        The path, as given or found.
     report : Report or None
-        None where it could not be read, or has no letters.
+        None if the paper could not be read, or has no letters.
     problem : str or None
-        Why there is none: a sentence in English, with a code and values.
+        The reason for a missing report: a sentence in English, with a code and values.
     """
 
     paper: str
@@ -58,30 +58,30 @@ def check_files(
     workers: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[Checked]:
-    """Hold many papers against a library, or against each other.
+    """Compare many papers with a library, or with each other.
 
     Parameters
     ----------
     papers : list of str or Path
-        Files, and folders of files. Of a folder all files are papers that are of a format in
-        which papers are written; what else is there is told of as a note.
+        Files, and folders of files. In a folder, all files in formats of documents are
+        papers; a note counts the other files.
     library : str, Path, list of str or Path, Index, Library or None, default=None
-        See :func:`neardup.papers.open_library`. It is opened once for all.
+        See :func:`neardup.papers.open_library`. It is opened once for all papers.
     among : bool, default=False
-        Whether each paper is held against all others, too.
+        Whether each paper is also compared with all others.
     exclude, least, limits, workers, progress
-        As of :func:`neardup.check`.
+        As for :func:`neardup.check`.
 
     Yields
     ------
     Checked
-        In the order of the papers; those of a folder by name. One that cannot be read, or
+        In the order of the papers, in a folder by name. A paper that cannot be read, or
         has no letters, does not stop the others.
 
     Raises
     ------
     ParameterError
-        If there is nothing to hold the papers against.
+        If there is nothing to compare the papers with.
     InputError
         If a folder or the library is missing.
 
@@ -109,8 +109,8 @@ def check_files(
     for note in passed_over(papers):
         progress.note(note)
     names = _names_of(paths)
-    with _held_against(paths, library, among, workers, progress) as against:
-        checking = Checking(against, excluded, least, limits, workers)
+    with _open_libraries(paths, library, among, workers, progress) as joint:
+        checking = Checking(joint, excluded, least, limits, workers)
         progress.stage("papers", len(paths))
         for path in paths:
             try:
@@ -122,14 +122,14 @@ def check_files(
                 progress.problem(problem)
                 yield Checked(path, None, problem)
             else:
-                # Among papers, one that is alone has nothing to be held against.
-                skip = against.positions_of(path) if among else against.own_of(path)
+                # With `among`, a single paper is never compared with itself.
+                skip = joint.positions_of(path) if among else joint.own_of(path)
                 yield Checked(path, checking.report(read, names[path], skip), None)
             progress.advance(1)
 
 
 @contextmanager
-def _held_against(
+def _open_libraries(
     paths: list[str],
     library: str | Path | Sequence[str | Path] | Index | Library | None,
     among: bool,
@@ -141,7 +141,7 @@ def _held_against(
         if library is not None:
             libraries.append(stack.enter_context(opened(library, workers, progress)))
         if among:
-            # What cannot be read is told where the papers themselves are.
+            # Unreadable papers are reported when they are checked.
             there = [path for path in paths if os.path.exists(path) and not is_writing(path)]
             there = there or paths
             of_papers = open_library(there, workers=workers, progress=_Silent(progress))
@@ -151,7 +151,7 @@ def _held_against(
 
 
 class _Silent(Progress):
-    """Passes on how far a run is, and no problems."""
+    """Passes on the progress of a run, but not its problems."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -164,6 +164,6 @@ class _Silent(Progress):
 
 
 def _names_of(paths: Sequence[str]) -> dict[str, str]:
-    """Return what each paper is called: its file's name, or its path where two have one name."""
+    """Return a name for each paper: the file name, or the path if two have the same name."""
     counts = Counter(os.path.basename(path) for path in paths)
     return {path: name if counts[name := os.path.basename(path)] == 1 else path for path in paths}

@@ -1,4 +1,4 @@
-"""Hold a paper against a library."""
+"""The check of a paper: candidates, passages and rates."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 __all__ = ["check"]
 
-#: Documents of the library that are held against a paper, at most.
+#: Largest number of documents of the library that are aligned with a paper.
 CANDIDATES = 1000
 
-#: Sources that a report lists in any case; of more, those that have something of their own.
+#: Sources that a report always lists; further ones only if they add copied text.
 LISTED = 50
 
-#: Sources that a report lists at most.
+#: Largest number of sources that a report lists.
 MOST_LISTED = 200
 
 #: Sources whose whole text is compared with the whole paper.
@@ -55,32 +55,32 @@ def check(
     workers: int = 0,
     progress: Progress | None = None,
 ) -> Report:
-    """Find which parts of a paper stand elsewhere.
+    """Find the parts of a paper that occur in other documents.
 
     Parameters
     ----------
     paper : str, Path or FileText
-        A file (.txt in any common encoding, .md, .pdf, .docx, .html), or what
-        :func:`neardup.readers.read_file` or :func:`neardup.readers.read_bytes` made of one. Of
-        text in memory, ``read_bytes(text.encode(), "essay.txt")`` makes one.
+        A file (.txt in any common encoding, .md, .pdf, .docx, .html), or a result of
+        :func:`neardup.readers.read_file` or :func:`neardup.readers.read_bytes`. For text in
+        memory, use ``read_bytes(text.encode(), "essay.txt")``.
     library : str, Path, list of str or Path, Index or Library
-        What it is held against: see :func:`neardup.papers.open_library`. The paper's
-        own file in a folder is left out, unless it is all there is.
+        The documents to compare with: see :func:`neardup.papers.open_library`. The paper's
+        own file in a folder is left out, unless it is the only document.
     name : str or None, default=None
-        What the report calls the paper; the file's name by default.
+        Name of the paper in the report; by default the file's name.
     exclude : str, Path, FileText or list of them, default=()
-        Files whose text is no copy wherever the paper has it: a form, the author's
-        own earlier work. What stands in them counts nowhere.
+        Files whose text never counts as copied: a template, the author's own earlier work.
+        Their text in the paper is not counted at all.
     least : int, default=20
-        Chinese characters that a passage has at least in common with its source, at least
-        5; of an alphabet twice as many letters.
+        Smallest number of Chinese characters that a passage has in common with its source,
+        at least 5; twice as many letters of an alphabet.
     limits : ReportLimits or None, default=None
-        How many passages the report shows; None for the default limits. Rates and counts
-        include every passage, and a note says how many are not shown.
+        Limits on the passages that the report shows; None for the default limits. Rates and
+        counts include every passage, and a note tells how many are not shown.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes no result.
     progress : Progress or None, default=None
-        Is told what is done.
+        Receives the progress.
 
     Returns
     -------
@@ -89,11 +89,11 @@ def check(
     Raises
     ------
     InputError
-        If a file is missing, or cannot be read as what it is.
+        If a file is missing or cannot be read.
     ParameterError
         If a parameter is out of bounds.
     MissingDependencyError
-        If a part that reads a format is not installed.
+        If a package that reads a format is not installed.
 
     See Also
     --------
@@ -102,11 +102,11 @@ def check(
 
     Notes
     -----
-    Documents of the library that share winnowed shingles with a stretch of the paper are
-    candidates, at most 1,000 of them; with each, the paper is aligned
-    (:func:`neardup.papers.align`). A character is copied if it stands in a passage of
-    any source, and all rates are shares of the characters that count, so passages
-    that overlap count once. Linear in the paper and its candidates.
+    Candidates are documents of the library that share winnowed shingles with the paper
+    [1]_, at most 1,000. The paper is aligned with each (:func:`neardup.papers.align`). A
+    character is copied if it is in a passage of any source. All rates are shares of the
+    counted characters, and overlapping passages count once. Linear in the paper and its
+    candidates.
 
     References
     ----------
@@ -144,7 +144,7 @@ def check(
 
 
 def check_limits(limits: ReportLimits | None) -> ReportLimits:
-    """Return limits, or the default ones; raise ParameterError if they are something else."""
+    """Return limits, by default the default ones; raise ParameterError for another type."""
     if limits is None:
         return ReportLimits()
     if not isinstance(limits, ReportLimits):
@@ -156,7 +156,7 @@ def check_limits(limits: ReportLimits | None) -> ReportLimits:
 def opened(
     library: str | Path | Sequence[str | Path] | Index | Library, workers: int, progress: Progress
 ) -> Iterator[Library]:
-    """Give an open library; one that was opened here is closed."""
+    """Yield an open library; close it if it was opened here."""
     from neardup.papers.library import open_library
 
     found = open_library(library, workers=workers, progress=progress)
@@ -169,9 +169,9 @@ def opened(
 
 @dataclass(frozen=True)
 class _Found:
-    """A document of which the paper has something: passages, spans, characters that count.
+    """A document with passages in common with the paper, their spans and counted characters.
 
-    Its text, of which `length` code points, is not held: there may be a thousand of them.
+    Its text, of `length` code points, is not stored: there may be a thousand documents.
     """
 
     document: LibraryDocument
@@ -183,7 +183,7 @@ class _Found:
 
 @dataclass(frozen=True)
 class Checking:
-    """Papers held against one library, all in the same way."""
+    """Checks of papers with one library and the same settings."""
 
     library: Library
     excluded: Sequence[str]
@@ -192,7 +192,7 @@ class Checking:
     workers: int
 
     def report(self, paper: FileText, name: str, skip: Iterable[int] = ()) -> Report:
-        """Hold one paper against the library, but for documents at some positions."""
+        """Compare one paper with the library, except the documents at the `skip` positions."""
         from neardup.papers.rates import Marks
         from neardup.papers.structure import asides, footnotes_begin
 
@@ -252,7 +252,7 @@ class Checking:
         )
 
     def _given(self, core: _core.Aligner, paper: _core.Paper) -> list[Aside]:
-        """Return what stands in the texts that were given to be excluded."""
+        """Return the parts of the paper that occur in the excluded texts."""
         import pyarrow as pa
 
         texts = pa.array(self.excluded, pa.large_string())
@@ -267,7 +267,7 @@ class Checking:
     def _sources(
         self, core: _core.Aligner, paper: _core.Paper, marks: Marks, skip: set[int]
     ) -> list[_Found]:
-        """Align the paper with candidates; return those that have something, most first."""
+        """Align the paper with candidates; return the sources, the largest first."""
         import pyarrow as pa
 
         limit = CANDIDATES + len(skip)
@@ -291,7 +291,7 @@ class Checking:
     def _listing(
         self, text: str, listed: list[_Found], marks: Marks
     ) -> tuple[tuple[Source, ...], tuple[Passage, ...]]:
-        """Return sources and passages as a report has them."""
+        """Return the sources and passages of the report."""
         from neardup import _core
 
         largest = [one.document.position for one in listed[:COMPARED]]
@@ -324,7 +324,7 @@ def _place(aside: Aside) -> tuple[int, int]:
 
 
 def _listed(found: list[_Found], marks: Marks) -> list[_Found]:
-    """Return the sources that a report lists: the largest, and all that add something to them."""
+    """Return the sources that a report lists: the largest, and those that add copied text."""
     listed = found[:LISTED]
     covered = marks.of(span for one in listed for span in one.spans)
     for one in found[LISTED:]:
@@ -367,13 +367,13 @@ def _passage(
 
 
 def _sections(paper: FileText, marks: Marks) -> tuple[Section, ...]:
-    """Count what is in each section, and in those under it."""
+    """Return the sections with their counts, subsections included."""
     from neardup.papers.structure import sections
 
     parts = sections(paper.text, paper.headings)
     found = []
     for at, part in enumerate(parts):
-        # What stands before the first heading has nothing under it.
+        # The part before the first heading has no subsections.
         ends = (one.begin for one in parts[at + 1 :] if one.level <= part.level or not part.level)
         begin, end = part.begin, next(ends, len(paper.text))
         characters = int(marks.counts[begin:end].sum())

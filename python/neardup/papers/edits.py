@@ -1,10 +1,9 @@
-"""Which words of a piece its source does not have, and the other way round.
+"""Edits: the words of a piece that its source does not have, and the reverse.
 
-A Chinese character is a word here. Runs of five equal words that both have once are
-fixed points (patience diff), and what is left between two of them is short: it is
-compared by Ratcliff and Obershelp. So a piece takes time in proportion to its
-length, but for stretches of hundreds of words without a fixed point, which count as
-edited as a whole.
+A Chinese character is a word here. Runs of five words that both texts have exactly
+once are fixed points (patience diff); the short parts between them are compared by
+Ratcliff and Obershelp. So the time is linear in the length, and parts of hundreds of
+words without a fixed point count as edited entirely.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ __all__ = ["Span", "edited", "folding"]
 
 Span = tuple[int, int]
 
-#: What is compared: a Chinese character or kana, and a word of other scripts.
+#: A word: a Chinese character or kana, or a word of another script.
 _WORD = re.compile(f"[{HAN}]|[^\\W_{HAN}]+")
-#: Words of a fixed point.
+#: Number of words of a fixed point.
 _POINT = 5
-#: Pairs of words that are compared between two fixed points, at most.
+#: Largest number of pairs of words that are compared between two fixed points.
 _PAIRS = 40_000
 
 
 def folding(*, variants: bool) -> Callable[[str], str]:
-    """Return what makes characters alike that no comparison tells apart.
+    """Return a function that maps equivalent characters to the same character.
 
     Parameters
     ----------
     variants : bool
-        Whether traditional and simplified characters are alike.
+        Whether traditional and simplified characters are equivalent.
     """
     table: dict[str, str] = {}
     if variants:
@@ -56,20 +55,20 @@ def folding(*, variants: bool) -> Callable[[str], str]:
 
 
 def edited(one: str, other: str, fold: Callable[[str], str]) -> tuple[list[Span], list[Span]]:
-    """Return the stretches of two texts that the other one does not have.
+    """Return the parts of two texts that the other one does not have.
 
     Parameters
     ----------
     one, other : str
-        The same text, but for edits.
+        The same text, apart from edits.
     fold : callable
         See `folding`.
 
     Returns
     -------
     tuple of two lists of tuple of int
-        Half-open spans in code points, in order and apart. They begin and end with a
-        word: nothing else is compared.
+        Half-open spans in code points, in order and disjoint. They begin and end with a
+        word, since only words are compared.
 
     Examples
     --------
@@ -103,7 +102,7 @@ def _add(spans: list[Span], places: Sequence[Span], low: int, high: int) -> None
 
 
 def _differing(one: list[str], other: list[str]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the spans of both that are not equal, in order."""
+    """Yield the differing spans of both, in order."""
     low = other_low = 0
     for at, other_at in [*_fixed_points(one, other), (len(one), len(other))]:
         if at < low or other_at < other_low:
@@ -131,7 +130,7 @@ def _between(
 
 
 def _fixed_points(one: list[str], other: list[str]) -> list[tuple[int, int]]:
-    """Return where runs stand that both have once: the most that are in one order in both."""
+    """Return the positions of runs that both have once, the most that are in the same order."""
     here, there = _single(one), _single(other)
     pairs = [(at, there[run]) for run, at in here.items() if run in there]
     # The longest increasing subsequence, by patience sorting.

@@ -1,7 +1,7 @@
-"""A library: the documents that a paper is held against.
+"""Libraries: the documents that a paper is compared with.
 
-Of each document its winnowed shingles are in memory, about a byte for each Chinese
-character. Texts are elsewhere, and only those of candidates are fetched.
+The winnowed shingles of all documents are in memory, about one byte per Chinese
+character. Texts are stored on disk, and only those of candidates are fetched.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["Library", "LibraryDocument", "joined", "open_library"]
 #: Texts that are fetched together.
 _TOGETHER = 64
 
-#: Changes whenever other shingles would be made of a text than before.
+#: Changes whenever the shingles of a text change.
 _FORMAT = 1
 
 
@@ -44,7 +44,7 @@ class LibraryDocument:
     Parameters
     ----------
     position : int
-        Its place in the library, from 0.
+        Position in the library, from 0.
     id : str
     title : str or None
     text : str
@@ -57,18 +57,18 @@ class LibraryDocument:
 
 
 class Library(ABC):
-    """Documents that papers are held against. Made by :func:`open_library`.
+    """Documents that papers are compared with. Made by :func:`open_library`.
 
     Attributes
     ----------
     name : str
-        As it was named.
+        The name, as given.
     notes : list of str
-        What is worth telling of how it was read, and no error.
+        Notes on the reading of its files.
     problems : int
-        How many of its documents could not be read.
+        Number of documents that could not be read.
     blank : bool
-        Whether it is known that no document has a letter or digit.
+        Whether it is known that no document has letters or digits.
     """
 
     def __init__(self, name: str, workers: int) -> None:
@@ -84,18 +84,18 @@ class Library(ABC):
 
     @property
     def readable(self) -> int:
-        """How many documents could be read."""
+        """Number of documents that could be read."""
         return len(self) - self.problems
 
     def candidates(self, paper: _core.Paper, *, least: int, limit: int) -> list[tuple[int, int]]:
         """Return the positions of documents that may have a passage in common with a paper.
 
-        Each with the number of shingles that say so, those with most first.
+        Each is with its number of shared shingles, the largest number first.
         """
         return [] if self._core is None else self._core.sources(paper, least=least, limit=limit)
 
     def documents(self, positions: Sequence[int]) -> Iterator[LibraryDocument]:
-        """Fetch documents, in the order asked for."""
+        """Yield documents, in the order of `positions`."""
         for begin in range(0, len(positions), _TOGETHER):
             yield from self._fetched(positions[begin : begin + _TOGETHER])
 
@@ -103,18 +103,18 @@ class Library(ABC):
     def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]: ...
 
     def positions_of(self, path: str | os.PathLike[str]) -> set[int]:
-        """Return where a file itself stands in the library."""
+        """Return the positions of a file in the library."""
         del path
         return set()
 
     def own_of(self, path: str | os.PathLike[str]) -> set[int]:
-        """Return where a paper's own file is to be left out: nowhere if it is all there is."""
+        """Return the positions of a paper's own file; none if it is the only document."""
         found = self.positions_of(path)
         return found if len(found) < self.readable else set()
 
     @abstractmethod
     def close(self) -> None:
-        """Give up what it holds."""
+        """Close the library."""
 
     def __enter__(self) -> Self:
         return self
@@ -197,7 +197,7 @@ class _Files(Library):
         return found
 
     def positions_of(self, path: str | os.PathLike[str]) -> set[int]:
-        # A record of a table of papers is no file, and a name is met in its own folder only.
+        # A record of a table is no file, and equal names may be in different folders.
         try:
             name = os.path.basename(path)
             return {
@@ -216,7 +216,7 @@ class _Files(Library):
 
 
 class _Stored(Library):
-    """A persistent index, whose documents are sketched once and for all."""
+    """A persistent index, which stores the sketches of its documents."""
 
     def __init__(self, index: Index, workers: int, progress: Progress, *, owned: bool) -> None:
         import pyarrow as pa
@@ -263,7 +263,7 @@ class _Stored(Library):
 
 
 class _Several(Library):
-    """Libraries one after the other."""
+    """Several libraries as one, in order."""
 
     def __init__(self, libraries: Sequence[Library]) -> None:
         super().__init__(" + ".join(one.name for one in libraries), libraries[0].workers)
@@ -317,19 +317,19 @@ def open_library(
     workers: int = 0,
     progress: Progress | None = None,
 ) -> Library:
-    """Open the documents that papers are held against.
+    """Open the documents that papers are compared with.
 
     Parameters
     ----------
     library : str, Path, list of str or Path, Index or Library
         Files in every format that :func:`neardup.readers.open_sources` reads, and folders of
-        files of text; or a persistent index, by its location (a file made by
-        :class:`neardup.Index`, or ``postgresql://...``) or open. An open library is returned
-        as it is.
+        text files; or a persistent index, open or by its location (a file made by
+        :class:`neardup.Index`, or ``postgresql://...``). An open library is returned
+        unchanged.
     workers : int, default=0
         Threads; 0 means one for each processor.
     progress : Progress or None, default=None
-        Is told what is done.
+        Receives the progress.
 
     Returns
     -------
@@ -339,20 +339,20 @@ def open_library(
     Raises
     ------
     ParameterError
-        If `library` is something else, or an index that stores no texts.
+        If `library` is of another type, or an index that stores no texts.
     InputError
         If a file or folder is missing or cannot be read.
 
     See Also
     --------
-    check : holds one paper against a library.
+    check : compares one paper with a library.
 
     Notes
     -----
-    Files are read and sketched anew each time. Of an index, only documents that no check has
-    seen are; what was made of them is stored in the index, and the next check
-    begins after some tenth of a second for 10,000 documents. In memory about one
-    byte for each Chinese character of the library, on disk the same again.
+    Files are read and sketched each time. An index stores the sketches of its documents:
+    only new documents are sketched, and a check begins after about 0.1 seconds for 10,000
+    documents. Memory and disk space are about one byte each per Chinese character of the
+    library.
 
     Examples
     --------
@@ -389,7 +389,7 @@ def open_library(
 
 
 def made_by() -> str:
-    """Return what tells stored shingles from such as would be made otherwise."""
+    """Return the version of stored shingles, which depends on the table of variants."""
     import hashlib
 
     traditional, simplified, _ = variants()

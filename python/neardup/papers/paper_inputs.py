@@ -1,4 +1,4 @@
-"""What a check is given: papers, folders of papers, and texts to be excluded."""
+"""Inputs of a check: papers, folders of papers, and excluded texts."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 
 __all__ = ["is_writing", "papers_in", "passed_over", "read_paper", "texts_of"]
 
-#: What people write papers in and no reader reads: in a folder of papers each is one, and
-#: is refused with the way out, where a picture is but passed over.
+#: Document formats that no reader reads. In a folder of papers such a file is a paper,
+#: refused with the way out; other files, such as pictures, are skipped.
 _WRITING = (".doc", ".docm", ".dot", ".odt", ".pages", ".rtf", ".wps", ".wpt")
 
-#: Pages that a check wrote say so near their beginning.
+#: Pages that a check wrote have this tag near the beginning.
 _PAGES = (".html", ".htm")
 _GENERATOR = b'<meta name="generator" content="neardup check">'
 _HEAD = 512
 
-#: Kinds of files that a note names, at most.
+#: Largest number of kinds of files that a note names.
 _NAMED = 6
 
-#: A longer text is no path, nor is one with the marks of sentences and no extension.
+#: A longer text is no path, and neither is one with sentence marks and no extension.
 _LONGEST_PATH = 255
 _SENTENCES = tuple("。，！？；")
 _EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,8}\Z")
 
 
 def read_paper(paper: str | Path | FileText, parameter: str) -> tuple[FileText, str]:
-    """Return the text of a file, and what it is called."""
+    """Return the text of a file, and its name."""
     from neardup.readers.files import FileText, read_file
 
     if isinstance(paper, FileText):
@@ -60,7 +60,7 @@ def _is_text(paper: str) -> bool:
 
 
 def texts_of(exclude: str | Path | FileText | Sequence[str | Path | FileText]) -> list[str]:
-    """Return the texts of files that are to be excluded."""
+    """Return the texts of excluded files."""
     from neardup.readers.files import FileText
 
     if isinstance(exclude, (str, os.PathLike, FileText)):
@@ -71,14 +71,13 @@ def texts_of(exclude: str | Path | FileText | Sequence[str | Path | FileText]) -
 
 
 def papers_in(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -> list[str]:
-    """Return the files among some paths and in the folders among them, each once.
+    """Return the papers among paths and in folders, each once.
 
     Parameters
     ----------
     papers : list of str or Path
     apart_from : list of str, default=()
-        Folders inside of others in which no papers are looked for, such as that of the
-        reports.
+        Subfolders that are not searched for papers, such as the folder of the reports.
 
     Raises
     ------
@@ -98,7 +97,7 @@ def papers_in(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -
 
 
 def passed_over(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -> list[Message]:
-    """Say for each folder how many of its files are no papers."""
+    """Return a note on the other files of each folder."""
     said = []
     for paper in paths_of(papers, "papers"):
         if not os.path.isdir(paper):
@@ -114,12 +113,12 @@ def passed_over(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ())
 
 
 def is_writing(path: str) -> bool:
-    """Tell whether a file is a paper by its name, of a format that no reader reads."""
+    """Return whether a file is by its name a document in a format that no reader reads."""
     return path.lower().endswith(_WRITING)
 
 
 def _below(folder: str, apart_from: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield the files in a folder by name, and whether each is a paper."""
+    """Yield the files in a folder, sorted by name, and whether each is a paper."""
     from neardup.readers.input_files import files_below
 
     texts, others = files_below(folder)
@@ -135,7 +134,7 @@ def _below(folder: str, apart_from: Sequence[str]) -> Iterator[tuple[str, bool]]
 
 
 def _is_report(path: str) -> bool:
-    """Tell whether a file is a page that a check wrote: no paper, wherever it stands."""
+    """Return whether a file is a page that a check wrote, which is never a paper."""
     if not path.lower().endswith(_PAGES):
         return False
     try:

@@ -1,7 +1,7 @@
-"""Which characters of a paper count, and which of them stand elsewhere.
+"""The counted characters of a paper, and those of them that are copied.
 
-A character is marked or it is not: spans that overlap count once. The same marks give every
-rate, so the rates of a report agree with each other.
+Each character is marked or not, so overlapping spans count once. All rates are computed
+from the same marks, so the rates of a report are consistent.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Mask = NDArray[np.bool_]
 
 
 def marked(length: int, spans: Iterable[tuple[int, int]]) -> Mask:
-    """Return for each of so many characters whether it stands in one of some spans."""
+    """Return for each of `length` characters whether it is in one of the spans."""
     steps = np.zeros(length + 1, np.int64)
     for begin, end in spans:
         steps[begin] += 1
@@ -28,17 +28,17 @@ def marked(length: int, spans: Iterable[tuple[int, int]]) -> Mask:
 
 
 class Marks:
-    """What counts in a paper, and how much of it each source has.
+    """The counted characters of a paper, and the number of sources that have each.
 
     Parameters
     ----------
     text : str
         The paper's text.
     asides : iterable of Aside
-        What is set aside.
+        The parts that are set aside.
     compared : tuple of two arrays or None, default=None
-        Begins and ends of the letters that are compared at all. Letters that nobody sees
-        are not, and so count nowhere either; None for all.
+        Begins and ends of the compared letters; None for all. Invisible letters are not
+        compared and therefore not counted.
     """
 
     def __init__(
@@ -56,33 +56,33 @@ class Marks:
         spans: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
         for aside in asides:
             spans[aside.kind == "given"].append((aside.begin, aside.end))
-        #: Letters and digits, but for what was given to be excluded.
+        #: Letters and digits, without excluded text.
         self.counts: Mask = letters & ~marked(len(text), spans[True])
         #: Quotations, references and contents.
         self.set_aside: Mask = marked(len(text), spans[False])
-        #: How many sources have each character.
+        #: Number of sources that have each character.
         self.sources = np.zeros(len(text), np.int32)
 
     def of(self, spans: Iterable[tuple[int, int]]) -> Mask:
-        """Return the characters that count among some spans."""
+        """Return the counted characters within spans."""
         return marked(len(self.counts), spans) & self.counts
 
     def add(self, spans: Iterable[tuple[int, int]]) -> int:
-        """Add what a source has; return how many characters that count it has."""
+        """Add the spans of a source; return its number of counted characters."""
         found = self.of(spans)
         self.sources += found
         return int(found.sum())
 
     @property
     def copied(self) -> Mask:
-        """The characters that count and stand in a source."""
+        """The counted characters that occur in a source."""
         return self.sources > 0
 
     @property
     def total(self) -> int:
-        """How many characters count."""
+        """Number of counted characters."""
         return int(self.counts.sum())
 
     def rate(self, characters: int) -> float:
-        """Return characters as a share of all that count; 0 where none does."""
+        """Return a number of characters as a share of all counted ones; 0 without any."""
         return characters / self.total if self.total else 0.0

@@ -1,4 +1,4 @@
-"""Which Chinese characters are one: traditional and simplified forms."""
+"""Equivalent Chinese characters: traditional and simplified forms."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _BLOCKS = ((0x3400, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x323AF))
 
 @lru_cache(maxsize=1)
 def variants() -> tuple[str, str, str | None]:
-    """Return traditional characters, the simplified form of each, and whose table it is.
+    """Return traditional characters, their simplified forms, and the source of the table.
 
     Returns
     -------
     tuple of str, str and str or None
-        Two texts of equal length, and ``opencc VERSION``; two empty ones and None where
-        the package `opencc` is not installed: it comes with ``neardup[papers]``.
+        Two texts of equal length, and ``opencc VERSION``; two empty ones and None if
+        the package `opencc`, a dependency of ``neardup[papers]``, is not installed.
 
     Notes
     -----
-    Characters only, one for one, so that places in a text stay what they are. Where words
-    decide (乾 is 干 or 乾), OpenCC's choice for the lone character is taken on both sides,
-    which is all that comparing needs. 0.1 seconds, once a process.
+    Single characters only, one for one, so that positions in a text do not change. If the
+    form depends on the word (乾 is 干 or 乾), OpenCC's choice for the single character is
+    used for both texts, which suffices to compare them. Takes 0.1 seconds, once per process.
 
     Examples
     --------

@@ -1,22 +1,22 @@
-"""Files and tables to batches of texts.
+"""Readers: files and tables as batches of texts.
 
 `open_sources` opens files, folders, patterns and standard input; `open_table`
-takes what is in memory already. Both give batches: texts as an Arrow array, ids,
-titles, and the problems met. Nothing here raises for a single bad record: it
-becomes a null text and a `Problem`, and the run goes on.
+opens tables and lists in memory. Both yield batches: texts as an Arrow array, ids,
+titles and problems. A single bad record raises no error: it becomes a null text and
+a `Problem`, and the run continues.
 
 ========  ==========================  ==========================================
 format    extensions                  a record is
 ========  ==========================  ==========================================
-jsonl     .jsonl .ndjson .json        a line; blank lines are none
+jsonl     .jsonl .ndjson .json        a line; blank lines are skipped
 parquet   .parquet                    a row
 csv, tsv  .csv .tsv                   a row; the first row names the fields
 text      .txt .md .html .docx .pdf   a file
 ========  ==========================  ==========================================
 
-Each of them may be compressed (.gz, .zst); first bytes win over extensions.
-Files of text may be in any encoding. `read_file` reads one of them with what is
-known about it: headings, pages, and how sure its encoding is.
+Each format may be compressed (.gz, .zst); a file's first bytes override its extension.
+Text files may be in any encoding. `read_file` reads a text file with its headings, its
+pages and the certainty of its encoding.
 """
 
 from neardup.readers.batch import Batch, Problem

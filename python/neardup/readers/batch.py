@@ -1,4 +1,4 @@
-"""What a reader hands on: batches of texts, and the problems met on the way."""
+"""The output of readers: batches of texts, and problems."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,16 +31,16 @@ BATCH_BYTES = 4 << 20
 BATCH_RECORDS = 8192
 
 CONVERT = "readers.convert"
-"""Code of the way out for files of text in another encoding."""
+"""Code of the remedy for text files in another encoding."""
 
 _SHOWN = 60
 
 
 def show(value: Any) -> str:
-    """Render a value on one line, cut to 60 characters.
+    """Return a value as one line of at most 60 characters.
 
-    Text of the input may hold line breaks or terminal escapes, which have no
-    place in a message: unprintable characters are escaped.
+    Unprintable characters are escaped: text of the input may contain line breaks or
+    terminal escapes, which would garble a message.
     """
     if isinstance(value, bytes):
         text = value[: 4 * _SHOWN].decode("utf-8", "backslashreplace")
@@ -62,7 +62,7 @@ def show(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing in the input that could not be read as it should be.
+    """An error in the input that does not end the run.
 
     Parameters
     ----------
@@ -70,17 +70,16 @@ class Problem:
         The file, as the user named it; ``-`` is standard input.
     record : int or None
         Number of the record in its source, from 1. Blank lines and header
-        rows are not records. Where a damaged file ends early, the first
-        record that could not be read. None if the source as a whole is meant.
+        rows are not records. For a damaged file that ends early, the first
+        record that could not be read. None for a problem of the whole source.
     field : str or None
-        The field, or None if the record as a whole is meant.
+        The field, or None for a problem of the whole record.
     reason : Message
-        What it must be, beginning with "must"; or what became of it.
+        What the value must be, beginning with "must"; or what happened to the record.
     found : str or Message or None
-        What was there instead, cut to 60 characters; None where the reason
-        says it all.
+        The value found, cut to 60 characters; None if the reason says it.
     remedy : Message or "", default=""
-        The way out, a sentence, where there is one that is not plain.
+        The way out, a sentence, unless it is obvious.
 
     Examples
     --------
@@ -112,7 +111,7 @@ class Problem:
         return Message("readers.problem", place=place, reason=self.reason, **ends)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the parts for JSON; messages as their codes and values."""
+        """Return the parts for JSON, messages as codes and values."""
         return to_plain({name: getattr(self, name) for name in self.__slots__})
 
     @classmethod
@@ -130,17 +129,17 @@ def refusal(
     code: str = "readers.refused",
     **values: Any,
 ) -> Message:
-    """Return the message of an error: a file cannot be used as a whole.
+    """Return the error message for a file that cannot be used at all.
 
     Parameters
     ----------
     file, reason, found, remedy
-        As the source, and as the parts of a `Problem`.
+        The source and the parts, as of a `Problem`.
     code : str
-        Of a sentence that says all this, as that of `Problem` does in English. It has places
-        for `file` and, where they differ, for `reason`, `found`, `got` and `way_out`.
+        Code of the sentence, with placeholders for `file` and, as needed, for `reason`,
+        `found`, `got` and `way_out`.
     **values : object
-        What else the sentence has places for.
+        Values of further placeholders.
     """
     ends = _ends(found, remedy)
     if found is not None:
@@ -149,7 +148,7 @@ def refusal(
 
 
 def parts_of(error: InputError) -> tuple[str, str | None, str]:
-    """Return reason, what was found and remedy of an error that `refusal` is the message of."""
+    """Return reason, found value and remedy of an error whose message is from `refusal`."""
     way_out = error.values["way_out"]
     remedy = way_out.values["remedy"] if way_out else ""
     return error.values["reason"], error.values.get("found"), remedy
@@ -165,11 +164,11 @@ def _ends(found: str | None, remedy: str) -> dict[str, str]:
 
 
 Run = tuple[int, str, int]
-"""Rows that follow each other in one source: the first row, the source, its record."""
+"""Consecutive rows of one source: the first row, the source, the record of that row."""
 
 
 def place_of(runs: Sequence[Run], row: int) -> tuple[str, int | None]:
-    """Return where a row comes from: its source, and the number of its record there.
+    """Return the source of a row, and the number of its record there.
 
     Examples
     --------
@@ -185,9 +184,9 @@ def place_of(runs: Sequence[Run], row: int) -> tuple[str, int | None]:
 
 @dataclass(slots=True)
 class Batch:
-    """Some consecutive records of the input.
+    """Consecutive records of the input.
 
-    Seldom, one at the end has no records and only tells of damage.
+    The last batch may have no records, only a problem: that the rest is damaged.
 
     Parameters
     ----------
@@ -198,16 +197,15 @@ class Batch:
     ids : list of str, length n
         The record's own id, or ``NAME:RECORD``.
     titles : pyarrow.LargeStringArray of length n, or None
-        None if titles were not asked for, or no record of the batch has one.
+        None if titles were not requested, or if no record of the batch has one.
     extra : dict of str to list
-        Per extra field the n values, as Python objects; None where missing.
+        The n values of each extra field, as Python objects; None where missing.
     problems : list of Problem
-        Those met in these records, in input order.
+        Problems of these records, in input order.
     bytes_read : int
-        Uncompressed bytes of input behind this batch.
+        Uncompressed bytes of input that this batch was read from.
     runs : list of Run
-        Which rows come from where, by the first row of each run; see `place_of`.
-        None for what was in no source.
+        The sources of the rows; see `place_of`. Empty for rows of no source.
     """
 
     first: int
@@ -225,11 +223,10 @@ class Batch:
 
 @dataclass(slots=True)
 class Chunk:
-    """What one read of one source gave, before it is cut into batches.
+    """The result of one read of one source, before it is cut into batches.
 
-    Problems carry the index of their record in the chunk, so that they stay
-    with it. A chunk without records can hold a problem too: that the rest of
-    its source cannot be read.
+    Each problem has the index of its record in the chunk. A chunk without records
+    can have a problem too: that the rest of its source cannot be read.
     """
 
     texts: pa.LargeStringArray
@@ -241,7 +238,7 @@ class Chunk:
     runs: list[Run] = field(default_factory=list)
 
     def cut(self, begin: int, end: int) -> "Chunk":
-        """Return records ``begin:end``; bytes are shared out by records."""
+        """Return records ``begin:end``, with a proportional share of the bytes."""
         total = len(self.ids)
         share = self.bytes_read * end // total - self.bytes_read * begin // total
         return Chunk(
@@ -256,17 +253,16 @@ class Chunk:
 
 
 def _cut_runs(runs: list[Run], begin: int, end: int) -> list[Run]:
-    """Return the runs of the rows ``begin:end``, as those of a chunk of its own."""
+    """Return the runs of the rows ``begin:end``, renumbered from 0."""
     source, record = place_of(runs, begin)
     first = [] if record is None else [(0, source, record)]
     return first + [(at - begin, name, number) for at, name, number in runs if begin < at < end]
 
 
 def regroup(chunks: Iterable[Chunk], max_bytes: int, max_records: int) -> Iterator[Batch]:
-    """Cut and join chunks into batches of about the size asked for.
+    """Cut and join chunks into batches of about the requested size.
 
-    The boundaries carry no meaning: concatenating the batches gives the same
-    records for any two sizes.
+    The boundaries carry no meaning: the concatenated batches are the same for any size.
     """
     first = 0
     waiting: list[Chunk] = []

@@ -1,9 +1,9 @@
-"""How plausible characters are as a text, for telling encodings apart.
+"""Character frequencies, to detect encodings.
 
-Read in the wrong encoding, a text is made of characters that no text is made
-of. Two tables of the first 65,536 characters say it: which ones texts have at
-all, and which are frequent. In Chinese text three characters in ten are among
-the frequent ones here, in a wrong reading about one in fifty.
+A text decoded in the wrong encoding has characters that real texts do not have. Two
+tables of the first 65,536 characters tell which ones texts have at all, and which are
+frequent. In Chinese text, three characters in ten are among the frequent ones; in a
+wrong decoding, about one in fifty.
 """
 
 from __future__ import annotations
@@ -56,19 +56,19 @@ _COMMON_OR_ASCII = _COMMON | _table("", [10, 13, *range(0x20, 0x7B)], ())
 
 
 def common_share(text: str) -> float:
-    """Return the share of frequent characters among those beyond ASCII, in [0, 1]."""
+    """Return the share of frequent characters among the non-ASCII ones, in [0, 1]."""
     codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
     codes = codes[(codes > 0x7F) & (codes < 1 << 16)]
     return float(_COMMON[codes].mean()) if codes.size else 0.0
 
 
 def looks_like(sample: bytes) -> str | None:
-    """Name the encoding of two or four bytes a character that explains a sample.
+    """Return the encoding of two or four bytes per character that explains a sample.
 
     Parameters
     ----------
     sample : bytes
-        The beginning of a file that is not valid UTF-8, or has NULs.
+        The beginning of a file that is not valid UTF-8, or contains NULs.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def looks_like(sample: bytes) -> str | None:
         units = np.frombuffer(sample[: len(sample) // 2 * 2], kind)
         if not units.size or _share(units, _TEXT, units.size) < 0.9:
             continue
-        # Text in two bytes may be a text of such units, too, but never a common one.
+        # Other two-byte text may also decode to such units, but not to frequent ones.
         merit = _share(units, _COMMON_OR_ASCII, units.size)
         if merit >= 0.12 and merit > most:
             best, most = encoding, merit

@@ -1,7 +1,7 @@
-"""Arrow columns to texts and ids: shared by Parquet files and tables in memory.
+"""Texts and ids from Arrow columns, for Parquet files and tables in memory.
 
-Arrow trusts that a string column holds UTF-8; a file may hold anything. The
-core trusts Arrow, so every text is validated here before it goes on.
+Arrow does not check that a string column is UTF-8, and the core trusts Arrow, so
+every text is validated here first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["check_types", "chunk_of", "is_text", "no_surrogates", "text_column"]
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Say whether a column of this type can hold texts; one of nulls can."""
+    """Return whether a column of this type can have texts; a column of nulls can."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return bool(
@@ -34,13 +34,13 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def check_types(schema: pa.Schema, columns: Columns, fields: Fields, source: str) -> Columns:
-    """Check the chosen columns' types, and drop default ones that do not fit.
+    """Check the types of the chosen columns, and drop default columns of other types.
 
     Raises
     ------
     InputError
         If the text column, or an id or title column that the user named, has
-        a type that cannot be used.
+        an unusable type.
     """
     kind = schema.field(columns.text).type
     if not is_text(kind):
@@ -66,7 +66,7 @@ def check_types(schema: pa.Schema, columns: Columns, fields: Fields, source: str
 def text_column(
     column: pa.Array[Any] | list[Any],
 ) -> tuple[pa.LargeStringArray, list[tuple[int, Message, str]]]:
-    """Return the column as valid texts, and (index, reason, found) of what is none."""
+    """Return the column as valid texts, and (index, reason, found) of each other value."""
     if isinstance(column, list):
         return _text_values(column)
     if pa.types.is_dictionary(column.type):
@@ -84,7 +84,7 @@ def text_column(
 
 
 def _text_values(values: list[Any]) -> tuple[pa.LargeStringArray, list[tuple[int, Message, str]]]:
-    # Arrow would take bytes for text, unseen; so the types are looked at first.
+    # Check the types first: Arrow would accept bytes as text without validation.
     if set(map(type, values)) <= {str}:
         try:
             return texts_array(values), []
@@ -105,7 +105,7 @@ def _text_values(values: list[Any]) -> tuple[pa.LargeStringArray, list[tuple[int
 
 
 def no_surrogates() -> Message:
-    """Return the reason that is given for text that UTF-8 cannot hold."""
+    """Return the reason for refusing text with lone surrogates, which UTF-8 cannot encode."""
     where = Message("readers.where_surrogates")
     return Message("readers.must_have_no_surrogates", where=where)
 
@@ -149,22 +149,22 @@ def chunk_of(
     unnamed: Callable[[int], str],
     size: int,
 ) -> Chunk:
-    """Read texts, ids and the rest from equally long columns.
+    """Return a chunk made from columns of equal length.
 
     Parameters
     ----------
     column : callable
-        Gives a column by its name.
+        Returns a column by its name.
     columns, fields : Columns, Fields
-        What was chosen, and what the user asked for.
+        The chosen columns, and the fields that the user named.
     titles : bool
-        Whether titles are wanted.
+        Whether to read titles.
     source, done : str, int
-        Where the problems are; records before this chunk.
+        The source of the problems; the number of records before this chunk.
     unnamed : callable
-        Gives the id of a record without one, by its number from 1.
+        Returns the id of a record without one, by its number from 1.
     size : int
-        Bytes behind these rows.
+        Size of these rows in bytes.
     """
     texts, wrong = text_column(column(columns.text))
     problems = [

@@ -1,10 +1,10 @@
 r"""CSV and TSV: a header row, then one record per row.
 
-Rows may span lines, since a quoted field may hold line breaks. The csv module
-pulls lines as it needs them; the lines it took since the last row are that
-row as it stands in the file, which is what the kept rows are written from.
+A row may span lines, since a quoted field may contain line breaks. The csv module
+pulls lines as it needs them; the lines pulled since the last row are the raw bytes
+of the row, from which kept rows are written.
 
-TSV here is CSV with tabs: quotes mean the same in both.
+TSV is CSV with tabs: quotes mean the same in both.
 """
 
 import csv
@@ -36,8 +36,8 @@ class _Row(NamedTuple):
 class Delimited:
     """A source of comma or tab separated rows.
 
-    `header` and `header_bytes` are the first row, parsed and as it stands; an
-    empty file has neither.
+    `header` and `header_bytes` are the first row, parsed and raw; both are empty for
+    an empty file.
     """
 
     def __init__(self, source_file: ReopenableFile, compression: str | None, format: str) -> None:
@@ -46,8 +46,8 @@ class Delimited:
         self.source_file = source_file
         self._compression = compression
         self._delimiter = _DELIMITER[format]
-        # The module's limit of 128 KiB is meant to catch unclosed quotes, but
-        # whole articles are longer; it can only be set for the process.
+        # The module's limit of 128 KiB catches unclosed quotes, but articles can be
+        # longer. The limit can only be set for the whole process.
         csv.field_size_limit(max(csv.field_size_limit(), 1 << 30))
         self.header, self.header_bytes = self._read_header()
 
@@ -65,11 +65,11 @@ class Delimited:
         return first.values, first.raw
 
     def check_unchanged(self) -> None:
-        """Raise InputError if the file is not that of the first pass."""
+        """Raise InputError if the file changed since the first pass."""
         self.source_file.check_unchanged()
 
     def _rows(self, size: int) -> Iterator[_Row]:
-        """Yield all rows, the header row first; blank lines are none."""
+        """Yield all rows, the header row first; blank lines are skipped."""
         taken: list[bytes] = []
         invalid = False
 
@@ -91,7 +91,7 @@ class Delimited:
                 values = next(reader, None)
                 reason = None
             except csv.Error as error:
-                # The message holds the delimiter itself, which may be a tab.
+                # The message contains the delimiter, which may be a tab.
                 where = Message("readers.where_said", said=printable(str(error)))
                 values, reason = [], Message(f"readers.must_be_{self.format}", where=where)
             if values is None:
@@ -185,7 +185,7 @@ class Delimited:
             yield rows
 
     def kept_bytes(self, keep: Keep) -> Iterator[bytes]:
-        """Yield the kept rows as they stand in the file, without the header."""
+        """Yield the raw bytes of the kept rows, without the header."""
         raws: list[bytes] = []
         try:
             for row in self._records(_BLOCK):

@@ -1,12 +1,11 @@
-"""Word documents (.docx): what a reader of the printed document sees.
+"""Word documents (.docx), as a reader of the printed document sees them.
 
-Paragraphs, tables and text boxes in the order of the document, then footnotes
-and endnotes, before which a heading without words stands. Text that a tracked
-change deletes is left out, text that it inserts is in; hidden text, comments,
-page headers and footers are not.
+Paragraphs, tables and text boxes in document order, then an empty heading, then
+footnotes and endnotes. Text inserted by a tracked change is read. Text deleted by
+one, hidden text, comments, page headers and page footers are left out.
 
-A .docx is a zip archive of XML. Before anything is unpacked its directory is
-checked for what it would unpack to, and the XML is parsed without entities.
+A .docx is a zip archive of XML. Its directory is checked for the unpacked size
+before anything is unpacked, and the XML is parsed without entities.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from neardup.readers.extracted import Limits, Paragraphs, missing, refuse
 __all__ = ["check_archive", "read_docx"]
 
 _MAX_MEMBERS = 20_000
-#: Archives beyond 16 MiB that unpack to more than this many times their size hold no writing.
+#: Archives beyond 16 MiB that unpack to more than this many times their size are no documents.
 _MAX_RATIO = 200
 _SMALL = 16 << 20
 _XML_SHARE = 4
@@ -41,11 +40,11 @@ _SKIPPED = frozenset(
         f"{_W}trPr",
         f"{_W}tcPr",
         f"{_W}sectPr",
-        # What a tracked change takes away.
+        # Deletions of tracked changes.
         f"{_W}del",
         f"{_W}moveFrom",
         f"{_W}delText",
-        # Instructions of fields, readings above characters, and what old versions show.
+        # Field instructions, ruby text, and fallbacks for old versions.
         f"{_W}instrText",
         f"{_W}rt",
         f"{_MC}Fallback",
@@ -62,7 +61,7 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
     Raises
     ------
     UnreadableFileError
-        If it is too large unpacked, damaged, or no Word document.
+        If it is too large when unpacked, damaged, or not a Word document.
     MissingDependencyError
         If python-docx is not installed.
     """
@@ -76,7 +75,7 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
         body = document.element.body
         styles = _Styles.of(document)
         notes = [root for kind in ("footnotes", "endnotes") for root in _notes(document, kind)]
-    except Exception as error:  # Whatever a parser says of a damaged file.
+    except Exception as error:  # A parser may raise anything for a damaged file.
         _refuse_document(name, _said(error))
     if body is None:
         _refuse_document(name, Message("readers.no_body"))
@@ -98,9 +97,9 @@ def _refuse_document(name: str, found: str) -> NoReturn:
 
 
 def check_archive(data: bytes, name: str, limits: Limits) -> None:
-    """Refuse an archive that unpacks to too much, judged by its directory.
+    """Refuse an archive that its directory says is too large when unpacked.
 
-    What the directory says is what is unpacked at most: `zipfile` stops there.
+    The sizes in the directory are upper bounds: `zipfile` unpacks no more.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -147,7 +146,7 @@ def _said(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class _Styles:
-    """What styles of paragraphs say: their heading levels, and which are of quotations."""
+    """Paragraph styles: the levels of heading styles, and the styles of quotations."""
 
     levels: dict[str, int]
     quotes: frozenset[str]
@@ -184,7 +183,7 @@ class _Styles:
                 seen.add(at)
             if own.get(at):
                 levels[key] = own[at]
-        # A style that is made of one of quotations is one; headings are none.
+        # A style based on a quotation style is one too, unless it is a heading.
         quotes |= {key for key, of in base.items() if of in quotes}
         return cls(levels, frozenset(quotes - levels.keys()))
 
@@ -204,7 +203,7 @@ def _notes(document: Any, kind: str) -> Iterator[Any]:
 
 
 class _Reading:
-    """One walk through a document's tree."""
+    """One pass through a document's tree."""
 
     def __init__(self, styles: _Styles) -> None:
         self.paragraphs = Paragraphs()
@@ -212,7 +211,7 @@ class _Reading:
         self._styles = styles
 
     def blocks(self, parent: Any) -> None:
-        """Add paragraphs and tables, whatever they are wrapped in."""
+        """Add paragraphs and tables, also those inside wrapper elements."""
         for child in parent.iterchildren():
             if child.tag == f"{_W}p":
                 boxes: list[Any] = []
@@ -227,13 +226,13 @@ class _Reading:
                 self.blocks(child)
 
     def notes(self, root: Any) -> None:
-        """Add footnotes or endnotes; separators are none."""
+        """Add footnotes or endnotes, without separators."""
         for note in root.iterchildren():
             if isinstance(note.tag, str) and note.get(f"{_W}type") is None:
                 self.blocks(note)
 
     def _table(self, table: Any) -> None:
-        """Add a table, a row a line; a cell of several paragraphs keeps them apart."""
+        """Add a table, one line per row; the paragraphs of a cell stay separate."""
         for row in table.iter(f"{_W}tr"):
             if next(row.iterancestors(f"{_W}tbl")) is not table:
                 continue

@@ -1,14 +1,13 @@
-"""Bytes to text: which encoding a file is in, and how sure that is.
+"""Encoding detection: the text of a file, its encoding, and how certain it is.
 
-A byte order mark says it, and text that is valid UTF-8 is UTF-8. Everything
-else is weighed: UTF-16 and UTF-32 by the characters that come out, HZ by its
-escapes, and the encodings of one and two bytes by chardetng (the detector of
-Firefox) and by how many of the characters are frequent ones. What a page
-declares about itself decides only where its bytes leave the choice open.
+A byte order mark decides, and valid UTF-8 is UTF-8. Otherwise UTF-16 and UTF-32 are
+detected by the resulting characters, HZ by its escapes, and the encodings of one and
+two bytes by chardetng (Firefox's detector) and the share of frequent characters. An
+encoding that a page declares decides only if its bytes leave the choice open.
 
-Damage costs no more than itself: half a character at the end is left out, a
-file that was put together from two encodings is read piece by piece, and what
-no encoding explains becomes U+FFFD. The time is linear in the bytes.
+Damage stays local: half a character at the end is left out, a file of two encodings
+is read piece by piece, and bytes that no encoding explains become U+FFFD. The time is
+linear in the number of bytes.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ __all__ = ["Certainty", "Decoded", "decode"]
 Certainty = Literal["certain", "likely", "guessed"]
 
 _LOST = "\ufffd"
-# Marks that begin with another one's bytes come first.
+# A mark that begins with the bytes of another mark comes first.
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
     (b"\xff\xfe\0\0", "utf-32-le"),
@@ -36,15 +35,15 @@ _MARKS = (
     (b"\xfe\xff", "utf-16-be"),
     (b"\x84\x31\x95\x33", "gb18030"),
 )
-#: What is read by a codec that knows more characters than the name promises.
+#: Encodings that are read by a codec of a larger character set.
 _CODECS = {"GBK": "gb18030", "Big5": "big5hkscs", "Shift_JIS": "cp932", "EUC-KR": "cp949"}
 _EAST_ASIAN = ("gb18030", "big5hkscs", "cp932", "euc_jp", "cp949")
 
 _SAMPLE = 1 << 16
-#: From so many characters beyond ASCII on, a choice is more than a guess.
+#: With this many non-ASCII characters, a choice is more than a guess.
 _ENOUGH = 16
 _HZ = re.compile(rb"~\{((?:[\x21-\x77][\x21-\x7e])+)(?:~\}|\n|$)")
-#: Three characters of three or four bytes in a row are UTF-8, and next to never anything else.
+#: Three consecutive characters of three or four bytes are almost certainly UTF-8.
 _WIDE = re.compile(
     rb"(?:[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})"
     rb"(?:[\x00-\x7f]{0,8}(?:[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})){2,}"
@@ -59,14 +58,14 @@ class Decoded:
     Parameters
     ----------
     text : str
-        Without the byte order mark; else all that was there, NULs included.
+        The whole text, NULs included, without the byte order mark.
     encoding : str
-        As Python calls it, such as ``utf-8``, ``gb18030`` or ``big5hkscs``.
+        Python's name, such as ``utf-8``, ``gb18030`` or ``big5hkscs``.
     certainty : {'certain', 'likely', 'guessed'}
-        Certain by a mark or by the rules of UTF-8; likely where enough text
-        agrees; guessed where there is too little of it, or it is damaged.
+        Certain by a mark or by the rules of UTF-8; likely if enough text agrees;
+        guessed if there is too little text, or if it is damaged.
     notes : tuple of Message
-        What was lost or is out of the ordinary, a sentence each.
+        Losses and peculiarities, one sentence each.
     """
 
     text: str
@@ -76,13 +75,13 @@ class Decoded:
 
 
 def decode(data: bytes, *, declared: str | None = None) -> Decoded:
-    """Decode the bytes of a text file in whatever encoding they are.
+    """Decode the bytes of a text file in any encoding.
 
     Parameters
     ----------
     data : bytes
     declared : str, optional
-        What the file says about itself, as in ``<meta charset>``. A hint.
+        The encoding that the file declares, as in ``<meta charset>``. A hint.
 
     Returns
     -------
@@ -90,8 +89,7 @@ def decode(data: bytes, *, declared: str | None = None) -> Decoded:
 
     Notes
     -----
-    Detection looks at the first 64 KiB beyond ASCII; memory is a few times
-    the file's size.
+    Detection uses the first 64 KiB beyond ASCII; memory is a few times the file's size.
 
     Examples
     --------
@@ -107,7 +105,7 @@ def decode(data: bytes, *, declared: str | None = None) -> Decoded:
                 return Decoded(whole[0], encoding, "certain", whole[1])
             if encoding == "utf-8":
                 return _damaged(body, _other(body))
-            # Four bytes of a mark may be two of a mark and a NUL.
+            # The four bytes of this mark may also be the mark of UTF-16 and a NUL.
             if encoding != "utf-32-le":
                 return _replaced(body, encoding, "likely")
     found = _utf8(data) or _wide_units(data) or _hz(data)
@@ -115,13 +113,13 @@ def decode(data: bytes, *, declared: str | None = None) -> Decoded:
 
 
 def _whole(data: bytes, encoding: str) -> tuple[str, tuple[Message, ...]] | None:
-    """Decode all of it but for half a character at the end; None if it does not work."""
+    """Decode all but half a character at the end; return None on an error."""
     decoder = codecs.getincrementaldecoder(encoding)("strict")
     try:
         text = decoder.decode(data)
         rest = decoder.getstate()[0]
         if not rest:
-            # Some decoders keep what they hold back out of their state.
+            # Some decoders do not report pending bytes in their state.
             text += decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return None
@@ -149,10 +147,10 @@ def _utf8(data: bytes) -> Decoded | None:
         return None
     text, notes = whole
     if notes and text.isascii():
-        # Half a character of UTF-8, or a whole one of another encoding.
+        # This is half a character of UTF-8, or a whole one of another encoding.
         return None
     beyond = data.translate(None, _ASCII)
-    # One or two characters of two bytes may be one or two of another encoding.
+    # One or two characters of two bytes may be of another encoding.
     sure = len(beyond) >= 8 or any(byte >= 0xE0 for byte in beyond)
     return Decoded(text, "utf-8", "certain" if sure else "likely", notes)
 
@@ -165,7 +163,7 @@ def _wide_units(data: bytes) -> Decoded | None:
     """Read UTF-16 or UTF-32 without a mark."""
     encoding = looks_like(data[:_SAMPLE])
     if encoding is None:
-        # ASCII with NULs in between, and no encoding that explains them.
+        # ASCII with NULs that no encoding explains stays ASCII.
         return _ascii(data) if data.isascii() and not _HZ.search(data) else None
     certainty: Certainty = "likely" if len(data) >= 4 * _ENOUGH else "guessed"
     whole = _whole(data, encoding)
@@ -186,7 +184,7 @@ def _hz(data: bytes) -> Decoded | None:
         chinese = inside.decode("gb2312", "ignore")
         if 2 * len(chinese) < len(inside) * 0.9:
             return _ascii(data)
-    # Two tildes and braces may stand in a program or a formula, too.
+    # Tildes and braces occur in programs and formulas too.
     if len(chinese) < 2 or (len(chinese) >= 8 and common_share(chinese) < 0.05):
         return _ascii(data)
     certainty: Certainty = "likely" if len(chinese) >= _ENOUGH else "guessed"
@@ -194,7 +192,7 @@ def _hz(data: bytes) -> Decoded | None:
 
 
 def _eight_bits(data: bytes, declared: str | None) -> Decoded:
-    """Read what has bytes beyond ASCII and is not valid UTF-8."""
+    """Decode non-ASCII bytes that are not valid UTF-8."""
     beyond = data.translate(None, _ASCII)
     readable = data.decode("utf-8", "ignore").encode().translate(None, _ASCII)
     wide = sum(map(len, (run.translate(None, _ASCII) for run in _WIDE.findall(data))))
@@ -215,7 +213,7 @@ def _eight_bits(data: bytes, declared: str | None) -> Decoded:
 
 
 def _other(data: bytes) -> str | None:
-    """Name the encoding of what is not UTF-8 in a file that partly is; None if it is damage."""
+    """Return the encoding of the non-UTF-8 parts of a file; None if they are damage."""
     rest = b"\n".join(_WIDE.sub(b"\n", line) for line in data.splitlines() if not _is_utf8(line))
     if len(rest.translate(None, _ASCII)) < 12:
         return None
@@ -232,7 +230,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _damaged(data: bytes, other: str | None) -> Decoded:
-    """Read UTF-8 with errors, or with chunks in another encoding."""
+    """Decode UTF-8 with errors, or with parts in another encoding."""
     text, lost = _chunks(data, other)
     notes = _lost(lost)
     if other is not None:
@@ -241,14 +239,14 @@ def _damaged(data: bytes, other: str | None) -> Decoded:
 
 
 def _legacy(data: bytes) -> str:
-    """Name the most likely encoding of one or two bytes a character."""
+    """Return the most likely encoding of one or two bytes per character."""
     beyond = re.search(rb"[\x80-\xff]", data)
     if beyond is None:
         return "cp1252"
-    # A sample that begins at a line end begins with a whole character.
+    # A sample that begins after a line end begins with a whole character.
     begin = data.rfind(b"\n", 0, beyond.start()) + 1
     sample = data[max(begin, beyond.start() - 1024) :][:_SAMPLE].replace(b"\0", b"")
-    # Half a character at the end would speak against the right encoding.
+    # Half a character at the end would count against the right encoding.
     cut = sample.rfind(b"\n") + 1 if len(sample) == _SAMPLE else 0
     sample = sample[:cut] if cut > _SAMPLE // 2 else sample
     guess = _python_name(_core.guess_encoding(sample))
@@ -256,7 +254,7 @@ def _legacy(data: bytes) -> str:
         shorter = _python_name(_core.guess_encoding(sample[:-1]))
         guess = shorter if shorter in _EAST_ASIAN else guess
     best, most = guess, _merit(sample, guess) if guess in _EAST_ASIAN else 0.1
-    # One or two characters that are frequent by chance say nothing.
+    # One or two characters may be frequent by chance.
     few = len(sample.translate(None, _ASCII)) < 8
     for encoding in () if few else _EAST_ASIAN:
         merit = _merit(sample, encoding)
@@ -266,7 +264,7 @@ def _legacy(data: bytes) -> str:
 
 
 def _merit(sample: bytes, encoding: str) -> float:
-    """Say what share of the characters is frequent; what cannot be read counts against."""
+    """Return the share of frequent characters, less a penalty for undecodable ones."""
     text = sample.decode(encoding, "replace")
     beyond = sum(1 for c in text if c > "\x7f")
     return common_share(text) - 4 * text.count(_LOST) / max(beyond, 1)
@@ -283,7 +281,7 @@ def _as_declared(data: bytes, declared: str) -> str | None:
     try:
         name = codecs.lookup(declared).name
         name = {"gbk": "gb18030", "gb2312": "gb18030", "big5": "big5hkscs"}.get(name, name)
-        # A name such as `base64` is one of a codec, but of none for text.
+        # Names such as `base64` are codecs, but not for text.
         data.decode(name)
     except (LookupError, UnicodeError, ValueError):
         return None
@@ -291,7 +289,7 @@ def _as_declared(data: bytes, declared: str) -> str | None:
 
 
 def _chunks(data: bytes, other: str | None) -> tuple[str, int]:
-    """Decode line by line, and bad lines by runs; count what is lost."""
+    """Decode line by line, and bad lines by runs; count the lost characters."""
     out = []
     lost = 0
     for line in data.splitlines(keepends=True):
@@ -319,13 +317,13 @@ def _chunks(data: bytes, other: str | None) -> tuple[str, int]:
 
 
 def _run(data: bytes, other: str | None) -> str:
-    """Decode what is not plainly UTF-8: as the other encoding if there is enough of it."""
+    """Decode bytes that are not clearly UTF-8, in the other encoding if there are enough."""
     beyond = data.translate(None, _ASCII)
     utf8 = data.decode("utf-8", "replace")
-    # Two bytes would make a character in most encodings, and prove nothing.
+    # Two bytes prove nothing: they are a character in most encodings.
     if other is None or _LOST not in utf8 or len(beyond) < 4:
         return utf8
-    # The bytes of frequent Chinese characters often are characters of UTF-8, but rare ones.
+    # The bytes of frequent Chinese characters are often rare characters in UTF-8.
     text = data.decode(other, "replace")
     lost, other_lost = utf8.count(_LOST), text.count(_LOST)
     return text if other_lost < lost and common_share(text) >= common_share(utf8) else utf8

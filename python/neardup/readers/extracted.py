@@ -1,7 +1,7 @@
-"""What a file of any format becomes: its text, and what is known about it.
+"""The text of a file of any format, with its headings, pages and notes.
 
-The readers of the formats put a text together with `Paragraphs`, which keeps
-count of where headings and pages begin, and refuse a file with `refuse`.
+The readers of the formats build a text with `Paragraphs`, which records where
+headings and pages begin, and refuse a file with `refuse`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LINE_ENDS = re.compile("\r\n?|\u2028|\u2029|\x85|\x0b|\x0c")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a file may cost before it is refused.
+    """Limits beyond which a file is refused.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ class Limits:
     max_pages : int
         Pages of a PDF, inclusive.
     max_unpacked_bytes : int
-        What a compressed file or the members of a .docx unpack to, in bytes,
+        Unpacked size of a compressed file or of the members of a .docx, in bytes,
         inclusive. The XML of a .docx may take a quarter of it.
 
     Raises
     ------
     ParameterError
-        If one of them is no whole number of at least 1.
+        If a limit is not a whole number of at least 1.
 
     Examples
     --------
@@ -91,26 +91,26 @@ class FileText:
     Parameters
     ----------
     text : str
-        Paragraphs end with a line feed, but for the last one. No NULs and no
-        other control characters but tabs.
+        Every paragraph but the last ends with a line feed. Tabs are the only other
+        control characters.
     format : {'text', 'markdown', 'html', 'docx', 'pdf'}
-        What the file turned out to be, whatever its name says.
+        The format of the content, independent of the file's name.
     encoding : str or None
-        As Python calls it; None where the format says it itself (.docx, .pdf).
+        Python's name; None for formats that define it themselves (.docx, .pdf).
     certainty : {'certain', 'likely', 'guessed'}
-        How sure the encoding is.
+        How certain the encoding is.
     headings : tuple of Heading
-        In the order of the text; empty where the format does not mark them. One of no
-        length stands where the footnotes begin.
+        In text order; empty if the format does not mark them. An empty heading marks the
+        beginning of the footnotes.
     pages : tuple of int
         Where each page begins in the text, in code points; empty for formats
         without pages.
     notes : tuple of Message
-        What the reader of a report should know, a sentence each: an encoding
-        other than UTF-8, what was left out, what could not be read.
+        Notes for the reader of a report, one sentence each: an encoding other than
+        UTF-8, text left out, text that could not be read.
     quoted : tuple of tuple of int
-        What the file marks as quoted: half-open spans of the text, in code points, in
-        its order.
+        Text that the file marks as quoted: half-open spans of the text, in code points, in
+        text order.
     """
 
     text: str
@@ -124,7 +124,7 @@ class FileText:
 
 
 class UnreadableFileError(InputError):
-    """A file of which no text can be had; `problem` says why.
+    """A file without readable text; `problem` gives the reason.
 
     Example: ``thesis.pdf: must have a text layer. Got 80 pages of pictures
     instead. Recognize the text first, for example: ocrmypdf in.pdf out.pdf``
@@ -147,30 +147,30 @@ def refuse(
     code: str = "readers.refused",
     **values: Any,
 ) -> NoReturn:
-    """Raise UnreadableFileError: what the file must be, what it is, the way out.
+    """Raise UnreadableFileError with what the file must be, what it is, and the way out.
 
-    The message has `code`, and `values` beside those of `refusal`.
+    The message has `code`, and `values` in addition to those of `refusal`.
     """
     message = refusal(name, reason, found, remedy, code=code, **values)
     raise UnreadableFileError(Problem(name, None, None, reason, found, remedy), message) from None
 
 
 def missing(package: str, code: str) -> MissingDependencyError:
-    """Return the error for a package of the extra that is not installed."""
+    """Return the error for a missing package of the extra."""
     return MissingDependencyError(Message(code, module=package))
 
 
 def plain(text: str) -> str:
-    r"""Make all line ends ``\n`` and drop control characters, NULs included.
+    r"""Return text with all line ends as ``\n`` and without control characters.
 
-    No writing has them, they would part words that belong together, and
-    neither XML nor a database could hold them in a report.
+    Control characters, NULs included, would split words, and neither XML nor a database
+    can store them.
     """
     return _CONTROLS.sub("", _LINE_ENDS.sub("\n", text))
 
 
 class Paragraphs:
-    """A text in the making."""
+    """A text under construction."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -180,7 +180,7 @@ class Paragraphs:
         self.quoted: list[tuple[int, int]] = []
 
     def add(self, text: str, level: int = 0, *, quoted: bool = False) -> None:
-        """Add a paragraph, a heading if it has a level; blank ones are none."""
+        """Add a paragraph, or a heading if it has a level; skip a blank one."""
         text = plain(text).strip("\n")
         if not text.strip():
             return
@@ -195,7 +195,7 @@ class Paragraphs:
             self.quoted.append((begin, begin + len(text)))
 
     def footnotes(self, first: int) -> None:
-        """Note that footnotes begin with a paragraph, by its number from 0, if there is one."""
+        """Mark a paragraph, by its number from 0, as the first of the footnotes, if it exists."""
         if first < len(self._parts):
             begin = sum(len(part) + 1 for part in self._parts[:first])
             self.headings.append(Heading(begin, begin, 1))
@@ -204,10 +204,10 @@ class Paragraphs:
         return len(self._parts)
 
     def page(self, within: int | None = None) -> None:
-        """Note that a page begins here, or so many characters into the next paragraph."""
+        """Begin a page here, or `within` characters into the next paragraph."""
         self.pages.append(self._length + (within or 0))
 
     @property
     def text(self) -> str:
-        """All paragraphs, a line each."""
+        """All paragraphs, one per line."""
         return "\n".join(self._parts)

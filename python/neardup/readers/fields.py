@@ -1,4 +1,4 @@
-"""Which field of a record is its text, its title, its id."""
+"""The fields of a record: which one is its text, its title, its id."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ __all__ = [
     "nearest",
 ]
 
-#: Records among which at least one must have the text field.
+#: At least one of this many first records must have the text field.
 SAMPLED_RECORDS = 1000
 
 TEXT_FIELDS = ("text", "content", "body")
@@ -41,15 +41,15 @@ class Fields:
     extra: tuple[str, ...] = ()
 
     def text_of(self, names: Collection[str]) -> str | None:
-        """Name the text field among those of a record or table; None if it has none.
+        """Return the name of the text field of a record or table; None if it has none.
 
-        The first one that is there counts, whatever it holds.
+        The first candidate that exists is used, also if its value is no text.
         """
         candidates = TEXT_FIELDS if self.text is None else (self.text,)
         return next((name for name in candidates if name in names), None)
 
     def no_text(self, record: Mapping[str, Any], source: str, number: int) -> Problem:
-        """Say why a record has no text."""
+        """Return the problem of a record without text."""
         name = self.text_of(record)
         if name is not None:
             reason = Message("readers.must_be_text")
@@ -61,26 +61,26 @@ class Fields:
         return Problem(source, number, None, reason, has)
 
     def no_title(self, source: str, records: int) -> Problem:
-        """Say that none of a source's records has the title field that was named."""
+        """Return the problem of a source none of whose records has the named title field."""
         reason = Message("readers.must_be_present_as_title")
         found = Message("readers.records_without", count=records)
         return Problem(source, None, self.title, reason, found)
 
     def wanting(self) -> Message:
-        """Say which text field is looked for."""
+        """Return the names of the expected text fields, for a message."""
         if self.text is not None:
             return Message("readers.text_field", name=show(self.text))
         *names, last = TEXT_FIELDS
         return Message("readers.text_fields", names=", ".join(map(repr, names)), last=last)
 
     def nearest_text(self, names: Collection[str]) -> str:
-        """Suggest the name that is most like that of the text field."""
+        """Return a hint at the name most similar to that of the text field."""
         return nearest(TEXT_FIELDS if self.text is None else (self.text,), names)
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The fields chosen for a source whose records all have the same ones."""
+    """The fields chosen for a source whose records all have the same fields."""
 
     text: str
     title: str | None
@@ -94,7 +94,7 @@ class Columns:
         Raises
         ------
         InputError
-            If there is no text column, or none of a name that the user gave.
+            If there is no text column, or no column of a name that the user gave.
         """
         names = list(names)
         text = fields.text_of(names)
@@ -123,13 +123,13 @@ class Columns:
 
 
 def check_text_field(records: Iterable[Any], fields: Fields, source: str) -> None:
-    """Raise InputError if records are sampled and none of them has the text field.
+    """Raise InputError if there are records, and none of the first has the text field.
 
     Parameters
     ----------
     records : iterable
-        From the beginning of the source. What is no mapping is no record, and is passed
-        over. No more than SAMPLED_RECORDS are taken, and no more than needed.
+        From the beginning of the source. Values that are not mappings are skipped. At most
+        SAMPLED_RECORDS are taken, and no more than needed.
     fields : Fields
         The fields that the user named.
     source : str
@@ -162,7 +162,7 @@ Got 1 record with 'txt' instead. Name the field with text= (--text-field). Did y
 
 
 def nearest(wanted: Iterable[str], names: Collection[str]) -> str:
-    """Suggest in a sentence the name that is most like one of those wanted, if any is.
+    """Return a hint at the name most similar to a wanted one; empty if there is none.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def nearest(wanted: Iterable[str], names: Collection[str]) -> str:
 
 
 def listing(names: Iterable[str]) -> str:
-    """List field names for a message; long lists are cut."""
+    """Return field names for a message; long lists are cut."""
     names = list(names)
     shown = ", ".join(f"'{show(n)}'" for n in names[:12])
     if not shown:
@@ -190,7 +190,7 @@ def listing(names: Iterable[str]) -> str:
 
 
 def as_id(value: Any) -> str | None:
-    """Render an id, or None if the value cannot be one: text or an integer."""
+    """Return an id as text; None if the value is neither text nor an integer."""
     kind = value.__class__
     if kind is str:
         return value  # type: ignore[no-any-return]

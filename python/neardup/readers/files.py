@@ -1,9 +1,8 @@
-"""One file to its text, whatever its format: plain text, Markdown, HTML, Word or PDF.
+"""The text of one file: plain text, Markdown, HTML, Word or PDF.
 
-What a file is its first bytes say, and its extension only where they do not.
-A file that no text can be had of is refused in one line that says what it is
-and what to do; no file raises anything else, and none is read in part
-unnoticed.
+A file's first bytes decide its format, and its extension if they do not. A file
+without readable text is refused in one line that says what it is and what to do.
+No file raises any other error, and no file is read partly without a note.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$", re.M)
 _FENCE = re.compile(r"^ {0,3}(```|~~~)", re.M)
 _BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 
-#: What is no text, by its first bytes: code, what it is and of which kind, and the way out.
+#: Other files by their first bytes: code of the error, name, kind, and the way out.
 _OTHERS = (
     (b"{\\rtf", "bad_rtf", "rtf_document", "", "save_as_docx"),
     (b"\x89PNG", "bad_picture", "a_picture", "PNG", "recognize_picture"),
@@ -87,16 +86,16 @@ def read_file(path: str | Path, *, limits: Limits | None = None) -> FileText:
     Raises
     ------
     InputError
-        If there is no such file; as UnreadableFileError if no text can be had
-        of it, or if it is beyond the limits.
+        If there is no such file; as UnreadableFileError if it has no readable text
+        or exceeds the limits.
     MissingDependencyError
-        If what reads the format is not installed.
+        If the package that reads the format is not installed.
 
     Notes
     -----
-    Memory is some ten times the file's size, for Word documents that of their
-    XML. Some 5 MB of text a second for HTML, 300 pages for PDF; the rest is
-    faster.
+    Memory is about ten times the file's size, for Word documents that of their XML.
+    Speed is about 5 MB of text per second for HTML and 300 pages per second for PDF;
+    other formats are faster.
 
     Examples
     --------
@@ -111,7 +110,7 @@ def read_file(path: str | Path, *, limits: Limits | None = None) -> FileText:
 
 
 def contents(source_file: ReopenableFile, compression: str | None, limits: Limits) -> bytes:
-    """Return the unpacked bytes of a file, refusing what is beyond the limits."""
+    """Return the unpacked bytes of a file, or refuse it if they exceed the limits."""
     most = limits.max_bytes if compression is None else limits.max_unpacked_bytes
     chunks = []
     held = 0
@@ -145,9 +144,9 @@ def read_bytes(data: bytes, name: str, *, limits: Limits | None = None) -> FileT
     Parameters
     ----------
     data : bytes
-        As they stand in the file, not compressed.
+        The content of the file, not compressed.
     name : str
-        What messages call it; its extension tells Markdown from plain text.
+        Name in messages; its extension tells Markdown from plain text.
     limits : Limits, optional
         By default ``Limits()``.
 
@@ -158,9 +157,9 @@ def read_bytes(data: bytes, name: str, *, limits: Limits | None = None) -> FileT
     Raises
     ------
     UnreadableFileError
-        If no text can be had of it, or if it is beyond the limits.
+        If it has no readable text or exceeds the limits.
     MissingDependencyError
-        If what reads the format is not installed.
+        If the package that reads the format is not installed.
 
     Examples
     --------
@@ -187,10 +186,10 @@ def _written_plainly(found: FileText) -> FileText:
 
 
 def read_record(data: bytes, name: str, *, limits: Limits | None = None) -> FileText:
-    """Read a file as a record of a collection: plain text as it stands.
+    """Read a file as a record of a collection, with plain text unchanged.
 
-    Line ends and NULs of plain text and Markdown stay what they are, since a
-    kept record is written as it was read. All else is as in `read_bytes`.
+    Line ends and NULs of plain text and Markdown are kept, since a kept record is
+    written as it was read. Otherwise like `read_bytes`.
     """
     bounds = limits or Limits()
     if data[:1024].lstrip().startswith(b"%PDF-") or b"\n%PDF-" in data[:1024]:
@@ -214,7 +213,7 @@ def _archive(data: bytes, name: str, limits: Limits) -> FileText:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = set(archive.namelist())
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError):
-        # The directory stands at the end: it goes first where a file is cut short.
+        # The directory is at the end of the archive: a truncated file lacks it.
         if by_name(name).compression is None and name.lower().endswith(".docx"):
             reason = Message("readers.must_be_docx", where=Message("readers.where_docx"))
             found, remedy = Message("readers.damaged_file"), Message("readers.copy_again")
@@ -252,7 +251,7 @@ def _refuse_others(data: bytes, name: str) -> None:
 
 
 def _refuse_other(name: str, code: str, what: str, kind: str = "", remedy: str = "") -> NoReturn:
-    """Raise the error of a file that is no text, from names of sentences."""
+    """Raise the error of a file that is not text, from names of sentences."""
     values: dict[str, Any] = {"kind": kind} if kind else {}
     found = Message(f"readers.{what}", **values)
     refuse(
@@ -273,7 +272,7 @@ def _text(data: bytes, name: str) -> FileText:
     marked_up = data[:1024].lstrip()[:1] == b"<"
     declared = declared_encoding(data) if named_html or marked_up else None
     found = decode(data, declared=declared)
-    # A mark of NUL after each character is damage that leaves the text readable.
+    # NULs between characters are damage that leaves the text readable.
     odd = len(_BINARY.findall(found.text[:_CHUNK])) - found.text[:_CHUNK].count("\0")
     if (odd > 8 and odd > 0.02 * len(found.text[:_CHUNK])) or _is_zeros(found.text):
         shown = show(data[:12])
@@ -325,7 +324,7 @@ def _same_family(declared: str, encoding: str) -> bool:
 
 
 def _markdown_headings(text: str) -> tuple[Heading, ...]:
-    """Return the headings that begin with ``#``, outside of fenced code."""
+    """Return the headings that begin with ``#`` and are not in fenced code."""
     fences = [found.start() for found in _FENCE.finditer(text)]
     code = list(zip(fences[::2], [*fences[1::2], len(text)], strict=False))
     headings = []

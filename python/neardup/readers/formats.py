@@ -1,4 +1,4 @@
-"""Which format a file has: by its name, and by its first bytes if they disagree."""
+"""File formats, detected by a file's name and by its first bytes."""
 
 import os
 from typing import NamedTuple
@@ -47,14 +47,14 @@ PARQUET = b"PAR1"
 
 
 class Format(NamedTuple):
-    """A format and a compression; either is None where it is not known."""
+    """A format and a compression; each is None if it is not known."""
 
     format: str | None
     compression: str | None
 
 
 def by_name(name: str) -> Format:
-    """Read format and compression off a file name; case does not matter."""
+    """Return format and compression by a file name, in any case."""
     name = name.lower()
     compression = None
     for extension, found in _COMPRESSION_OF.items():
@@ -67,11 +67,10 @@ def by_name(name: str) -> Format:
 
 
 def by_content(head: bytes, named: Format) -> Format:
-    """Correct what the name says by the file's first bytes.
+    """Return the format by a file's first bytes, or else the named one.
 
-    Magic bytes win over any extension. A name that promises compression is
-    disbelieved only if the content looks like text: otherwise a damaged
-    archive would be read as thousands of bad lines.
+    Magic bytes override any extension. The extension of a compression is ignored only
+    if the content looks like text: a damaged archive must not be read as bad lines.
     """
     if head.startswith(PARQUET):
         return Format("parquet", None)
@@ -87,7 +86,7 @@ def by_content(head: bytes, named: Format) -> Format:
 
 
 def extension_of(name: str) -> str:
-    """Return the extension in lower case, without that of a compression.
+    """Return the extension in lower case, before that of a compression.
 
     Examples
     --------
@@ -107,7 +106,7 @@ def check_format(value: str | None) -> None:
 
 
 def known() -> Message:
-    """List the known extensions for a message."""
+    """Return the known extensions for a message."""
     return Message("readers.known_extensions", names=", ".join(_FORMAT_OF))
 
 

@@ -1,4 +1,4 @@
-"""What is worth telling about files that were read, in a few lines for any number of them."""
+"""Notes on files, grouped into a few lines for any number of files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHOWN = 8
 
 
 class GroupedNotes:
-    """Notes on files, grouped: one line for all files of which the same is to be said.
+    """Notes on files, one line for all files with the same note.
 
     Examples
     --------
@@ -34,13 +34,13 @@ class GroupedNotes:
             self._count[note] = self._count.get(note, 0) + 1
 
     def join(self, other: GroupedNotes) -> None:
-        """Add all of another one's."""
+        """Add all notes of another group."""
         for note, name in other._first.items():
             self._first.setdefault(note, name)
             self._count[note] = self._count.get(note, 0) + other._count[note]
 
     def lines(self) -> list[Message]:
-        """Return at most nine lines, in the order in which their first files were read."""
+        """Return at most nine lines, in the order in which the files were read."""
         lines = []
         for note, name in list(self._first.items())[:_SHOWN]:
             more = self._count[note] - 1

@@ -1,4 +1,4 @@
-"""Problems of one kind as one line: how many there are, and the first three places."""
+"""Problems of one kind as one line: their number, and the first three places."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from neardup.readers.batch import Problem, show
 __all__ = ["GroupedProblems"]
 
 _PLACES = 3
-#: Reasons that say what became of a file or record, and not what it must be.
+#: Reasons that tell what happened to a file or record, not what it must be.
 _OUTCOMES = ("readers.passed_over_because", "readers.has_no_records", "writers.left_out")
-#: The value of a reason that says where in a record something is.
+#: Name of a value that gives a place within a record.
 _WHERE = "where"
 
 
@@ -28,7 +28,7 @@ class _Places:
 
 @dataclass(slots=True)
 class _Group:
-    """The problems of one kind. Sources after the first three are only counted."""
+    """The problems of one kind; sources after the first three are only counted."""
 
     places: dict[str, _Places] = field(default_factory=dict)
     count: int = 0
@@ -37,7 +37,7 @@ class _Group:
 
 
 class GroupedProblems:
-    """Problems, grouped by what is wrong.
+    """Problems, grouped by kind.
 
     Memory is bounded by the number of kinds, not of problems.
 
@@ -58,7 +58,7 @@ class GroupedProblems:
         self._groups: dict[object, _Group | str] = {}
 
     def add(self, problem: Problem | str) -> None:
-        """Add a problem; those of one source must follow each other."""
+        """Add a problem; the problems of one source must be consecutive."""
         if isinstance(problem, str):
             self._groups.setdefault(problem, problem)
             return
@@ -81,7 +81,7 @@ class GroupedProblems:
             places.records.append(problem.record)
 
     def lines(self) -> Iterator[tuple[str, int]]:
-        """Yield each line with the number of problems behind it, in input order."""
+        """Yield each line with the number of its problems, in input order."""
         for group in self._groups.values():
             if isinstance(group, str):
                 yield group, 1
@@ -93,7 +93,7 @@ class GroupedProblems:
 
 
 def _kind(said: str) -> object:
-    """Return what is the same of all messages of one kind: their codes."""
+    """Return the codes of a message and its parts, which define its kind."""
     if not isinstance(said, Message):
         return said
     if not said.values:
@@ -107,7 +107,7 @@ def _kind(said: str) -> object:
 
 
 def _anywhere(said: str) -> str:
-    """Return a reason without what holds for one record only."""
+    """Return a reason without the parts that are specific to one record."""
     if not isinstance(said, Message):
         return said
     values = {
@@ -144,7 +144,7 @@ def _of_one_source(places: _Places) -> str:
 def _of_many_sources(group: _Group) -> str:
     some = [places.first for places in group.places.values()]
     first = some[0]
-    # Files of text are one record each, and other files have one problem as a whole.
+    # A text file is one record; a data file has one problem as a whole.
     of_files = group.count == group.sources
     where = [
         problem.source
@@ -164,7 +164,7 @@ def _of_many_sources(group: _Group) -> str:
 
 
 def _wrong(problem: Problem) -> Message:
-    """Say of several records what is wrong, after their number."""
+    """Return what is wrong with several records, to follow their number."""
     reason = _anywhere(problem.reason)
     code = reason.code if isinstance(reason, Message) else None
     if isinstance(reason, Message) and code == "readers.must_have_text_field":
@@ -180,7 +180,7 @@ def _wrong(problem: Problem) -> Message:
 
 
 def _example(problem: Problem, kind: str, **place: str | int) -> str:
-    """Say what there is at the first place."""
+    """Return what was found at the first place."""
     found = problem.found
     if found is None:
         return ""

@@ -1,9 +1,8 @@
-"""HTML pages: the text that a reader came for, without what stands around it.
+"""HTML pages: the main text, without menus, advertisements and footers.
 
-trafilatura tells the text of a page from menus, advertisements and footers.
-Between where that begins and ends all is taken; where it finds nothing, as on
-pages that are hardly any text, all that is shown. Nothing is fetched: links,
-frames and scripts are not followed.
+trafilatura finds the main text of a page, and everything between its beginning and
+its end is read. If it finds nothing, as on pages with little text, all visible text is
+read. Links, frames and scripts are not followed.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ _HTML = re.compile(
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w-]{2,30})", re.I)
 _XML = re.compile(rb"^\s*<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([\w-]{2,30})", re.I)
 
-#: Finding the text takes a second for some megabytes; larger pages are taken whole.
+#: Finding the main text takes a second for a few megabytes; larger pages are read whole.
 _LARGE = 8 << 20
-#: So deep a tree is an attack or an accident, and parsers recurse.
+#: A deeper tree is an attack or an accident, and parsers recurse.
 _DEEP = 200
 
 _BLOCK_NAMES = """
@@ -47,20 +46,20 @@ _SPACE = re.compile(r"\s+")
 _WIDE = "\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
 _BETWEEN = re.compile(f"(?<=[{_WIDE}])[ \\t]*[\\r\\n]\\s*(?=[{_WIDE}])")
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)")
-#: Only after an equals sign a quote begins a value, which may hold a ``>``.
+#: A quote begins a value only after an equals sign; the value may contain ``>``.
 _ATTRIBUTES = re.compile(r"""(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+>""")
 _LONG_NUMBER = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{7,});?")
-#: Paragraphs that begin with so many equal characters are one.
+#: Paragraphs that begin with this many equal characters are the same.
 _SAME = 20
 
 
 def is_html(text: str) -> bool:
-    """Say whether a text begins as a page does."""
+    """Return whether a text begins like an HTML page."""
     return _HTML.match(text[:4096]) is not None
 
 
 def declared_encoding(data: bytes) -> str | None:
-    """Return the encoding that a page declares, which need not be true."""
+    """Return the encoding that a page declares, which may be wrong."""
     found = _CHARSET.search(data[:4096]) or _XML.search(data[:4096])
     return None if found is None else found[1].decode("ascii")
 
@@ -81,7 +80,7 @@ def read_html(text: str) -> tuple[Paragraphs, tuple[Message, ...]]:
     page = _Page(text)
     main = ""
     if page.parts and len(text) <= _LARGE and page.deepest <= _DEEP:
-        # Whatever a page does to it, what is shown can still be read.
+        # If it fails on a page, the visible text can still be read.
         with suppress(Exception):
             found = trafilatura.bare_extraction(
                 text,
@@ -98,10 +97,10 @@ def read_html(text: str) -> tuple[Paragraphs, tuple[Message, ...]]:
 
 
 def _main_part(shown: list[_Part], main: str) -> list[_Part]:
-    """Return what stands between the first and the last paragraph of the main text.
+    """Return the parts between the first and the last paragraph of the main text.
 
-    trafilatura leaves out headings, repeated paragraphs and short lines of the
-    text, too; of a text that is searched for copies nothing may be missing.
+    trafilatura omits headings, repeated paragraphs and short lines, but a text that is
+    searched for copies must be complete.
     """
     lines = {_SPACE.sub("", line) for line in main.splitlines()} - {""}
     begins = {line[:_SAME] for line in lines if len(line) >= _SAME}
@@ -119,7 +118,7 @@ def _main_part(shown: list[_Part], main: str) -> list[_Part]:
 
 
 def _line(text: str) -> str:
-    """Make white space what a browser shows; between Chinese characters a line end is nothing."""
+    """Return white space as a browser shows it, without line ends between Chinese characters."""
     return " ".join(_BETWEEN.sub("", text).split())
 
 
@@ -127,15 +126,15 @@ def _line(text: str) -> str:
 class _Part:
     text: str
     level: int
-    #: In an element that by its name is no part of the text.
+    #: Whether it is in an element for other content, such as ``nav``.
     aside: bool
 
 
 class _Page:
-    """All text of a page that a browser shows, by paragraphs.
+    """The visible text of a page, by paragraphs.
 
-    Broken markup costs no more than itself, and any page linear time: the
-    parser of the standard library takes minutes for a megabyte of ``<!--``.
+    Broken markup affects nothing else, and every page takes linear time: the standard
+    library's parser takes minutes for a megabyte of ``<!--``.
     """
 
     def __init__(self, text: str) -> None:
@@ -144,7 +143,7 @@ class _Page:
         self._text = text
         self._chunks: list[str] = []
         self._level = self._aside = self._depth = 0
-        #: What is known not to come any more.
+        #: Strings that do not occur in the rest of the text.
         self._absent: set[str] = set()
         self._quotes = True
         self._read()
@@ -159,7 +158,7 @@ class _Page:
         self._end()
 
     def _markup(self, at: int) -> int:
-        """Read what begins with ``<``, and return where it ends."""
+        """Read the markup that begins with ``<``, and return its end."""
         text = self._text
         if text.startswith("<!--", at):
             end = self._find("-->", at + 4)
@@ -185,14 +184,14 @@ class _Page:
         return end
 
     def _tag_end(self, at: int) -> int:
-        """Return where a tag ends; negative if it does not."""
+        """Return the end of a tag; negative if it has none."""
         if self._find(">", at) < 0:
             return -1
         if self._quotes:
             found = _ATTRIBUTES.match(self._text, at)
             if found is not None:
                 return found.end()
-            # The last tag's end is in quotes: no later tag is searched that far again.
+            # The last ``>`` is in quotes: do not search that far for later tags.
             self._quotes = False
         return self._find(">", at) + 1 or -1
 
@@ -209,7 +208,7 @@ class _Page:
         return found
 
     def _open(self, tag: str) -> None:
-        # Elements whose end tags are often left out say nothing about depth.
+        # Elements whose end tags are often omitted do not count for the depth.
         if tag not in _UNCLOSED:
             self._depth += 1
             self.deepest = max(self.deepest, self._depth)
@@ -238,5 +237,5 @@ class _Page:
 
 
 def _unescaped(text: str) -> str:
-    """Put characters in the place of entities; numbers beyond all of them are none."""
+    """Replace entities by characters, and numbers beyond Unicode by U+FFFD."""
     return unescape(_LONG_NUMBER.sub("\ufffd", text)) if "&" in text else text

@@ -1,7 +1,7 @@
-"""Which files an input names: those of a folder, or those that match a pattern.
+"""The files of an input: the files of a folder, or those that match a pattern.
 
-Files are taken in the code point order of their paths. Symbolic links to folders are
-not followed, since they may lead in circles.
+Files are in the code point order of their paths. Symbolic links to folders are not
+followed, since they may form cycles.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ __all__ = ["InputFile", "Selection", "files_below", "names_several", "select_fil
 
 _MAGIC = re.compile(r"[*?\[]")
 
-# What Spark, Hadoop and Delta Lake write beside the data, and what desktops leave behind.
+# Files that Spark, Hadoop, Delta Lake and desktops add to folders.
 _HIDDEN = re.compile(
     r"\.|~\$|__MACOSX$|thumbs\.db$|desktop\.ini$|_success$|_metadata$|_common_metadata$"
     r"|_temporary$|_spark_metadata$|_delta_log$|_change_data$|_committed_|_started_|.*\.crc$",
     re.IGNORECASE,
 )
-# Files of text with these names describe the data files that they are beside.
+# Text files with these names describe the data files next to them.
 _DOCUMENTATION = re.compile(
     r"(readme|licen[sc]e|copying|copyright|notice|change_?log|changes|contributing|authors"
     r"|citation|code_of_conduct|security|data_?card|datasheet|manifest|requirements"
@@ -63,8 +63,8 @@ _KINDS = 6
 class InputFile:
     """A file to read.
 
-    `inside` is its path in the folder that was given, or its whole path; the format is
-    what the name says, or what the user named.
+    `inside` is its path in the input folder, or its whole path; the format is by its name,
+    or the one that the user named.
     """
 
     path: str
@@ -81,11 +81,11 @@ class Selection:
     name : str
         The folder or pattern, printable.
     files : list of InputFile
-        To be read, in this order.
+        Files to read, in this order.
     problems : list of Problem
-        Files that hold data or a document, in a format that is not read.
+        Data files and documents in unsupported formats.
     notes : list of Message
-        What else is not read.
+        Notes on other files that are skipped.
     """
 
     name: str
@@ -95,24 +95,24 @@ class Selection:
 
 
 def names_several(name: str) -> bool:
-    """Return whether a name is a folder, or a pattern and no file that there is."""
+    """Return whether a name is a folder, or a pattern and not an existing file."""
     return os.path.isdir(name) or _is_pattern(name)
 
 
 def select_files(name: str, format: str | None = None, *, only_text: bool = False) -> Selection:
-    """Choose the files to read of a folder or pattern.
+    """Return the files to read of a folder or pattern.
 
     Parameters
     ----------
     name : str
-        For which `names_several` is true. In a pattern ``*`` and ``?`` match within a
-        name, ``[abc]`` matches one of some characters, and ``**`` any number of folders.
-        What a pattern matches may be a folder.
+        A name for which `names_several` is true. In a pattern, ``*`` and ``?`` match within
+        a name, ``[abc]`` matches one of some characters, and ``**`` any number of folders.
+        A pattern may also match folders.
     format : {'jsonl', 'parquet', 'csv', 'tsv', 'text'}, optional
-        By default files of all formats are taken. With a format those whose name says it,
-        those without extension, and all files that a pattern matches.
+        By default files of all formats are read. With a format, files whose name has it,
+        files without extension, and all files that a pattern matches.
     only_text : bool, default=False
-        Take files of text only.
+        Read text files only.
 
     Raises
     ------
@@ -173,9 +173,9 @@ def select_files(name: str, format: str | None = None, *, only_text: bool = Fals
 
 
 def files_below(path: str) -> tuple[list[str], list[str]]:
-    """Return the paths of the files inside a folder, in code point order.
+    """Return the paths of the text files inside a folder, and of its other files.
 
-    Those of text, and the others.
+    Both are in code point order.
     """
     texts: list[str] = []
     others: list[str] = []
@@ -206,7 +206,7 @@ def _in_folder(path: str) -> tuple[list[_Found], list[str]]:
 
 
 def _matching(pattern: str) -> tuple[list[_Found], list[str]]:
-    """Return the files that a pattern names, each once."""
+    """Return the files that match a pattern, each once."""
     parts = [part for part in pattern.split(os.sep) if part]
     base = os.sep if pattern.startswith(os.sep) else ""
     found: dict[str, _Found] = {}
@@ -225,14 +225,14 @@ def _matching(pattern: str) -> tuple[list[_Found], list[str]]:
 
 
 def _matches(base: str, parts: list[str]) -> Iterator[str]:
-    """Yield the files and folders that match, some of them more than once."""
+    """Yield the matching files and folders, some of them repeatedly."""
     if not parts:
         yield base
         return
     part, rest = parts[0], parts[1:]
     if part == "**":
         if not rest:
-            # A folder means all files below it.
+            # A folder stands for all files below it.
             yield base or os.curdir
             return
         yield from _matches(base, rest)
@@ -254,9 +254,9 @@ def _matches(base: str, parts: list[str]) -> Iterator[str]:
 
 
 def _is_file(path: str) -> bool:
-    """Return whether a path may be a file: no pipe, which could block, and no socket.
+    """Return whether a path may be a file: not a pipe, which could block, or a socket.
 
-    A link that leads nowhere is one; opening it says what is wrong.
+    A broken link counts as a file; opening it reports the error.
     """
     return os.path.isfile(path) or not os.path.exists(path)
 
@@ -284,7 +284,7 @@ def _order(path: str) -> str:
 
 
 def _has_plain_name(name: str) -> bool:
-    """Return whether a file has no extension, and a name that data may have."""
+    """Return whether a file has no extension and is not documentation."""
     return not extension_of(name) and not _is_documentation(name)
 
 
@@ -293,12 +293,12 @@ def _is_documentation(name: str) -> bool:
 
 
 def _is_data(name: str) -> bool:
-    """Return whether a file of an unknown format most likely holds data or a document."""
+    """Return whether a file of an unknown format is probably data or a document."""
     base = os.path.basename(name).lower()
     extension = extension_of(base)
     if extension:
         return extension in _UNREAD
-    # What Hadoop writes has no extension, nor has `dump.gz` but for its compression.
+    # Files of Hadoop have no extension; `dump.gz` has only that of its compression.
     return base.startswith("part-") or by_name(base).compression is not None
 
 
@@ -321,7 +321,7 @@ def _nothing(selection: Selection, others: list[str], only_text: bool) -> InputE
 
 
 def _kinds(names: Iterable[str]) -> str:
-    """Count files by extension; those that have none come last."""
+    """Return the number of files by extension; those without extension come last."""
     kinds = Counter(extension_of(name) for name in names)
     bare = kinds.pop("", 0)
     shown = ", ".join(f"{count} {show(kind)}" for kind, count in sorted(kinds.items())[:_KINDS])

@@ -1,15 +1,15 @@
-r"""JSON Lines: one object per line, blank lines between them skipped.
+r"""JSON Lines: one object per line; blank lines are skipped.
 
-Most files have no bad line, so a block of lines is first taken as a whole:
-parse, pick the text of each, hand all to Arrow. Any of these steps fails if a
-single line is bad; then the block is looked at line by line, which costs ten
-times as much and can say what is wrong. Both ways give the same for good
-lines. Lines end in ``\n``; a record is its line without the line break.
+Most files have no bad line, so a block of lines is first read as a whole: parse,
+pick the texts, convert them to Arrow. If a line is bad, one of these steps fails,
+and the block is read line by line, which takes ten times as long and finds the
+error. Good lines give the same result both ways. Lines end in ``\n``; a record is
+its line without the line break.
 
-The parser makes floats of whole numbers beyond 64 bits. Where one of them is an
-id or a value to sort by, its line is parsed once more with such numbers as text.
-A record that is converted is parsed by the standard library, which keeps all
-digits, but recurses: it is given no record that is nested deeply.
+The parser turns whole numbers beyond 64 bits into floats. If an id or a sort value
+is such a number, its line is parsed again with these numbers as text. A record to
+convert is parsed by the standard library, which keeps all digits but recurses: it
+never gets a deeply nested record.
 """
 
 import json
@@ -42,16 +42,16 @@ __all__ = ["JsonLines"]
 _BLOCK = 4 << 20
 _SAMPLE = 1 << 16
 _HEAD = 1 << 12
-# The parser takes values nested about 1000 deep, but the serialiser does not.
+# The parser accepts values nested about 1000 deep, but the serializer does not.
 _DEPTH = 250
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _NOT_UTF8 = "readers.must_be_utf8"
-# A run of so many digits may be a number beyond 64 bits. Searching for zeros
-# once all digits are zeros is ten times as fast as a regular expression.
+# A run of this many digits may be a number beyond 64 bits. Replacing all digits by
+# zeros and searching for zeros is ten times as fast as a regular expression.
 _RUN = b"0" * 19
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _BEYOND = float(1 << 63)
-# Texts are matched whole, so that digits inside them are left alone. No part is tried twice.
+# Matches whole strings, to skip the digits inside them. Possessive, so it never backtracks.
 _TEXT_OR_LONG_NUMBER = re.compile(rb""""(?:[^"\\]++|\\.)*+"|-?\d{19,}+(?![.eE])""", re.DOTALL)
 _NOT_CLEAN = (orjson.JSONDecodeError, LookupError, TypeError, pa.ArrowException)
 
@@ -85,13 +85,13 @@ class JsonLines:
         raise InputError(refusal(self.name, Message("readers.must_hold_objects"), found, remedy))
 
     def check_unchanged(self) -> None:
-        """Raise InputError if the file is not that of the first pass."""
+        """Raise InputError if the file changed since the first pass."""
         self.source_file.check_unchanged()
 
     def check_fields(self, fields: Fields) -> None:
         """Raise InputError if none of the first records has the text field.
 
-        If none of them is a JSON object, that is a matter of `chunks`.
+        If none of them is a JSON object, `chunks` reports it.
         """
         check_text_field(self._first_records(), fields, self.name)
 
@@ -155,7 +155,7 @@ class JsonLines:
 
 
 class LineReading:
-    """One pass over the lines: what was decided, and how far it got."""
+    """The state of one pass over the lines."""
 
     def __init__(self, source: str, fields: Fields, titles: bool) -> None:
         self.source = source
@@ -167,16 +167,16 @@ class LineReading:
 
     @property
     def title_missing(self) -> bool:
-        """Whether records were read and none has the title field that was named."""
+        """Whether records were read and none has the named title field."""
         return self.fields.title is not None and not self._title_seen and self.objects > 0
 
     def clean(self, lines: list[bytes]) -> Chunk | None:
-        """Read a block without bad lines; None if there may be one."""
+        """Read a block without bad lines; return None if there may be one."""
         text = self.fields.text
         try:
             records = list(map(orjson.loads, lines))
             if text is None:
-                # What `Fields.text_of` says, without a call for each record.
+                # The same as `Fields.text_of`, without a call for each record.
                 values = [
                     r["text"] if "text" in r else r["content"] if "content" in r else r["body"]
                     for r in records
@@ -282,7 +282,7 @@ class LineReading:
 
 
 def parse(line: bytes) -> dict[str, Any] | Message:
-    """Parse one line; the reason, a message, if it is no JSON object."""
+    """Return the object of a line, or a message if it is not a JSON object."""
     try:
         record = orjson.loads(line)
     except orjson.JSONDecodeError as error:
@@ -291,17 +291,17 @@ def parse(line: bytes) -> dict[str, Any] | Message:
 
 
 def exact_record(line: bytes) -> dict[str, Any]:
-    """Parse a line that `parse` takes, keeping all digits of whole numbers.
+    """Return the object of a valid line, with all digits of whole numbers.
 
-    There are at most 308 of them: beyond, `parse` calls the line no JSON. It
-    must be nested less than 250 levels deep, since the parser recurses.
+    A number has at most 308 digits; beyond that, `parse` refuses the line. The line must
+    be nested less than 250 levels deep, since the parser recurses.
     """
     record: dict[str, Any] = json.loads(line)
     return record
 
 
 def exact_value(line: bytes, name: str) -> Any:
-    """Return a field of a line that `parse` takes, a whole number with all its digits.
+    """Return a field of a valid line, a whole number with all its digits.
 
     The line may be nested as deeply as `parse` allows.
 
@@ -322,7 +322,7 @@ def exact_value(line: bytes, name: str) -> Any:
 
 
 def is_beyond(value: Any) -> bool:
-    """Say whether a value may be a whole number that the parser made a float."""
+    """Return whether a value may be a whole number that the parser made a float."""
     return value.__class__ is float and abs(value) >= _BEYOND
 
 
@@ -342,8 +342,8 @@ def _not_json(line: bytes, error: orjson.JSONDecodeError) -> Message:
         return Message(_NOT_UTF8, where=where)
     if _SURROGATE.search(line):
         try:
-            # The standard library lets lone surrogates through, so if it
-            # accepts the line, they are what was wrong with it.
+            # The standard library accepts lone surrogates: if it accepts the
+            # line, they were the error.
             json.loads(line, parse_constant=_refuse)
         except (ValueError, RecursionError):
             pass

@@ -1,4 +1,4 @@
-"""Parquet: row groups streamed, only the columns that are needed."""
+"""Parquet: row groups are streamed, and only the needed columns are read."""
 
 import contextlib
 import io
@@ -19,10 +19,10 @@ from neardup.readers.streams import ReopenableFile
 __all__ = ["Parquet"]
 
 # Fixed, so that the records read before a damaged page do not depend on the
-# batch size that the caller asks for.
+# batch size that the caller requests.
 _ROWS = 4096
-#: A name of a column that is not UTF-8 is Python's error, an index beyond a dictionary Arrow's
-#: own kind of IndexError.
+#: A column name that is not UTF-8 raises UnicodeDecodeError, an index beyond a dictionary
+#: Arrow's own kind of IndexError.
 _DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError, IndexError)
 
 
@@ -37,12 +37,12 @@ class Parquet:
         self._compression = compression
         with self._open() as file:
             self.schema: pa.Schema = file.schema_arrow
-            # Read once here, where it is an error of the file.
+            # Access it here, where an error is an error of the file.
             _ = self.schema.names
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[pq.ParquetFile]:
-        # Arrow leaves a Python file open that it did not open itself.
+        # Arrow does not close a Python file that it did not open.
         with self.source_file.unpacked(self._compression) as handle:
             try:
                 file = pq.ParquetFile(pa.PythonFile(cast(io.IOBase, handle), mode="r"))
@@ -53,7 +53,7 @@ class Parquet:
             yield file
 
     def check_unchanged(self) -> None:
-        """Raise InputError if the file is not that of the first pass."""
+        """Raise InputError if the file changed since the first pass."""
         self.source_file.check_unchanged()
 
     def columns(self, fields: Fields) -> Columns:
@@ -62,13 +62,13 @@ class Parquet:
         Raises
         ------
         InputError
-            If a column is missing or has a type that cannot be used.
+            If a column is missing or has an unusable type.
         """
         columns = Columns.choose(self.schema.names, fields, self.name)
         return check_types(self.schema, columns, fields, self.name)
 
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:
-        """Read the texts, a fixed number of rows at a time, whatever the `size`."""
+        """Read the texts, a fixed number of rows at a time; `size` has no effect."""
         del size
         columns = self.columns(fields)
         wanted = dict.fromkeys([columns.text, *columns.extra])
@@ -94,7 +94,7 @@ class Parquet:
             done += batch.num_rows
 
     def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch | Problem]:
-        """Yield record batches, and a Problem in place of what follows damage."""
+        """Yield record batches, and at damage a Problem in place of the rest."""
         done = 0
         with self._open() as file:
             batches = file.iter_batches(_ROWS, columns=columns, use_threads=True)
@@ -137,7 +137,7 @@ class Parquet:
 
 
 def _check_dictionaries(batch: pa.RecordBatch | None) -> None:
-    """Raise what Arrow raises for an index beyond its dictionary, which it only notices later."""
+    """Raise Arrow's error for an index beyond its dictionary, which it checks only later."""
     for column in [] if batch is None else batch.columns:
         if pa.types.is_dictionary(column.type):
             column.validate(full=True)

@@ -1,7 +1,7 @@
-"""PDF files: the lines of their text layer, page by page, with their places.
+"""PDF files: the lines of the text layer with their positions, page by page.
 
-What a line belongs to is for `pdf_layout` to say. Opened by pdfium, the
-library of Chromium, through pypdfium2.
+`pdf_layout` joins the lines to paragraphs. Files are opened by pdfium, Chromium's
+library, through pypdfium2.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ __all__ = ["read_pdf"]
 _ALONE = threading.Lock()
 
 _ENDS = re.compile(r"\r\n|\r|\n")
-#: What pdfium writes for a hyphen at the end of a line, in its versions.
+#: Characters that pdfium versions return for a hyphen at the end of a line.
 _HYPHENS = "\x02\ufffe\u00ad"
 _NO_CHARACTER = re.compile("[\x00-\x01\x03-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
-#: Beyond this share of characters that nobody can name the text is none.
+#: Beyond this share of unidentified characters, the text is unreadable.
 _TOO_MANY = 0.3
 
 _OCR = "ocrmypdf -l chi_sim in.pdf out.pdf"
@@ -37,7 +37,7 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
     Raises
     ------
     UnreadableFileError
-        If it needs a password, is damaged, has too many pages, or no text.
+        If it needs a password, is damaged, has too many pages, or has no text.
     MissingDependencyError
         If pypdfium2 is not installed.
     """
@@ -119,7 +119,7 @@ def _refuse_damaged(name: str) -> NoReturn:
 
 
 def _check_characters(pages: list[list[Line]], name: str, notes: list[Message]) -> None:
-    """Refuse, or note, text of fonts that do not say what characters they show."""
+    """Refuse, or note, text of fonts that do not say which characters they show."""
     total = unknown = 0
     for page in pages:
         for line in page:
@@ -193,7 +193,7 @@ def _placed(sheet: Any, text: str) -> list[Line]:
             if kept and first is not None and last is not None:
                 lines.append(Line(kept, first[0], last[1], first[2], first[3]))
             elif kept:
-                # Of no size: it goes on in no other line.
+                # A line of size 0 is never joined to another line.
                 lines.append(Line(kept, 0.0, 0.0, 0.0, 0.0))
         if end is not None:
             unit += length + len(end[0])

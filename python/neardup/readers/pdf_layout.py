@@ -1,9 +1,9 @@
-"""Lines with places to paragraphs: what belongs together, and what to leave out.
+"""Layout of PDF pages: positioned lines to paragraphs.
 
-A PDF knows no paragraphs. A line goes on in the next one if it reaches the
-right edge of its column and the next one begins at the left edge, in the same
-size and at the usual distance. Lines that stand at the top or bottom of many
-pages, but for their numbers, are no part of the text.
+A PDF has no paragraphs. A line continues in the next line if it reaches the right
+edge of its column and the next line begins at the left edge, in the same size and at
+the usual distance. Lines that recur at the top or bottom of many pages, apart from
+their numbers, are running headers and footers and are left out.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from neardup.readers.extracted import Paragraphs
 
 __all__ = ["Line", "lay_out", "without_running_lines"]
 
-#: A line that runs through stands on so many pages at least, and on this share of them.
+#: A running line occurs on at least this many pages, and on this share of them.
 _PAGES, _SHARE = 3, 0.4
-#: Lines at each end of a page that may be such.
+#: Lines at each end of a page that may be running lines.
 _OUTER = 3
 _SAME_HEIGHT = 6
-#: A heading is set in letters larger by this than the body's.
+#: A heading is at least this much larger than the body.
 _LARGER = 1.15
 _LONGEST_HEADING = 80
 
@@ -31,15 +31,15 @@ _NUMBER = re.compile(r"[0-9０-９]+|\b[ivxlcIVXLC]+\b")
 _SPACE = re.compile(r"\s+")
 _WIDE = "\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef“”‘’…—"
 _CHINESE = re.compile(f"[{_WIDE}]")
-#: Paragraphs that hang: their first line stands left of the others.
+#: Hanging paragraphs: the first line begins left of the others.
 _MARKED = re.compile(r"\s*(?:[\[［【]\d+[\]］】]|[（(]?\d{1,3}[)）.、．]|[•·●▪◆-]\s)")
 _REFERENCE = re.compile(r"\s*[\[［]\d+[\]］]")
 _LEADERS = re.compile(r"(?:[.·…]\s?){4}|…{2}")
-#: The end of a line of a table of contents: dots or a tab, and the number of a page.
+#: The end of an entry of a table of contents: dots or a tab, and a page number.
 _ENTRY = re.compile(
     r"(?:(?:[.．·•‥⋯…_]\s?){3,}|…|\t)\s*[-–(（]?\s*(?:\d{1,4}|[ivxlc]{1,7}|[IVXLC]{1,7})\s*[-–)）]?$"
 )
-#: What may be one, if another line like it is beside it.
+#: A possible entry, if the line before or after it is one too.
 _NUMBERED = re.compile(r"[^。；;]*\s\d{1,4}$")
 _PAGE_NUMBER = re.compile(r"\d{1,4}|[ivxlc]{1,7}|[IVXLC]{1,7}")
 _SENTENCE = "。！？；"
@@ -48,20 +48,20 @@ _FINAL = "。！？!?.…”’」』）)：:"
 _UNPARTED = re.compile(
     rf"[（“‘《「『【〔(\[]*(?:[^\s{_WIDE}]+|\S)?[，。、；：？！”’》」』】〕）)\].,;:?!]*"
 )
-#: Letters set apart to fill a line are no words.
+#: Letters spaced out to fill a line are not separate words.
 _SPACED = re.compile(rf"[{_WIDE}](?: [{_WIDE}]){{3,}}")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a page; places and sizes are in points, upwards and to the right."""
+    """A line of a page; positions and sizes are in points, upwards and to the right."""
 
     text: str
     left: float
     right: float
-    #: Where the letters stand.
+    #: The baseline.
     base: float
-    #: Of the first letter's font.
+    #: The font size of the first letter.
     size: float
 
 
@@ -69,12 +69,12 @@ class Line:
 class _Column:
     left: float
     right: float
-    #: Whether its lines are set to end at the right edge.
+    #: Whether its lines are justified to the right edge.
     flush: bool
 
 
 def without_running_lines(pages: list[list[Line]]) -> tuple[list[list[Line]], list[str]]:
-    """Drop page numbers, running heads and feet; return the pages and what was dropped."""
+    """Return the pages without page numbers and running lines, and the dropped lines."""
     pattern_of: dict[int, tuple[str, int]] = {}
     count: Counter[tuple[str, int]] = Counter()
     for page in pages:
@@ -97,7 +97,7 @@ def without_running_lines(pages: list[list[Line]]) -> tuple[list[list[Line]], li
     for page in pages:
         by_height = sorted(page, key=lambda line: -line.base)
         away = set()
-        # Nothing of the text stands outside of a line that runs through.
+        # No text is above a running header or below a running footer.
         for end in (by_height[:_OUTER], by_height[: -_OUTER - 1 : -1]):
             for line in takewhile(lambda line: pattern_of[id(line)] in running, end):
                 away.add(id(line))
@@ -107,7 +107,7 @@ def without_running_lines(pages: list[list[Line]]) -> tuple[list[list[Line]], li
 
 
 def lay_out(pages: list[list[Line]]) -> Paragraphs:
-    """Put lines together into paragraphs, and tell headings by their size."""
+    """Join lines to paragraphs, and recognize headings by their size."""
     pages = [_with_page_numbers(_unbroken(page)) for page in pages]
     body, leading = _body(pages)
     levels = _levels(pages, body)
@@ -122,7 +122,7 @@ def lay_out(pages: list[list[Line]]) -> Paragraphs:
         text = "".join(parts)
         for begin in begins:
             out.page(begin)
-        # A line of a table of contents is as large, but no heading.
+        # An entry of a table of contents may be as large, but is no heading.
         listed = last_is_entry or _LEADERS.search(text)
         is_heading = len(text) <= _LONGEST_HEADING and not listed
         out.add(text, levels.get(_step(size), 0) if is_heading else 0)
@@ -153,7 +153,7 @@ def lay_out(pages: list[list[Line]]) -> Paragraphs:
 
 
 def _unbroken(page: list[Line]) -> list[Line]:
-    """Put together what stands side by side on one line: some files place each letter."""
+    """Join the parts of a line: some files position every letter."""
     whole: list[Line] = []
     for line in page:
         before = whole[-1] if whole else None
@@ -170,7 +170,7 @@ def _unbroken(page: list[Line]) -> list[Line]:
 
 
 def _with_page_numbers(page: list[Line]) -> list[Line]:
-    """Put the number of a page behind the title that it stands on one line with."""
+    """Join a page number to the title on the same line."""
     whole: list[Line] = []
     for line in page:
         before = whole[-1] if whole else None
@@ -187,7 +187,7 @@ def _with_page_numbers(page: list[Line]) -> list[Line]:
 
 
 def _beside(one: Line, other: Line) -> bool:
-    """Say whether a line stands on the right of another, in the same size."""
+    """Return whether a line is to the right of another, in the same size."""
     return (
         0 < other.size == one.size
         and abs(one.base - other.base) < 0.1 * one.size
@@ -196,9 +196,9 @@ def _beside(one: Line, other: Line) -> bool:
 
 
 def _entries(page: list[Line]) -> list[bool]:
-    """Say which lines are of a table of contents: nothing is joined to them.
+    """Return which lines are entries of a table of contents, which are never joined.
 
-    Where a number is all that says so, it takes two such lines beside each other.
+    Lines with only a number as evidence count if two of them are adjacent.
     """
     sure = [_ENTRY.search(line.text) is not None for line in page]
     likely = [
@@ -217,7 +217,7 @@ def _unspaced(found: re.Match[str]) -> str:
 
 
 def _body(pages: list[list[Line]]) -> tuple[float, float]:
-    """Return the height of the body's letters, and the distance of its lines."""
+    """Return the font size and the line distance of the body."""
     heights: Counter[float] = Counter()
     distances = []
     for page in pages:
@@ -242,7 +242,7 @@ def _levels(pages: list[list[Line]], body: float) -> dict[float, int]:
 
 
 def _columns(page: list[Line]) -> list[_Column]:
-    """Return each line's column: what follows downwards and overlaps sideways."""
+    """Return the column of each line: consecutive lines that go down and overlap."""
     columns: list[_Column] = []
     begin = 0
     for at, line in enumerate(page):
@@ -260,7 +260,7 @@ def _columns(page: list[Line]) -> list[_Column]:
 def _column(lines: list[Line]) -> _Column:
     if not lines:
         return _Column(0.0, 0.0, False)
-    # A single line that sticks out moves no edge, if there are many.
+    # A single protruding line among many does not move an edge.
     out = len(lines) // 20
     left = sorted(line.left for line in lines)[out]
     right = sorted(line.right for line in lines)[-1 - out]
@@ -271,14 +271,14 @@ def _column(lines: list[Line]) -> _Column:
 def _goes_on(
     last: Line, of: _Column, line: Line, left: float, leading: float, begin: str, fresh: bool
 ) -> bool:
-    """Say whether a paragraph whose last line is `last` goes on in `line`."""
+    """Return whether a paragraph whose last line is `last` continues in `line`."""
     size = last.size
     if size <= 0 or line.size <= 0 or not 0.82 <= line.size / size <= 1.22:
         return False
     distance = last.base - line.base
     if not fresh and distance > 1.45 * max(leading, size):
         return False
-    # What did not fit leaves room for less than itself.
+    # Text moves to the next line only if it does not fit into the room left.
     room = of.right - last.right
     if room > _width(line.text) * size:
         return False
@@ -293,10 +293,10 @@ def _goes_on(
 
 
 def _width(text: str) -> float:
-    """Return the width of what no line end may part at the beginning, in letters' heights.
+    """Return the width of the first unbreakable part of a text, in font sizes.
 
-    A Chinese character with the marks around it, or a word. Latin letters are
-    taken as wider than they mostly are.
+    This is a Chinese character with the marks around it, or a word. Latin letters are
+    assumed wider than most are.
     """
     word = _UNPARTED.match(text)
     assert word is not None
@@ -305,7 +305,7 @@ def _width(text: str) -> float:
 
 
 def _glue(parts: list[str], after: str) -> None:
-    """Make the end of a line fit what follows it."""
+    """Prepare the end of a line for the text that follows it."""
     before = parts[-1]
     if len(before) > 1 and before[-1] in "-\u2010" and before[-2].isalpha() and after[0].islower():
         parts[-1] = before[:-1]

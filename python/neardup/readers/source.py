@@ -1,9 +1,8 @@
-"""What every kind of source offers to the run: one page, one protocol.
+"""The protocol of all sources.
 
-A source is read several times. The first pass asks for `chunks`. The pass
-that writes the kept records asks for `kept_bytes`, the records as they stand
-in the file, where the formats agree, and else for `rows`, the records as
-Python dicts.
+A source is read several times. The first pass calls `chunks`. The pass that writes
+the kept records calls `kept_bytes`, for the raw records, if the formats agree, and
+else `rows`, for the records as Python dicts.
 """
 
 from collections.abc import Iterator
@@ -20,16 +19,16 @@ from neardup.readers.fields import Fields
 
 __all__ = ["Keep", "Row", "Source", "texts_array", "unreadable_rest"]
 
-# A record for conversion: its fields, or a Problem whose reason says why no
-# other format can hold it.
+# A record to convert: its fields, or a Problem with the reason why no other format
+# can store it.
 Row = dict[str, Any] | Problem
 
 
 class Keep:
     """The part of a keep mask that belongs to one source, taken in order.
 
-    Raises InputError as soon as the source turns out to hold another number
-    of records than in the first pass.
+    Raises InputError as soon as the number of records differs from that of the first
+    pass.
     """
 
     def __init__(self, mask: npt.NDArray[np.bool_], source: str) -> None:
@@ -58,7 +57,7 @@ class Keep:
 
 
 class Source(Protocol):
-    """A file, or several files of text, that can be read several times."""
+    """A file, or several text files, that can be read several times."""
 
     name: str
     format: str
@@ -72,19 +71,19 @@ class Source(Protocol):
         ...
 
     def check_unchanged(self) -> None:
-        """Raise InputError if the files are not those of the first pass."""
+        """Raise InputError if the files changed since the first pass."""
         ...
 
 
 def texts_array(values: list[Any]) -> pa.LargeStringArray:
-    """Build an Arrow array of texts; Arrow raises where a value is no text."""
+    """Return an Arrow array of texts; Arrow raises an error for other values."""
     return pa.array(values, pa.large_string())
 
 
 def unreadable_rest(source: str, done: int, reason: str, extra: tuple[str, ...]) -> Chunk:
-    """Report that nothing can be read after `done` records.
+    """Return a chunk with the problem that nothing can be read after `done` records.
 
-    A problem without a record: nobody knows how many records are lost.
+    It has no records, since the number of lost records is unknown.
     """
     found = Message("readers.records_and_damage", count=done)
     problem = Problem(source, done + 1, None, reason, found)

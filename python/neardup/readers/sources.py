@@ -1,4 +1,4 @@
-"""The input of a run: several sources, read one after the other, twice."""
+"""The input of a run: several sources, read in order, twice."""
 
 from __future__ import annotations
 
@@ -45,17 +45,16 @@ class Sources:
     Attributes
     ----------
     sources : list of Source
-        In the order given.
+        In input order.
     counts : list of int or None
-        Records per source, known once `batches` was read to its end.
+        Records per source; known after `batches` was read to its end.
     problems : list of Problem
-        Files without records; complete once `batches` was read to its end.
+        Files without records; complete after `batches` was read to its end.
     problem_lines : list of Message
         The problems as lines.
     notes : list of Message
-        How files of text were read where that is worth telling, such as in
-        another encoding than UTF-8, in at most nine lines; they are no
-        problems. Complete once `batches` was read to its end.
+        Notes on the reading of files, such as an encoding other than UTF-8, in at most
+        nine lines; complete after `batches` was read to its end.
     """
 
     def __init__(
@@ -77,13 +76,13 @@ class Sources:
         return [Message("readers.no_records", file=problem.source) for problem in self.problems]
 
     def found(self) -> dict[str, Any]:
-        """Return what was found by reading, for a run that need not read again."""
+        """Return the results of reading, for a resumed run that does not read again."""
         empty = [problem.source for problem in self.problems]
         notes = [note.to_dict() for note in self.notes]
         return {"counts": self.counts, "empty": empty, "notes": notes}
 
     def recall(self, found: dict[str, Any]) -> None:
-        """Take what another run has `found` in the same inputs."""
+        """Restore the results that an earlier run `found` in the same inputs."""
         self.counts = found["counts"]
         self.notes = list(map(Message.from_dict, found["notes"]))
         self.problems = list(map(_no_records, found["empty"]))
@@ -91,7 +90,7 @@ class Sources:
     def report_to(self, progress: Progress) -> int:
         """Report the problems and notes, and return the number of problems.
 
-        Those of single records are in the batches.
+        Problems of single records are in the batches.
         """
         for problem in self.problems:
             progress.problem(problem)
@@ -101,7 +100,7 @@ class Sources:
 
     @property
     def records(self) -> int | None:
-        """Number of records, known once `batches` was read to its end."""
+        """Number of records; known after `batches` was read to its end."""
         return None if self.counts is None else sum(self.counts)
 
     def batches(
@@ -118,8 +117,8 @@ class Sources:
         titles : bool, optional
             Whether to read titles; by default if a title field was named.
         batch_bytes, batch_records : int
-            About how much input a batch stands for, in bytes and records, and
-            the most records it may hold. They change nothing but speed.
+            Approximate size of a batch in bytes of input, and its largest number of
+            records. They affect only the speed.
 
         Yields
         ------
@@ -128,7 +127,7 @@ class Sources:
         Raises
         ------
         InputError
-            If a file cannot be opened again, or changed since it was opened.
+            If a file cannot be reopened, or changed since it was opened.
 
         Notes
         -----
@@ -181,40 +180,40 @@ def open_sources(
     output_paths: Sequence[str | Path | None] = (),
     only_text_in_folders: bool = False,
 ) -> Sources:
-    """Open the input and check what can be checked before it is read.
+    """Open the input and check it as far as possible without reading all of it.
 
     Parameters
     ----------
     inputs : sequence of str or Path
         Files, folders, patterns such as ``dump/**/*.jsonl*``, or ``-`` for
-        standard input. Of folders all files of known formats are read, in
-        the order of their paths; those that cannot be read are problems, and
-        files of other kinds are counted in a note. Where there are data
-        files, files of text that are named as documentation (README.md,
-        LICENSE.txt) are passed over, with a note. What can be read only
-        once is copied to an unnamed temporary file first.
+        standard input. In a folder, all files of known formats are read, in
+        the order of their paths; unreadable ones are problems, and other
+        files are counted in a note. Next to data files, text files named as
+        documentation (README.md, LICENSE.txt) are skipped, with a note. An
+        input that can be read only once is first copied to an unnamed
+        temporary file.
     format : {'jsonl', 'parquet', 'csv', 'tsv', 'text'}, optional
-        Format of all files, by default told from each file's extension, and
-        of standard input from its first bytes, else JSON lines. Of folders
-        the files are read whose name says it or that have no extension.
-        Compression is always told from the content.
+        Format of all files; by default detected from each file's extension,
+        for standard input from its first bytes, else JSON Lines. In folders,
+        only files with a name of this format or without extension are read.
+        Compression is always detected from the content.
     text_field : str, optional
-        By default ``text``, else ``content``, else ``body``: the first of
-        them that a record of JSON lines, or the header of a table, has.
+        By default ``text``, else ``content``, else ``body``: the first one
+        that a JSON record, or the header of a table, has.
     title_field : str, optional
-        By default ``title``, where there is one. JSON lines none of which has
-        the field that was named are one problem.
+        By default ``title``, if it exists. If no record of a JSON Lines file
+        has the named field, that is one problem.
     id_field : str, optional
-        By default ``id``, where there is one. A record without an id is
-        called ``NAME:RECORD``; that is a problem only if the field was named.
-        The id of a text file is its path; of one in a folder its path inside
-        that folder, if the folder is the only input.
+        By default ``id``, if it exists. The id of a record without one is
+        ``NAME:RECORD``; this is a problem only if the field was named.
+        The id of a text file is its path, or its path inside a folder if
+        the folder is the only input.
     extra_fields : sequence of str
-        Further fields to hand on.
+        Further fields to read.
     output_paths : sequence of str, Path or None
-        Where the run is going to write; None and ``-`` are standard output.
+        Outputs of the run; None and ``-`` are standard output.
     only_text_in_folders : bool, default=False
-        Whether folders are read for their files of text only.
+        Whether only the text files of folders are read.
 
     Returns
     -------
@@ -224,12 +223,12 @@ def open_sources(
     ------
     ParameterError
         If there is no path, standard input is named twice, or a format is
-        not known.
+        unknown.
     InputError
-        If an input is missing or unreadable, is also an output, or has no
-        column of a name that is needed; if none of the first 1,000 records of
-        JSON lines has a text field; or if a folder or pattern has no file
-        that can be read, or data files all of which are refused.
+        If an input is missing or unreadable, is also an output, or lacks a
+        required column; if none of the first 1,000 records of a JSON Lines
+        file has a text field; or if a folder or pattern has no readable file,
+        or all of its data files are refused.
 
     Examples
     --------
@@ -249,7 +248,7 @@ def open_sources(
     for name in names:
         if names_several(name):
             selection = select_files(name, format, only_text=only_text_in_folders)
-            # Ids of files of text are their paths, and two folders may hold the same ones.
+            # Ids of text files are paths, which two folders may have in common.
             sources += _open_selection(selection, fields, short_ids=len(names) == 1)
             selections.append(selection)
         else:
@@ -259,9 +258,9 @@ def open_sources(
 
 
 def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) -> list[Source]:
-    """Open files, those of text that follow each other as one source.
+    """Open files, consecutive text files as one source.
 
-    A data file that is refused becomes a problem, unless all of them are.
+    A refused data file becomes a problem, unless all of them are refused.
     """
     sources: list[Source] = []
     texts: list[tuple[str, str]] = []
@@ -299,14 +298,14 @@ def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) ->
 
 
 def _passed_over(name: str, refusal: InputError) -> Problem:
-    """Return the problem of a file that is refused."""
+    """Return the problem of a refused file."""
     reason, found, remedy = parts_of(refusal)
     reason = Message("readers.passed_over_because", reason=reason)
     return Problem(name, None, None, reason, found, remedy)
 
 
 def _checked(source: Source, fields: Fields) -> Source:
-    """Raise InputError if a source lacks a field that is needed."""
+    """Return a source; raise InputError if it lacks a required field."""
     if isinstance(source, Delimited) and source.header:
         Columns.choose(source.header, fields, source.name)
     elif isinstance(source, Parquet):

@@ -1,12 +1,12 @@
-"""Bytes of a file, decompressed, as often as they are asked for.
+"""Decompressed bytes of files that can be opened repeatedly.
 
-A `ReopenableFile` is a file that can be opened again and again: the run reads its input
-more than once. What can be read only once, a pipe or standard input, is first
-copied to a temporary file without a name.
+A run reads its input more than once, so its files are `ReopenableFile`. An input that
+can be read only once, such as a pipe or standard input, is first copied to an unnamed
+temporary file.
 
-Compressed streams may have several frames (zstd) or members (gzip), and end
-only where the file ends. A stream that ends early or turns to garbage raises
-`StreamDamaged` *after* all bytes before the damage were handed out.
+A compressed stream may have several frames (zstd) or members (gzip), and ends where
+the file ends. A truncated or damaged stream raises `StreamDamaged` *after* all bytes
+before the damage were yielded.
 """
 
 import errno
@@ -38,9 +38,9 @@ __all__ = [
     "system_words",
 ]
 
-# Compressed input is taken in small chunks, since the decompressors give all
-# that a chunk holds at once: this bounds what a hostile archive can ask for.
-# The size is fixed: where damage is noticed must not depend on the batch size.
+# Compressed input is read in small chunks, since a decompressor returns the whole
+# content of a chunk at once: this bounds the memory for a hostile archive.
+# The size is fixed, so that the batch size does not change where damage is detected.
 _PIECE = 16 << 10
 _HEAD = 4096
 _BOM = b"\xef\xbb\xbf"
@@ -52,11 +52,10 @@ class StreamDamaged(Exception):
 
 
 def printable(path: str) -> str:
-    """Give the path as valid Unicode on one line, for ids and messages.
+    """Return a path as valid Unicode on one line, for ids and messages.
 
-    File names are bytes on some systems; those that are not UTF-8 reach
-    Python with lone surrogates, which no output could hold. Line breaks and
-    terminal escapes in a name would break the messages.
+    A file name that is not UTF-8 has lone surrogates in Python, which no output can
+    encode. Line breaks and terminal escapes in a name would garble the messages.
     """
     name = os.fsencode(path).decode("utf-8", "backslashreplace")
     return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], name)
@@ -68,10 +67,9 @@ class ReopenableFile:
     Parameters
     ----------
     path : str
-        As the user gave it.
+        Path as the user gave it.
     handle : binary file, optional
-        Read once and kept in an unnamed temporary file, instead of opening
-        the path.
+        Copied to an unnamed temporary file, and read instead of the path.
     """
 
     def __init__(self, path: str, handle: IO[bytes] | None = None) -> None:
@@ -101,7 +99,7 @@ class ReopenableFile:
             reason = Message("readers.cannot_be_kept", said=system_words(error))
             remedy = Message("readers.set_tmpdir")
             raise InputError(refusal(self.name, reason, None, remedy)) from error
-        # Nobody has to close the input: the file goes when the last user does.
+        # No caller has to close the input: the file is closed with its last user.
         weakref.finalize(self, spool.close)
         self._spool = spool
 
@@ -129,7 +127,7 @@ class ReopenableFile:
             return handle.read(_HEAD)
 
     def format(self, named: Format) -> Format:
-        """Return the format, the content having the last word."""
+        """Return the format; the content overrides the name."""
         found = by_content(self.head(), named)
         if found.compression is not None:
             try:
@@ -141,7 +139,7 @@ class ReopenableFile:
         return found
 
     def check_unchanged(self) -> None:
-        """Raise InputError if the file is not the one that was opened first."""
+        """Raise InputError if the file changed since it was opened."""
         if self._spool is None and _state(self._stat()) != self._state:
             raise InputError(Message("readers.changed_while_read", file=self.name))
 
@@ -153,7 +151,7 @@ class ReopenableFile:
         Raises
         ------
         StreamDamaged
-            After the bytes before the damage.
+            After all bytes before the damage.
         """
         with self.open() as handle:
             if compression is None:
@@ -200,7 +198,7 @@ class ReopenableFile:
 
 
 class _Reopened(io.RawIOBase):
-    """A reader with its own position in a shared temporary file."""
+    """A reader of a shared temporary file, with its own position."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -246,8 +244,8 @@ def read_whole(path: str | Path) -> bytes:
 def line_blocks(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
     r"""Yield lists of complete lines, without their ``\n``, blank ones included.
 
-    A byte order mark at the beginning is no part of any line. An unfinished
-    last line counts, unless the stream is damaged: then nobody knows its end.
+    A byte order mark at the beginning is removed. An unfinished last line counts,
+    unless the stream is damaged, since its end is unknown then.
     """
     tail: list[bytes] = []
     begin = True
@@ -275,7 +273,7 @@ def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
     for chunk in chunks:
         while chunk:
             if not inside:
-                # Archives are padded with zeros on tapes, and gzip allows it.
+                # gzip allows archives to be padded with zeros, as on tapes.
                 chunk = chunk.lstrip(b"\0")
                 if not chunk:
                     break

@@ -1,9 +1,8 @@
-"""Tables and lists in memory to batches, and the kept rows back in their kind.
+"""Tables and lists in memory as batches, and the kept rows in the same kind of container.
 
-What came in goes out: a pandas DataFrame keeps its index and its types, since
-rows are picked from it directly and never pass through another format.
-Neither pandas nor polars is imported for it; a table of theirs can only be
-here if its library is loaded already.
+A pandas DataFrame keeps its index and its types, since rows are picked from it
+directly, without conversion. Neither pandas nor polars is imported: a caller with
+such a table has loaded the library already.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class TableSource:
         return regroup(self._chunks(wanted), batch_bytes, batch_records)
 
     def kept(self, keep: npt.ArrayLike) -> Any:
-        """Return the kept rows in a container of the kind that came in."""
+        """Return the kept rows in a container of the same kind as the input."""
         kept = take_kept(self._data, keep)
         return kept.to_reader() if self._reader else kept
 
@@ -73,15 +72,15 @@ def open_table(
     id_field: str | None = None,
     extra_fields: Sequence[str] = (),
 ) -> TableSource:
-    """Open a table or list that is in memory.
+    """Open a table or list in memory.
 
     Parameters
     ----------
     data : table, series, list of str or list of dict
         A pyarrow Table, RecordBatch, RecordBatchReader or string array, a
         pandas or polars DataFrame or Series, anything else with
-        ``__arrow_c_stream__`` (it gives back a pyarrow Table), or a list,
-        tuple, iterator (it gives back a list) or NumPy array of str or of
+        ``__arrow_c_stream__`` (its result is a pyarrow Table), or a list,
+        tuple, iterator (its result is a list) or NumPy array of str or of
         dict.
     text_field, title_field, id_field, extra_fields
         As in `open_sources`. Without an id field, a row's id is its position
@@ -90,15 +89,15 @@ def open_table(
     Returns
     -------
     TableSource
-        With ``batches()`` as `Sources` has it, and ``kept(mask)``.
+        With ``batches()``, as of `Sources`, and ``kept(mask)``.
 
     Raises
     ------
     ParameterError
-        If `data` is none of these.
+        If `data` is of another kind.
     InputError
-        If there is no text column, or it does not hold text; or if none of
-        the first 1,000 dicts has a text field.
+        If there is no text column, or it is not text; or if none of the
+        first 1,000 dicts has a text field.
 
     Examples
     --------
@@ -112,19 +111,19 @@ def open_table(
 
 
 def take_kept(data: Any, keep: npt.ArrayLike) -> Any:
-    """Pick rows of a table or list, giving a container of the same kind.
+    """Return the kept rows of a table or list, in a container of the same kind.
 
     Parameters
     ----------
     data : table, series or list
-        As `open_table` takes it, except for one that can be read only once.
+        As for `open_table`, but not one that can be read only once.
     keep : array-like of bool, shape (n,)
         True for the rows to keep.
 
     Raises
     ------
     ParameterError
-        If there is not one flag for each row.
+        If the number of flags is not that of the rows.
 
     Examples
     --------
@@ -193,7 +192,7 @@ def _way_out(data: Any) -> str:
 
 
 def _chunks_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Chunk]]:
-    """Choose the columns, and return what reads them."""
+    """Choose the columns, and return a function that reads them."""
     if isinstance(data, np.ndarray):
         data = data.tolist()
     if isinstance(data, (list, tuple)):
@@ -217,7 +216,7 @@ def _chunks_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Chunk]]:
         wanted = {chosen.text, chosen.title, chosen.id, *chosen.extra} - {None}
         columns = {name: _loaded(_pick(data, names, name)) for name in names if name in wanted}
     if not _length(data):
-        # Without values pandas guesses a type, and any will do.
+        # Without values, pandas guesses a type; every type is acceptable.
         columns = {name: pa.chunked_array([], pa.string()) for name in columns}
     schema = pa.schema(
         [(n, pa.string() if isinstance(c, list) else c.type) for n, c in columns.items()]
@@ -233,7 +232,7 @@ def _pick(data: Any, names: list[str], name: str) -> Any:
 
 
 def _loaded(column: Any) -> pa.ChunkedArray[Any] | list[Any]:
-    """Return a column as Arrow, or as a list if Arrow cannot hold what is in it."""
+    """Return a column as Arrow, or as a list if Arrow cannot represent its values."""
     if _is_of(column, "polars"):
         column = column.to_arrow()
     elif _is_of(column, "pandas"):
@@ -242,7 +241,7 @@ def _loaded(column: Any) -> pa.ChunkedArray[Any] | list[Any]:
         except (pa.ArrowException, UnicodeEncodeError):
             values: list[Any] = column.tolist()
             return values
-        # Objects that Arrow made into something else, such as dates.
+        # Arrow converted the objects to another type, such as dates.
         if (
             column.dtype == object
             and not is_text(arrow.type)
@@ -278,7 +277,7 @@ def _column_chunks(
 
 def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[Chunk]:
     chosen = Columns(
-        # The text field may be another one in each record; this names them all.
+        # The text field may differ between records; this names all candidates.
         fields.text or fields.wanting(),
         (fields.title or DEFAULT_TITLE) if titles else None,
         fields.id or DEFAULT_ID,
@@ -309,7 +308,7 @@ def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[
 
 
 def _of_row(problem: Problem, row: Any, number: int, column: str, fields: Fields) -> Problem:
-    """Say of one row what was said of a value in a column."""
+    """Return the problem of a column value as that of its row."""
     if not isinstance(row, dict):
         return Problem(_NAME, number, None, Message("readers.must_be_dict"), show(row))
     if problem.field != column:

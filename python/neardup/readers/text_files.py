@@ -1,7 +1,7 @@
-"""Files of text: one file, one document.
+"""Text files: each file is one document.
 
-A file of text is plain text in any encoding, Markdown, HTML, a Word document
-or a PDF; `files` reads them all.
+A text file is plain text in any encoding, Markdown, HTML, a Word document or a PDF;
+`files` reads them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -36,7 +36,7 @@ class TextFile:
 class TextFiles:
     """A source whose records are files. A record is one file, so its number is 1.
 
-    `notes` has what is worth telling about the files, once they were read.
+    `notes` has the notes on the files after they were read.
     """
 
     format = "text"
@@ -48,12 +48,12 @@ class TextFiles:
 
     @classmethod
     def single(cls, source_file: ReopenableFile, compression: str | None) -> "TextFiles":
-        """Take one file; its id is its path as given."""
+        """Return a source of one file, whose id is its path as given."""
         return cls(source_file.name, [TextFile(source_file.name, source_file, compression)])
 
     @classmethod
     def several(cls, name: str, paths: Iterable[tuple[str, str]]) -> "TextFiles":
-        """Take several files, each with its id, under the name of their folder."""
+        """Return a source of several files, each with its id, named after their folder."""
         files = []
         for path, key in paths:
             try:
@@ -67,7 +67,7 @@ class TextFiles:
         return cls(name, files)
 
     def check_unchanged(self) -> None:
-        """Raise InputError if a file is not that of the first pass."""
+        """Raise InputError if a file changed since the first pass."""
         for file in self.files:
             if file.source_file is not None:
                 file.source_file.check_unchanged()
@@ -125,7 +125,7 @@ class TextFiles:
 
 
 def _read(file: TextFile) -> tuple[str | Problem, int, tuple[Message, ...]]:
-    """Return the text or the problem, the bytes it took, and notes."""
+    """Return the text or the problem, the number of bytes read, and notes."""
     if file.source_file is None:
         assert file.problem is not None
         return file.problem, 0, ()

@@ -1,7 +1,7 @@
-"""What a recipe refers to and does not contain: word lists, dictionaries, tables.
+"""Files that a recipe refers to: word lists, dictionaries, tables.
 
-Their contents are part of what a recipe yields, so they are part of its id,
-and a file that changed is read again.
+Their contents affect a recipe's results, so they are part of its id, and a changed
+file is read again.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from neardup import _core
     from neardup.recipe.recipe import Recipe
 
-#: Raised whenever a recipe gives other bits than before; see :func:`_last_change`.
+#: Incremented whenever the bits of a recipe change; see :func:`_last_change`.
 FORMAT = 3
 
-#: The groups of the marker file that the published method names: summary and contrast.
+#: The marker groups of the published method: summary and contrast.
 _MARKER_GROUPS = ("总结", "转折")
 
 # State of each file that a recipe names.
@@ -35,23 +35,23 @@ _States = tuple[tuple[int, int, int], ...]
 
 
 def digest(recipe: Recipe) -> str:
-    """Return twelve hexadecimal digits of all that decides a recipe's bits."""
+    """Return twelve hexadecimal digits of all settings and files that affect a recipe's bits."""
     return _digest(recipe, _states(recipe))
 
 
 def compiled(recipe: Recipe) -> _core.Recipe:
-    """Return the core's form of a recipe, with its resources loaded.
+    """Return the core's recipe, with its files loaded.
 
     Raises
     ------
     InputError
-        If a file that the recipe names cannot be read or is not what it says.
+        If a file that the recipe names cannot be read or is invalid.
     """
     return _compiled(recipe, _states(recipe))
 
 
 def units_name(recipe: Recipe) -> str:
-    """Name the kind of units that a recipe makes, for tables that count them."""
+    """Return the name of a recipe's kind of units, for tables that count them."""
     segment = recipe.segment
     if segment.units in ("shingles", "by-script"):
         return f"{segment.units}:{segment.k}"
@@ -66,7 +66,7 @@ def _states(recipe: Recipe) -> _States:
             try:
                 status = os.stat(value)
             except OSError as error:
-                # A misspelt name of a list is taken for a file.
+                # The value may be a misspelt name of a list.
                 names = ", ".join(word for word in words if word)
                 said = {"file": value, "reason": system_words(error)}
                 if names:
@@ -86,12 +86,12 @@ def _digest(recipe: Recipe, _: _States) -> str:
         del table[not_of_the_bits]
     table["sketch"] = recipe.sketch.settings()
     if recipe.weigh.min_document_frequency == 1:
-        # Recipes had ids before they had this setting.
+        # Keeps the ids of recipes from before this setting existed.
         del table["weigh"]["min_document_frequency"]
     for stage, setting, words in FILES:
         value = table[stage][setting]
         if value not in words:
-            # The contents decide the bits, the path does not.
+            # The contents affect the bits, the path does not.
             table[stage][setting] = hashlib.sha256(_read(value)).hexdigest()
     format = _last_change(recipe)
     canonical = json.dumps([format, table], sort_keys=True, separators=(",", ":"))
@@ -101,12 +101,12 @@ def _digest(recipe: Recipe, _: _States) -> str:
 def _last_change(recipe: Recipe) -> int:
     """Return the format in which a recipe's bits last changed.
 
-    A recipe whose bits did not change keeps its id, and what was stored with it
-    can still be read.
+    A recipe whose bits did not change keeps its id, so that data stored with it
+    remains readable.
     """
     sketch = recipe.sketch
-    # Format 3: short markers, the tag null, the word before the first slash, and
-    # what a BKDR remainder of 32 bits is.
+    # Format 3 changed short markers, the tag null, the word before the first slash,
+    # and the BKDR remainder of 32 bits.
     changed = (
         recipe.weigh.scheme == "improved"
         or recipe.segment.units == "tagged"

@@ -1,4 +1,4 @@
-"""What the settings of a recipe may be."""
+"""Checks of the settings of a recipe."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CHOICES = {
     ("decide", "measure"): ("content", "resemblance", "sketch"),
     ("decide", "common"): (CORPUS, NONE),
 }
-#: Longest shingle in characters, and most of anything that is counted.
+#: Longest shingle in characters, and largest value of any count.
 _MAX_SHINGLE, _MAX_COUNT = 64, 2**31 - 1
 #: Widths of fingerprints by XXH3, and the widest by the other hashes.
 _WIDTHS, _WIDEST = (32, 64, 128, 256), 64
@@ -37,7 +37,7 @@ _UNITS = ("words", "unicode-words", "shingles", "by-script", "tagged")
 
 
 def check_recipe(recipe: Recipe) -> None:
-    """Raise ParameterError if a setting is outside what its stage documents."""
+    """Raise ParameterError if a setting is out of the bounds that its stage documents."""
     check_string(recipe.name, "name")
     check_string(recipe.description, "description")
     for stage, kind in STAGES.items():
@@ -48,7 +48,7 @@ def check_recipe(recipe: Recipe) -> None:
             value = getattr(settings, item.name)
             choices = _CHOICES.get((stage, item.name))
             if choices is not None:
-                # 64.0 is equal to 64, and is no number of bits.
+                # 64.0 equals 64, but is not accepted as a number of bits.
                 if isinstance(value, float):
                     raise bad(f"{stage}.{item.name}", "recipes.whole_number", value)
                 check_choice(value, f"{stage}.{item.name}", choices)
@@ -86,7 +86,7 @@ def check_recipe(recipe: Recipe) -> None:
 
 
 def _validate_kind(recipe: Recipe) -> None:
-    """Refuse settings that the kind of sketch does not go with."""
+    """Refuse settings that do not apply to the kind of sketch."""
     weigh, sketch, decide = recipe.weigh, recipe.sketch, recipe.decide
     kind = sketch.kind
     for name in sorted(set().union(*OF_KIND.values()) - set(OF_KIND[kind])):

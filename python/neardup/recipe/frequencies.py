@@ -1,8 +1,8 @@
-"""Tables of document frequencies: saved, and read back.
+"""Tables of document frequencies, and their files.
 
-The file is text. The first lines name the format, the kind of units that were
-counted and the number of documents; then one word and its count a line,
-separated by a tab, sorted by word. ``.gz`` and ``.zst`` are compressed.
+The file is text. The first lines have the format, the kind of the counted units and
+the number of documents; each further line has a word, a tab and its count, sorted by
+word. Files named ``.gz`` or ``.zst`` are compressed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 @dataclass(frozen=True)
 class DocumentFrequencies:
-    """In how many documents of a corpus each word stands.
+    """The number of documents of a corpus that contain each word.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class DocumentFrequencies:
         Documents that contain the word; 1 <= count <= documents. In the order
         of the words' code points.
     units : str
-        The kind of units: words of one segmenter say nothing about another's.
+        The kind of units: words of different segmenters are not comparable.
     """
 
     documents: int
@@ -40,12 +40,12 @@ class DocumentFrequencies:
     units: str
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the table, complete or not at all.
+        """Write the table, completely or not at all.
 
         Parameters
         ----------
         path : str or Path
-            ``.gz`` or ``.zst`` at the end compresses.
+            Compressed if it ends in ``.gz`` or ``.zst``.
         force : bool, default=False
             Replace a file that exists.
 
@@ -61,7 +61,7 @@ class DocumentFrequencies:
             outputs.open_text(check_path(path, "path"), force=force).write(self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """Return the table as the file has it, in UTF-8."""
+        """Return the contents of the file, in UTF-8."""
         lines = [f"{_MAGIC}\t{_VERSION}", f"#units\t{self.units}", f"#documents\t{self.documents}"]
         lines += [f"{_escape(word)}\t{count}" for word, count in self.counts.items()]
         return ("\n".join(lines) + "\n").encode()
@@ -81,7 +81,7 @@ def load_idf(path: str | Path) -> DocumentFrequencies:
     Raises
     ------
     InputError
-        If the file cannot be read or is not such a table; names the line.
+        If the file cannot be read or is not such a table; the error names the line.
     """
     from neardup.readers.streams import read_whole
 

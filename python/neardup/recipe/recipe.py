@@ -1,8 +1,7 @@
-"""How a text becomes a sketch: recipes, the first four stages with their settings.
+"""Recipes: the settings of the stages that turn a text into a sketch.
 
-A recipe is an immutable value. It prints and saves as TOML, and its id changes
-whenever its results would, so sketches made by different recipes are never
-compared by mistake.
+A recipe is an immutable value. It prints and saves as TOML. Its id changes whenever
+its results would, so that sketches of different recipes are never compared by mistake.
 """
 
 from __future__ import annotations
@@ -50,21 +49,21 @@ NAMES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """The stages that turn a text into a sketch, and what counts as a duplicate.
+    """The stages that turn a text into a sketch, and the definition of a duplicate.
 
     Parameters
     ----------
     name : str
-        What people call it.
+        Name for display.
     description : str, default=""
-        One line.
+        Description in one line.
     normalize, segment, weigh, sketch, decide
         The settings of each stage.
 
     Raises
     ------
     ParameterError
-        If a setting is outside what its stage documents.
+        If a setting is out of the bounds that its stage documents.
 
     See Also
     --------
@@ -93,12 +92,12 @@ class Recipe:
 
     @property
     def id(self) -> str:
-        """The name and a digest of all that decides the bits of a sketch."""
+        """The name and a digest of all settings that affect the bits of a sketch."""
         return f"{self.name}-{digest(self)}"
 
     @property
     def callable_name(self) -> str | None:
-        """The ``module:function`` that segments, or None."""
+        """The ``module:function`` of the segmenter, or None."""
         return self.segment.units if ":" in self.segment.units else None
 
     def replace(self, **stages: Any) -> Recipe:
@@ -134,7 +133,7 @@ class Recipe:
         return dataclasses.replace(self, **changes)
 
     def for_single_texts(self) -> Recipe:
-        """Return the recipe with the bundled frequencies where it wants a corpus'.
+        """Return the recipe with bundled frequencies in place of those of a corpus.
 
         Returns
         -------
@@ -142,16 +141,16 @@ class Recipe:
 
         Notes
         -----
-        One text, or a stream that has only begun, has no corpus to count, so no
-        word is left out as rare either. The id says which table was used.
+        One text, or the beginning of a stream, has no corpus to count, so no word is
+        left out as rare either. The id tells which table was used.
         """
         if self.weigh.idf == CORPUS:
-            # The bundled table has no number of documents for a word.
+            # The bundled table has no document counts of words.
             return self.replace(weigh={"idf": BUNDLED, "min_document_frequency": 1})
         return self
 
     def to_toml(self) -> str:
-        """Return the recipe as TOML that :func:`load_recipe` reads back."""
+        """Return the recipe as TOML, for :func:`load_recipe`."""
         import tomli_w
 
         table = dataclasses.asdict(self)
@@ -162,7 +161,7 @@ class Recipe:
 
 
 def load_recipe(recipe: str | Path | Recipe = NAMES[0]) -> Recipe:
-    """Return a recipe by name, from a TOML file, or as it is.
+    """Return a recipe by name, from a TOML file, or unchanged.
 
     Parameters
     ----------
@@ -211,12 +210,12 @@ def load_recipe(recipe: str | Path | Recipe = NAMES[0]) -> Recipe:
 
 
 def recipe_from_table(table: dict[str, Any]) -> Recipe:
-    """Return the recipe that :meth:`Recipe.to_toml` wrote, parsed.
+    """Return the recipe of a parsed result of :meth:`Recipe.to_toml`.
 
     Parameters
     ----------
     table : dict
-        Paths in it are taken as they are.
+        Paths in it are not resolved.
     """
     return _from_table(table, default_name="recipe", folder=None)
 

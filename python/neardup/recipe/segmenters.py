@@ -1,8 +1,7 @@
-"""Segmenters of the user's own: any ``text -> [(word, tag), ...]``.
+"""User-defined segmenters: any ``text -> [(word, tag), ...]``.
 
-Their units reach the core encoded in one string a text: units separated by
-U+001E, word and tag by U+001F. Characters of a word that are one of the two
-could not be told apart and are refused.
+The units of a text reach the core encoded as one string: units are separated by
+U+001E, word and tag by U+001F. Words or tags that contain one of these are refused.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ Segmenter = Callable[[str], Iterable[tuple[str, str]]]
 
 @lru_cache(maxsize=8)
 def load_segmenter(name: str) -> Segmenter:
-    """Return the callable named as ``module:function``.
+    """Return the callable with the name ``module:function``.
 
     Raises
     ------
@@ -33,7 +32,7 @@ def load_segmenter(name: str) -> Segmenter:
     module_name, _, function_name = name.partition(":")
     try:
         module = importlib.import_module(module_name)
-    except Exception as error:  # the user's module may fail in any way of its own
+    except Exception as error:  # the user's module may raise anything
         failed = {
             "parameter": "segment.units",
             "module": module_name,
@@ -62,7 +61,7 @@ def load_segmenter(name: str) -> Segmenter:
 
 
 def _is_of(missing: str | None, name: str) -> bool:
-    """Say whether the module that is missing is the named one, or a package it is in."""
+    """Return whether the missing module is the named one, or one of its packages."""
     return missing is not None and f"{name}.".startswith(f"{missing}.")
 
 
@@ -72,19 +71,19 @@ def encoded_units(segmenter: Segmenter, text: str) -> str:
     Raises
     ------
     InputError
-        If the segmenter fails, or yields anything but pairs of str.
+        If the segmenter fails, or yields values other than pairs of str.
     """
     encoded = []
     try:
         for unit in segmenter(text):
             if isinstance(unit, str):
-                # A str of two characters would pass for a pair.
+                # A str of two characters would unpack like a pair.
                 raise TypeError(
                     Message("recipes.text_instead_of_pairs", found=_line(repr(unit[:20])))
                 )
             word, tag = unit
             encoded.append(f"{_clean(word)}{TAG}{_clean(tag)}")
-    except Exception as error:  # the user's function may fail in any way of its own
+    except Exception as error:  # the user's function may raise anything
         said = _said(error)
         raise InputError(
             Message("recipes.segmenter_failed", text=repr(text[:40]), reason=said)
@@ -93,7 +92,7 @@ def encoded_units(segmenter: Segmenter, text: str) -> str:
 
 
 def _said(error: Exception) -> str:
-    """Return the kind and the words of an error, on one line."""
+    """Return the kind and the message of an error, on one line."""
     kind = type(error).__name__
     if error.args and isinstance(error.args[0], Message):
         return Message("recipes.raised", kind=kind, reason=error.args[0])
@@ -109,5 +108,5 @@ def _clean(part: str) -> str:
         raise TypeError(Message("recipes.no_text_in_pair", found=_line(repr(part)[:40])))
     if UNIT in part or TAG in part:
         raise ValueError(Message("recipes.separator_in_pair"))
-    part.encode()  # a lone surrogate has no place in a unit
+    part.encode()  # raises an error for a lone surrogate
     return part

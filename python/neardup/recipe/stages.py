@@ -1,4 +1,4 @@
-"""The settings of the stages that a recipe has."""
+"""The settings of a recipe's stages."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ FILES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Normalize:
-    """Stage normalize: what is evened out before anything is compared.
+    """Stage normalize: differences that are removed before texts are compared.
 
     Parameters
     ----------
     nfkc : bool, default=True
-        Unicode compatibility form, so that full-width and half-width forms meet.
+        Unicode compatibility form, so that full-width and half-width forms match.
     lowercase : bool, default=True
         Lower case, character by character.
     whitespace : {"keep", "collapse", "by-script"}, default="collapse"
         ``collapse`` makes every run of white space one space and trims the
-        text; ``by-script`` also removes a run that touches a Chinese or
-        Japanese character, where line wraps mean nothing.
+        text; ``by-script`` also removes a run next to a Chinese or Japanese
+        character, where it is only a line wrap.
     drop_invisible : bool, default=True
         Drop control characters and invisible format characters.
     strip_markup : bool, default=False
@@ -48,7 +48,7 @@ class Normalize:
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """Stage segment: what counts as a unit of text.
+    """Stage segment: the units of a text.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Segment:
 
 @dataclass(frozen=True, kw_only=True)
 class Weigh:
-    """Stage weigh: which units count, and for how much.
+    """Stage weigh: the features of a text, and their weights.
 
     Parameters
     ----------
@@ -85,19 +85,19 @@ class Weigh:
         a first pass), ``bundled`` (a general table), or a file saved by
         ``neardup idf``.
     min_document_frequency : int, default=1
-        Leave out words that fewer documents contain (scikit-learn's ``min_df``);
-        at least 1, which leaves out none. Above 1, `idf` must be ``corpus`` or a
-        file: elsewhere no documents are counted. A word that the file does not
-        have counts as in one document.
+        Leave out words in fewer documents (scikit-learn's ``min_df``); at least 1,
+        which leaves out no words. Above 1, `idf` must be ``corpus`` or a file,
+        since otherwise no documents are counted. A word that is missing from the
+        file counts as being in one document.
     top : int or None, default=None
-        Keep only so many features of highest weight; at least 1.
+        Keep only this many features of highest weight; at least 1.
     stop_words : str, default="none"
-        ``none``, ``bundled`` (Chinese and English), or a file of one word a line.
+        ``none``, ``bundled`` (Chinese and English), or a file of one word per line.
     markers : str, default="none"
         For ``improved``: ``none``, ``bundled`` (Chinese words of summary and
         contrast), ``extended`` (these and seven more groups), or a file of one
-        marker a line. A marker of one or two characters marks only the word
-        that it is, a longer one every word that contains it.
+        marker per line. A marker of one or two characters marks only the equal
+        word, a longer one every word that contains it.
     drop_punctuation : bool, default=False
         Drop units without a letter or digit.
     lowercase_units : bool, default=False
@@ -123,7 +123,7 @@ class Sketch:
     kind : {"simhash", "minhash", "sample"}, default="simhash"
         ``simhash`` makes a fingerprint and weighs features; ``minhash`` makes a
         signature of the set of features, ``sample`` keeps a share of the
-        features themselves. The latter two want the scheme ``once``.
+        features themselves. The latter two need the scheme ``once``.
     bits : int, default=128
         For ``simhash``: width of the fingerprint; 32, 64, 128 or 256 with the
         hash ``xxh3``, 1 to 64 with ``news`` and ``bkdr``.
@@ -134,8 +134,8 @@ class Sketch:
     num_perm : int, default=128
         For ``minhash``: values of a signature; 16 to 1024.
     size : int, default=32
-        For ``sample``: features kept of a long text, at least so many and about
-        twice as many at most; 0 keeps all.
+        For ``sample``: smallest number of features kept of a long text, of which
+        up to about twice as many are kept; 0 keeps all.
 
     Examples
     --------
@@ -171,13 +171,13 @@ class Sketch:
     size: int = 32
 
     def settings(self) -> dict[str, Any]:
-        """Return what the kind of sketch looks at."""
+        """Return the settings that the kind of sketch uses."""
         return {name: getattr(self, name) for name in ("kind", *OF_KIND[self.kind])}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Decide:
-    """What counts as a duplicate unless the caller says otherwise.
+    """Stage decide: the default definition of a duplicate.
 
     Parameters
     ----------
@@ -185,19 +185,19 @@ class Decide:
         Smallest similarity, inclusive, in (0, 1].
     max_distance : int or None, default=None
         For fingerprints: largest number of differing bits, inclusive. With
-        `threshold` it bounds the candidates; without, it decides.
+        `threshold` it bounds the candidates; without one, it decides.
     measure : {"content", "resemblance", "sketch"}, default="content"
-        The similarity that a threshold is for. ``resemblance`` counts shingles;
-        ``content`` besides tells content from template: shingles that many
-        documents have count little, and texts whose numbers disagree are not
+        The similarity that a threshold is for. ``resemblance`` compares
+        shingles. ``content`` also separates content from templates: shingles of
+        many documents count little, and texts whose numbers disagree are not
         similar. ``sketch`` is the similarity of the sketches, unverified.
     common : {"corpus", "none"}, default="corpus"
-        For ``content``: where it is counted which shingles are common. ``none``
-        takes all for rare.
+        For ``content``: where common shingles are counted. With ``none``, all
+        shingles are rare.
     shingle : int, default=5
         Characters in the shingles that are compared; 1 to 64.
     min_features : int, default=5
-        A text with fewer distinct features has no useful sketch: it equals
+        A text with fewer distinct features has no useful sketch: it duplicates
         only an identical text.
     """
 
@@ -209,7 +209,7 @@ class Decide:
     min_features: int = 5
 
 
-#: The settings that each kind of sketch looks at.
+#: The settings that each kind of sketch uses.
 OF_KIND = {
     "simhash": ("bits", "hash", "tie"),
     "minhash": ("num_perm",),

@@ -1,9 +1,9 @@
-"""Kept records, removed documents and pairs to files.
+"""Writers: kept records, removed documents and pairs.
 
-Outputs are opened before the work begins, so that a name that cannot be used
-is known at once; they appear together when all of them are complete. Format
-and compression follow from the extension: ``.jsonl``, ``.csv``, ``.tsv``, each
-also with ``.gz`` or ``.zst``, and ``.parquet``. Equal rows give equal bytes.
+Outputs are opened before a run begins, so that an unusable name fails at once; they
+appear together when all of them are complete. The extension sets format and
+compression: ``.jsonl``, ``.csv``, ``.tsv``, each also with ``.gz`` or ``.zst``, and
+``.parquet``. Equal rows give equal bytes.
 """
 
 from neardup.writers.kept import KeptReport, write_kept

@@ -1,9 +1,8 @@
 r"""Python values as bytes of a JSON line or a CSV row.
 
-JSON holds what Python and Arrow values have no JSON form for as text: decimals
-as written, bytes in base64, all else by `str`. A CSV cell is the text itself, a
-number as JSON writes it, ``true`` or ``false``, empty for null, and JSON for
-lists and records.
+In JSON, values without a JSON form are text: decimals as written, bytes in base64,
+others by `str`. A CSV cell is the text itself, a number as in JSON, ``true`` or
+``false``, empty for null, and JSON for lists and records.
 """
 
 import base64
@@ -22,7 +21,7 @@ _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
 
 
 def jsonl_bytes(records: Iterable[dict[str, Any]]) -> bytes:
-    """Render records as JSON lines."""
+    """Return records as JSON Lines."""
     return b"".join([_line(record) for record in records])
 
 
@@ -31,11 +30,11 @@ def _line(record: dict[str, Any]) -> bytes:
 
 
 def csv_bytes(rows: Iterable[Iterable[Any]], format: str) -> bytes:
-    r"""Render rows as CSV or TSV, ended by ``\n``."""
+    r"""Return rows as CSV or TSV, with ``\n`` at the end of each."""
     out = io.StringIO()
     plain = csv.writer(out, delimiter=_DELIMITER[format], lineterminator="\n")
-    # A lone carriage return needs quotes, which the csv module of older
-    # Pythons does not give it.
+    # A lone carriage return needs quotes, which the csv module of older Pythons
+    # does not add.
     quoted = csv.writer(
         out, delimiter=_DELIMITER[format], lineterminator="\n", quoting=csv.QUOTE_ALL
     )
@@ -49,7 +48,7 @@ def csv_bytes(rows: Iterable[Iterable[Any]], format: str) -> bytes:
 
 
 def plain_text(value: Any) -> str:
-    """Render a value as text: text as it is, everything else as in JSON."""
+    """Return a value as text: text unchanged, other values as in JSON."""
     if value.__class__ is str:
         return value
     if value is None:
@@ -57,12 +56,12 @@ def plain_text(value: Any) -> str:
     try:
         text = orjson.dumps(value, default=_fallback, option=orjson.OPT_NON_STR_KEYS).decode()
     except orjson.JSONEncodeError:
-        # Whole numbers beyond 64 bits.
+        # The parser refuses whole numbers beyond 64 bits.
         text = json.dumps(value, default=_fallback, ensure_ascii=False, separators=(",", ":"))
     if text == "null":
         # JSON has no infinity and no NaN.
         return str(value)
-    # What JSON can only hold as a string, such as a date, is text here.
+    # A value that is a string in JSON, such as a date, is plain text here.
     return orjson.loads(text) if text.startswith('"') else text
 
 

@@ -1,9 +1,9 @@
-"""Compressors in front of a file, whose bytes depend on the content alone.
+"""Compressors whose output depends only on the content.
 
-- Both are fed blocks of a fixed size, however the caller cut it.
-- gzip headers carry no time and no name.
-- zstd always runs in its worker mode, which cuts its jobs by size, so that one worker
-  and eight give the same frame (the mode without workers does not).
+- Both get blocks of a fixed size, independent of the caller's writes.
+- gzip headers have no time and no name.
+- zstd always runs in worker mode, which cuts its jobs by size, so that any number of
+  workers gives the same frame; the mode without workers gives another one.
 """
 
 import os
@@ -20,14 +20,14 @@ _GZIP_LEVEL = 6
 
 
 class ByteSink(Protocol):
-    """Takes bytes in order."""
+    """A sink for bytes in order."""
 
     def write(self, data: bytes) -> int:
-        """Take some bytes and return their number."""
+        """Write bytes and return their number."""
         ...
 
     def finish(self) -> None:
-        """Write what is held back; nothing may follow."""
+        """Write the buffered bytes; no write may follow."""
         ...
 
 
@@ -67,7 +67,7 @@ class _Compressed:
 
 
 def compressed(below: ByteSink, compression: str | None, workers: int | None = None) -> ByteSink:
-    """Put a compressor in front of a sink; `workers` changes no byte."""
+    """Return a sink that compresses into another; `workers` changes no byte."""
     if compression is None:
         return below
     return _Compressed(below, compression, workers or os.cpu_count() or 1)

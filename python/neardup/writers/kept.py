@@ -1,9 +1,9 @@
-"""The kept records, unchanged and in input order, to the output.
+"""Writing of the kept records, unchanged and in input order.
 
-Where a source has the output's format its records are copied as they stand in
-the file: JSON lines and CSV rows byte for byte, Parquet rows with their schema.
-Everything else goes through one schema that holds the records of all sources;
-finding it takes one more pass over the sources that have none of their own.
+If a source has the output's format, its raw records are copied: JSON lines and CSV
+rows byte for byte, Parquet rows with their schema. Other records are converted to one
+schema for all sources; inferring it takes one more pass over the sources without a
+schema.
 """
 
 from __future__ import annotations
@@ -36,20 +36,19 @@ _SHOWN = 10_000
 
 @dataclass(slots=True)
 class KeptReport:
-    """What `write_kept` did.
+    """The result of `write_kept`.
 
     Attributes
     ----------
     written : int
         Records written.
     unwritable : int
-        Records that were to be kept but are left out of the output, since
-        they cannot be converted to its format. In their own format they would
-        have been copied.
+        Kept records that are left out of the output, since they cannot be
+        converted to its format. An output in their own format would have them.
     problems : list of Problem
-        The first 10,000 of them: that each is left out, of what, and why.
+        The first 10,000 of these records, each with the reason.
     notes : list of Message
-        Columns that had to become text.
+        Columns that are converted to text.
     """
 
     written: int = 0
@@ -72,11 +71,11 @@ def write_kept(sources: Sources, keep: npt.ArrayLike, output: Output) -> KeptRep
     Parameters
     ----------
     sources : Sources
-        Whose batches were read to their end.
+        Sources whose batches were read to the end.
     keep : array-like of bool, shape (n_records,)
         True for the records to keep, in input order.
     output : Output
-        Open; the caller commits it.
+        An open output, which the caller commits.
 
     Returns
     -------
@@ -85,7 +84,7 @@ def write_kept(sources: Sources, keep: npt.ArrayLike, output: Output) -> KeptRep
     Raises
     ------
     ParameterError
-        If there is not one flag for each record.
+        If the number of flags is not that of the records.
     InputError
         If a source changed since its records were read.
     OutputError
@@ -93,8 +92,8 @@ def write_kept(sources: Sources, keep: npt.ArrayLike, output: Output) -> KeptRep
 
     Notes
     -----
-    The bytes depend on the records alone. Memory is a few blocks of 4 MiB,
-    for Parquet one row group of the output.
+    The bytes depend only on the records. Memory is a few blocks of 4 MiB, for
+    Parquet one row group of the output.
     """
     mask = np.asarray(keep, dtype=bool)
     counts = sources.counts
@@ -133,7 +132,7 @@ def write_kept(sources: Sources, keep: npt.ArrayLike, output: Output) -> KeptRep
 
 
 class _Lines:
-    """To JSON lines: no schema is needed."""
+    """Writes JSON Lines, without a schema."""
 
     def __init__(self, output: Output, report: KeptReport) -> None:
         self._output = output
@@ -150,7 +149,7 @@ class _Lines:
 
 
 class _Cells:
-    """To CSV or TSV: the columns of all sources, in the order first seen."""
+    """Writes CSV or TSV with the columns of all sources, in the order of appearance."""
 
     def __init__(self, sources: list[Source], output: Output, report: KeptReport) -> None:
         self._output = output
@@ -184,7 +183,7 @@ class _Cells:
 
 
 class _Tables:
-    """To Parquet: the sources' own schema if they share one, else a common one."""
+    """Writes Parquet with the schema that the sources share, or else an inferred one."""
 
     def __init__(self, sources: list[Source], output: Output, report: KeptReport) -> None:
         self._output = output
@@ -258,7 +257,7 @@ def _kept_rows(
 
 
 def _fixed_names(source: Source) -> list[str] | None:
-    """Return the columns of a source that has the same for all records."""
+    """Return the columns of a source whose records all have the same ones, or None."""
     if isinstance(source, Delimited):
         return source.header
     if isinstance(source, Parquet):

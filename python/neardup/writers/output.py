@@ -1,7 +1,7 @@
-"""Outputs of a run: opened first, written, and committed all together.
+"""Outputs of a run: opened first, written, and committed together.
 
-Formats and compression follow from the extension. An output that is left
-because of an error or an interrupt leaves nothing behind.
+The extension sets format and compression. After an error or an interrupt, no file of
+an output is left.
 """
 
 import contextlib
@@ -36,8 +36,7 @@ _GROUP_BYTES = 64 << 20
 class Output:
     """One output file. Made by `open_output` or `OutputSet.open`.
 
-    Used as a context manager it commits on success and else leaves nothing
-    behind.
+    As a context manager, it commits on success and removes its file otherwise.
 
     Attributes
     ----------
@@ -61,7 +60,7 @@ class Output:
         self._finished = False
 
     def write(self, data: bytes) -> None:
-        """Write bytes as they are."""
+        """Write bytes unchanged."""
         self._bytes.write(data)
 
     def begin(self, schema: pa.Schema) -> None:
@@ -72,7 +71,7 @@ class Output:
             self.write(csv_bytes([schema.names], self.format))
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
-        """Write rows of an Arrow batch that has the schema given to `begin`."""
+        """Write rows of an Arrow batch with the schema passed to `begin`."""
         if self._table is not None:
             self._table.write(batch)
             return
@@ -88,14 +87,11 @@ class Output:
 
     @property
     def part(self) -> tuple[str, str] | None:
-        """The path that the file will have, and the one that it has till then.
-
-        None where there is no such file.
-        """
+        """The final path and the temporary path of the file; None without a file."""
         return self._sink.part
 
     def finish(self) -> None:
-        """Bring all bytes to the disk; the file has not got its name yet."""
+        """Flush all bytes to the disk; the file keeps its temporary name."""
         if not self._finished:
             if self._table is not None:
                 self._table.close()
@@ -103,12 +99,12 @@ class Output:
             self._finished = True
 
     def commit(self) -> None:
-        """Give the file its name, replacing what was there."""
+        """Give the file its name, replacing an existing file."""
         self.finish()
         self._sink.commit()
 
     def abort(self) -> None:
-        """Leave nothing behind."""
+        """Remove the file, unless it was committed."""
         self._sink.abort()
         if self._table is not None:
             self._table.abandon()
@@ -122,11 +118,11 @@ class Output:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _settle([self], kind)
+        _commit_or_abort([self], kind)
 
 
 class OutputSet:
-    """Several outputs that appear together, or not at all.
+    """Several outputs that appear together or not at all.
 
     Examples
     --------
@@ -152,7 +148,7 @@ class OutputSet:
         format: str | None = None,
         workers: int | None = None,
     ) -> Output:
-        """Open one more output; see `open_output`."""
+        """Open a further output; see `open_output`."""
         key = "-" if path is None or os.fspath(path) == "-" else os.path.realpath(path)
         if key in self._outputs:
             file = printable(os.fspath(path or "-"))
@@ -162,14 +158,14 @@ class OutputSet:
         return output
 
     def open_text(self, path: str | Path, *, force: bool = False) -> Output:
-        """Open one more output, of text that the caller writes as bytes.
+        """Open a further output, for text that the caller writes as bytes.
 
-        Any extension will do; ``.gz`` and ``.zst`` compress.
+        Any extension is accepted; ``.gz`` and ``.zst`` compress.
         """
         return self.open(path, force=force, format="jsonl")
 
     def parts(self) -> list[tuple[str, str]]:
-        """Return for each file the path that it will have, and the one that it has till then."""
+        """Return the final path and the temporary path of each file."""
         parts = (output.part for output in self._outputs.values())
         return [part for part in parts if part is not None]
 
@@ -182,15 +178,15 @@ class OutputSet:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _settle(list(self._outputs.values()), kind)
+        _commit_or_abort(list(self._outputs.values()), kind)
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Pass over what would stop the program, while outputs get their names.
+def _ignore_interrupts() -> Iterator[None]:
+    """Ignore interrupts while outputs get their names.
 
-    It takes an instant, and stopping in it would leave some outputs and not
-    the others. Only the main thread is ever told to stop.
+    This is brief, and an interrupt would leave some outputs without the others. Only
+    the main thread receives interrupts.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -206,18 +202,18 @@ def _undisturbed() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _settle(outputs: list[Output], failed: type[BaseException] | None) -> None:
+def _commit_or_abort(outputs: list[Output], failed: type[BaseException] | None) -> None:
     try:
         if failed is None:
             for output in outputs:
                 output.finish()
-            with _undisturbed():
+            with _ignore_interrupts():
                 for output in outputs:
                     output.commit()
     finally:
-        # After a commit there is nothing left to remove. A second Ctrl-C must not leave
-        # some of the files.
-        with _undisturbed():
+        # After a commit, no file is left to remove. A second Ctrl-C must not leave some
+        # of the files.
+        with _ignore_interrupts():
             for output in outputs:
                 output.abort()
 
@@ -229,26 +225,26 @@ def open_output(
     format: str | None = None,
     workers: int | None = None,
 ) -> Output:
-    """Open an output; it appears under its name when it is committed.
+    """Open an output, which appears under its name when it is committed.
 
     Parameters
     ----------
     path : str, Path or None
-        None and ``-`` are standard output, as JSON lines.
+        None and ``-`` are standard output, as JSON Lines.
     force : bool, default=False
         Whether an existing file may be replaced.
     format : {'jsonl', 'parquet', 'csv', 'tsv'}, optional
-        By default told from the extension.
+        By default detected from the extension.
     workers : int, optional
         Threads for zstd, by default one per processor. Changes no byte.
 
     Raises
     ------
     ParameterError
-        If the format is not known.
+        If the format is unknown.
     OutputError
         If the file exists and `force` is not set, its folder does not exist,
-        or the system refuses.
+        or the system refuses access.
     """
     if format is not None and format not in _FORMATS:
         raise bad("format", "expected.choice", format, choices=", ".join(_FORMATS))
@@ -277,7 +273,7 @@ class _ParquetTable:
         self._held: list[pa.RecordBatch] = []
         self._rows = self._size = 0
         self._file = _ArrowFile(sink)
-        # What Arrow asks of a file is less than an IOBase.
+        # Arrow needs fewer methods than an IOBase has.
         target: Any = self._file
         self._writer = pq.ParquetWriter(pa.PythonFile(target, mode="w"), schema, compression="zstd")
 
@@ -303,7 +299,7 @@ class _ParquetTable:
         self._writer.close()
 
     def abandon(self) -> None:
-        """Close the writer, which would else write its footer when collected."""
+        """Close the writer, which otherwise writes its footer when it is collected."""
         self._file.discard = True
         self._held = []
         with contextlib.suppress(OSError, pa.ArrowException):
@@ -311,7 +307,7 @@ class _ParquetTable:
 
 
 class _ArrowFile:
-    """A sink as a file that Arrow can write to; closing it is not Arrow's part."""
+    """A sink as a file for Arrow, which does not close the sink."""
 
     closed = False
 

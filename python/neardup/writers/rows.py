@@ -1,4 +1,4 @@
-"""Rows that neardup itself makes: the removed documents, the pairs."""
+"""Writing of rows that neardup makes: removed documents and pairs."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _ROWS = 8192
 def removed_table(
     ids: Any, kept_ids: Any, similarity: Any, distance: Any, measure: str
 ) -> pa.Table:
-    """Return the dropped documents as a table, from columns of one length.
+    """Return the dropped documents as a table, from columns of equal length.
 
-    `distance` is null where there are no fingerprints.
+    `distance` is null without fingerprints.
     """
     return pa.table(
         {
@@ -60,19 +60,19 @@ def write_rows(output: Output | str | Path | None, rows: Rows, schema: pa.Schema
     Parameters
     ----------
     output : Output, str, Path or None
-        An open output, which the caller commits; or a path as `open_output`
-        takes it, which is committed here.
+        An open output, which the caller commits; or a path as for
+        `open_output`, which is committed here.
     rows : table, mapping of columns, or iterable
-        A pyarrow Table or RecordBatch, a mapping from column names to equally
-        long columns, or an iterable of such tables or of dicts, one per row.
+        A pyarrow Table or RecordBatch, a mapping from column names to columns of
+        equal length, or an iterable of such tables or of dicts, one per row.
     schema : pyarrow.Schema
         `REMOVED`, `PAIRS` or another; sets columns, their order and types.
 
     Returns
     -------
     int
-        Rows written. None of them still gives a valid file: one with a
-        header or a schema where the format has such.
+        Number of rows written. Zero rows also give a valid file, with the header
+        or schema of the format.
 
     Raises
     ------

@@ -1,10 +1,10 @@
-"""One schema for records of several shapes.
+"""Schema inference: one Arrow schema for records of different structure.
 
-JSON has no schema: a field may hold a number here and text there. A `InferredType`
-watches the values of a field and then names the narrowest Arrow type that
-holds all of them unchanged. Where there is none, the field becomes text: text
-values as they are, everything else as JSON. What was seen decides, not in
-what order or in what batches it came.
+JSON has no schema: a field may be a number in one record and text in another. An
+`InferredType` observes the values of a field and returns the narrowest Arrow type
+that represents all of them unchanged. If there is none, the field becomes text: text
+values unchanged, other values as JSON. The result does not depend on the order of the
+values or on batches.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from neardup.writers.cells import plain_text
 
 __all__ = ["InferredType"]
 
-# Beyond these, a nested value is data with keys of its own rather than a record.
+# Beyond these, a nested value is a mapping of data rather than a record.
 _DEPTH = 32
 _FIELDS = 1000
-# Whole numbers that a float64 holds exactly.
+# Whole numbers up to this one are exact in a float64.
 _EXACT = 1 << 53
 
 
 class InferredType:
-    """All that was seen of one field, or of the items or fields inside it."""
+    """The observed values of a field, or of the items or fields inside it."""
 
     __slots__ = (
         "_depth",
@@ -45,14 +45,14 @@ class InferredType:
     def __init__(self, depth: int = 0) -> None:
         self._depth = depth
         self._text = self._flag = self._float = self._other = False
-        # An empty range: no integer seen.
+        # An empty range: no integer was observed.
         self._low, self._high = 1, 0
         self._items: InferredType | None = None
         self._records: dict[str, InferredType] | None = None
         self._types: list[pa.DataType] = []
 
     def observe(self, value: Any) -> None:
-        """Take a value into account."""
+        """Observe a value."""
         kind = value.__class__
         if kind is str:
             self._text = True
@@ -92,24 +92,24 @@ class InferredType:
             inner.observe(value)
 
     def observe_type(self, kind: pa.DataType) -> None:
-        """Take a column of an Arrow type into account."""
+        """Observe a column of an Arrow type."""
         if kind not in self._types and not pa.types.is_null(kind):
             self._types.append(kind)
 
     def arrow(self) -> pa.DataType:
-        """Return the type that holds everything seen."""
+        """Return the type for all observed values."""
         seen = self._seen()
         if not self._types:
             return seen or pa.string()
         if seen is None and len(self._types) == 1:
             return self._types[0]
-        # A small JSON integer fits beside floats; its range is known, a column's is not.
+        # Small JSON integers fit into floats; the range of a column is unknown.
         if seen == pa.int64() and self._low >= -(1 << 31) and self._high < 1 << 31:
             seen = pa.int32()
         return _common([*self._types, *([] if seen is None else [seen])])
 
     def mixed(self) -> bool:
-        """Say whether the field is text only because nothing else holds it all."""
+        """Return whether the field is text because no other type represents its values."""
         other = (
             self._flag,
             self._float,
@@ -122,7 +122,7 @@ class InferredType:
         return any(other) and self.arrow() == pa.string()
 
     def reason(self) -> Message:
-        """Say what a field that is `mixed` holds."""
+        """Return the kind of the values of a field that is `mixed`."""
         if self._number_alone() and not self._float:
             return Message("writers.large_numbers")
         return Message("writers.several_types")
@@ -152,7 +152,7 @@ class InferredType:
             return pa.list_(self._items.arrow())
         if self._records is not None:
             if not self._records:
-                # Parquet has no record without fields.
+                # Parquet does not support a record without fields.
                 return pa.string()
             return pa.struct([(name, inner.arrow()) for name, inner in self._records.items()])
         return pa.string() if self._text else None
@@ -166,7 +166,7 @@ class InferredType:
         return pa.uint64() if low >= 0 and high < 1 << 64 else pa.string()
 
     def column(self, values: Iterable[Any], kind: pa.DataType) -> pa.Array[Any]:
-        """Build the Arrow column of some of the values seen; `kind` is `arrow()`."""
+        """Return an Arrow column of observed values; `kind` is `arrow()`."""
         return pa.array([_fitted(value, kind) for value in values], kind)
 
 
@@ -183,7 +183,7 @@ def _fitted(value: Any, kind: pa.DataType) -> Any:
 
 
 def _common(kinds: list[pa.DataType]) -> pa.DataType:
-    """Return a type that holds values of all these types unchanged; text if none does."""
+    """Return a type for the values of all these types, unchanged; text if there is none."""
     if all(kind == kinds[0] for kind in kinds):
         return kinds[0]
     if all(pa.types.is_integer(kind) for kind in kinds):

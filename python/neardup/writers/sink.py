@@ -1,7 +1,7 @@
-"""Where bytes go: a hidden file beside the final place, then a rename.
+"""Sinks: bytes are written to a hidden file next to the final path, which is then renamed.
 
-A reader of the final path sees the old file or the complete new one, never a part,
-also after a loss of power. All files that neardup replaces are replaced here.
+A reader of the final path sees the old file or the complete new one, even after a
+power failure. All files that neardup replaces are replaced here.
 """
 
 import contextlib
@@ -22,50 +22,50 @@ __all__ = ["FileSink", "StandardOutput", "replace_file"]
 
 
 class StandardOutput:
-    """Standard output. What was written cannot be taken back."""
+    """Standard output, whose bytes cannot be removed."""
 
     name = "-"
     part = None
 
     def write(self, data: bytes) -> int:
-        """Take some bytes. A closed pipe raises BrokenPipeError as it is."""
-        with _told(self.name):
+        """Write bytes. A closed pipe raises BrokenPipeError."""
+        with _output_errors(self.name):
             sys.stdout.buffer.write(data)
         return len(data)
 
     def finish(self) -> None:
-        """Flush."""
-        with _told(self.name):
+        """Flush the bytes."""
+        with _output_errors(self.name):
             sys.stdout.buffer.flush()
 
     def commit(self) -> None:
-        """Do nothing: the bytes are out already."""
+        """Do nothing: the bytes are already written."""
 
     def abort(self) -> None:
-        """Do nothing: the bytes are out already."""
+        """Do nothing: the bytes are already written."""
 
 
 class FileSink:
-    """A file that appears under its name on `commit`, or not at all.
+    """A file that appears under its name on `commit`, completely or not at all.
 
-    Devices and pipes have no name to move to and are written directly.
+    Devices and pipes cannot be renamed and are written directly.
 
     Parameters
     ----------
     path : str
     force : bool
-        Whether a file that exists is replaced.
+        Whether an existing file is replaced.
     temporary : str or None, default=None
-        Name that the file has till then; replaced if it exists. By default a new one.
+        Temporary name of the file; an existing file is replaced. By default a new name.
     mode : int or None, default=None
-        Permissions of a new file, from its first byte on; by default as the umask says.
+        Permissions of a new file from its creation; by default from the umask.
     """
 
     def __init__(
         self, path: str, force: bool, *, temporary: str | None = None, mode: int | None = None
     ) -> None:
         self.name = printable(path)
-        # A link is followed: its target is what the user wants replaced.
+        # A link is followed: the user wants to replace its target.
         self._path = os.path.realpath(path)
         self._force = force
         self._temporary: str | None = None
@@ -76,7 +76,7 @@ class FileSink:
             )
         if os.path.isdir(self._path):
             raise OutputError(Message("writers.is_a_folder", file=self.name))
-        with _told(self.name):
+        with _output_errors(self.name):
             if os.path.exists(self._path) and not stat.S_ISREG(os.stat(self._path).st_mode):
                 self._file: BinaryIO = open(self._path, "wb", buffering=0)  # noqa: SIM115
                 return
@@ -101,23 +101,23 @@ class FileSink:
 
     @property
     def part(self) -> tuple[str, str] | None:
-        """Where the file will stand and where it stands; None of a device or a pipe."""
+        """The final path and the temporary path; None for a device or a pipe."""
         return None if self._temporary is None else (self._path, self._temporary)
 
     def _refuse(self) -> None:
         raise OutputError(Message("writers.exists", file=self.name))
 
     def write(self, data: bytes) -> int:
-        """Take some bytes."""
-        with _told(self.name):
+        """Write bytes."""
+        with _output_errors(self.name):
             view = memoryview(data)
             while view:
                 view = view[self._file.write(view) :]
         return len(data)
 
     def finish(self) -> None:
-        """Make sure that the bytes are on the disk; a full disk says so here."""
-        with _told(self.name):
+        """Flush the bytes to the disk; a full disk raises an error here."""
+        with _output_errors(self.name):
             if self._temporary is not None:
                 os.fsync(self._file.fileno())
             self._file.close()
@@ -126,7 +126,7 @@ class FileSink:
         """Give the finished file its name."""
         if self._temporary is None:
             return
-        with _told(self.name):
+        with _output_errors(self.name):
             if self._force:
                 if self._mode is None and os.path.exists(self._path):
                     shutil.copymode(self._path, self._temporary)
@@ -139,12 +139,12 @@ class FileSink:
     def _move_to_free_name(self) -> None:
         assert self._temporary is not None
         try:
-            # Unlike a rename, a link fails if the name was taken meanwhile.
+            # Unlike a rename, a link fails if the name exists by now.
             os.link(self._temporary, self._path)
         except FileExistsError:
             self._refuse()
         except OSError:
-            # A file system without hard links.
+            # The file system has no hard links.
             if os.path.exists(self._path):
                 self._refuse()
             os.replace(self._temporary, self._path)
@@ -152,7 +152,7 @@ class FileSink:
             os.unlink(self._temporary)
 
     def abort(self) -> None:
-        """Remove what was written."""
+        """Remove the temporary file."""
         with contextlib.suppress(OSError):
             self._file.close()
         if self._temporary is not None:
@@ -164,7 +164,7 @@ class FileSink:
 def replace_file(
     path: str | Path, data: bytes, *, temporary: str | None = None, mode: int | None = None
 ) -> None:
-    """Put bytes into a file: all of them or, after an error, none.
+    """Replace a file by bytes, completely or, after an error, not at all.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def replace_file(
     Raises
     ------
     OutputError
-        If it cannot be written.
+        If the file cannot be written.
     """
     sink = FileSink(os.fspath(path), force=True, temporary=temporary, mode=mode)
     try:
@@ -189,8 +189,8 @@ def replace_file(
 
 
 @contextlib.contextmanager
-def _told(name: str) -> Iterator[None]:
-    """Turn what the system refuses into an OutputError that names the file."""
+def _output_errors(name: str) -> Iterator[None]:
+    """Turn a system error into an OutputError that names the file."""
     try:
         yield
     except (OutputError, BrokenPipeError):
@@ -201,7 +201,7 @@ def _told(name: str) -> Iterator[None]:
 
 
 def _sync_folder(folder: str) -> None:
-    # Not every system lets a folder be opened; the rename holds all the same.
+    # Not every system can open a folder; the rename is valid without this.
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

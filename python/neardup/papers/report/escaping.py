@@ -1,10 +1,9 @@
-"""How a text of anybody's is shown on a page: as text, whatever it holds.
+"""Safe display of untrusted text on a page.
 
-Markup is escaped. A character that could act without being seen, such as a
-control, a change of writing direction or a space without width, is shown by its
-number, ``U+202E``, and is not on the page itself; so a title cannot turn the
-words around it about, and what was put into a paper to escape a comparison can
-be seen.
+Markup is escaped. Invisible characters with an effect, such as controls, changes of
+writing direction or spaces without width, are shown by their number, ``U+202E``, and
+are not on the page. So a title cannot reorder the words around it, and characters
+inserted into a paper to evade a comparison become visible.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ __all__ = ["language_of", "plain", "shown"]
 
 # Controls but tab, line feed, form feed and carriage return; line ends that browsers
 # do not know; marks of direction, characters without width, annotation marks, and lone
-# surrogates, which no file could hold. Joiners stay: emoji and several scripts are
-# written with them.
+# surrogates, which no file can encode. Joiners stay: emoji and several scripts need
+# them.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
 _HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _KANA = re.compile("[\u3041-\u30ff]")
-#: Code points that are looked at to tell a text's language.
+#: Number of code points that are used to detect a text's language.
 _LOOKED_AT = 4000
 _HAN_SHARE = 0.1
 
@@ -37,19 +36,19 @@ def _code(found: re.Match[str]) -> str:
 
 
 def shown(text: str) -> Markup:
-    """Return a text as HTML that shows it and does nothing else.
+    """Return a text as safe HTML that displays it.
 
     Parameters
     ----------
     text : str
-        Any text, lone surrogates too.
+        Any text, also with lone surrogates.
 
     Returns
     -------
     markupsafe.Markup
-        For the inside of an element. A browser's text of it is `text`, but for
-        the characters shown by their number: each is an ``<i>`` whose attribute
-        ``data-code`` has the number.
+        For the inside of an element. Its text in a browser is `text`, except for
+        characters shown by their number, which are an ``<i>`` with the number in
+        the attribute ``data-code``.
 
     Examples
     --------
@@ -58,7 +57,7 @@ def shown(text: str) -> Markup:
     """
     from markupsafe import Markup, escape
 
-    # Written out, a carriage return would become a line feed in the browser.
+    # A browser would turn a literal carriage return into a line feed.
     safe = escape(text).replace("\r", Markup("&#13;"))
     return Markup(
         _UNSEEN.sub(lambda found: f'<i class="unseen" data-code="{_code(found)}"></i>', safe)
@@ -77,7 +76,7 @@ def plain(text: str) -> str:
 
 
 def language_of(text: str) -> str:
-    """Return the language tag that makes a browser choose the right font.
+    """Return a language tag, with which a browser chooses the right font.
 
     Parameters
     ----------
@@ -86,8 +85,8 @@ def language_of(text: str) -> str:
     Returns
     -------
     {'zh', 'ja', ''}
-        The same Han characters are drawn differently in Chinese and Japanese;
-        empty, for unknown, where there are few of them.
+        Chinese and Japanese fonts draw the same Han characters differently; empty,
+        for unknown, if there are few of them.
 
     Examples
     --------

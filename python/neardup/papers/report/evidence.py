@@ -1,4 +1,4 @@
-"""A passage beside its source: the stretches of both, and what stands around them."""
+"""Evidence: a passage next to its source, with the text around both."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 
 __all__ = ["Evidence", "Stretch", "gather", "moved_pieces"]
 
-#: Code points shown of a passage whose colour is seen nowhere.
+#: Code points shown of a passage whose colour is not visible anywhere.
 _SHORT = 160
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """A part of a text beside another.
+    """A part of one side of a passage.
 
     Parameters
     ----------
     text : str
     piece : int
-        The piece of the passage that it is, from 1; 0 for what is in none.
+        The piece of the passage, from 1; 0 for text in no piece.
     within : bool
-        Whether it is inside of the passage; what stands around it is not.
+        Whether it is inside the passage, not in the text around it.
     moved : bool
-        Whether the piece stands in another order in the source.
+        Whether the piece is in another order in the source.
     parts : tuple of (str, bool)
-        The text cut where edits begin and end, and whether the other side does not
-        have the part.
+        The text cut at the bounds of edits, and whether the other side does not have
+        the part.
     """
 
     text: str
@@ -49,13 +49,13 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Side:
-    """What is shown of the paper, or of its source.
+    """The text shown of the paper, or of its source.
 
     Parameters
     ----------
     stretches : tuple of Stretch
     more_before, more_after : bool
-        Whether the text goes on there.
+        Whether the text continues there.
     """
 
     stretches: tuple[Stretch, ...]
@@ -65,7 +65,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A passage, ready to be shown.
+    """A passage, prepared for display.
 
     Parameters
     ----------
@@ -73,16 +73,16 @@ class Evidence:
         Position in ``Report.passages``, from 0.
     passage : Passage
     anchor : int
-        The passage after which its first run is named.
+        The passage that the first run is named after.
     page : int
-        Page of the paper on which it begins, from 1; 0 if that is not known.
+        Page of the paper on which it begins, from 1; 0 if unknown.
     paper, source : Side
     moved : bool
-        Whether some of its pieces stand in another order in the source.
+        Whether some of its pieces are in another order in the source.
     edited : bool
-        Whether any characters of its pieces are not the same on both sides.
+        Whether any characters of its pieces differ between both sides.
     shortened : bool
-        Whether only its beginning is shown, because it stands wholly within
+        Whether only its beginning is shown, because it is entirely within
         passages of other sources.
     """
 
@@ -104,7 +104,7 @@ def gather(report: Report, marks: Marks) -> Iterator[Evidence]:
     ----------
     report : Report
     marks : Marks
-        What `mark` made of the report.
+        The result of `mark` for the report.
 
     Yields
     ------
@@ -119,7 +119,7 @@ def gather(report: Report, marks: Marks) -> Iterator[Evidence]:
         shortened = number not in marks.coloured
         begin, end = around(report.text, passage.begin, passage.end)
         most = _SHORT if shortened else None
-        # What is cut short has no counterpart to be compared with.
+        # A shortened text cannot be compared with its counterpart.
         edits, source_edits = ([], []) if shortened else _edits(report.text, passage, fold)
         yield Evidence(
             number,
@@ -153,7 +153,7 @@ def gather(report: Report, marks: Marks) -> Iterator[Evidence]:
 
 
 def moved_pieces(passage: Passage) -> frozenset[int]:
-    """Return the pieces, from 1, that follow one which stands later in the source.
+    """Return the pieces, from 1, that follow a piece from later in the source.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def _side(
     edits: Sequence[Span],
     most: int | None,
 ) -> Side:
-    """Cut an excerpt of a text of some length at the bounds of a passage and its pieces."""
+    """Return an excerpt, cut at the bounds of a passage and its pieces."""
     begin, end = offset, offset + len(text)
     if most is not None:
         end = min(end, passage[0] + most)
@@ -190,7 +190,7 @@ def _side(
         | {min(max(place, begin), end) for span in (passage, *pieces) for place in span}
     )
     covering = [0] * len(bounds)
-    # Pieces may overlap in the source; the first one wins.
+    # Pieces may overlap in the source; the first one is shown.
     for number in range(len(pieces), 0, -1):
         at = bisect_left(bounds, pieces[number - 1][0])
         while at < len(bounds) and bounds[at] < pieces[number - 1][1]:
@@ -215,7 +215,7 @@ def _side(
 def _edits(
     text: str, passage: Passage, fold: Callable[[str], str]
 ) -> tuple[list[Span], list[Span]]:
-    """Return what the pieces of a passage and those of its source do not have in common."""
+    """Return the edits between the pieces of a passage and those of its source."""
     here: list[Span] = []
     there: list[Span] = []
     for piece in passage.pieces:
@@ -233,7 +233,7 @@ def _edits(
 def _parts(
     text: str, offset: int, low: int, high: int, edits: Sequence[Span]
 ) -> Iterator[tuple[str, bool]]:
-    """Yield a stretch cut at edits, and whether each part is one."""
+    """Yield the parts of a stretch, and whether each is an edit."""
     at = low
     for begin, end in edits[max(bisect_left(edits, (low, low)) - 1, 0) :]:
         if begin >= high:

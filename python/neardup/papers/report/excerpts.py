@@ -1,4 +1,4 @@
-"""What of a text is shown around a passage: some words before and behind it, none cut apart."""
+"""Excerpts: some whole words before and after a passage."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import re
 
 __all__ = ["around"]
 
-#: Code points shown before and behind a passage, at most.
+#: Largest number of code points shown before and after a passage.
 _AROUND = 60
-#: Fewer tell nothing, and are not left for the sake of a whole sentence.
+#: A shorter excerpt is useless, even if it is a whole sentence.
 _FEW = 12
 
 _SENTENCE_ENDS = re.compile(r"""[。！？；…][”’」』）》]*|[.!?;]["”’)]*(?=\s)""")
 _COMMAS = re.compile(r"[，、：,:]")
-#: What is one word: letters of a script with spaces, and numbers such as 1.1.
+#: A word: letters of a script with spaces, or a number such as 1.1.
 _LETTER = "[0-9A-Za-z\u00c0-\u1fff]"
 _WORD = re.compile(rf"{_LETTER}(?:(?:{_LETTER}|[.'’-])*{_LETTER})?")
 _LONGEST_WORD = 30
 
 
 def around(text: str, begin: int, end: int) -> tuple[int, int]:
-    """Return a span with some of what stands around it.
+    """Return a span extended by some of the text around it.
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ def around(text: str, begin: int, end: int) -> tuple[int, int]:
     -------
     tuple of int
         Half-open span with at most 60 code points more on either side. It begins and
-        ends with a line where there is one so near, else with a sentence or a clause, and
-        with a word in any case, but for words of more than 30 letters.
+        ends at a line bound if one is that near, else at that of a sentence or clause, and
+        always at a word bound, except within words of more than 30 letters.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def around(text: str, begin: int, end: int) -> tuple[int, int]:
 
 def _begin(text: str, begin: int) -> int:
     first = max(begin - _AROUND, 0)
-    # Blank lines, and white space that begins a line, are nothing to show.
+    # Do not show blank lines and leading white space.
     stop = first + len(text[first:begin].rstrip())
     if stop == first:
         return begin

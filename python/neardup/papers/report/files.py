@@ -1,4 +1,4 @@
-"""Reports as files: of one paper, and of many with a page that links to all."""
+"""Report files: for one paper, and for many with a page that links to all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SUMMARY = "index.html"
 
 
 def refuse_existing(paths: Iterable[str | Path]) -> None:
-    """Raise OutputError if a file is there already: before the work, not after it."""
+    """Raise OutputError if a file exists, before the work begins."""
     for path in paths:
         if os.path.exists(path):
             raise OutputError(Message("papers.file_exists", file=str(path)))
@@ -38,7 +38,7 @@ def write_report(
     date: datetime.date | None = None,
     force: bool,
 ) -> None:
-    """Write a report as a page, as JSON or both: together or not at all."""
+    """Write a report as a page, as JSON or both, together or not at all."""
     from neardup.writers import OutputSet
 
     with OutputSet() as outputs:
@@ -51,25 +51,25 @@ def write_report(
 
 
 class ReportFolder:
-    """Folders that get one report a paper, and a page with links to all of them.
+    """Folders with one report per paper, and a page that links to all of them.
 
     Parameters
     ----------
     papers : list of str
-        All papers that will come, so that no two reports have one name.
+        All papers, so that all reports get different names.
     page, json : str or None
-        The folder of pages and that of JSON files, made if they are not there; None for
-        none. They may be one.
+        Folders of the pages and of the JSON files, created if missing; None for no files.
+        They may be the same.
     language : {'zh', 'en'}
     date : date or None, default=None
         Day of the check, printed on the pages.
     force : bool
-        Whether files that exist are replaced.
+        Whether existing files are replaced.
 
     Raises
     ------
     OutputError
-        If a folder cannot be made, or a file is there already. Nothing was written then.
+        If a folder cannot be created, or a file exists. Nothing is written then.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class ReportFolder:
             refuse_existing(expected)
 
     def write(self, checked: Checked) -> None:
-        """Write the report of one paper; one without is named on the last page."""
+        """Write the report of one paper; a paper without report is named on the last page."""
         report = checked.report
         if report is None:
             self._unread.append((checked.paper, checked.problem or ""))
@@ -116,12 +116,12 @@ class ReportFolder:
             date=self._date,
             force=self._force,
         )
-        # What the last page shows of it: the papers of a class need not all be in memory.
+        # Keep only the data for the last page, since papers may be large.
         short = replace(report, text="", passages=(), asides=(), sections=(), pages=())
         self._done.append((short, f"{name}.html"))
 
     def finish(self, notes: Sequence[str] = ()) -> Path | None:
-        """Write the page that links to all reports, with notes on all, and return where it is."""
+        """Write the page that links to all reports, with notes, and return its path."""
         from neardup.papers.report.html import summary_page
         from neardup.writers import OutputSet
 
@@ -143,9 +143,9 @@ class ReportFolder:
 
 
 def _names(papers: Sequence[str]) -> dict[str, str]:
-    """Return a name for the report of each paper: its own, numbered where two have one."""
+    """Return a name for the report of each paper, numbered if two have the same name."""
     names: dict[str, str] = {}
-    # Some systems take upper and lower case for one.
+    # File names are not case-sensitive on some systems.
     taken = {Path(SUMMARY).stem}
     for paper in papers:
         stem = Path(paper).stem or "paper"

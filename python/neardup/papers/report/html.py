@@ -1,10 +1,10 @@
-"""The report as one HTML file that needs nothing else: no network, no other file.
+"""The report as one self-contained HTML file.
 
-The page is text from papers and sources, which are anybody's. So all of it is
-escaped (`neardup.papers.report.escaping`), the script copies nodes and never makes markup
-of data, and a content security policy allows the page's own style and script, by
-their digests, and nothing else. Without JavaScript the page has all the same;
-links lead from each passage to its evidence.
+The page has text from untrusted papers and sources. All of it is escaped
+(`neardup.papers.report.escaping`), the script copies nodes and never makes markup from
+data, and a content security policy allows only the page's own style and script, by
+their digests. The page has the same content without JavaScript; links lead from each
+passage to its evidence.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ __all__ = ["html_report", "summary_page"]
 
 _PACKAGE = "neardup.papers.report"
 _STRIP = 1000
-#: A thinner mark on the strip could not be seen.
+#: A thinner mark on the strip would be invisible.
 _THINNEST = 1.0
-# A browser lays out a longer text, and more passages, bit by bit as they are read.
-# Less is laid out at once, so that all lengths and places are right from the start.
+# A browser lays out a longer text, and more passages, lazily while scrolling. A shorter
+# page is laid out at once, so that all lengths and positions are exact from the start.
 _CODE_POINTS_AT_ONCE = 200_000
 _PASSAGES_AT_ONCE = 100
-#: Code points shown of what is set aside.
+#: Code points shown of each part that is set aside.
 _ASIDE_HEAD = 48
 
 
@@ -59,29 +59,29 @@ def html_report(report: Report, *, language: str = "zh", date: datetime.date | N
     ----------
     report : Report
     language : {'zh', 'en'}, default='zh'
-        Language of the interface. The paper and its sources stay as they are.
+        Language of the interface; the paper and its sources are not translated.
     date : date, optional
-        Day of the check, printed on the page; none is printed without it, so
-        that equal reports give equal bytes.
+        Day of the check, printed on the page. Without it, equal reports give
+        equal bytes.
 
     Returns
     -------
     str
-        To be written as UTF-8.
+        The page, to be written as UTF-8.
 
     Raises
     ------
     ParameterError
-        If there is no such language, or `date` is no date.
+        If there is no such language, or `date` is not a date.
     MissingDependencyError
         If jinja2 is not installed.
 
     Notes
     -----
-    Takes time and space in proportion to the text and the evidence: a thesis of
-    100,000 characters with 400 passages makes about 1 MB in less than half a
-    second. A passage that stands wholly within passages of larger sources is
-    shown with its beginning only; `as_dict` has all of it.
+    Time and space are linear in the text and the evidence: a thesis of 100,000
+    characters with 400 passages makes about 1 MB in less than half a second. Only the
+    beginning is shown of a passage that is entirely within passages of larger sources;
+    `as_dict` has all of it.
     """
     words = load_words(language)
     _check_date(date)
@@ -115,7 +115,7 @@ def html_report(report: Report, *, language: str = "zh", date: datetime.date | N
             first_of=_first_of(report, marks),
             shown_of=Counter(passage.source for passage in report.passages),
             found=sum(source.passages for source in report.sources),
-            # A section of no text is nowhere in it.
+            # An empty section has no place in the text.
             in_text={block.section for block in marks.blocks},
             lazy=_lazy(report),
             paper_language=language_of(report.text),
@@ -146,12 +146,12 @@ def summary_page(
     ----------
     reports : sequence of Report
     links : sequence of str or None, of the same length
-        Where each report is, as a path with ``/`` relative to this page; not an
-        address. None for no link.
+        Path of each report relative to this page, with ``/``; not a URL. None for no
+        link.
     unread : sequence of (str, str), default=()
         Papers that could not be checked, and why: messages, or sentences in any language.
     notes : sequence of str, default=()
-        What is worth knowing of all papers, likewise.
+        Notes on all papers: messages, or sentences in any language.
     language : {'zh', 'en'}, default='zh'
     date : date or None, default=None
         Day of the check, printed on the page.
@@ -159,13 +159,13 @@ def summary_page(
     Returns
     -------
     str
-        The papers with the highest total rate come first; those of equal rate
-        by name, then in the order given. Below them are those that could not be checked.
+        The papers are ordered by total rate, the highest first, then by name, then in
+        the order given. Papers that could not be checked follow.
 
     Raises
     ------
     ParameterError
-        If there is no such language, not one link for each report, or `date` is no date.
+        If there is no such language, a link is missing, or `date` is not a date.
     MissingDependencyError
         If jinja2 is not installed.
     """
@@ -183,7 +183,7 @@ def summary_page(
         .render(
             w=words,
             date=_shown_date(date),
-            # Percent-encoded, a file name with a colon is no scheme.
+            # Percent-encoding keeps a colon in a file name from ending a scheme.
             rows=[
                 (
                     report,
@@ -210,7 +210,7 @@ def _shown_date(date: datetime.date | None) -> str | None:
 
 
 def _excluded(report: Report) -> int:
-    """How many files were given to be excluded."""
+    """Return the number of excluded files."""
     files = report.settings.get("excluded_files", 0)
     return files if isinstance(files, int) else 0
 
@@ -245,7 +245,7 @@ def _tick(begin: int, end: int, length: int, **values: object) -> _Tick:
 
 
 def _strip(report: Report, marks: Marks) -> list[_Tick]:
-    """One mark for each stretch of the paper on which the same passages stand."""
+    """Return one mark for each stretch of the paper with the same passages."""
     stretches: list[tuple[int, int, tuple[int, ...]]] = []
     for run in marks.runs():
         if not run.passages:
@@ -300,7 +300,7 @@ def _first_of(report: Report, marks: Marks) -> dict[int, int]:
 
 
 def _has_gaps(report: Report, marks: Marks) -> bool:
-    """Tell whether letters were put in between the pieces of a passage."""
+    """Return whether letters were inserted between the pieces of a passage."""
     return any(
         run.passages
         and not run.repeated
@@ -310,7 +310,7 @@ def _has_gaps(report: Report, marks: Marks) -> bool:
 
 
 def _lazy(report: Report) -> str:
-    """Classes for what is not laid out at once."""
+    """Return the classes of the parts that are laid out lazily."""
     names = (
         ("lazy-text", len(report.text) > _CODE_POINTS_AT_ONCE),
         ("lazy-evidence", len(report.passages) > _PASSAGES_AT_ONCE),
@@ -323,7 +323,7 @@ def _name(report: Report, source: int) -> str:
 
 
 def _others(report: Report, run: Run) -> int:
-    """How many other sources have the text of a run."""
+    """Return the number of other sources that have the text of a run."""
     return len({report.passages[number].source for number in run.passages}) - 1
 
 
@@ -340,7 +340,7 @@ def _environment() -> Environment:
 
 @lru_cache
 def _assets(style_name: str, script_name: str = "") -> dict[str, Markup | str]:
-    """The page's style and script, and the policy that allows them."""
+    """Return the page's style and script, and the policy that allows them."""
     from markupsafe import Markup
 
     style = template(_PACKAGE, style_name)

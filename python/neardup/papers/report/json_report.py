@@ -1,14 +1,14 @@
-"""A report as JSON: all offsets, so that another program can mark the paper.
+"""The report as JSON, with all offsets, so that other programs can mark the paper.
 
-Keys of version 1, in their order. Offsets are half-open spans of code points,
-as in `neardup.papers.report.results`, which says what each of them means.
+Keys of version 1, in their order. Offsets are half-open spans of code points;
+`neardup.papers.report.results` documents each of them.
 
-- ``version``: 1; a larger number if keys change their meaning or go.
+- ``version``: 1; a larger number if keys change their meaning or are removed.
 - ``neardup``: the version that made the report; ``sha256``: that of ``text`` in UTF-8.
 - ``paper``, ``text``, ``characters``, ``copied``, ``similarity``.
 - ``rates``: ``total``, ``without_quotations``, ``largest_source``.
 - ``sources``: ``id``, ``title``, ``characters``, ``rate``, ``only_here``,
-  ``similarity``, ``length``, ``passages`` (how many there are, shown or not).
+  ``similarity``, ``length``, ``passages`` (their number, shown or not).
 - ``sections``: ``title``, ``level``, ``begin``, ``end``, ``characters``,
   ``copied``, ``rate``.
 - ``passages``: ``begin``, ``end``, ``source`` (a position in ``sources``),
@@ -37,7 +37,7 @@ VERSION = 1
 
 
 def as_dict(report: Report) -> dict[str, Any]:
-    """Return a report as values that JSON has.
+    """Return a report as JSON values.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def as_dict(report: Report) -> dict[str, Any]:
     Returns
     -------
     dict
-        With the keys ``version``, ``neardup`` and ``sha256`` first, and then those of the
-        report's fields, in their order; tuples are lists.
+        With the keys ``version``, ``neardup`` and ``sha256``, followed by the report's
+        fields in their order; tuples are lists.
 
     Notes
     -----
@@ -71,7 +71,7 @@ def as_dict(report: Report) -> dict[str, Any]:
 
 
 def sha256_of(text: str) -> str:
-    """Return the SHA-256 of a text in UTF-8, by which it is told from any other one."""
+    """Return the SHA-256 of a text in UTF-8, which identifies it."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -81,6 +81,6 @@ def _values(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_values(one) for one in value]
     if isinstance(value, str):
-        # A note is more than its sentence.
+        # A note also has a code and values.
         return str(value)
     return dict(value) if isinstance(value, dict) else value

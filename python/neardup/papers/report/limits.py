@@ -1,8 +1,8 @@
-"""How much evidence a report shows, whatever a paper has in common with its library.
+"""Limits on the evidence that a report shows.
 
-A paper made of common sentences shares each of them with hundreds of documents. Rates and
-counts take all of it into account; the passages shown are limited, so that the size of a
-report depends on these limits and the paper's length only.
+A paper of common sentences shares each of them with hundreds of documents. Rates and
+counts include all passages; the passages shown are limited, so that the size of a report
+depends only on these limits and the paper's length.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class ReportLimits:
     max_source_passages : int, default=200
         Largest number of passages of one source, at least 1.
     max_source_text : int, default=1000000
-        Code points of source text beside the passages, at least 1. No passage is added once
-        the report has as many; the last one is never cut.
+        Limit on the source text beside the passages, in code points, at least 1. No passage
+        is added after the limit is reached; the last one is never cut.
 
     Raises
     ------
@@ -53,14 +53,14 @@ class ReportLimits:
 
     def __post_init__(self) -> None:
         for name in ("max_passages", "max_source_passages", "max_source_text"):
-            # A number of NumPy could not be written as JSON.
+            # JSON cannot represent NumPy numbers.
             object.__setattr__(self, name, check_whole(getattr(self, name), name, 1))
 
 
 def shown_passages(
     sources: Sequence[Sequence[Passage]], counts: NDArray[np.bool_], limits: ReportLimits
 ) -> list[list[Passage]]:
-    """Choose the passages that a report shows.
+    """Return the passages that a report shows.
 
     Parameters
     ----------
@@ -73,9 +73,9 @@ def shown_passages(
     Returns
     -------
     list of list of Passage
-        Those shown of each source, in their original order. The largest passages of a source
-        are preferred; and of all passages those that have text which no larger source has, so
-        that as much as possible of the copied text is marked.
+        The passages shown of each source, in their original order. Within a source, larger
+        passages are preferred; among all passages, those with text that no larger source
+        has, so that as much copied text as possible is marked.
     """
     if _fits(sources, limits):
         return [list(passages) for passages in sources]

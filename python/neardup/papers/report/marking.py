@@ -1,8 +1,8 @@
-"""The paper's text cut into runs: which passages stand on each of its places?
+"""Marking: the paper's text, cut into runs with the same passages.
 
-A sweep over the bounds of passages, pieces, asides, pages, sections and lines,
-in O(n log n) of their number and the number of passages on each run. The runs
-of all blocks together are the paper's text, without gap or overlap.
+A sweep over the n bounds of passages, pieces, asides, pages, sections and lines takes
+O(n log n), plus the number of passages on each run. The runs of all blocks form the
+paper's text, without gaps or overlaps.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from neardup.papers.report.results import EXCLUDED, Aside, Piece, Section
 __all__ = ["Block", "Marks", "Paragraph", "PassageLike", "Run", "mark", "piece_at"]
 
 _LINE_END = re.compile("\r\n|[\n\r\f\x85\u2028\u2029]")
-# A line of more code points is shown as several paragraphs: browsers take long to
-# lay out a single one of a million.
+# A line of more code points is shown as several paragraphs: browsers lay out a
+# paragraph of a million code points slowly.
 _LONGEST = 4000
 _SENTENCE_ENDS = ("。", "！", "？", ". ", "! ", "? ", "；", "; ", " ")
-#: What is shown where several kinds of aside stand on one place.
+#: Order of precedence of overlapping kinds of asides.
 _ASIDES = tuple(reversed(EXCLUDED))
 #: A section's first line is shown as a heading up to this length.
 _LONGEST_HEADING = 200
 
 
 class PassageLike(Protocol):
-    """What is marked: a passage of a report, or anything that has these of it.
+    """A passage to mark: one of a report, or an object with the same attributes.
 
     Parameters
     ----------
     begin, end : int
         Half-open span of the text, in code points.
     source : int
-        The source that it repeats; where several stand on one place, those of the
-        lowest number go first.
+        The source that it repeats; among passages at the same place, the lowest number
+        is first.
     pieces : tuple of Piece
         In the order of the text.
     """
@@ -57,26 +57,26 @@ class PassageLike(Protocol):
 
 @dataclass(frozen=True)
 class Run:
-    """A stretch of the paper on which nothing changes.
+    """A stretch of the paper with the same passages, aside and page.
 
     Parameters
     ----------
     begin, end : int
         Half-open span of the paper's text, in code points.
     passages : tuple of int
-        Positions of the passages that stand here, from 0; the one
-        whose colour is shown first, the others by their source's place.
+        Positions of its passages, from 0: first the one whose colour is shown,
+        then the others in the order of their sources.
     repeated : bool
-        Whether the first of them repeats its source here; not so between the
+        Whether the first passage repeats its source here; False between the
         pieces of a passage.
     aside : str
-        Kind of the aside it is in, or empty.
+        Kind of its aside, or empty.
     opens : bool
-        Whether the colour is another one than just before.
+        Whether the colour differs from that of the run before.
     first, last : tuple of int
         Passages that begin with this run, and passages that end with it.
     page : int
-        The page that begins here, from 1; 0 if none does.
+        The page that begins here, from 1; 0 if no page begins.
     """
 
     begin: int
@@ -98,7 +98,7 @@ class Paragraph:
     ----------
     runs : tuple of Run
     level : int
-        Depth of the heading that it is, from 1; 0 if it is none.
+        Depth of the heading, from 1; 0 if it is not a heading.
     blank : bool
         Whether it is white space only.
     """
@@ -115,7 +115,7 @@ class Block:
     Parameters
     ----------
     section : int
-        Position of the section, or -1 where there is none.
+        Position of the section, or -1 for no section.
     paragraphs : tuple of Paragraph
     """
 
@@ -125,16 +125,16 @@ class Block:
 
 @dataclass(frozen=True)
 class Marks:
-    """The paper's text with all that is shown on it.
+    """The marked text of the paper.
 
     Parameters
     ----------
     blocks : tuple of Block
     anchors : dict of int to int
-        For each passage, the first passage of the run that it begins with; the
-        run is named after that one.
+        For each passage, the first passage of the run that it begins with, after
+        which the run is named.
     coloured : frozenset of int
-        The passages whose colour is seen somewhere.
+        The passages whose colour is visible somewhere.
     """
 
     blocks: tuple[Block, ...]
@@ -142,7 +142,7 @@ class Marks:
     coloured: frozenset[int]
 
     def runs(self) -> Iterator[Run]:
-        """All runs, in the order of the paper."""
+        """Yield all runs, in the order of the paper."""
         for block in self.blocks:
             for paragraph in block.paragraphs:
                 yield from paragraph.runs
@@ -156,7 +156,7 @@ def mark(
     asides: Iterable[Aside] = (),
     pages: Iterable[int] = (),
 ) -> Marks:
-    """Cut a text into runs.
+    """Return a text cut into runs.
 
     Parameters
     ----------
@@ -170,9 +170,8 @@ def mark(
     Returns
     -------
     Marks
-        Of several passages on one place, the colour is that of a passage that
-        repeats its source just there, and among these that of the source of which
-        the paper repeats most.
+        If several passages are at one place, the colour is that of a passage that
+        repeats its source at this place, and among these that of the largest source.
 
     Examples
     --------
@@ -212,7 +211,7 @@ def mark(
 
 
 def piece_at(pieces: tuple[Piece, ...], begins: list[int], place: int) -> int | None:
-    """Return the piece that a place of the paper is in; `begins` are their begins."""
+    """Return the piece at a position of the paper; `begins` are the begins of the pieces."""
     at = bisect_right(begins, place) - 1
     return at if at >= 0 and place < pieces[at].end else None
 
@@ -231,7 +230,7 @@ def _spans(text: str, sections: Iterable[Section]) -> Iterator[tuple[int, int]]:
 
 
 def _lines(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """Lines with what ends them."""
+    """Yield the lines with their line ends."""
     for found in _LINE_END.finditer(text, begin, end):
         yield begin, found.end()
         begin = found.end()
@@ -245,7 +244,7 @@ def _shorter(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
         cut = max(text.rfind(mark, least, most) + len(mark) for mark in _SENTENCE_ENDS)
         if cut <= least:
             cut = most
-            # A mark above a letter stays with it, within reason.
+            # Combining marks stay with their letter, up to a limit.
             while cut > least and unicodedata.combining(text[cut]):
                 cut -= 1
         yield begin, cut

@@ -1,4 +1,4 @@
-"""Notes of a report: which of them are for its reader, and what was not checked, and why."""
+"""Notes of a report: those for its reader, and the reasons for unchecked papers."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from neardup.papers.report.words import Words
 
 __all__ = ["apart", "shown_notes", "unreadable_documents", "why_unread"]
 
-#: Files that could not be read and are named, at most.
+#: Largest number of unreadable files that are named.
 _NAMED = 3
 
-#: What is said of a file of the library stands behind its name.
+#: The note on a file of the library follows the file's name.
 _OF_FILES = ("readers.of_file", "readers.of_files")
 
-#: Encodings that nobody guessed are no news, and least of all in a report on a student.
+#: Notes on encodings; one that was not guessed is of no interest to a report's reader.
 _READ_AS = ("readers.read_as", "readers.read_as_declared")
 _GUESSED = "readers.certainty_guessed"
 
 
 def unreadable_documents(count: int, files: Sequence[str]) -> Message:
-    """Return the note that documents of the library could not be read, with the first files."""
+    """Return the note on unreadable documents of the library, with the first files."""
     names = ", ".join(files[:_NAMED]) + (", ..." if len(files) > _NAMED else "")
     return Message("papers.unreadable", count=count, names=names)
 
 
 def _is_shown(note: str) -> bool:
-    """Tell whether a note is for the reader of a report.
+    """Return whether a note is for the reader of a report.
 
-    Not so how an encoding was told, unless it was guessed: what is certain or likely
-    raises doubts where there are none.
+    Notes on encodings are shown only if the encoding was guessed: others would raise
+    unfounded doubts.
     """
     if isinstance(note, Message) and note.code in _OF_FILES:
         note = note.values["said"]
@@ -45,7 +45,7 @@ def shown_notes(notes: Iterable[str]) -> list[str]:
 
 
 def apart(notes: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
-    """Return the notes that all of several reports have, and those of each by itself."""
+    """Return the notes that all reports have in common, and the other notes of each."""
     if len(notes) < 2:
         return [], [list(of_one) for of_one in notes]
     common = [note for note in notes[0] if all(note in of_one for of_one in notes)]
@@ -53,7 +53,7 @@ def apart(notes: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
 
 
 def why_unread(said: str, words: Words) -> str:
-    """Return why a paper could not be read, beside its name: a sentence without it."""
+    """Return why a paper could not be read, as a sentence without its name."""
     sentence = in_language(said, words.language)
     if isinstance(said, Message) and "file" in said.values:
         sentence = sentence.removeprefix(said.values["file"] + words("colon"))

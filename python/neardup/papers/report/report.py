@@ -1,4 +1,4 @@
-"""The report of a check: everything that was found, as values, JSON or a page."""
+"""The report of a check: all results, as values, JSON or a page."""
 
 from __future__ import annotations
 
@@ -14,43 +14,42 @@ __all__ = ["Report"]
 
 @dataclass(frozen=True)
 class Report:
-    """What parts of a paper stand elsewhere.
+    """The parts of a paper that occur in other documents.
 
     Parameters
     ----------
     paper : str
-        Name of the paper: its file's, or what the caller said.
+        Name of the paper: of its file, or from the caller.
     text : str
         The paper's text; all offsets count its code points.
     characters : int
-        Characters that count: letters (a Chinese character is one) and digits, but for
-        what was given to be excluded.
+        Counted characters: letters (a Chinese character is one) and digits, without
+        excluded text.
     copied : int
-        Those of them that stand in a source.
+        Counted characters that occur in a source.
     rates : Rates
     similarity : float or None
-        Edit similarity of the paper and the source that it resembles most; None
-        where there is no such source.
+        Edit similarity of the paper and the most similar source; None without sources.
     sources : tuple of Source
-        The sources, those of which the paper repeats most first.
+        The sources, the largest first.
     sections : tuple of Section
         In the order of the paper.
     passages : tuple of Passage
         In the order of the paper; passages of different sources may overlap. Limited by
         :class:`neardup.papers.ReportLimits`: each source has the number of all its passages.
     asides : tuple of Aside
-        What was set aside, in the order of the paper.
+        Parts that are set aside, in the order of the paper.
     pages : tuple of int
         Where the pages of the paper's file begin in its text, in code points;
-        empty where the format has no pages.
+        empty if the format has no pages.
     library : str
-        The library, as it was named.
+        The name of the library.
     library_documents : int
-        How many documents it has.
+        Number of its documents.
     settings : dict of str to int, float, str or bool
-        What the check was asked for.
+        The settings of the check.
     notes : tuple of str
-        What the reader should know, a sentence in English each; those of a check
+        Notes for the reader, one sentence in English each; the notes of a check
         are messages, with a code and values.
     """
 
@@ -78,16 +77,16 @@ class Report:
         date: datetime.date | None = None,
         force: bool = False,
     ) -> str:
-        """Return the report as one HTML page that needs nothing else, and write it.
+        """Return the report as one self-contained HTML page, and write it.
 
         Parameters
         ----------
         path : str, Path or None, default=None
             Where to write it; None for nowhere.
         language : {'zh', 'en'}, default='zh'
-            Language of the interface. The paper and its sources stay as they are.
+            Language of the interface; the paper and its sources are not translated.
         date : date or None, default=None
-            Day of the check, printed on the page. Without it equal reports give equal
+            Day of the check, printed on the page. Without it, equal reports give equal
             bytes.
         force : bool, default=False
             Whether a file that exists is replaced.
@@ -99,7 +98,7 @@ class Report:
         Raises
         ------
         ParameterError
-            If there is no such language, or `date` is none.
+            If there is no such language, or `date` is not a date.
         OutputError
             If the file exists or cannot be written.
         MissingDependencyError
@@ -113,7 +112,7 @@ class Report:
         return page
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as values that JSON has.
+        """Return the report as JSON values.
 
         The keys are in ``docs/formats.md``.
         """

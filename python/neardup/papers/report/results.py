@@ -1,4 +1,4 @@
-"""What a check of a paper finds: rates, sources, sections and passages."""
+"""Results of a check: rates, sources, sections and passages."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = [
     "Source",
 ]
 
-#: Kinds of text that is set aside. What ``given`` marks counts nowhere; the other
-#: kinds count in the total rate, and not in the rate without quotations.
+#: Kinds of text that is set aside. ``given`` is excluded text, which is not counted; the
+#: other kinds count in the total rate, but not in the rate without quotations.
 EXCLUDED = ("quotation", "references", "contents", "given")
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of the paper and the stretch of the source that it repeats.
+    """A stretch of the paper, and the stretch of the source that it repeats.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Passage:
-    """A part of the paper that stands in a source.
+    """A part of the paper that occurs in a source.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ class Passage:
         Share of the longer of the two texts that no edit touches, in [0, 1];
         letters and digits only.
     characters : int
-        Characters of the paper in it that count: see `Report.characters`.
+        Its counted characters of the paper: see `Report.characters`.
     pieces : tuple of Piece
-        What the passage is made of, in the order of the paper. More than one
-        where sentences were moved, or text was put in between.
+        The pieces of the passage, in the order of the paper; more than one if
+        sentences were moved or text was inserted.
     source_text : str
-        The source's text of the passage, with some of what stands around it.
+        The source's text of the passage, with some text around it.
     source_text_begin : int
         Where `source_text` begins in the source's text, in code points.
     """
@@ -77,26 +77,26 @@ class Passage:
 
 @dataclass(frozen=True)
 class Source:
-    """A document of the library of which the paper repeats something.
+    """A document of the library that has passages in common with the paper.
 
     Parameters
     ----------
     id : str
-        What the library calls it.
+        Its id in the library.
     title : str or None
     characters : int
-        Characters of the paper that stand in it.
+        Counted characters of the paper that occur in it.
     rate : float
         `characters` over those of the paper, in [0, 1].
     only_here : int
-        Characters of the paper that stand in it and in no other source.
+        Counted characters of the paper that occur in it and in no other source.
     similarity : float or None
-        Edit similarity of the two whole texts, in [0, 1]; None where it was not
-        computed, because the paper repeats too little of it.
+        Edit similarity of the two whole texts, in [0, 1]; None if it was not
+        computed, since it is computed for the largest sources only.
     length : int
         Length of the source's text, in code points.
     passages : int
-        Passages in common with the paper. The report may show fewer: see
+        Number of passages in common with the paper. The report may show fewer: see
         :class:`neardup.papers.ReportLimits`.
     """
 
@@ -112,24 +112,24 @@ class Source:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the paper under one heading, with all that stands deeper under it.
+    """A part of the paper under one heading, subsections included.
 
     Parameters
     ----------
     title : str
-        The heading; empty for what stands before the first one, and for the footnotes
+        The heading; empty for the text before the first heading, and for the footnotes
         of a Word document.
     level : int
-        Depth of the heading, from 1; 0 for what stands before the first one. Footnotes
+        Depth of the heading, from 1; 0 for the text before the first heading. Footnotes
         have 1.
     begin, end : int
         Half-open span of the paper's text, in code points. It ends where the next
-        section of the same or a higher level begins: sections that are in no other one
-        follow each other without gaps, and their characters add up to the paper's.
+        section of the same or a higher level begins: top-level sections follow each
+        other without gaps, and their characters add up to the paper's.
     characters : int
-        Characters that count.
+        Counted characters.
     copied : int
-        Those of them that stand in a source.
+        Counted characters that occur in a source.
     rate : float
         `copied` over `characters`, in [0, 1].
     """
@@ -153,7 +153,7 @@ class Aside:
         Half-open span of the paper's text, in code points.
     kind : {'quotation', 'references', 'contents', 'given'}
         Text in quotation marks, the list of references, the table of contents, or
-        what stands in a text that was given to be excluded.
+        text that occurs in an excluded file.
     """
 
     begin: int
@@ -163,16 +163,16 @@ class Aside:
 
 @dataclass(frozen=True)
 class Rates:
-    """Shares of a paper, each in [0, 1] and of the same number of characters.
+    """Rates of a paper, each in [0, 1] and a share of the same number of characters.
 
     Parameters
     ----------
     total : float
-        What stands in any source (总文字复制比).
+        Share of text that occurs in any source (总文字复制比).
     without_quotations : float
         The same without quotations, references and contents (去除引用文献复制比).
     largest_source : float
-        What stands in the single source of which the paper repeats most
+        Share of text that occurs in the largest single source
         (单篇最大文字复制比).
     """
 

@@ -1,6 +1,6 @@
-"""Templates of pages, and what they show alike: looks of passages, bars, text of anybody.
+"""Templates of pages, with shared filters and functions: passage styles, bars, safe text.
 
-All that is put into a template is escaped, and a value that is missing is an error.
+All values in a template are escaped, and a missing value is an error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COLOURS", "STROKES", "bar", "environment", "look", "template"]
 
-#: Colours and kinds of underline in the style; they have no common divisor: forty looks.
+#: Numbers of colours and underlines in the style; coprime, so they give forty looks.
 COLOURS, STROKES = 8, 5
 
 
@@ -28,15 +28,15 @@ def environment(package: str, *, missing: str) -> Environment:
     Parameters
     ----------
     package : str
-        It has them in its folder ``templates``.
+        The package, with a folder ``templates``.
     missing : str
-        Code of the message that jinja2 is not installed: what needs it, and the extra of
-        this package that it comes with.
+        Code of the message that jinja2 is not installed, which names the part that needs
+        it and the extra.
 
     Returns
     -------
     jinja2.Environment
-        A new one, to which a caller may add. Filters: ``shown``, ``plain``,
+        A new one, which the caller may extend. Filters: ``shown``, ``plain``,
         ``language_of``; functions: ``bar``, ``look``.
 
     Raises
@@ -83,10 +83,10 @@ def look(number: int) -> str:
 
 
 def bar(share: float) -> Markup:
-    """Return a bar as long as a share of its place; 0 to 1."""
+    """Return a bar with the length of a share, 0 to 1."""
     from markupsafe import Markup
 
-    # Attributes of SVG, because the policy allows no style on an element.
+    # SVG attributes, because the policy forbids style attributes.
     return Markup(
         '<svg class="bar" aria-hidden="true"><rect width="{:.2f}%" height="100%"/></svg>'
     ).format(100 * share)

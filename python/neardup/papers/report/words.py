@@ -1,6 +1,6 @@
-"""The words of the report's interface, in each of its languages.
+"""The words of the report's interface, in each language.
 
-One TOML table a language, with the same keys and the same placeholders.
+One TOML table per language, with the same keys and the same placeholders.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from neardup._engine.validation import check_choice
 
 __all__ = ["LANGUAGES", "Words", "load_words"]
 
-# Below and above these a share would be rounded to none or all, which it is not.
+# Beyond these bounds, a share would be rounded to 0 % or 100 %.
 _LEAST_SHOWN, _MOST_SHOWN = 0.001, 0.999
 
 
@@ -35,14 +35,14 @@ class Words:
 
     @property
     def tag(self) -> str:
-        """The language as HTML names it."""
+        """The HTML name of the language."""
         return self.table["tag"]
 
     def __call__(self, key: str, **values: Any) -> str:
-        """Return the words of a key, with values in the place of their names.
+        """Return the words of a key, with values for the placeholders.
 
-        Whole numbers get separators of thousands. Values are put in as they are:
-        what makes the page escapes the whole.
+        Whole numbers get thousands separators. Values are not escaped here: the template
+        escapes the result.
         """
         return self.table[key].format(
             **{
@@ -52,7 +52,7 @@ class Words:
         )
 
     def percent(self, share: float) -> str:
-        """Return a share of [0, 1] in percent, never rounded to none or all.
+        """Return a share in [0, 1] as a percentage, never rounded to 0 % or 100 %.
 
         Examples
         --------

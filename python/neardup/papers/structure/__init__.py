@@ -1,13 +1,13 @@
-"""What a paper is made of: the parts under its headings, and what is set aside.
+"""The structure of a paper: its sections, and the parts that are set aside.
 
 | module | finds |
 |---|---|
 | `lines` | lines, and whether paragraphs are wrapped |
-| `headings` | what a heading looks like, by itself |
-| `outline` | which of those are headings, and how deep |
+| `headings` | single lines that look like headings |
+| `outline` | which of those are headings, and their depths |
 | `sections` | the parts of a paper |
-| `contents`, `references`, `quotations` | what each is called for |
-| `asides` | all of them, apart from each other |
+| `contents`, `references`, `quotations` | tables of contents, reference lists, quotations |
+| `asides` | all of them, without overlaps |
 """
 
 from __future__ import annotations

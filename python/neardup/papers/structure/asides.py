@@ -1,4 +1,4 @@
-"""What is set aside of a paper: quotations, references, tables of contents."""
+"""Parts of a paper that are set aside: quotations, references, tables of contents."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ Span = tuple[int, int]
 
 
 def asides(text: str, *, quoted: Sequence[Span] = (), footnotes: int | None = None) -> list[Aside]:
-    """Find the parts of a paper that are not its author's words, by their form.
+    """Return the parts of a paper that are not its author's words, by their form.
 
     Parameters
     ----------
     text : str
         The paper's text.
     quoted : sequence of tuple of int, default=()
-        What the file marks as quoted: half-open spans, in code points.
+        Text that the file marks as quoted: half-open spans, in code points.
     footnotes : int or None, default=None
-        Where the footnotes begin, if they stand at the end: no list of references
-        reaches into them.
+        Where the footnotes at the end begin: a list of references ends before
+        them.
 
     Returns
     -------
@@ -38,17 +38,17 @@ def asides(text: str, *, quoted: Sequence[Span] = (), footnotes: int | None = No
             From an opening mark to its closing one, both included: “…”, „…“, «…»,
             「…」, 『…』, straight ones, and ‘…’. It has at least 10 Chinese characters
             or kana, or 25 letters and digits of other scripts, or a mixture that
-            amounts to as much; in ‘…’ twice as many. What is shorter is a term. It has
-            at most 2,000 code points and does not go beyond a blank line; straight
-            marks do not go beyond the end of a line where lines are paragraphs. Of
-            nested quotations the outermost counts. Where each paragraph of a quotation
-            opens and only the last one closes, all of them are it. Block quotes of markdown
-            (``>``) and what the file marks as quoted are quotations by the same bounds.
-            Titles in 《…》 are none.
+            amounts to as much; in ‘…’ twice as many. Shorter ones are terms. It has
+            at most 2,000 code points and ends before a blank line; with straight marks,
+            it ends at the end of a line if lines are paragraphs. Of nested quotations,
+            the outermost counts. If each paragraph of a quotation has an opening mark
+            and only the last one a closing mark, it spans all of them. Block quotes of
+            Markdown (``>``) and text that the file marks as quoted have the same bounds.
+            Titles in 《…》 are not quotations.
         ``'references'``
             A list of references with its heading, to the next heading or the end, or
-            to the last work if 1,000 code points follow without another one. If no
-            heading says so: works numbered [1], [2], [3] and on at the end.
+            to the last work if 1,000 code points follow without another one. Without a
+            heading: works numbered [1], [2], [3] and so on at the end.
         ``'contents'``
             A table of contents, or a list of figures or tables, with its heading.
 
@@ -59,9 +59,9 @@ def asides(text: str, *, quoted: Sequence[Span] = (), footnotes: int | None = No
 
     Notes
     -----
-    What is found is a guess by form and errs on both sides; no word of the text is
-    understood. Linear in the length of the text. In a table or a list of references
-    no quotations are looked for.
+    The parts are recognized by form, so there are errors of both kinds. Tables of contents
+    and lists of references are not searched for quotations. Linear in the length of the
+    text.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def asides(text: str, *, quoted: Sequence[Span] = (), footnotes: int | None = No
 
 
 def lists(found: list[Line]) -> tuple[list[Span], list[Span]]:
-    """Find the tables of contents and the lists of references.
+    """Return the tables of contents and the lists of references.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def lists(found: list[Line]) -> tuple[list[Span], list[Span]]:
     Returns
     -------
     tuple of two lists of tuple of int
-        Half-open spans of the text in code points; no two of them overlap.
+        Half-open, disjoint spans of the text in code points.
     """
     tables = [(found[a].begin, found[b - 1].end) for a, b in contents(found)]
     rest = _apart_from([(line.begin, line.end) for line in found], tables)
@@ -106,7 +106,7 @@ def lists(found: list[Line]) -> tuple[list[Span], list[Span]]:
 
 
 def _apart_from(spans: list[Span], taken: list[Span]) -> list[Span]:
-    """Return the spans that overlap none of the others; both lists are in order."""
+    """Return the spans that do not overlap any of the others; both lists are in order."""
     apart = []
     at = 0
     for begin, end in spans:

@@ -1,4 +1,4 @@
-"""Where tables of contents stand, and lists of figures."""
+"""Tables of contents, and lists of figures."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ __all__ = ["contents", "is_heading"]
 
 _NAMES = ("contents", "table of contents", "list of figures", "list of tables")
 
-#: Entries that make a table: under its heading, and without one.
+#: Smallest number of entries of a table, with a heading and without one.
 _UNDER_HEADING = 2
 _ALONE = 3
 
 
 def contents(found: list[Line]) -> list[tuple[int, int]]:
-    """Find the tables of contents.
+    """Return the tables of contents.
 
     Parameters
     ----------
@@ -25,15 +25,15 @@ def contents(found: list[Line]) -> list[tuple[int, int]]:
     Returns
     -------
     list of tuple of int
-        Half-open spans of positions in `found`, in order and apart.
+        Half-open, disjoint spans of positions in `found`, in order.
 
     Notes
     -----
-    A table begins with its heading (目录, Contents) and goes on as long as lines end in
-    the number of a page; one line in between that does not is the first half of a
-    long entry. Without a heading it takes three such lines in a row whose page numbers
-    do not decrease, half of them with dots before the number or words that look like
-    a heading, since rows of other tables end in numbers too. Linear.
+    A table begins with its heading (目录, Contents) and continues while lines end in a
+    page number; a single line without one is the first half of a long entry. Without a
+    heading, a table has at least three such lines in a row whose page numbers do not
+    decrease, half of them with dots before the number or words that look like a heading,
+    since rows of other tables end in numbers too. Linear.
     """
     spans = []
     at = 0
@@ -44,19 +44,19 @@ def contents(found: list[Line]) -> list[tuple[int, int]]:
             spans.append((at, end))
             at = end
         else:
-            # A run that is too short holds no table that begins later in it.
+            # No table begins later in a run that is too short.
             at = max(end, at + 1)
     return spans
 
 
 def is_heading(text: str) -> bool:
-    """Tell whether a line is the heading of a table of contents, or of figures."""
+    """Return whether a line is the heading of a table of contents, or of figures."""
     words = bare_words(text)
     return (words.endswith(("目录", "目次")) and len(words) <= 4) or words.lower() in _NAMES
 
 
 def _run(found: list[Line], begin: int, named: bool) -> tuple[int, int]:
-    """Return where the entries from `begin` on end, and how many there are."""
+    """Return the end of the entries from `begin` on, and their number."""
     if not named:
         return _run_alone(found, begin)
     end = begin
@@ -79,7 +79,7 @@ def _run_alone(found: list[Line], begin: int) -> tuple[int, int]:
             if int(number) < page:
                 break
             page = int(number)
-        # Accounts have dots before each of several numbers.
+        # Financial tables have dots before each of several numbers.
         dotted = is_entry(found[end].text) and "..." not in title.rstrip(". ")
         telling += dotted or form(title.strip()) is not None
         end += 1
@@ -87,7 +87,7 @@ def _run_alone(found: list[Line], begin: int) -> tuple[int, int]:
 
 
 def _halves(text: str) -> tuple[str, str]:
-    """Return the title and the page's number."""
+    """Return the title and the page number."""
     bare = text.rstrip("-–)） ")
     number = bare[len(bare.rstrip("0123456789ivxlcIVXLC")) :]
     return bare[: len(bare) - len(number)].rstrip(" \t\u3000-–(（"), number

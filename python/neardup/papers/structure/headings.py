@@ -1,4 +1,4 @@
-"""What a heading looks like, one line by itself."""
+"""Recognition of single lines that look like headings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from neardup.papers.structure.lines import wide
 
 __all__ = ["Form", "bare_words", "form", "is_entry"]
 
-#: Columns that a heading may have, inclusive; a Chinese character takes two.
+#: Largest width of a heading in columns, inclusive; a Chinese character takes two.
 _COLUMNS = 100
 
 _DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
@@ -21,7 +21,7 @@ _MARKDOWN = re.compile(r"(#{1,6})[ \t\u3000]+(.*[^#\s])[#\s]*$")
 _CHAPTER = re.compile(
     rf"第[ \u3000]?({_HAN_NUMBER})[ \u3000]?(部分|[编篇部章节])(?=([\s:：.、]*))(.*)$"
 )
-#: What goes on after 第三章 in a sentence that speaks of the chapter.
+#: Words after 第三章 in a sentence about the chapter.
 _SPEAKS = re.compile("[的中里和与及至到将对从是为则在以所主介首分给讨论述规]")
 _HAN = re.compile(r"([一二三四五六七八九十]{1,3})[、.．][ \u3000\t]*(\S.*)$")
 _HAN_BRACKETS = re.compile(r"[（(]([一二三四五六七八九十]{1,3})[)）][、.．]?[ \u3000\t]*(\S.*)$")
@@ -34,7 +34,7 @@ _APPENDIX = re.compile(
     r"附[ \u3000]*录[ \u3000]*(?:[A-Za-z]|\d{1,2}|[一二三四五六七八九十]{1,2})?(?:[\s:：.、]+.*)?$"
     r"|(?:Appendix|APPENDIX)(?:\s+[A-Z0-9]{1,3})?(?:[\s.:：—–-]+[^a-z].*)?$"
 )
-#: An abstract often begins on the line that names it.
+#: An abstract often begins on the line of its heading.
 _ABSTRACT = re.compile(
     r"[【\[［]?((?:中文|英文|内容)?摘[ \u3000]*要|Abstract|ABSTRACT)[ \u3000]*[】\]］:：—]"
 )
@@ -55,7 +55,7 @@ _WORDS_ENGLISH = re.compile(
 )
 _BRACKETS = "【】[]［］()（）*_#<> \t\u3000\u00a0"
 
-#: What follows a quantity: 2.1亿元, 3.5倍, 12 March; but 2.1分析 is a heading.
+#: Units after a quantity: 2.1亿元, 3.5倍, 12 March; but 2.1分析 is a heading.
 _UNITS = re.compile(
     "[年月号秒亿万千百块米厘毫克吨斤倍件篇台辆岁℃°%％‰～~×+=<>/-]|公[里斤顷]"
     "|日(?!常)|时(?![间代空期])|分(?![析类布别层组工配解段])|个(?![人性体案])|元(?![数分素])"
@@ -68,7 +68,7 @@ _TITLE_BEGINS = re.compile('[A-Z\u3400-\u9fff\uf900-\ufaff“"‘《「『〈（
 _HAS_HAN = re.compile("[\u3400-\u9fff]")
 _SENTENCE = re.compile("[。；;]")
 
-#: Dots, a tab or some spaces between a title and the number of its page.
+#: Dots, a tab or some spaces between a title and its page number.
 _PAGE = r"[-–(（]?\s*(\d{1,4}|[ivxlc]{1,7}|[IVXLC]{1,7})\s*[-–)）]?$"
 _DOTTED = re.compile(r"(?:[.．·•‥⋯_]\s?){3,}\s*" + _PAGE + r"|[…⋯]+[.…⋯\s]*" + _PAGE)
 _SPACED = re.compile(r"(?:\t|[ \u3000\u00a0]{3})\s*" + _PAGE)
@@ -84,9 +84,9 @@ class Form(NamedTuple):
     ----------
     style : {'markdown', 'word', 'part', 'chapter', 'section', 'han', 'brackets',
              'decimal', 'listed', 'roman'}
-        How it is numbered; ``'word'`` is a heading that is known by its words.
+        The style of its number; ``'word'`` is a heading recognized by its words.
     numbers : tuple of int
-        Its number, or those of 1.2.3; the depth for markdown; empty for words.
+        Its number, or the numbers of 1.2.3; the depth for Markdown; empty for words.
     title : str
     """
 
@@ -96,15 +96,15 @@ class Form(NamedTuple):
 
 
 def is_entry(text: str, *, how: str = "dotted") -> bool:
-    """Tell whether a line is one of a table of contents.
+    """Return whether a line is an entry of a table of contents.
 
     Parameters
     ----------
     text : str
         The line without white space around it.
     how : {'dotted', 'spaced', 'close'}
-        What must stand before the page's number: three dots; a tab or three spaces
-        will do; or any space.
+        Required before the page number: three dots; or also a tab or three spaces;
+        or any space.
     """
     if len(text) > _ENTRY_LENGTH:
         return False
@@ -117,7 +117,7 @@ def is_entry(text: str, *, how: str = "dotted") -> bool:
 
 
 def bare_words(text: str) -> str:
-    """Return a line's words without number, emphasis, brackets, colon, and spaces in Chinese."""
+    """Return the words of a line, without number, emphasis, brackets, colon and Chinese spaces."""
     if wide(text) > _COLUMNS:
         return ""
     words = text.strip(_BRACKETS)
@@ -129,7 +129,7 @@ def bare_words(text: str) -> str:
 
 
 def form(text: str) -> Form | None:
-    """Return what kind of heading a line could be, or None.
+    """Return the form of the heading that a line could be, or None.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def _decimal(text: str) -> Form | None:
     number, between, title = found.groups()
     numbers = tuple(map(int, re.split("[.．]", number)))
     if any(part[:1] in "0０" for part in re.split("[.．]", number)):
-        # 0.5 and 1.05 are quantities; the introduction may have the number 0.
+        # 0.5 and 1.05 are quantities; but the introduction may have the number 0.
         words = "".join(title.split())
         if numbers != (0,) or not (_WORDS.fullmatch(words) or words == "Introduction"):
             return None
@@ -222,7 +222,7 @@ def _decimal(text: str) -> Form | None:
 
 
 def _number(digits: str) -> int:
-    """Return the value of 12, 十二, XII or twelve."""
+    """Return the value of a number such as 12, 十二, XII or twelve."""
     if digits.isdecimal():
         return int(digits)
     if digits.lower() in _SPELLED:

@@ -1,4 +1,4 @@
-"""The lines of a text, and how it is laid out: wrapped, or a line a paragraph."""
+"""The lines of a text, and its layout: wrapped lines, or one line per paragraph."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["Layout", "Line", "ends_sentence", "layout", "lines", "wide"]
 _WIDE = re.compile("[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+")
 _SENTENCE_END = tuple('。！？；：.!?;:…"”’」』)）]】》')
 
-#: Columns that a line needs to tell something of the layout; headings have fewer.
+#: Smallest width in columns of a line that is evidence of the layout; headings are shorter.
 _TELLING = 40
 
 
 class Line(NamedTuple):
-    """A line that is not blank, without the white space around it.
+    """A non-blank line, without the white space around it.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class Line(NamedTuple):
         Half-open span of the text, in code points.
     text : str
     after_blank : bool
-        Whether a blank line stands before it; True for the first line.
+        Whether a blank line is before it; True for the first line.
     """
 
     begin: int
@@ -34,14 +34,14 @@ class Line(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """How a text is broken into lines.
+    """The layout of a text.
 
     Parameters
     ----------
     wrapped : bool
-        Whether paragraphs are broken into lines; if not, each line is one.
+        Whether paragraphs are wrapped; if not, each line is a paragraph.
     width : int
-        Columns of a line that is full, where lines are wrapped.
+        Columns of a full line, if lines are wrapped.
     """
 
     wrapped: bool
@@ -49,7 +49,7 @@ class Layout(NamedTuple):
 
 
 def lines(text: str) -> Iterator[Line]:
-    """Yield the lines that are not blank, as `str.splitlines` breaks them."""
+    """Yield the non-blank lines, as `str.splitlines` splits them."""
     begin = 0
     after_blank = True
     for whole in text.splitlines(keepends=True):
@@ -62,21 +62,21 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def wide(text: str) -> int:
-    """Count the columns of a text; a Chinese character takes two."""
+    """Return the width of a text in columns; a Chinese character takes two."""
     return len(text) + sum(map(len, _WIDE.findall(text)))
 
 
 def ends_sentence(text: str) -> bool:
-    """Tell whether a line ends as a paragraph does."""
+    """Return whether a line ends like a sentence."""
     return text.endswith(_SENTENCE_END)
 
 
 def layout(found: list[Line]) -> Layout:
-    """Tell how a text is laid out by how its lines end.
+    """Return the layout of a text, detected by the ends of its lines.
 
-    The lines of a wrapped paragraph end anywhere; the last one ends a sentence. Where
-    at least half of the lines end one, lines are paragraphs. Lines of fewer than 40
-    columns tell nothing. Linear in the text.
+    The lines of a wrapped paragraph end anywhere, only the last one at the end of a
+    sentence. If at least half of the lines end a sentence, lines are paragraphs. Lines of
+    fewer than 40 columns are ignored. Linear in the text.
     """
     long = [
         (columns, line.text)

@@ -1,4 +1,4 @@
-"""Which lines that look like headings are some, and how deep."""
+"""The outline of a paper: the real headings among similar lines, and their depths."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ __all__ = ["outline"]
 
 Heading = tuple[int, Form, int]
 
-#: Numbers that may be missing between two headings, since not all are recognized.
+#: Numbers that may be missing between two headings, since some are not recognized.
 _MISSING = 1
-#: A line of this share of the usual width is full: what follows continues it.
+#: A line of this share of the usual width is full: the next line continues it.
 _FULL = 0.8
-#: Lines that make a table of contents, if no text stands between them.
+#: This many headings without text between them are a table of contents.
 _LISTING = 4
-#: Styles that stand under nothing but parts.
+#: Styles that are only below parts.
 _TOP = ("chapter", "roman", "word")
 _NUMBERED_HAN = ("part", "chapter", "section", "han", "brackets", "roman")
 
 
 def outline(found: list[Line], forms: Sequence[Form | None]) -> list[Heading]:
-    """Pick the headings among the lines that look like some.
+    """Return the headings among the lines that look like headings.
 
     Parameters
     ----------
     found : list of Line
         The lines of the text.
     forms : sequence of Form or None, of the same length
-        What kind of heading each line could be.
+        The form of the heading that each line could be.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def outline(found: list[Line], forms: Sequence[Form | None]) -> list[Heading]:
 def _continues(
     found: list[Line], forms: Sequence[Form | None], at: int, kind: Form, laid_out: Layout
 ) -> bool:
-    """Tell whether a line goes on with the paragraph of the line before."""
+    """Return whether a line continues the paragraph of the line before."""
     if not laid_out.wrapped or not at or kind.style in ("word", "markdown"):
         return False
     before = found[at - 1].text
@@ -68,9 +68,9 @@ def _continues(
 
 
 def _with_text(candidates: list[tuple[int, Form]]) -> list[tuple[int, Form]]:
-    """Leave out lists, and tables of contents that lost the numbers of their pages.
+    """Return the headings without lists and tables of contents that lost their page numbers.
 
-    A heading has text before the next one of its kind.
+    A heading has text before the next heading of its kind.
     """
     kept: list[tuple[int, Form]] = []
     begin = 0
@@ -92,7 +92,7 @@ def _with_text(candidates: list[tuple[int, Form]]) -> list[tuple[int, Form]]:
 
 
 def _is_table(run: list[tuple[int, Form]]) -> bool:
-    """Tell whether lines are a table of contents: some of one kind, and of more kinds than one."""
+    """Return whether lines are a table of contents: several kinds, with a repeated one."""
     kinds = [_kind(form) for _, form in run if form.style != "word"]
     words = len(run) - len(kinds)
     different = len(set(kinds))
@@ -100,9 +100,9 @@ def _is_table(run: list[tuple[int, Form]]) -> bool:
 
 
 def _behind_table(run: list[tuple[int, Form]]) -> list[tuple[int, Form]]:
-    """Return the headings that stand directly behind a table of contents.
+    """Return the headings directly after a table of contents.
 
-    They begin with what the table begins with, or are of kinds that it does not have.
+    They begin like the table, or are of kinds that it does not have.
     """
     seen: set[Form] = set()
     for place, (_, form) in enumerate(run):
@@ -121,7 +121,7 @@ def _kind(form: Form) -> tuple[str, int]:
 
 
 def _follows(one: tuple[int, Form], other: tuple[int, Form]) -> bool:
-    """Tell whether a line has the number after that of the line before it."""
+    """Return whether the number of a line follows that of the line before."""
     return (
         _kind(one[1]) == _kind(other[1])
         and one[1].style != "word"
@@ -130,7 +130,7 @@ def _follows(one: tuple[int, Form], other: tuple[int, Form]) -> bool:
 
 
 class _Sequence:
-    """The headings so far: how deep each style stands, and what number comes next."""
+    """The headings so far: the depth of each style, and its next number."""
 
     def __init__(self, has_parts: bool) -> None:
         self.top = 1 + has_parts
@@ -140,9 +140,9 @@ class _Sequence:
         self.above = 0
 
     def level(self, kind: Form) -> int:
-        """Return how deep a heading of this kind stands.
+        """Return the depth of a heading of this kind.
 
-        A style that was not seen before stands under the heading before it.
+        A new style is one level below the heading before it.
         """
         if kind.style == "word":
             return 1
@@ -156,12 +156,12 @@ class _Sequence:
         return self.levels[kind.style] + depth - 1
 
     def comes_next(self, kind: Form) -> bool:
-        """Tell whether a number follows those before, some missing ones allowed.
+        """Return whether a number follows those before, with some missing ones allowed.
 
-        What goes on with a list that was refused is refused.
+        A line that continues a refused list is refused.
         """
         if kind.style == "chapter" and kind.numbers == (1,):
-            # Chapters begin again in each volume.
+            # Chapter numbers restart in each volume.
             return True
         last = self.numbers.get(kind.style)
         refused = self.refused.get(kind.style)
@@ -174,19 +174,19 @@ class _Sequence:
     def accept(self, kind: Form, level: int) -> None:
         self.refused.clear()
         if kind.style == "word":
-            # The introduction of one that numbers chapters 1, 2, 3 has no number.
+            # The introduction before chapters 1, 2, 3 has no number.
             self.above = 0
             return
         self.numbers[kind.style] = kind.numbers
         self.above = level
         for style in list(self.numbers):
-            # What stands deeper begins at 1 again.
+            # Deeper levels restart at 1.
             if style != kind.style and self.levels.get(style, 0) > level - (style == "decimal"):
                 del self.numbers[style]
 
 
 def _successor(last: tuple[int, ...], numbers: tuple[int, ...]) -> bool:
-    """Tell whether 2.2, 2.3, 2.1.1, 2.1.2 or 3 comes after 2.1, and so on."""
+    """Return whether a number such as 2.2, 2.3, 2.1.1, 2.1.2 or 3 follows one such as 2.1."""
     shared = 0
     while shared < min(len(last), len(numbers)) and last[shared] == numbers[shared]:
         shared += 1
@@ -199,7 +199,7 @@ def _successor(last: tuple[int, ...], numbers: tuple[int, ...]) -> bool:
 
 
 def _numbered(candidates: list[tuple[int, Form]]) -> list[Heading]:
-    """Keep what is numbered in sequence."""
+    """Return the headings that are numbered in sequence."""
     so_far = _Sequence(any(kind.style == "part" for _, kind in candidates))
     kept = []
     for at, kind in candidates:
@@ -216,6 +216,6 @@ def _numbered(candidates: list[tuple[int, Form]]) -> list[Heading]:
 
 
 def _compressed(found: list[Heading]) -> list[Heading]:
-    """Number the levels that occur from 1 without gaps."""
+    """Return the headings with levels renumbered from 1 without gaps."""
     depth = {level: n for n, level in enumerate(sorted({level for *_, level in found}), 1)}
     return [(at, kind, depth[level]) for at, kind, level in found]

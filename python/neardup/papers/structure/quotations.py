@@ -1,4 +1,4 @@
-"""Where text stands in quotation marks."""
+"""Quotations: text in quotation marks, and block quotes."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from neardup.papers.structure.lines import Layout, Line
 
 __all__ = ["HAN", "LONGEST", "quotations"]
 
-#: Code points that a quotation may have with its marks, inclusive.
+#: Largest number of code points of a quotation with its marks, inclusive.
 LONGEST = 2000
 
-#: What a quotation must have at least: a Chinese character or kana counts five, a letter
-#: or digit of another script two. So it takes 10 or 25 of them, four or five words.
+#: Smallest weight of a quotation: a Chinese character or kana counts five, a letter or
+#: digit of another script two. So a quotation has at least 10 or 25 of them.
 _LEAST = 50
-#: Single marks set off words, and ’ is an apostrophe too: twice as much.
+#: Twice as much for single marks, which set off words; ’ is also an apostrophe.
 _LEAST_SINGLE = 100
 
-#: Chinese characters and kana, for the inside of a set of a pattern.
+#: Chinese characters and kana, for a character class of a pattern.
 HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HANS = re.compile(f"[{HAN}]+")
 _OTHERS = re.compile(rf"[^\W_{HAN}]+")
 
 _MARKS = re.compile('[“”„「」『』«»"＂‘’]')
 _OPENING = {"“": "”", "„": "„", "「": "」", "『": "』", "«": "»", "‘": "’"}
-#: Marks with which each paragraph of a quotation may open.
+#: Marks that may open each paragraph of a quotation.
 _ANEW = re.compile("[“”「」『』]")
 _STRAIGHT = '"＂'
-#: Behind these a straight mark opens, whatever is open.
+#: After these, a straight mark always opens.
 _BEFORE_OPENING = "(（[【:："
 _BREAKS = re.compile("[\r\n]")
 _BLOCK = re.compile(r">(?:[\s>]|$)")
@@ -39,7 +39,7 @@ Span = tuple[int, int]
 def quotations(
     text: str, found: list[Line], laid_out: Layout, quoted: Sequence[Span] = ()
 ) -> list[Span]:
-    """Find what stands in quotation marks, and block quotes of markdown.
+    """Return the text in quotation marks, and the block quotes of Markdown.
 
     Parameters
     ----------
@@ -47,19 +47,19 @@ def quotations(
     found : list of Line
         Its lines.
     laid_out : Layout
-        Whether the straight marks of a pair may stand on two lines.
+        Decides whether the straight marks of a pair may be on two lines.
     quoted : sequence of tuple of int, default=()
         Spans that the file marks as quoted.
 
     Returns
     -------
     list of tuple of int
-        Half-open spans of the text in code points, with the marks, in order and apart.
+        Half-open, disjoint spans of the text in code points, with the marks, in order.
 
     Notes
     -----
-    Each mark is looked at once, and what a paragraph leaves open is forgotten at its
-    end: linear.
+    Linear: each mark is processed once, and marks left open are dropped at the end of
+    their paragraph.
     """
     spans = [span for span in quoted if _is_enough(text, *span)]
     if not laid_out.wrapped:
@@ -89,7 +89,7 @@ def _is_enough(text: str, begin: int, end: int) -> bool:
 
 
 def _opened_anew(text: str, found: list[Line]) -> Iterator[Span]:
-    """Yield quotations of several paragraphs: each opens, and only the last one closes."""
+    """Yield quotations of several paragraphs, which all open and of which the last one closes."""
     opened: int | None = None
     mark = ""
     for line in found:
@@ -107,7 +107,7 @@ def _opened_anew(text: str, found: list[Line]) -> Iterator[Span]:
 
 
 def _ends_in(line: Line, goes_on: bool) -> tuple[int | None, int | None]:
-    """Return where the quotation that goes on in a line ends, and the first mark left open."""
+    """Return the end of the quotation that continues in a line, and the first open mark."""
     left: list[tuple[str, int]] = []
     end = None
     for found in _ANEW.finditer(line.text):
@@ -122,10 +122,10 @@ def _ends_in(line: Line, goes_on: bool) -> tuple[int | None, int | None]:
 
 
 def _marked(text: str, begin: int, end: int, laid_out: Layout) -> Iterator[Span]:
-    """Yield the pairs of marks in one paragraph that enclose enough, inner ones too.
+    """Yield the pairs of marks in one paragraph that enclose enough text, also nested ones.
 
-    A closing mark belongs to the last open one of its kind. So one that was never
-    closed takes nothing with it, up to the next of its kind at least.
+    A closing mark belongs to the last open one of its kind, so an unclosed mark has no
+    effect up to the next one of its kind.
     """
     open_marks: dict[str, list[tuple[int, int]]] = {}
     size = 0
@@ -145,7 +145,7 @@ def _marked(text: str, begin: int, end: int, laid_out: Layout) -> Iterator[Span]
             continue
         opened, before = open_marks[closes].pop()
         if at + 1 - opened > LONGEST:
-            # All that is open below was opened earlier still.
+            # All marks below were opened even earlier.
             open_marks[closes].clear()
         elif size - before >= (_LEAST_SINGLE if closes == "’" else _LEAST):
             yield opened, at + 1
@@ -154,7 +154,7 @@ def _marked(text: str, begin: int, end: int, laid_out: Layout) -> Iterator[Span]
 def _closes(
     text: str, at: int, open_marks: dict[str, list[tuple[int, int]]], laid_out: Layout
 ) -> str | None:
-    """Return which kind of open mark the mark at `at` closes, or None."""
+    """Return the kind of the open mark that the mark at `at` closes, or None."""
     sign = text[at]
     if sign in "“”" and open_marks.get("„"):
         return "„"
@@ -173,13 +173,13 @@ def _closes(
 
 
 def _may_open(text: str, at: int) -> bool:
-    """Tell whether a mark that closes nothing may open a quotation."""
+    """Return whether a mark that closes no other may open a quotation."""
     before = text[at - 1] if at else " "
     sign = text[at]
     if sign == "‘":
         return not _OTHERS.match(before) and not text[at + 1 : at + 2].isdigit()
     if sign in _STRAIGHT:
-        # 5" is a length, and the mark behind a full stop closed something that is lost.
+        # 5" is a length, and a mark after a full stop closes a lost opening mark.
         return (
             not (_OTHERS.match(before) or before in ".,;!?)]}%")
             and not text[at + 1 : at + 2].isspace()
@@ -188,7 +188,7 @@ def _may_open(text: str, at: int) -> bool:
 
 
 def _blocks(found: list[Line], begin: int, end: int) -> Iterator[Span]:
-    """Yield the runs of lines that begin with ``>`` among some lines without blanks between."""
+    """Yield the runs of consecutive lines that begin with ``>``, without blank lines."""
     at = begin
     while at < end:
         first = at

@@ -1,4 +1,4 @@
-"""Where the lists of references stand."""
+"""Lists of references."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ _NAMES = re.compile(
     "(?:主要|部分|本文)?(?:参考|引用|征引)(?:文献|书目|资料)(?:目录|列表|一览)?|注释[与和]参考文献"
     "|references?(?: and notes)?|references cited|literature cited|bibliography|works cited"
 )
-#: Headings that end a list. 一、 and 1. do not: they number kinds of works, and works.
+#: Styles of headings that end a list; 一、 and 1. may number works and kinds of works.
 _ENDS = ("word", "chapter", "part", "markdown")
 
-#: Code points that may follow the heading, or a work, before the next work.
+#: Largest number of code points between the heading, or a work, and the next work.
 _GAP = 1000
-#: Works that make a list without a heading.
+#: Smallest number of works of a list without a heading.
 _ALONE = 3
-#: Code points that a work may have, inclusive, if it is one line.
+#: Bounds on the code points of a work in one line, inclusive.
 _LONGEST = 600
 
 _NUMBER = re.compile(r"[\[［【〔]\s?(\d{1,4})\s?[\]］】〕]")
 _WORK = re.compile(
-    # The kind of work in Chinese lists, [J] or [M/OL], and where to find it.
+    # The kind of work in Chinese lists, [J] or [M/OL], and its location.
     r"[\[［【]\s?(?:[A-Z]|[A-Z]{1,2}\s?[/／]\s?[A-Z]{2}|DB|CP|EB)\s?[\]］】]"
     r"|(?i:\bdoi\b|\b10\.\d{4,9}/|https?://|\barxiv\b)"
-    # A year together with pages, a volume or a publisher.
+    # A year with pages, a volume or a publisher.
     r"|\b(?:1[5-9]|20)\d\d\b.{0,120}?(?:\d{1,5}\s?[-–—~～]\s?\d{1,5}\b|\bPress\b|\bpp?\.|\b[Vv]ol\.)"
     r"|(?:出版社|书局|书店|印书馆|\bPress\b|学报).{0,60}?(?:1[5-9]|20)\d\d"
 )
@@ -40,7 +40,7 @@ _AUTHORS = re.compile(
 
 
 def references(found: list[Line]) -> list[tuple[int, int]]:
-    """Find the lists of references.
+    """Return the lists of references.
 
     Parameters
     ----------
@@ -50,17 +50,16 @@ def references(found: list[Line]) -> list[tuple[int, int]]:
     Returns
     -------
     list of tuple of int
-        Half-open spans of positions in `found`, in order and apart. The heading
+        Half-open, disjoint spans of positions in `found`, in order. The heading
         belongs to the list.
 
     Notes
     -----
-    A list begins with its heading and reaches to the next heading that is none of its
-    works, or to the end. A stretch of more than 1,000 code points in which no line
-    looks like a work ends it with the last work before; where there was none, there
-    is no list. So a lone heading does not set aside what follows it. Without a heading,
-    works that are numbered [1], [2], [3] and on at the end of the text are a list.
-    Linear.
+    A list begins with its heading and extends to the next heading that is not a work, or
+    to the end. It ends with the last work before a stretch of more than 1,000 code points
+    without works; without any work, there is no list, so a heading alone does not set
+    aside the text after it. Without a heading, works numbered [1], [2], [3] and so on at
+    the end of the text are a list. Linear.
     """
     spans: list[tuple[int, int]] = []
     at = 0
@@ -73,7 +72,7 @@ def references(found: list[Line]) -> list[tuple[int, int]]:
                 continue
         at += 1
     worked = [span for span in spans if any(_is_work(line.text) for line in found[slice(*span)])]
-    # Works may have a form that is unknown here; then the last heading is believed.
+    # Works may have an unknown form; then the last heading decides.
     return worked or spans[-1:] or _without_heading(found)
 
 
@@ -96,7 +95,7 @@ def _ends_list(text: str) -> bool:
 
 
 def _extent(found: list[Line], begin: int) -> int:
-    """Return the end of the list whose heading stands at `begin`; `begin` if there is none."""
+    """Return the end of the list with the heading at `begin`; `begin` if there is no list."""
     end = begin
     reached = found[begin].end
     for at in range(begin + 1, len(found)):
@@ -112,7 +111,7 @@ def _extent(found: list[Line], begin: int) -> int:
 
 
 def _without_heading(found: list[Line]) -> list[tuple[int, int]]:
-    """Find a numbered list that ends the text, or ends at a heading that may follow one."""
+    """Return a numbered list at the end of the text, or before a heading that may follow it."""
     numbered = [
         (at, int(match[1]))
         for at, line in enumerate(found)

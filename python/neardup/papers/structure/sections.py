@@ -1,4 +1,4 @@
-"""The parts of a paper: where its headings stand, and how deep."""
+"""The sections of a paper: the positions and depths of its headings."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from neardup.papers.structure.outline import outline
 
 __all__ = ["MOST_PARTS", "Marked", "Part", "footnotes_begin", "sections"]
 
-#: Parts that are told apart at most.
+#: Largest number of parts.
 MOST_PARTS = 60
 
-#: Headings that a file must mark for its marks to be believed.
+#: A file's marked headings are used if there are at least this many.
 _FEWEST_MARKED = 2
 
 
 class Marked(Protocol):
-    """A heading that the file marks as one: half-open span in code points, and depth."""
+    """A heading that the file marks: half-open span in code points, and depth."""
 
     @property
     def begin(self) -> int: ...
@@ -41,10 +41,10 @@ class Part:
     Parameters
     ----------
     title : str
-        The heading with its number, runs of white space as one space; empty for what
-        stands before the first heading, and for footnotes.
+        The heading with its number, runs of white space as one space; empty for the
+        text before the first heading, and for footnotes.
     level : int
-        Depth of the heading, from 1; 0 for what stands before the first one.
+        Depth of the heading, from 1; 0 for the text before the first one.
     begin, end : int
         Half-open span of the text, in code points. It begins with the heading.
     """
@@ -56,7 +56,7 @@ class Part:
 
 
 def sections(text: str, headings: Sequence[Marked] = ()) -> list[Part]:
-    """Cut a paper at its headings.
+    """Return the parts of a paper, cut at its headings.
 
     Parameters
     ----------
@@ -65,17 +65,16 @@ def sections(text: str, headings: Sequence[Marked] = ()) -> list[Part]:
     headings : sequence, default=()
         Headings that the file marks, such as `neardup.readers.files.FileText.headings`:
         objects with `begin`, `end` (half-open, in code points of `text`) and `level`
-        (from 1). One of no length begins the footnotes. If there are fewer than two others,
-        headings are told by their form: 第一章,
-        第一节, 一、, （一）, 1, 1.1, Chapter 1, I., ``#``, and words such as 摘要 or References
-        alone on a line.
+        (from 1). An empty heading begins the footnotes. With fewer than two others,
+        headings are recognized by their form: 第一章, 第一节, 一、, （一）, 1, 1.1,
+        Chapter 1, I., ``#``, and words such as 摘要 or References alone on a line.
 
     Returns
     -------
     list of Part
-        One after the other without gaps over the whole text; empty for an empty text.
-        What stands before the first heading is a part of level 0 without a title; if
-        it is but white space, it belongs to the first heading's part.
+        Consecutive parts that cover the whole text; empty for an empty text. Text
+        before the first heading is a part of level 0 without a title; if it is only
+        white space, it belongs to the first heading's part.
 
     Raises
     ------
@@ -84,12 +83,11 @@ def sections(text: str, headings: Sequence[Marked] = ()) -> list[Part]:
 
     Notes
     -----
-    At most 60 parts: where there are more, the deepest levels are left out until there
-    are not, and their text belongs to the part above. Where the first level alone has
-    more, the paper is one part. What is numbered like a heading and stands in a table of
-    contents or a list of references, out of sequence, in the middle of a wrapped
-    paragraph, or directly before another line of its kind is none. Linear in the length
-    of the text, but for sorting the headings.
+    There are at most 60 parts: of more, the deepest levels are merged into the parts above
+    them; if the first level alone has more, the paper is one part. A line that looks like
+    a heading is none if it is in a table of contents or a list of references, out of
+    sequence, in the middle of a wrapped paragraph, or directly before another line of its
+    kind. Linear in the length of the text, except for sorting the headings.
 
     Examples
     --------
@@ -114,12 +112,12 @@ def sections(text: str, headings: Sequence[Marked] = ()) -> list[Part]:
 
 
 def footnotes_begin(headings: Sequence[Marked]) -> int | None:
-    """Return where the footnotes begin; None where no heading of no length says so."""
+    """Return where the footnotes begin; None without an empty heading."""
     return min((one.begin for one in headings if one.begin == one.end), default=None)
 
 
 def _with_contents(text: str, found: list[Part]) -> list[Part]:
-    """Add the tables of contents whose headings the file does not mark, as Word does not."""
+    """Add the headings of tables of contents, which Word, for one, does not mark."""
     all_lines = list(lines(text))
     known = {part.begin for part in found}
     tables = []
@@ -138,7 +136,7 @@ def _marked(text: str, headings: Sequence[Marked]) -> list[Part]:
         title = " ".join(text[heading.begin : heading.end].split()).strip("# ")
         if not title or heading.begin < last:
             continue
-        # The span may leave out what stands before the words, such as number signs.
+        # The span may lack a prefix such as number signs.
         line = text.rfind("\n", last, heading.begin) + 1 or last
         found.append(Part(title, max(heading.level, 1), line, heading.end))
         last = heading.end
@@ -148,7 +146,7 @@ def _marked(text: str, headings: Sequence[Marked]) -> list[Part]:
 def _by_form(text: str) -> list[Part]:
     found = list(lines(text))
     tables, works = lists(found)
-    # The heading of either is one of the paper's.
+    # The headings of both are headings of the paper.
     inside = sorted((begin + 1, end) for begin, end in [*tables, *works])
     begins = [begin for begin, _ in inside]
 
@@ -168,7 +166,7 @@ def _title(line: str, words: str, style: str) -> str:
 
 
 def _at_most(text: str, found: list[Part]) -> list[Part]:
-    """Return the parts, the deepest levels left out until there are few enough."""
+    """Return the parts, without the deepest levels if there are too many parts."""
     parts = _parts(text, found)
     for level in sorted({part.level for part in found}, reverse=True):
         if len(parts) <= MOST_PARTS:
