@@ -72,9 +72,10 @@ def run(
 ) -> None:
     """Drop the near-duplicates of a collection.
 
-    A document is dropped if it is verified similar to an earlier document that is
-    kept. Texts are normalized, segmented, weighed and sketched; candidate pairs are
-    searched by their sketches, verified and clustered. Kept records are unchanged.
+    A document is dropped if it is verified similar to an earlier document that
+    is kept. Texts are normalized, segmented, weighed and sketched; candidate
+    pairs are searched by their sketches, verified and clustered. Kept records
+    are unchanged.
     """
     from neardup.cli.on_spark import check_engine, dedup_on_spark
     from neardup.cli.watch import Watch, print_summary

@@ -126,7 +126,7 @@ def reconsider(
         ),
     ] = None,
 ) -> None:
-    """Decide documents again, as if they came now: all that are freed, or those named.
+    """Decide documents again, as if they came now: the freed ones, or those named.
 
     One line for each: its id, and what it repeats or that it is kept. A document
     that is kept already is passed over.

@@ -60,7 +60,7 @@ def check(
 ) -> None:
     """Print what is damaged, a line each; exit with 2 if anything is.
 
-    Compares rows, texts, sketches, keys and counters; in SQLite also all pages of the file.
+    Compares rows, texts, sketches, keys and counters; in SQLite also all pages.
     """
     from neardup.cli.index import show
     from neardup.cli.watch import Watch
