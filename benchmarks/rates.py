@@ -77,7 +77,7 @@ def exchanged(texts):
     recipe = load_recipe("minhash")
     rule = rule_of(recipe, threshold=THRESHOLD)
     wanted, compiled = rule.compiled(PLANNED), resources.compiled(recipe)
-    exchange = _core.Exchange(wanted, compiled, buckets=BUCKETS)
+    exchange = _core.Shuffle(wanted, compiled, buckets=BUCKETS)
     batches = [sketched(compiled, texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)]
     begins = range(0, len(texts), BATCH)
     numbers = [

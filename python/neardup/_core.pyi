@@ -22,10 +22,9 @@ __all__ = [
     "Background",
     "Clusterer",
     "Corpus",
-    "Exchange",
+    "ExternalJoin",
     "FetchedIndex",
     "FingerprintIndex",
-    "Join",
     "KeyScheme",
     "Library",
     "Memory",
@@ -33,6 +32,7 @@ __all__ = [
     "Paper",
     "Recipe",
     "Rule",
+    "Shuffle",
     "__version__",
     "banding",
     "content",
@@ -95,10 +95,10 @@ class Memory:
     ) -> Memory: ...
 
 @final
-class Join:
-    def __new__(cls, corpus: Corpus, rule: Rule, order: NDArray[np.uint32]) -> Join: ...
+class ExternalJoin:
+    def __new__(cls, corpus: Corpus, rule: Rule, order: NDArray[np.uint32]) -> ExternalJoin: ...
     @staticmethod
-    def open(rule: Rule, folder: str | PathLike[str]) -> Join: ...
+    def open(rule: Rule, folder: str | PathLike[str]) -> ExternalJoin: ...
     def advance(self, corpus: Corpus) -> bool: ...
 
 @final
@@ -158,7 +158,9 @@ class Rule:
 class Clusterer:
     def __new__(cls, corpus: Corpus, rule: Rule) -> Clusterer: ...
     @staticmethod
-    def joined(corpus: Corpus, rule: Rule, join: Join, order: NDArray[np.uint32]) -> Clusterer: ...
+    def joined(
+        corpus: Corpus, rule: Rule, join: ExternalJoin, order: NDArray[np.uint32]
+    ) -> Clusterer: ...
     @staticmethod
     def among(
         corpus: Corpus, rule: Rule, stored: FetchedIndex, numbers: Sequence[int]
@@ -194,8 +196,8 @@ class Background:
     def counts(self) -> tuple[int, int, int]: ...
 
 @final
-class Exchange:
-    def __new__(cls, rule: Rule, recipe: Recipe, *, buckets: int) -> Exchange: ...
+class Shuffle:
+    def __new__(cls, rule: Rule, recipe: Recipe, *, buckets: int) -> Shuffle: ...
     def keys(self, sketches: Sequence[bytes], highest: int) -> list[bytes]: ...
     def count(self, blobs: Sequence[bytes]) -> list[bytes]: ...
     def file(

@@ -259,7 +259,9 @@ class Maker:
 
     def new_join(self) -> Any:
         corpus = self.of("corpus")
-        join = self.call("Join", _core.Join, corpus, self.of("rule"), self.order(corpus))
+        join = self.call(
+            "ExternalJoin", _core.ExternalJoin, corpus, self.of("rule"), self.order(corpus)
+        )
         for _ in range(self.rng.choice((0, 100))):
             other = self.of("corpus") if self.is_odd() else corpus
             if not self.call("advance", join.advance, other):
@@ -271,10 +273,10 @@ class Maker:
             return self.numbers(np.uint32)
         return np.arange(len(corpus), dtype=np.uint32)
 
-    def new_exchange(self) -> Any:
+    def new_shuffle(self) -> Any:
         return self.call(
-            "Exchange",
-            _core.Exchange,
+            "Shuffle",
+            _core.Shuffle,
             self.of("rule"),
             self.of("recipe"),
             buckets=self.whole(1, 2, 7),
@@ -386,11 +388,11 @@ def _corpus_open(m: Maker) -> None:
     m.call("save", corpus.save)
     if m.rng.random() < 0.5:
         rule = m.of("rule")
-        join = m.call("Join", _core.Join, corpus, rule, m.order(corpus))
+        join = m.call("ExternalJoin", _core.ExternalJoin, corpus, rule, m.order(corpus))
         while m.call("advance", join.advance, corpus):
             pass
         _damage_files(m, folder)
-        m.keep("join", m.call("Join.open", _core.Join.open, rule, folder))
+        m.keep("join", m.call("ExternalJoin.open", _core.ExternalJoin.open, rule, folder))
     else:
         _damage_files(m, folder)
     other = m.of("recipe") if m.is_odd() else recipe
@@ -471,30 +473,30 @@ def _background(m: Maker) -> None:
     m.call("counts", made.counts)
 
 
-def _exchange(m: Maker) -> None:
-    """One round of the exchange, with damage at any step."""
-    exchange, corpus = m.of("exchange"), m.of("corpus")
+def _shuffle(m: Maker) -> None:
+    """One round of the shuffle, with damage at any step."""
+    shuffle, corpus = m.of("shuffle"), m.of("corpus")
     sketches = m.blobs(len(corpus), corpus.sketches())
     numbers = np.arange(len(sketches), dtype=np.int64)
     flags = np.ones(len(sketches), bool)
-    keys = m.call("keys", exchange.keys, sketches, m.whole(len(sketches)))
+    keys = m.call("keys", shuffle.keys, sketches, m.whole(len(sketches)))
     asked = [m.blobs(1, [blob]) for blob in keys]
-    counts = [m.call("count", exchange.count, blobs) for blobs in asked]
+    counts = [m.call("count", shuffle.count, blobs) for blobs in asked]
     counted = m.blobs(len(counts), [one[0] if one else b"" for one in counts])
     filed = m.call(
         "file",
-        exchange.file,
+        shuffle.file,
         sketches,
         m.numbers(np.int64) if m.is_odd() else numbers,
         flags,
         counted,
     )
     found = [
-        m.call("lists", exchange.lists, m.blobs(1, [filed[at]]), m.blobs(1, [keys[at]]))
+        m.call("lists", shuffle.lists, m.blobs(1, [filed[at]]), m.blobs(1, [keys[at]]))
         for at in range(min(len(filed), len(keys)))
     ]
     lists = m.blobs(len(found), [blobs[0] if blobs else b"" for blobs, _ in found])
-    m.call("candidates", exchange.candidates, sketches, numbers, flags, counted, lists)
+    m.call("candidates", shuffle.candidates, sketches, numbers, flags, counted, lists)
 
 
 def _judge_one(m: Maker) -> None:
@@ -588,7 +590,7 @@ ENTRY_POINTS: dict[str, Callable[[Maker], Any]] = {
     },
     "Recipe": lambda m: m.keep("recipe", m.changed_recipe()),
     "Memory": lambda m: m.keep("memory", m.new_memory()),
-    "Join": lambda m: m.keep("join", m.new_join()),
+    "ExternalJoin": lambda m: m.keep("join", m.new_join()),
     "Corpus": lambda m: m.keep("corpus", m.new_corpus()),
     "Corpus.open": _corpus_open,
     **{f"Corpus.{name}": lambda m, name=name: _corpus(m, name) for name in _CORPUS},
@@ -602,7 +604,7 @@ ENTRY_POINTS: dict[str, Callable[[Maker], Any]] = {
     "Clusterer.joined": _keeper_joined,
     "PairSearch": _pairs,
     "Background": _background,
-    "Exchange": _exchange,
+    "Shuffle": _shuffle,
     "judge": _judge_one,
     "judge_pairs": _judge,
     **{
@@ -674,7 +676,7 @@ _GROUPS = {
     "core-corpus": "Memory Corpus Join",
     "core-keeper": "Clusterer PairSearch Rule",
     "core-stored": "KeyScheme FetchedIndex Background Clusterer.among",
-    "core-exchange": "Exchange judge judge_pairs",
+    "core-shuffle": "Shuffle judge judge_pairs",
     "core-shingles": (
         "merge_shingles thin_shingles subtract_shingles probe_shingles level_of_probes Background"
     ),

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::arrays::column;
-use crate::corpus::{Corpus, Join, check_below};
+use crate::corpus::{Corpus, ExternalJoin, check_below};
 use crate::errors::raise;
 use crate::fetched::FetchedIndex;
 use crate::judge::Rule;
@@ -72,7 +72,7 @@ impl Clusterer {
         py: Python<'_>,
         corpus: &Corpus,
         rule: &Rule,
-        join: &mut Join,
+        join: &mut ExternalJoin,
         order: PyReadonlyArray1<'_, u32>,
     ) -> PyResult<Self> {
         let order = order.as_slice()?;

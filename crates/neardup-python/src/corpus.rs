@@ -52,17 +52,17 @@ impl Memory {
     }
 }
 
-/// The exchange of keys of a corpus whose sketches are outside of memory.
+/// The shuffle of keys of a corpus whose sketches are outside of memory.
 #[pyclass(module = "neardup._core")]
-pub struct Join {
-    inner: Option<candidates::Join>,
+pub struct ExternalJoin {
+    inner: Option<candidates::ExternalJoin>,
     /// Of the corpus that it was made for; unknown of one that was opened.
     pub(crate) state: Option<u64>,
-    pub(crate) joined: Option<candidates::Joined>,
+    pub(crate) joined: Option<candidates::JoinedKeys>,
 }
 
 #[pymethods]
-impl Join {
+impl ExternalJoin {
     #[new]
     fn new(
         py: Python<'_>,
@@ -75,7 +75,7 @@ impl Join {
         corpus.check_outside()?;
         let begin = || cluster::Clusterer::join(&corpus.inner, rule.inner, order);
         let inner = corpus.threads.run(py, begin)?;
-        Ok(Join {
+        Ok(ExternalJoin {
             inner: Some(inner),
             state: Some(corpus.state),
             joined: None,
@@ -85,8 +85,8 @@ impl Join {
     /// What an earlier run finished in a folder.
     #[staticmethod]
     fn open(rule: &Rule, folder: PathBuf) -> PyResult<Self> {
-        let joined = candidates::Joined::open(rule.inner.search, &folder).map_err(raise)?;
-        Ok(Join {
+        let joined = candidates::JoinedKeys::open(rule.inner.search, &folder).map_err(raise)?;
+        Ok(ExternalJoin {
             inner: None,
             state: None,
             joined: Some(joined),

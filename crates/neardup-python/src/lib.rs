@@ -13,10 +13,10 @@ mod clusterer;
 mod corpus;
 mod encoding;
 mod errors;
-mod exchange;
 mod fetched;
 mod judge;
 mod recipe;
+mod shuffle;
 mod threads;
 mod verify;
 
@@ -34,20 +34,20 @@ mod _core {
     #[pymodule_export]
     use crate::clusterer::{Clusterer, PairSearch};
     #[pymodule_export]
-    use crate::corpus::{Corpus, Join, Memory, count_distinct};
+    use crate::corpus::{Corpus, ExternalJoin, Memory, count_distinct};
     #[pymodule_export]
     use crate::encoding::guess_encoding;
-    #[pymodule_export]
-    use crate::exchange::{
-        Exchange, judge_pairs, level_of_probes, merge_shingles, probe_shingles, subtract_shingles,
-        thin_shingles,
-    };
     #[pymodule_export]
     use crate::fetched::{Background, FetchedIndex, KeyScheme};
     #[pymodule_export]
     use crate::judge::{Rule, judge};
     #[pymodule_export]
     use crate::recipe::Recipe;
+    #[pymodule_export]
+    use crate::shuffle::{
+        Shuffle, judge_pairs, level_of_probes, merge_shingles, probe_shingles, subtract_shingles,
+        thin_shingles,
+    };
     #[pymodule_export]
     use crate::threads::forbid_global_pool;
     #[pymodule_export]
@@ -68,7 +68,7 @@ mod _core {
         module.add("COMMON_KEYS", COMMON_KEYS)?;
         module.add(
             "MAX_BUCKETS",
-            neardup_core::candidates::exchange::MAX_BUCKETS,
+            neardup_core::candidates::shuffle::MAX_BUCKETS,
         )?;
         module.add("MAX_WORKERS", crate::threads::MAX_WORKERS)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))

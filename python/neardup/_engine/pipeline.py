@@ -211,10 +211,10 @@ class Pipeline:
             self.progress.note(Message("runs.keys_joined"))
             work.said(JOINED)
             with work.recalling():
-                join = _core.Join.open(rule, work.folder)
+                join = _core.ExternalJoin.open(rule, work.folder)
         else:
             self.progress.stage("join keys", None)
-            join = _core.Join(corpus, rule, order)
+            join = _core.ExternalJoin(corpus, rule, order)
             while join.advance(corpus):
                 # Ctrl-C is checked after each part.
                 self.progress.advance(0)

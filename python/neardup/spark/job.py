@@ -23,7 +23,7 @@ from neardup.recipe import CORPUS, load_recipe
 from neardup.spark import io
 from neardup.spark.checkpoint import Checkpoint, Folders
 from neardup.spark.io import BatchInfo, Source
-from neardup.spark.kernels import UNIT_DOCUMENTS, exchange
+from neardup.spark.kernels import UNIT_DOCUMENTS, core_shuffle
 from neardup.spark.ordering import MAX_BATCH
 from neardup.spark.session import peak_memory, settings_for, shuffled_bytes, split_bytes
 from neardup.spark.shuffle import Search
@@ -145,7 +145,7 @@ def settings_of(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Set
         distance = settings.rule.max_distance
         try:
             # A large distance has no keys: it is found by looking at all documents.
-            exchange(settings)
+            core_shuffle(settings)
         except ParameterError:
             bounds = {"bits": recipe.sketch.bits, "distance": distance}
             raise refusal("spark.distance_without_keys", **bounds) from None

@@ -12,7 +12,7 @@ Keys are dealt to *buckets* by their hash, candidate pairs to *units*. In their 
 | `texts` | batch | requests | for each unit: texts |
 | `verify` | unit | pairs, texts | similarities |
 
-The core does the work of most (`neardup._core.Exchange`). What comes to a batch from several
+The core does the work of most (`neardup._core.Shuffle`). What comes to a batch from several
 sides is one table, `told`, whose rows have some of the columns.
 """
 
@@ -68,24 +68,24 @@ def core_rule(settings: Settings) -> _core.Rule:
 
 
 @lru_cache(maxsize=8)
-def exchange(settings: Settings) -> _core.Exchange:
+def core_shuffle(settings: Settings) -> _core.Shuffle:
     """Return the core's steps of the search; they are made once in each process."""
     from neardup import _core
 
-    return _core.Exchange(core_rule(settings), core_recipe(settings), buckets=settings.buckets)
+    return _core.Shuffle(core_rule(settings), core_recipe(settings), buckets=settings.buckets)
 
 
 def keys(row: Mapping[str, Any], settings: Settings) -> pa.Table:
     """Deal the keys of a batch to buckets."""
     batch, sketches = row["batch"].as_py(), row["sketches"].values.to_pylist()
-    dealt = exchange(settings).keys(sketches, (batch << PLACE_BITS) + len(sketches) - 1)
+    dealt = core_shuffle(settings).keys(sketches, (batch << PLACE_BITS) + len(sketches) - 1)
     return _table(KEYS, bucket=range(len(dealt)), batch=[batch] * len(dealt), keys=dealt)
 
 
 def count(asked: pa.Table, *, settings: Settings) -> pa.Table:
     """Count for each batch how many documents have its keys in a bucket."""
     dealt: list[Any] = asked.column("keys").to_pylist()
-    counts = exchange(settings).count(dealt)
+    counts = core_shuffle(settings).count(dealt)
     return _table(COUNTS, batch=asked.column("batch"), bucket=asked.column("bucket"), counts=counts)
 
 
@@ -115,7 +115,7 @@ def file(batches: pa.Table, told: pa.Table, *, settings: Settings) -> pa.Table:
     if not batches.num_rows:
         return FILED.empty_table()
     own = _Batch(batches, told, settings)
-    entries = exchange(settings).file(own.sketches, own.numbers, own.searched, own.counts)
+    entries = core_shuffle(settings).file(own.sketches, own.numbers, own.searched, own.counts)
     batch = [own.number] * len(entries)
     return _table(
         FILED, batch=batch, bucket=range(len(entries)), entries=entries, counts=own.counts
@@ -126,7 +126,7 @@ def lists(filed: pa.Table, *, settings: Settings) -> pa.Table:
     """Return the lists of a bucket that each batch needs, and the documents in closed ones."""
     entries: list[Any] = filed.column("entries").to_pylist()
     counts: list[Any] = filed.column("counts").to_pylist()
-    of_batches, closed = exchange(settings).lists(entries, counts)
+    of_batches, closed = core_shuffle(settings).lists(entries, counts)
     batch, bucket = filed.column("batch"), filed.column("bucket")
     return pa.concat_tables(
         [
@@ -144,7 +144,7 @@ def candidates(batches: pa.Table, told: pa.Table, *, settings: Settings) -> pa.T
     if not batches.num_rows:
         return CANDIDATES.empty_table()
     own = _Batch(batches, told, settings)
-    later, earlier = exchange(settings).candidates(
+    later, earlier = core_shuffle(settings).candidates(
         own.sketches, own.numbers, own.searched, own.counts, _bodies(told, "entries")
     )
     known = _valid(told, "later")

@@ -10,10 +10,10 @@ asked one by one among those that were added since
 ([`near_since`](CandidateIndex::near_since)).
 */
 
-use super::exchange::joined::Joined;
 use super::hamming::{Fingerprints, HammingIndex};
 use super::overlap::{InvertedIndex, Scratch, Scratches};
 use super::search::{Found, Search, SkewStatistics};
+use super::shuffle::external_join::JoinedKeys;
 use super::sketch_store::SketchStore;
 use super::sketches::Sketches;
 use super::stores::external::ExternalPostings;
@@ -75,7 +75,7 @@ impl CandidateIndex {
     /// # Errors
     ///
     /// If the keys are those of another number of documents.
-    pub fn external(search: Search, joined: Joined, order: &[u32]) -> Result<Self> {
+    pub fn external(search: Search, joined: JoinedKeys, order: &[u32]) -> Result<Self> {
         let index = InvertedIndex::external(search, joined, order)?;
         Ok(Kind::External(Box::new(index)).into())
     }

@@ -28,20 +28,18 @@ Whatever the scheme, the answer is the same for any number of threads.
 */
 
 mod candidate_index;
-pub mod exchange;
 pub mod hamming;
 mod key_numbers;
 mod key_scheme;
 pub mod overlap;
 pub mod schemes;
 mod search;
+pub mod shuffle;
 mod sketch_store;
 mod sketches;
 pub mod stores;
 
 pub use candidate_index::CandidateIndex;
-pub use exchange::Exchange;
-pub use exchange::joined::{Join, Joined};
 pub use hamming::{
     Collapsed, Fingerprints, Groups, HammingIndex, Kernel, MAX_PAIRS, Neighbours, Pairs, Plan,
     Purpose, Scheme, collapsed, collapsed_with, pairs, plan, predicted_recall, radius, scan,
@@ -50,6 +48,8 @@ pub use key_scheme::KeyScheme;
 pub use schemes::bands::Banding;
 pub use schemes::rare_keys::{HeavyHitters, MinOverlap};
 pub use search::{Found, MAX_LIST_LEN, MAX_LIST_LEN_OF_KEPT, Search, SkewStatistics};
+pub use shuffle::Shuffle;
+pub use shuffle::external_join::{ExternalJoin, JoinedKeys};
 pub use sketch_store::SketchStore;
 pub use sketches::{Samples, Signatures, Sketches};
 pub use stores::external::ExternalPostings;

@@ -8,7 +8,8 @@
 //! gives, whatever the chunk size.
 
 use crate::candidates::{
-    CandidateIndex, FetchedIndex, Found, Join, Joined, NewEntry, SketchStore, SkewStatistics,
+    CandidateIndex, ExternalJoin, FetchedIndex, Found, JoinedKeys, NewEntry, SketchStore,
+    SkewStatistics,
 };
 use crate::corpus::{Corpus, FirstByText};
 use crate::error::{Error, Result};
@@ -98,14 +99,14 @@ impl Clusterer {
         }
     }
 
-    /// Begins to exchange the keys of a finished corpus whose sketches are outside of
+    /// Begins to shuffle the keys of a finished corpus whose sketches are outside of
     /// memory, for a clusterer that is to decide its documents in this order.
     ///
     /// # Errors
     ///
-    /// If the sketches are in memory, the search has no keys to exchange, or files
+    /// If the sketches are in memory, the search has no keys to shuffle, or files
     /// cannot be made.
-    pub fn join(corpus: &Corpus, rule: Rule, order: &[u32]) -> Result<Join> {
+    pub fn join(corpus: &Corpus, rule: Rule, order: &[u32]) -> Result<ExternalJoin> {
         let mut first = FirstByText::default();
         let is_filed = order.iter().map(|&document| {
             let is_first = first.insert(corpus.identities(), document);
@@ -114,7 +115,7 @@ impl Clusterer {
         let is_filed = is_filed.collect();
         let memory = corpus.memory();
         let folder = memory.folder.as_deref();
-        Join::new(
+        ExternalJoin::new(
             rule.search,
             outside(corpus)?,
             order,
@@ -124,12 +125,12 @@ impl Clusterer {
         )
     }
 
-    /// A clusterer with nothing kept yet, by keys that were exchanged for this order.
+    /// A clusterer with nothing kept yet, by keys that were shuffled for this order.
     ///
     /// # Errors
     ///
-    /// If the search has no keys to exchange.
-    pub fn joined(corpus: &Corpus, rule: Rule, joined: Joined, order: &[u32]) -> Result<Self> {
+    /// If the search has no keys to shuffle.
+    pub fn joined(corpus: &Corpus, rule: Rule, joined: JoinedKeys, order: &[u32]) -> Result<Self> {
         let index = CandidateIndex::external(rule.search, joined, order)?;
         Ok(Clusterer::of(corpus, rule, index))
     }

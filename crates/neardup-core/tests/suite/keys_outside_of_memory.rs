@@ -1,6 +1,6 @@
-//! Keys that are exchanged between batches and buckets bring together whom keys in memory do.
+//! Keys that are shuffled between batches and buckets bring together whom keys in memory do.
 
-use neardup_core::candidates::{Banding, CandidateIndex, Exchange, Search, Sketches};
+use neardup_core::candidates::{Banding, CandidateIndex, Search, Shuffle, Sketches};
 use neardup_core::cluster::{Clusterer, Decision};
 use neardup_core::corpus::{Corpus, Document, Memory};
 use neardup_core::judge::{Bounds, Rule};
@@ -102,11 +102,11 @@ fn in_memory(sketches: &Sketches, search: Search, is_filed: &[bool]) -> Vec<(u32
     pairs
 }
 
-/// The same by exchange.
-fn exchanged(
+/// The same by shuffle.
+fn shuffled(
     sketches: &Sketches,
     settings: &Settings,
-    exchange: &Exchange,
+    shuffle: &Shuffle,
     batch: usize,
     is_filed: &[bool],
 ) -> Vec<(u32, u64)> {
@@ -127,36 +127,34 @@ fn exchanged(
     let keys: Vec<Vec<Vec<u8>>> = (0..batches.len())
         .map(|at| {
             let highest = *numbers(at).last().unwrap();
-            exchange.keys(&batches[at].1, highest).unwrap()
+            shuffle.keys(&batches[at].1, highest).unwrap()
         })
         .collect();
-    let buckets = 0..exchange.buckets();
+    let buckets = 0..shuffle.buckets();
     let counts: Vec<Vec<Vec<u8>>> = buckets
         .clone()
-        .map(|bucket| exchange.count(&column(&keys, bucket)).unwrap())
+        .map(|bucket| shuffle.count(&column(&keys, bucket)).unwrap())
         .collect();
     let filed: Vec<Vec<Vec<u8>>> = (0..batches.len())
         .map(|at| {
-            let counts = exchange.key_counts(&column(&counts, at)).unwrap();
+            let counts = shuffle.key_counts(&column(&counts, at)).unwrap();
             let (begin, some) = &batches[at];
             let is_filed = |document: usize| is_filed[*begin as usize + document];
-            exchange
-                .file(some, &numbers(at), is_filed, &counts)
-                .unwrap()
+            shuffle.file(some, &numbers(at), is_filed, &counts).unwrap()
         })
         .collect();
     let lists: Vec<Vec<Vec<u8>>> = buckets
         .map(|bucket| {
             let filed = column(&filed, bucket);
-            let lists = exchange.lists(&filed, &counts[bucket], usize::MAX);
+            let lists = shuffle.lists(&filed, &counts[bucket], usize::MAX);
             lists.unwrap().of_batches
         })
         .collect();
     let mut pairs = Vec::new();
     for (at, (begin, some)) in batches.iter().enumerate() {
-        let told = exchange.key_counts(&column(&counts, at)).unwrap();
+        let told = shuffle.key_counts(&column(&counts, at)).unwrap();
         let lists = column(&lists, at);
-        let found = exchange.candidates(some, &numbers(at), |_| true, &told, &lists);
+        let found = shuffle.candidates(some, &numbers(at), |_| true, &told, &lists);
         let found = found.unwrap();
         let later = found
             .documents
@@ -188,8 +186,8 @@ fn the_exchange_finds_what_keys_in_memory_find() {
             let expected = in_memory(sketches, *search, is_filed);
             assert!(expected.len() > count, "{}", expected.len());
             for (batch, buckets) in [(count, 1), (100, 7), (333, 64), (7, 3)] {
-                let exchange = Exchange::new(*search, 0, buckets).unwrap();
-                let found = exchanged(sketches, settings, &exchange, batch, is_filed);
+                let shuffle = Shuffle::new(*search, 0, buckets).unwrap();
+                let found = shuffled(sketches, settings, &shuffle, batch, is_filed);
                 assert!(
                     found == expected,
                     "{search:?}, {batch} of a batch, {buckets} buckets"
@@ -332,7 +330,7 @@ fn documents_in_another_order_than_their_keys_are_refused() {
     let mut clusterer = Clusterer::joined(&corpus, rule, joined, &order).unwrap();
     let error = clusterer.decide(&corpus, &[1, 0]).unwrap_err().to_string();
     assert!(
-        error.contains("in the order in which their keys were exchanged"),
+        error.contains("in the order in which their keys were shuffled"),
         "{error}"
     );
 }

@@ -1,6 +1,6 @@
 /*! The external store: keys in files, for documents in an order known before.
 
-Takes what the [`exchange`](crate::candidates::exchange) made of all documents. Yields what
+Takes what the [`shuffle`](crate::candidates::shuffle) made of all documents. Yields what
 the in-memory store would: places of earlier documents that were kept and share enough keys. A
 batch of documents is loaded at a time, with the lists of its keys; lists in which many
 documents are filed are filled and capped in memory, as documents are kept.
@@ -11,12 +11,12 @@ that very many have.
 
 use rustc_hash::FxHashMap;
 
-use crate::candidates::exchange::blob::{self, Entry};
-use crate::candidates::exchange::joined::Joined;
 use crate::candidates::key_scheme::KeyScheme;
 use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore};
 use crate::candidates::schemes::rare_keys::MinOverlap;
 use crate::candidates::search::Search;
+use crate::candidates::shuffle::blob::{self, Entry};
+use crate::candidates::shuffle::external_join::JoinedKeys;
 use crate::candidates::sketch_store::SketchStore;
 use crate::candidates::sketches::Sketches;
 use crate::error::{Error, Result};
@@ -27,7 +27,7 @@ const NOWHERE: u32 = u32::MAX;
 /// The posting lists of the current batch: those read from files, and long ones kept in memory.
 #[derive(Debug)]
 pub struct ExternalPostings {
-    joined: Joined,
+    joined: JoinedKeys,
     order: Vec<u32>,
     /// How many of the order have been asked for.
     begun: usize,
@@ -37,7 +37,7 @@ pub struct ExternalPostings {
     bounds: FxHashMap<u32, (u32, u32)>,
     /// Places of kept documents, by their position in the order.
     places: Vec<u32>,
-    /// The lists that were not exchanged: they are filled as documents are kept.
+    /// The lists that were not shuffled: they are filled as documents are kept.
     long: FxHashMap<u32, Vec<Posting>>,
     has_common: bool,
     /// Documents that have the most frequent key, so far.
@@ -92,18 +92,18 @@ impl PostingStore for ExternalPostings {
     fn list(&self, key: u64) -> impl Iterator<Item = Posting> {
         let key = key as u32;
         let (begin, end) = self.bounds.get(&key).copied().unwrap_or_default();
-        let exchanged = self.entries[begin as usize..end as usize].iter().rev();
-        let exchanged = exchanged.filter_map(|entry| {
+        let shuffled = self.entries[begin as usize..end as usize].iter().rev();
+        let shuffled = shuffled.filter_map(|entry| {
             let place = self.places[entry.number as usize];
             let is_common = entry.min_overlap.is_common;
             (place != NOWHERE).then_some(Posting { place, is_common })
         });
         let long = self.long.get(&key).into_iter();
-        exchanged.chain(long.flat_map(|list| list.iter().rev().copied()))
+        shuffled.chain(long.flat_map(|list| list.iter().rev().copied()))
     }
 
     fn list_len(&self, key: u64) -> usize {
-        // Those that were exchanged are capped already.
+        // Those that were shuffled are capped already.
         self.long.get(&(key as u32)).map_or(0, Vec::len)
     }
 
@@ -115,7 +115,7 @@ impl PostingStore for ExternalPostings {
     }
 
     fn push(&mut self, key: u64, place: u32, min_overlap: MinOverlap) {
-        // The document is in the lists that were exchanged already.
+        // The document is in the lists that were shuffled already.
         if let Some(list) = self.long.get_mut(&(key as u32)) {
             let is_common = min_overlap.is_common;
             list.push(Posting { place, is_common });
@@ -133,7 +133,7 @@ impl InvertedIndex<ExternalPostings> {
     /// # Errors
     ///
     /// If the search has no keys, or the keys are those of another number of documents.
-    pub fn external(search: Search, joined: Joined, order: &[u32]) -> Result<Self> {
+    pub fn external(search: Search, joined: JoinedKeys, order: &[u32]) -> Result<Self> {
         joined.check(order.len())?;
         let long = joined.long.iter().map(|&key| (key, Vec::new()));
         let postings = ExternalPostings {
@@ -181,7 +181,7 @@ impl ExternalPostings {
         if rest[..count] != wanted[..count] || count == 0 {
             return Err(Error::input(
                 "the documents to decide",
-                "in the order in which their keys were exchanged",
+                "in the order in which their keys were shuffled",
                 "others",
             ));
         }
@@ -195,12 +195,12 @@ impl ExternalPostings {
         let documents = &self.order[begin..end];
         let number = begin / self.joined.batch;
         let counts = self.joined.counts.column(number)?;
-        let counts = self.joined.exchange.key_counts(&counts)?;
+        let counts = self.joined.shuffle.key_counts(&counts)?;
         self.most_frequent = self.most_frequent.max(counts.largest());
         let sketches = store.read(documents)?;
         let scheme = self
             .joined
-            .exchange
+            .shuffle
             .key_scheme(&sketches, counts.heavy_hitters())?;
         let mut entries: Vec<Entry> = Vec::new();
         let mut bounds = FxHashMap::default();

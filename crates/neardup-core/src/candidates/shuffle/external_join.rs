@@ -1,4 +1,4 @@
-/*! The exchange on one machine: through files, a bucket or a batch at a time.
+/*! The shuffle on one machine: through files, a bucket or a batch at a time.
 
 Takes the sketches of a corpus that are outside of memory, in priority order. Yields what
 an index with the [`external`](crate::candidates::stores::external) store needs: for each batch
@@ -10,8 +10,8 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::Exchange;
-use super::dealt::Dealt;
+use super::Shuffle;
+use super::partition_file::PartitionFile;
 use crate::candidates::search::Search;
 use crate::candidates::sketch_store::SketchStore;
 use crate::error::{Error, Result};
@@ -26,37 +26,37 @@ const MOST_BATCHES: usize = 1024;
 /// Bytes of a key while its bucket is counted.
 const KEY_BYTES: usize = 32;
 
-/// Documents in a list that is exchanged, at most: in batches that look it up, each of
+/// Documents in a list that is shuffled, at most: in batches that look it up, each of
 /// them costs as much again.
 const EXCHANGED: usize = 32;
 
 /// The counts and lists of all batches.
 #[derive(Debug)]
-pub struct Joined {
-    pub(in crate::candidates) exchange: Exchange,
+pub struct JoinedKeys {
+    pub(in crate::candidates) shuffle: Shuffle,
     /// Documents of a batch.
     pub(in crate::candidates) batch: usize,
     /// A row for each bucket, a column for each batch.
-    pub(in crate::candidates) counts: Dealt,
-    pub(in crate::candidates) lists: Dealt,
-    /// Keys of lists that were not exchanged.
+    pub(in crate::candidates) counts: PartitionFile,
+    pub(in crate::candidates) lists: PartitionFile,
+    /// Keys of lists that were not shuffled.
     pub(in crate::candidates) long: Vec<u32>,
 }
 
-/// The exchange under way, a few batches or buckets at a time.
+/// The shuffle under way, a few batches or buckets at a time.
 #[derive(Debug)]
-pub struct Join {
-    exchange: Exchange,
+pub struct ExternalJoin {
+    shuffle: Shuffle,
     order: Vec<u32>,
     is_filed: Vec<bool>,
     batch: usize,
     step: Step,
     /// Batches or buckets of this step that are done.
     done: usize,
-    keys: Dealt,
-    filed: Dealt,
-    counts: Dealt,
-    lists: Dealt,
+    keys: PartitionFile,
+    filed: PartitionFile,
+    counts: PartitionFile,
+    lists: PartitionFile,
     long: Vec<u32>,
 }
 
@@ -69,13 +69,13 @@ enum Step {
     Done,
 }
 
-impl Join {
-    /// Begins the exchange for the documents of `order`, of which some are filed. `room`
+impl ExternalJoin {
+    /// Begins the shuffle for the documents of `order`, of which some are filed. `room`
     /// is in bytes; `folder` keeps the result for another run.
     ///
     /// # Errors
     ///
-    /// If the search has no keys to exchange, or a file cannot be made.
+    /// If the search has no keys to shuffle, or a file cannot be made.
     pub fn new(
         search: Search,
         store: &SketchStore,
@@ -90,21 +90,21 @@ impl Join {
         let buckets = (bytes / 4 * KEY_BYTES * threads / room.max(1)).clamp(16, 4096);
         let batch = order.len().div_ceil(MOST_BATCHES).max(SMALLEST_BATCH);
         let batches = order.len().div_ceil(batch);
-        let table = |name: &str| -> Result<Dealt> {
+        let table = |name: &str| -> Result<PartitionFile> {
             Ok(match folder {
-                Some(folder) => Dealt::of(Spill::create(&folder.join(name))?, batches),
-                None => Dealt::new(batches, None),
+                Some(folder) => PartitionFile::of(Spill::create(&folder.join(name))?, batches),
+                None => PartitionFile::new(batches, None),
             })
         };
-        Ok(Join {
-            exchange: Exchange::new(search, 0, buckets)?,
+        Ok(ExternalJoin {
+            shuffle: Shuffle::new(search, 0, buckets)?,
             order: order.to_vec(),
             is_filed,
             batch,
             step: Step::Keys,
             done: 0,
-            keys: Dealt::new(buckets, folder),
-            filed: Dealt::new(buckets, folder),
+            keys: PartitionFile::new(buckets, folder),
+            filed: PartitionFile::new(buckets, folder),
             counts: table(COUNTS)?,
             lists: table(LISTS)?,
             long: Vec::new(),
@@ -120,7 +120,7 @@ impl Join {
         let together = 2 * rayon::current_num_threads();
         let all = match self.step {
             Step::Keys | Step::File => self.order.len().div_ceil(self.batch),
-            Step::Count | Step::Split => self.exchange.buckets(),
+            Step::Count | Step::Split => self.shuffle.buckets(),
             Step::Done => return Ok(false),
         };
         let range = self.done..(self.done + together).min(all);
@@ -132,7 +132,7 @@ impl Join {
                 rows.iter().try_for_each(|row| self.keys.push(row))?;
             }
             Step::Count => {
-                let rows = range.map(|bucket| self.exchange.count(&self.keys.column(bucket)?));
+                let rows = range.map(|bucket| self.shuffle.count(&self.keys.column(bucket)?));
                 let rows: Vec<_> = rows.collect::<Result<_>>()?;
                 rows.iter().try_for_each(|row| self.counts.push(row))?;
             }
@@ -145,7 +145,7 @@ impl Join {
                 let rows = range.map(|bucket| {
                     let asked = self.counts.row(bucket)?;
                     let filed = self.filed.column(bucket)?;
-                    self.exchange.lists(&filed, &asked, EXCHANGED)
+                    self.shuffle.lists(&filed, &asked, EXCHANGED)
                 });
                 let rows: Vec<_> = rows.collect::<Result<_>>()?;
                 for row in rows {
@@ -160,12 +160,12 @@ impl Join {
             self.step = match self.step {
                 Step::Keys => Step::Count,
                 Step::Count => {
-                    self.keys = Dealt::new(0, None);
+                    self.keys = PartitionFile::new(0, None);
                     Step::File
                 }
                 Step::File => Step::Split,
                 Step::Split | Step::Done => {
-                    self.filed = Dealt::new(0, None);
+                    self.filed = PartitionFile::new(0, None);
                     Step::Done
                 }
             };
@@ -182,31 +182,31 @@ impl Join {
     fn keys_of(&self, store: &SketchStore, batch: usize) -> Result<Vec<Vec<u8>>> {
         let (begin, documents) = self.documents(batch);
         let highest = (begin + documents.len() - 1) as u64;
-        self.exchange.keys(&store.read(documents)?, highest)
+        self.shuffle.keys(&store.read(documents)?, highest)
     }
 
     fn filed_of(&self, store: &SketchStore, batch: usize) -> Result<Vec<Vec<u8>>> {
         let (begin, documents) = self.documents(batch);
-        let counts = self.exchange.key_counts(&self.counts.column(batch)?)?;
+        let counts = self.shuffle.key_counts(&self.counts.column(batch)?)?;
         let numbers: Vec<u64> = (begin as u64..).take(documents.len()).collect();
         let is_filed = |at: usize| self.is_filed[begin + at];
         let sketches = store.read(documents)?;
-        self.exchange.file(&sketches, &numbers, is_filed, &counts)
+        self.shuffle.file(&sketches, &numbers, is_filed, &counts)
     }
 
-    /// What the exchange came to; in the folder, if there is one, for another run.
+    /// What the shuffle came to; in the folder, if there is one, for another run.
     ///
     /// # Errors
     ///
     /// If it is not done yet, or cannot be written.
-    pub fn finish(mut self, folder: Option<&Path>) -> Result<Joined> {
+    pub fn finish(mut self, folder: Option<&Path>) -> Result<JoinedKeys> {
         if self.step != Step::Done {
-            return Err(Error::input("the exchange of keys", "done", "under way"));
+            return Err(Error::input("the shuffle of keys", "done", "under way"));
         }
         if let Some(folder) = folder {
             self.counts.complete(&folder.join(COUNTS))?;
             let mut long = Spill::create(&folder.join(LONG))?;
-            for number in [self.batch as u64, self.exchange.buckets() as u64] {
+            for number in [self.batch as u64, self.shuffle.buckets() as u64] {
                 long.append(&number.to_le_bytes())?;
             }
             for key in &self.long {
@@ -216,8 +216,8 @@ impl Join {
             // Last of all: where it is, the others are.
             self.lists.complete(&folder.join(LISTS))?;
         }
-        Ok(Joined {
-            exchange: self.exchange,
+        Ok(JoinedKeys {
+            shuffle: self.shuffle,
             batch: self.batch,
             counts: self.counts,
             lists: self.lists,
@@ -226,10 +226,10 @@ impl Join {
     }
 }
 
-impl Joined {
+impl JoinedKeys {
     /// Fails unless these are the keys of `documents` documents.
     pub(in crate::candidates) fn check(&self, documents: usize) -> Result<()> {
-        let shape = (self.exchange.buckets(), documents.div_ceil(self.batch));
+        let shape = (self.shuffle.buckets(), documents.div_ceil(self.batch));
         let is_whole = self.counts.shape() == shape && self.lists.shape() == shape;
         // Without documents there are no blobs, whatever the buckets.
         match documents == 0 || is_whole {
@@ -242,7 +242,7 @@ impl Joined {
         }
     }
 
-    /// What an earlier run [finished](Join::finish) in a folder.
+    /// What an earlier run [finished](ExternalJoin::finish) in a folder.
     ///
     /// # Errors
     ///
@@ -258,11 +258,11 @@ impl Joined {
             u64::from_le_bytes(bytes) as usize
         });
         let keys = keys.as_chunks::<4>().0.iter();
-        Ok(Joined {
-            exchange: Exchange::new(search, 0, buckets)?,
+        Ok(JoinedKeys {
+            shuffle: Shuffle::new(search, 0, buckets)?,
             batch: batch.max(1),
-            counts: Dealt::open(&folder.join(COUNTS))?,
-            lists: Dealt::open(&folder.join(LISTS))?,
+            counts: PartitionFile::open(&folder.join(COUNTS))?,
+            lists: PartitionFile::open(&folder.join(LISTS))?,
             long: keys.map(|&key| u32::from_le_bytes(key)).collect(),
         })
     }

@@ -29,14 +29,14 @@ type Lists<'py> = (Vec<Bound<'py, PyBytes>>, Bound<'py, PyArray1<i64>>);
 /// Similarity, distance.
 type Judged<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i32>>);
 
-/// Keys dealt to buckets and back; see `neardup_core::candidates::exchange`.
+/// Keys dealt to buckets and back; see `neardup_core::candidates::shuffle`.
 #[pyclass(frozen, module = "neardup._core")]
-pub struct Exchange {
-    inner: candidates::Exchange,
+pub struct Shuffle {
+    inner: candidates::Shuffle,
     settings: Settings,
 }
 
-impl Exchange {
+impl Shuffle {
     fn sketches(&self, rows: &[PyBackedBytes]) -> neardup_core::Result<Sketches> {
         let mut sketches = Sketches::new(&self.settings)?;
         for row in rows {
@@ -47,7 +47,7 @@ impl Exchange {
 }
 
 #[pymethods]
-impl Exchange {
+impl Shuffle {
     #[new]
     #[pyo3(signature = (rule, recipe, *, buckets))]
     fn new(rule: &Rule, recipe: &Recipe, buckets: usize) -> PyResult<Self> {
@@ -56,8 +56,8 @@ impl Exchange {
             Settings::SimHash(simhash) => simhash.bits,
             _ => 0,
         };
-        let inner = candidates::Exchange::new(rule.inner.search, bits, buckets).map_err(raise)?;
-        Ok(Exchange { inner, settings })
+        let inner = candidates::Shuffle::new(rule.inner.search, bits, buckets).map_err(raise)?;
+        Ok(Shuffle { inner, settings })
     }
 
     /// The keys of a batch of documents, the largest number of which is `highest`: a blob

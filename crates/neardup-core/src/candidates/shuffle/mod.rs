@@ -1,4 +1,4 @@
-/*! Exchange: who shares keys with whom, where not all keys are in one memory.
+/*! Shuffle: who shares keys with whom, where not all keys are in one memory.
 
 Documents come in *batches* of some thousand, in priority order, and keys are dealt to
 *buckets* by their hash. Every step works on one batch or on one bucket alone, and
@@ -7,22 +7,22 @@ through a shuffle on a cluster.
 
 | step | of | takes | yields |
 |---|---|---|---|
-| [`keys`](Exchange::keys) | a batch | sketches | for each bucket: keys, and how many of the batch have them |
-| [`count`](Exchange::count) | a bucket | the keys of all batches | for each batch: how many documents have its keys, if several do |
-| [`file`](Exchange::file) | a batch | sketches, counts | for each bucket: entries, a document under a key each |
-| [`lists`](Exchange::lists) | a bucket | all entries, counts | for each batch: the entries under its keys |
-| [`candidates`](Exchange::candidates) | a batch | sketches, counts, lists | earlier documents that share enough |
+| [`keys`](Shuffle::keys) | a batch | sketches | for each bucket: keys, and how many of the batch have them |
+| [`count`](Shuffle::count) | a bucket | the keys of all batches | for each batch: how many documents have its keys, if several do |
+| [`file`](Shuffle::file) | a batch | sketches, counts | for each bucket: entries, a document under a key each |
+| [`lists`](Shuffle::lists) | a bucket | all entries, counts | for each batch: the entries under its keys |
+| [`candidates`](Shuffle::candidates) | a batch | sketches, counts, lists | earlier documents that share enough |
 
-A key that a million documents share is one number for each batch, and its list is
-closed as everywhere; so no form costs more than its documents.
+A key that a million documents share is one number for each batch, and its list is capped
+as in memory, so a template costs time linear in its documents.
 
 The result is that of a [`CandidateIndex`](super::CandidateIndex) in which just these documents
 are filed.
 */
 
 pub mod blob;
-pub mod dealt;
-pub mod joined;
+pub mod external_join;
+pub mod partition_file;
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub const MAX_BUCKETS: usize = 1 << 16;
 
 /// The steps of one search; see the [module](self).
 #[derive(Clone, Debug)]
-pub struct Exchange {
+pub struct Shuffle {
     search: Search,
     bits: u32,
     buckets: usize,
@@ -72,7 +72,7 @@ pub struct Earlier {
     pub numbers: Vec<u64>,
 }
 
-impl Exchange {
+impl Shuffle {
     /// The steps of a search, with keys dealt to so many buckets. `bits` is the width of
     /// fingerprints, for a search among them.
     ///
@@ -93,7 +93,7 @@ impl Exchange {
             let bounds = format!("1 to {MAX_BUCKETS}");
             return Err(Error::parameter("buckets", bounds, buckets));
         }
-        Ok(Exchange {
+        Ok(Shuffle {
             longest: scheme.max_list_len(),
             search,
             bits,

@@ -11,22 +11,22 @@ const WAITING: usize = 4 << 20;
 /// A table of blobs, written row by row and read column by column: 8 bytes each in
 /// memory.
 #[derive(Debug)]
-pub struct Dealt {
+pub struct PartitionFile {
     bytes: Spill,
     columns: usize,
     /// Where each blob ends, row by row.
     ends: Vec<u64>,
 }
 
-impl Dealt {
+impl PartitionFile {
     /// An empty table that goes to an unnamed file, in a folder if there is one.
     pub fn new(columns: usize, folder: Option<&Path>) -> Self {
-        Dealt::of(Spill::within(folder, WAITING), columns)
+        PartitionFile::of(Spill::within(folder, WAITING), columns)
     }
 
     /// An empty table in `bytes`, which are empty.
     pub fn of(bytes: Spill, columns: usize) -> Self {
-        Dealt {
+        PartitionFile {
             bytes,
             columns,
             ends: Vec::new(),
@@ -121,9 +121,9 @@ impl Dealt {
             && ends.last().copied().unwrap_or(0) == bytes.len()
             && ends.len().is_multiple_of(columns.max(1));
         match is_whole {
-            true => Ok(Dealt {
+            true => Ok(PartitionFile {
                 ends,
-                ..Dealt::of(bytes, columns)
+                ..PartitionFile::of(bytes, columns)
             }),
             false => Err(Error::input(
                 "the stored keys of an earlier run",
@@ -142,13 +142,13 @@ mod tests {
     fn rows_go_in_and_columns_come_out() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("table");
-        let mut dealt = Dealt::of(Spill::create(&path).unwrap(), 3);
+        let mut dealt = PartitionFile::of(Spill::create(&path).unwrap(), 3);
         for row in 0..5_u8 {
             let blobs: Vec<Vec<u8>> = (0..3).map(|at| vec![row; at]).collect();
             dealt.push(&blobs).unwrap();
         }
         dealt.complete(&path).unwrap();
-        for table in [&dealt, &Dealt::open(&path).unwrap()] {
+        for table in [&dealt, &PartitionFile::open(&path).unwrap()] {
             assert_eq!(table.size(), 15);
             for column in 0..3 {
                 let expected: Vec<Vec<u8>> = (0..5).map(|row| vec![row; column]).collect();
@@ -157,6 +157,6 @@ mod tests {
         }
         assert_eq!(dealt.row(4).unwrap(), [vec![], vec![4], vec![4, 4]]);
         std::fs::write(&path, b"short").unwrap();
-        assert!(Dealt::open(&path).is_err());
+        assert!(PartitionFile::open(&path).is_err());
     }
 }
