@@ -1,10 +1,15 @@
-"""Forms of the page, protected against pages of other sites.
+"""Protection of the page's forms against requests from other sites (CSRF).
 
-A browser sends a form of any site to this service, from a machine that may reach it,
-with whoever is signed in. Two things keep it out, each enough by itself: browsers say
-where a request comes from (`comes_from_elsewhere`), and each form carries a token that is
-in the session of this browser, which other sites can neither read nor set. No kept package does
-both, so the few lines are here.
+A browser sends a form of any site to this service, from a machine that may reach it, with
+the session of the person who is signed in. Two checks refuse such a form, each sufficient
+alone: browsers state where a request comes from (`comes_from_elsewhere`), and each form carries
+a token from the session of this browser, which other sites can neither read nor set.
+
+Both checks are written here because no package that we looked at in November 2026 does both.
+The newest releases of starlette-csrf (3.0.0, June 2023), asgi-csrf (0.11, November 2024),
+fastapi-csrf-protect (1.0.7, September 2025) and starlette-wtf (0.5.0, May 2026) read neither
+Sec-Fetch-Site nor Origin. The first three keep the token in a cookie of its own; starlette-wtf
+keeps it in the session, but needs WTForms.
 """
 
 from __future__ import annotations
