@@ -27,8 +27,8 @@ def run(
             "--index",
             "-i",
             metavar="LOCATION",
-            help="The index: a file, or postgresql://USER@HOST/DATABASE?schema=NAME. Made if there "
-            "is none.",
+            help="The index: a file, or postgresql://USER@HOST/DATABASE?schema=NAME. Created "
+            "if it does not exist.",
             rich_help_panel=_SERVICE,
             show_default=False,
         ),
@@ -49,8 +49,7 @@ def run(
         typer.Option(
             "--keys",
             metavar="FILE",
-            help="API keys, made by `neardup serve key create`. Without it nobody is asked "
-            "for one.",
+            help="API keys, made by `neardup serve key create`. Without it, no key is required.",
             rich_help_panel=_SERVICE,
             show_default=False,
         ),
@@ -61,8 +60,8 @@ def run(
             "--library",
             "-l",
             metavar="NAME=PATH",
-            help="A library that papers can be checked against: a folder, a file or an index. "
-            "May be given again. The index itself is the library `index`.",
+            help="A library to compare papers with: a folder, a file or an index. "
+            "May be repeated. The index itself is the library `index`.",
             rich_help_panel=_SERVICE,
             show_default=False,
         ),
@@ -71,7 +70,7 @@ def run(
         str,
         typer.Option(
             "--language",
-            help="Language of the page where the browser asks for none that it has: zh or en.",
+            help="Language of the page if the browser asks for no language that it has: zh or en.",
             rich_help_panel=_SERVICE,
         ),
     ] = "zh",
@@ -112,7 +111,7 @@ def run(
         float,
         typer.Option(
             help="Largest share of each limit that one client may use, above 0 and at most 1. A "
-            "client is an API key, else an address.",
+            "client is an API key, or else an address.",
             rich_help_panel=_LIMITS,
         ),
     ] = 0.5,
@@ -132,7 +131,7 @@ def run(
     stop_seconds: Annotated[
         int,
         typer.Option(
-            help="Time to finish what was accepted, once told to stop.", rich_help_panel=_LIMITS
+            help="Time to finish accepted requests after a stop signal.", rich_help_panel=_LIMITS
         ),
     ] = 30,
     workers: Annotated[
@@ -147,7 +146,7 @@ def run(
         bool,
         typer.Option(
             "--access-log",
-            help="Log each request. Addresses have ids and searches in them.",
+            help="Log each request. Logged URLs contain ids and searches.",
             rich_help_panel=_RUN,
         ),
     ] = False,

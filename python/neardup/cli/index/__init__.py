@@ -11,7 +11,7 @@ NAME = "index"
 
 app = typer.Typer(
     name=NAME,
-    help="Keep an index of documents, and ask it what has been seen before.",
+    help="Keep an index of documents, and look up what it has seen before.",
     no_args_is_help=True,
 )
 

@@ -35,7 +35,7 @@ def add(
             metavar="FILE",
             help="One record for each dropped document of the input: id, kept_id, similarity, "
             "measure, distance.",
-            rich_help_panel="Output",
+            rich_help_panel=o.OUTPUT,
             show_default=False,
         ),
     ] = None,
@@ -45,7 +45,7 @@ def add(
             "--report",
             metavar="FILE",
             help="Write counts, settings, problems and versions as JSON.",
-            rich_help_panel="Output",
+            rich_help_panel=o.OUTPUT,
             show_default=False,
         ),
     ] = None,
@@ -69,7 +69,7 @@ def add(
         typer.Option(
             "--at-zone",
             metavar="ZONE",
-            help="Time zone of times that name none, such as Asia/Shanghai. By default UTC.",
+            help="Time zone of times without one, such as Asia/Shanghai. By default UTC.",
             rich_help_panel=_INPUT,
             show_default=False,
         ),
@@ -78,7 +78,7 @@ def add(
         str | None,
         typer.Option(
             "--source-field",
-            help="Field of where a document comes from; it is stored.",
+            help="Field of the source of a document; it is stored.",
             rich_help_panel=_INPUT,
             show_default=False,
         ),
@@ -87,7 +87,7 @@ def add(
         list[str] | None,
         typer.Option(
             "--extra-field",
-            help="Another field to be stored; may be repeated.",
+            help="Another field to store; may be repeated.",
             rich_help_panel=_INPUT,
             show_default=False,
         ),

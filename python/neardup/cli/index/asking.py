@@ -34,7 +34,7 @@ def query(
             "--file",
             metavar="FILE",
             help="A file with the text.",
-            rich_help_panel="Input",
+            rich_help_panel=o.INPUT,
             show_default=False,
         ),
     ] = None,
@@ -43,7 +43,7 @@ def query(
         typer.Option(
             "--title",
             help="Its title, for recipes that weigh titles.",
-            rich_help_panel="Input",
+            rich_help_panel=o.INPUT,
             show_default=False,
         ),
     ] = None,
@@ -52,20 +52,19 @@ def query(
         typer.Option(
             "--encoding",
             help="Encoding of file or standard input. By default detected.",
-            rich_help_panel="Input",
+            rich_help_panel=o.INPUT,
             show_default=False,
         ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="The most answers.", rich_help_panel="Output")] = 10,
+    k: Annotated[int, typer.Option("-k", help="The most answers.", rich_help_panel=o.OUTPUT)] = 10,
     within: io.Within = None,
     at: Annotated[
         str | None,
         typer.Option(
             "--at",
             metavar="TIME",
-            help="The moment that --within ends at, such as 2024-03-09T08:00:00+08:00; now by "
-            "default.",
-            rich_help_panel="Matching",
+            help="End of --within, such as 2024-03-09T08:00:00+08:00; now by default.",
+            rich_help_panel=o.MATCHING,
             show_default=False,
         ),
     ] = None,
@@ -180,7 +179,7 @@ def clusters(
             metavar="FILE",
             help="Records id, kept_id, similarity, measure, distance; format by extension, - for "
             "standard output.",
-            rich_help_panel="Output",
+            rich_help_panel=o.OUTPUT,
         ),
     ] = Path("-"),
     force: o.Force = False,

@@ -23,7 +23,7 @@ def export(
             help="Kept documents: id, text, title, source, at and further fields; format by "
             "extension. With --whole any name, .gz and .zst compress. - for standard output, "
             "the default.",
-            rich_help_panel="Output",
+            rich_help_panel=o.OUTPUT,
             show_default=False,
         ),
     ] = None,
@@ -33,7 +33,7 @@ def export(
             "--decisions",
             metavar="FILE",
             help="The other documents: id, kept_id, similarity, measure, distance, reason, at.",
-            rich_help_panel="Output",
+            rich_help_panel=o.OUTPUT,
             show_default=False,
         ),
     ] = None,
@@ -41,8 +41,8 @@ def export(
         bool,
         typer.Option(
             "--whole",
-            help="Write everything, for `neardup index create --from`.",
-            rich_help_panel="Output",
+            help="Write the whole index, for `neardup index create --from`.",
+            rich_help_panel=o.OUTPUT,
         ),
     ] = False,
     force: o.Force = False,

@@ -22,8 +22,8 @@ def create(
             "--recipe",
             "-r",
             help="How a text becomes a sketch, and what a duplicate is: a name from "
-            "`neardup recipes`, or a .toml file. By default general. It holds for good.",
-            rich_help_panel="Text",
+            "`neardup recipes`, or a .toml file. By default general. It cannot be changed later.",
+            rich_help_panel=o.TEXT,
             show_default=False,
         ),
     ] = None,
@@ -36,7 +36,7 @@ def create(
             "--store",
             help="What is kept of a document: text, by default, or sketch. Sketches take less "
             "room, and estimate where texts are compared.",
-            rich_help_panel="Text",
+            rich_help_panel=o.TEXT,
             show_default=False,
         ),
     ] = None,
@@ -44,8 +44,8 @@ def create(
         int | None,
         typer.Option(
             "--expected",
-            help="Documents that a search by bands is laid out for. By default 1,000,000.",
-            rich_help_panel="Matching",
+            help="Expected number of documents, for a search by bands. By default 1,000,000.",
+            rich_help_panel=o.MATCHING,
             show_default=False,
         ),
     ] = None,
@@ -55,9 +55,9 @@ def create(
             "--background",
             "-b",
             metavar="FILE",
-            help="Count what is common over this file or folder, once and for good; may be "
+            help="Count what is common over this file or folder, once; may be "
             "repeated. By default the index counts its own documents as it grows.",
-            rich_help_panel="Input",
+            rich_help_panel=o.INPUT,
             show_default=False,
         ),
     ] = None,
@@ -70,7 +70,7 @@ def create(
             metavar="FILE",
             help="Take settings and all documents from what `neardup index export --whole` "
             "wrote; - for standard input.",
-            rich_help_panel="Input",
+            rich_help_panel=o.INPUT,
             show_default=False,
         ),
     ] = None,

@@ -30,19 +30,20 @@ Within = Annotated[
     typer.Option(
         "--within",
         metavar="SPAN",
-        help="Look only at documents that arrived in this span before, such as 36h, 14d or 2w.",
+        help="Search only documents that arrived within this span, such as 36h, 14d or 2w.",
         rich_help_panel="Matching",
         show_default=False,
     ),
 ]
 Json = Annotated[
-    bool, typer.Option("--json", help="Print as JSON, an object a line.", rich_help_panel="Output")
+    bool,
+    typer.Option("--json", help="Print as JSON, one object per line.", rich_help_panel="Output"),
 ]
 Reconsider = Annotated[
     bool,
     typer.Option(
         "--reconsider",
-        help="Decide the documents again that were dropped for those that go.",
+        help="Decide again the documents that were dropped for the removed ones.",
         rich_help_panel="Run",
     ),
 ]

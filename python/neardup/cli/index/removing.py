@@ -59,7 +59,7 @@ def keep(
         typer.Argument(metavar="ID...", help="Ids of the documents.", show_default=False),
     ],
 ) -> None:
-    """Keep documents that were dropped, whatever they repeat.
+    """Keep dropped documents, even if they repeat others.
 
     Undoes their removal. From now on others may be dropped for them.
     """
@@ -121,7 +121,7 @@ def reconsider(
         list[str] | None,
         typer.Argument(
             metavar="[ID...]",
-            help="Only these, freed or dropped; by default all that are freed.",
+            help="Only these documents, freed or dropped; by default all freed ones.",
             show_default=False,
         ),
     ] = None,

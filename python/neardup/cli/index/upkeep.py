@@ -42,8 +42,8 @@ def check(
         bool,
         typer.Option(
             "--full",
-            help="Sketch every text again and look at every key. By default 1,000 documents.",
-            rich_help_panel="Run",
+            help="Sketch every text again and check every key. By default 1,000 documents.",
+            rich_help_panel=o.RUN,
         ),
     ] = False,
     repair: Annotated[
@@ -52,7 +52,7 @@ def check(
             "--repair",
             help="Make sketches, keys, states and counters again from the texts, and check with "
             "--full. A document whose text is lost is removed. Copy the index first.",
-            rich_help_panel="Run",
+            rich_help_panel=o.RUN,
         ),
     ] = False,
     workers: o.Workers = 0,
