@@ -71,12 +71,12 @@ def stages_of(path):
 def exchanged(texts):
     """Return what the exchange of keys and the verification cost, a document."""
     from neardup import _core, load_recipe
-    from neardup._engine import recipe_assets as resources
     from neardup._engine.rule import rule as rule_of
+    from neardup.recipe import assets
 
     recipe = load_recipe("minhash")
     rule = rule_of(recipe, threshold=THRESHOLD)
-    wanted, compiled = rule.compiled(PLANNED), resources.compiled(recipe)
+    wanted, compiled = rule.compiled(PLANNED), assets.compiled(recipe)
     exchange = _core.Shuffle(wanted, compiled, buckets=BUCKETS)
     batches = [sketched(compiled, texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)]
     begins = range(0, len(texts), BATCH)

@@ -61,10 +61,10 @@ _MEMORY = (-1, 512, 1.5, "2", "4 apples", "512MB", True, [])
 _TEXT = (None, 7, b"bytes", ["x"], "\ud800")
 _TITLE = (7, b"bytes", "\ud800")
 _PATH = (7, None)
-_OUTPUT = (7, b"out")
-_PROGRESS = (7, "bar", print)
+_OUTPUT = (7, b"out", "a\0b")
+_PROGRESS = (7, "bar", print, neardup._engine.summary.Progress)
 _FILES = {
-    "inputs": ([],),
+    "inputs": ([], None, 7, [7], [b"a"]),
     "output": (*_OUTPUT, None),
     "format": ("xml", 7),
     "text": _FIELD,
@@ -72,7 +72,7 @@ _FILES = {
     "title": _FIELD,
     "recipe": _RECIPE,
     "title_from_first_line": _FLAG,
-    "on_error": ("ignore", "", None),
+    "on_error": ("ignore", "", None, np.array(["keep"])),
     "workers": _WORKERS,
     "memory": _MEMORY,
     "work": (7, b"folder"),
@@ -117,7 +117,7 @@ BAD = {
         "max_distance": _DISTANCE,
         "recipe": _RECIPE,
         "priority": ("best", "field:", "field::desc", "", 7, None),
-        "on_error": ("ignore", "", None),
+        "on_error": ("ignore", "", None, np.array(["keep"])),
         "title_from_first_line": _FLAG,
         "workers": _WORKERS,
         "memory": _MEMORY,
@@ -166,7 +166,7 @@ BAD = {
         "max_distance": _DISTANCE,
         "recipe": _RECIPE,
         "title_from_first_line": _FLAG,
-        "on_error": ("ignore", "", None),
+        "on_error": ("ignore", "", None, np.array(["keep"])),
         "workers": _WORKERS,
         "memory": _MEMORY,
     },

@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 import signal
+import sqlite3
 import stat
 import tempfile
 import threading
@@ -503,3 +504,20 @@ def test_several_at_once(working):
     made = [submit(found, upload(OWN + FERRY + str(number) * 9)) for number in range(4)]
     rates = {ended(found, job).rates["largest_source"] for job in made}
     assert len(rates) == 1
+
+
+def test_a_table_that_cannot_be_written_for_a_while_ends_no_thread(working, monkeypatch):
+    """The last state of a job is stored later, and later jobs are run."""
+    full = iter([True, True])
+    save = JobTable.save
+
+    def saved(self, job):
+        if job.state == "done" and next(full, False):
+            raise sqlite3.OperationalError("database or disk is full")
+        return save(self, job)
+
+    monkeypatch.setattr(JobTable, "save", saved)
+    monkeypatch.setattr(queue, "_TIDY", 0.05)
+    jobs = working(max_jobs=2)
+    first, second = submit(jobs), submit(jobs)
+    assert [ended(jobs, job).state for job in (first, second)] == ["done", "done"]

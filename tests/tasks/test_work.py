@@ -261,6 +261,30 @@ def test_named_outputs_of_a_killed_run_are_replaced(folder, run_python):
     assert left_in(folder) == ["in.jsonl", "work"]
 
 
+def test_a_run_that_fails_leaves_the_outputs_of_a_killed_one_to_the_next(folder, run_python):
+    expected = run(work=None)
+    assert run_python(_KILLED_AFTER_ONE).returncode == -signal.SIGKILL
+    with pytest.raises(KeyboardInterrupt):
+        run(progress=Interrupting("stage write"))
+    assert run() == expected
+    assert left_in(folder) == ["in.jsonl", "work"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_wrong_format_leaves_no_work_folder():
+    with pytest.raises(ParameterError, match="'format'"):
+        dedup_files(["in.jsonl"], "kept.jsonl", work="work", format="xml")
+    assert not Path("work").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_inputs_may_be_one_path_or_an_iterator():
+    for inputs in ("in.jsonl", Path("in.jsonl"), iter(["in.jsonl"])):
+        result = dedup_files(inputs, "kept.jsonl", work="work", report="report.json", force=True)
+        assert result.summary.read == 500
+        assert json.loads(Path("report.json").read_bytes())["settings"]["inputs"] == ["in.jsonl"]
+
+
 #: What stands in the folder after each of the stages.
 STAGES = ("stage join keys", "stage candidates, verify, cluster", "stage write")
 

@@ -65,6 +65,8 @@ class Work:
         self._run = run
         self._made_by = {"layout": _LAYOUT, "version": __version__}
         self._lock: int | None = None
+        #: Outputs that a killed run completed: path, path of the temporary file, identity.
+        self._own_outputs: list[list[Any]] = []
         #: Whether the run is complete, so that the folder is emptied unless an error occurs.
         self.is_over = False
 
@@ -97,8 +99,11 @@ class Work:
             if self.is_over:
                 self._clear()
             else:
-                # The unfinished outputs have been removed.
+                # The unfinished outputs have been removed; those that a killed run completed
+                # are still there, to be replaced by a later run.
                 self._mark(_OUTPUTS).unlink(missing_ok=True)
+                if self._own_outputs:
+                    self.complete(_OUTPUTS, {"begun": self._own_outputs})
         finally:
             self._release()
 
@@ -249,6 +254,7 @@ class Work:
                 os.unlink(part)
             if _identity(place) == identity:
                 own.add(place)
+                self._own_outputs.append([place, part, *identity])
         return own
 
     def _clear(self) -> None:

@@ -13,7 +13,7 @@ from neardup._engine.checkpoint import Work, refuse_outputs, states_of
 from neardup._engine.options import DedupOptions
 from neardup._engine.pipeline import Pipeline
 from neardup._engine.summary import check_progress
-from neardup._engine.validation import check_flag, check_path
+from neardup._engine.validation import check_flag, check_path, paths_of
 
 if TYPE_CHECKING:
     from neardup._engine.ingest import Collected
@@ -58,13 +58,16 @@ class FileRun:
         files: Mapping[str, Any],
     ) -> None:
         self._task = task
+        from neardup.readers.formats import check_format
+
+        check_format(files["format"])
         check_flag(files["force"], "force")
         check_progress(files["progress"])
         for name, path in {**outputs, "report": files.get("report")}.items():
             if path is not None or name == "output":
                 check_path(path, name)
         self._options = options
-        self._inputs = inputs
+        self._inputs = paths_of(inputs, "inputs")
         self._report_path = files.get("report")
         self._outputs = outputs
         self._files = files
@@ -120,7 +123,7 @@ class FileRun:
         return {
             "task": self._task,
             **self._options.described(),
-            "inputs": states_of([str(path) for path in self._inputs], format),
+            "inputs": states_of(self._inputs, format),
             "format": format,
         }
 
@@ -161,7 +164,7 @@ class FileRun:
             plan=plan,
             problems=[*collected.problems, *problems, *self.sources.problem_lines],
             notes=[*self.sources.notes, *notes],
-            inputs=[str(path) for path in self._inputs],
+            inputs=self._inputs,
             **{name: None if path is None else str(path) for name, path in self._outputs.items()},
             work=None if self._work is None else str(self._work.folder),
             priority=options.priority,

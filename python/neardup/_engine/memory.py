@@ -55,7 +55,8 @@ def check_memory(value: Any, name: str = "memory") -> int:
             size = operator.index(value)
     if size is None or size < LEAST:
         raise bad(name, "runs.memory", value, least=LEAST >> 20)
-    return size
+    # More than any machine has is no limit.
+    return min(size, 1 << 62)
 
 
 def memory_of(size: int, folder: Path | None, *, sketches: bool) -> _core.Memory:

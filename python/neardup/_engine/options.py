@@ -99,7 +99,7 @@ OnError = Annotated[
     str,
     Option(
         "What to do with records that have no readable text: keep them in the output, drop "
-        "them, or stop at the first one. Such a record is never a duplicate.",
+        "them from it, or stop at the first one. Such a record is never a duplicate.",
         ("--on-error",),
         INPUT,
         default="keep",

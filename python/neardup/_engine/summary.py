@@ -170,7 +170,8 @@ def check_progress(value: Any) -> Progress:
     """
     if value is None:
         return Progress()
-    if not all(callable(getattr(value, name, None)) for name in _CALLBACKS):
+    has_all = all(callable(getattr(value, name, None)) for name in _CALLBACKS)
+    if isinstance(value, type) or not has_all:
         raise bad("progress", "expected.progress", value)
     callbacks: Progress = value
     return callbacks

@@ -9,7 +9,7 @@ import contextlib
 import numbers
 import operator
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,7 @@ def check_flag(value: Any, name: str) -> bool:
 
 def check_choice(value: Any, name: str, choices: Sequence[Any]) -> Any:
     """Return one of a few values."""
-    if isinstance(value, bool) or value not in choices:
+    if isinstance(value, bool) or not isinstance(value, Hashable) or value not in choices:
         raise bad(name, "expected.choice", value, choices=", ".join(map(str, choices)))
     return value
 
@@ -102,7 +102,7 @@ def check_string(value: Any, name: str) -> str:
 
 def check_path(value: Any, name: str) -> Path:
     """Return a path, from text or a Path."""
-    if not isinstance(value, (str, os.PathLike)):
+    if not isinstance(value, (str, os.PathLike)) or "\0" in str(value):
         raise bad(name, "expected.path", value)
     return Path(value)
 

@@ -193,10 +193,10 @@ class Index(Ingest, Query, Retention):
         >>> folder.cleanup()
         """
         require("readers.an_index", "index", "sqlalchemy")
-        from neardup._engine.summary import Progress
+        from neardup._engine.summary import check_progress
         from neardup.index.restore import load
 
-        load(location, source, progress or Progress())
+        load(location, source, check_progress(progress))
         return cls(location, must_exist=True, workers=check_workers(workers))
 
     def export(
@@ -238,7 +238,7 @@ class Index(Ingest, Query, Retention):
         -----
         Both show the index at one moment. Memory does not grow with the index.
         """
-        from neardup._engine.summary import Progress
+        from neardup._engine.summary import check_progress
         from neardup.index.export import write_records
         from neardup.writers import OutputSet
 
@@ -246,7 +246,7 @@ class Index(Ingest, Query, Retention):
         with OutputSet() as outputs:
             first = outputs.open(kept, force=force)
             second = None if decisions is None else outputs.open(decisions, force=force)
-            return write_records(self._engine, first, second, progress or Progress())
+            return write_records(self._engine, first, second, check_progress(progress))
 
     def dump(
         self, output: str | Path, *, force: bool = False, progress: Progress | None = None
@@ -272,14 +272,14 @@ class Index(Ingest, Query, Retention):
         The index at one moment. Two indexes that hold the same give the same bytes,
         in whichever database they are. Memory does not grow with the index.
         """
-        from neardup._engine.summary import Progress
+        from neardup._engine.summary import check_progress
         from neardup.index.export import dump
         from neardup.writers import OutputSet
 
         self._engine.database.refuse_outputs([output])
         with OutputSet() as outputs:
             opened = outputs.open_text(output, force=force)
-            dump(self._engine, opened.write, progress or Progress())
+            dump(self._engine, opened.write, check_progress(progress))
 
     def __repr__(self) -> str:
         """Return class and location, without a password."""
@@ -349,12 +349,12 @@ class Index(Ingest, Query, Retention):
         []
         >>> folder.cleanup()
         """
-        from neardup._engine.summary import Progress
+        from neardup._engine.summary import check_progress
         from neardup._engine.validation import check_flag
         from neardup.index.integrity import check
 
         check_flag(full, "full")
-        return check(self._engine, full=full, progress=progress or Progress())
+        return check(self._engine, full=full, progress=check_progress(progress))
 
     def repair(self, *, progress: Progress | None = None) -> list[str]:
         """Make sketches, keys, states and counters again, from the texts.
@@ -384,10 +384,10 @@ class Index(Ingest, Query, Retention):
         Documents are repaired some at a time, each time in a transaction. If the repair is
         interrupted, call it again.
         """
-        from neardup._engine.summary import Progress
+        from neardup._engine.summary import check_progress
         from neardup.index.repair import repair
 
-        return repair(self._engine, progress=progress or Progress())
+        return repair(self._engine, progress=check_progress(progress))
 
     def close(self) -> None:
         """Close all connections. Closing again does nothing."""

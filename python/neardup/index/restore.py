@@ -1,4 +1,4 @@
-"""What :mod:`neardup.index.dump` wrote, made into an index again: all of it or nothing."""
+"""What :mod:`neardup.index.export` wrote, made into an index again: all of it or nothing."""
 
 from __future__ import annotations
 

@@ -170,6 +170,8 @@ class _Processes(Multiprocess):
         super().__init__(config, sockets)
         self._announce = announce
         self._jobs = jobs
+        #: Processes whose jobs are not marked as failed yet.
+        self._dead: set[int] = set()
         self._up = False
 
     @property
@@ -191,8 +193,13 @@ class _Processes(Multiprocess):
         for pid in before - {process.pid for process in self.processes} - {None}:
             # What it had in flight is not in flight any more, and its checks have ended.
             mark_process_dead(pid)  # type: ignore[no-untyped-call]
+            if pid is not None:
+                self._dead.add(pid)
+        for pid in tuple(self._dead):
+            # The table may be locked now: then the next call tries again.
             with contextlib.suppress(sqlite3.Error):
                 fail_jobs_of(pid, self._jobs)
+                self._dead.remove(pid)
 
     def handle_hup(self) -> None:
         # The terminal was closed. Keys are read again whenever they change.

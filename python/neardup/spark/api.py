@@ -15,7 +15,7 @@ from neardup._engine.options import (
     completed,
     takes_options,
 )
-from neardup._engine.validation import check_field
+from neardup._engine.validation import check_field, check_flag
 from neardup.exceptions import OutputError, ParameterError
 from neardup.readers.fields import Fields
 from neardup.spark.checkpoint import Folders
@@ -131,6 +131,7 @@ def dedup_files(
     """
     require_spark()
     given = completed(dedup_files, options)
+    check_flag(given["force"], "force")
     folders = Folders(spark)
     out = os.fspath(output)
     out_removed = None if removed is None else os.fspath(removed)

@@ -52,8 +52,6 @@ _PART_BYTES = 128 << 20
 #: What the stages of a checkpoint look like.
 _LAYOUT = 2
 
-#: The core's bound.
-
 
 @dataclass
 class SparkSummary(Summary):

@@ -278,7 +278,7 @@ class Ingest:
         IndexUnavailableError
             As in :meth:`add_many`: to add the same files again goes on where it ended.
         """
-        from neardup._engine.summary import Progress
+        from neardup._engine.summary import check_progress
         from neardup.index.ingest.reading import Fields, add_source
         from neardup.readers import open_sources
 
@@ -290,5 +290,5 @@ class Ingest:
         sources = open_sources(inputs, format=format, output_paths=outputs, **fields.read())
         span = None if within is None else check_span(within, "within")
         added = add_source(self._engine, sources, fields, span, title_from_first_line, progress)
-        of_sources = sources.report_to(progress or Progress())
+        of_sources = sources.report_to(check_progress(progress))
         return replace(added, problem_count=added.problem_count + of_sources)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from neardup._engine.ingest import REMEMBERED, readable, with_first_lines
 from neardup._engine.messages import Message
 from neardup._engine.prefetch import ahead
-from neardup._engine.summary import Progress
+from neardup._engine.summary import Progress, check_progress
 from neardup._engine.validation import bad, check_field, check_flag, check_string
 from neardup.exceptions import InputError
 from neardup.index.ingest.incoming import Incoming
@@ -120,7 +120,7 @@ def add_source(
 ) -> Added:
     """Add all documents of a source, reading and sketching ahead of the store."""
     check_flag(title_from_first_line, "title_from_first_line")
-    progress = progress or Progress()
+    progress = check_progress(progress)
     keep: list[bool] = []
     dropped: list[tuple[str, Match]] = []
     new = already = problem_count = 0

@@ -18,7 +18,7 @@ import threading
 import traceback
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -128,6 +128,8 @@ class Jobs:
         self._ended = dict.fromkeys(FINISHED, 0)
         self._metrics = CheckMetrics(registry)
         self._stops = False
+        #: Ended jobs whose last state could not be stored yet.
+        self._unsaved: list[tuple[_Job, JobState]] = []
         self._time_is_up = False
         self.libraries = Libraries(settings, self._wake, self._clock)
         self._threads = [
@@ -164,7 +166,9 @@ class Jobs:
             self._count()
             self._changed.notify_all()
         for job in waiting:
-            self._end(job, replace(job.state, state="failed", problem=JobError(*STOPPED)))
+            # One that cannot be stored does not keep the others from ending.
+            with suppress(sqlite3.Error):
+                self._end(job, replace(job.state, state="failed", problem=JobError(*STOPPED)))
         await asyncio.to_thread(self._join, seconds)
 
     def _join(self, seconds: float) -> None:
@@ -301,29 +305,45 @@ class Jobs:
             self._changed.notify_all()
 
     def _work(self) -> None:
-        while True:
-            with self._changed:
-                job = self._next()
-                if job is None:
-                    if self._stops:
-                        return
-                    self._changed.wait(_TIDY)
-                else:
-                    self._running += 1
-                    self._count()
-            if job is None:
-                self._table.remove_expired()
-                continue
+        while not self._is_over():
             try:
-                self._run(job)
+                self._take_one()
             except sqlite3.ProgrammingError:
                 # The service stopped, and did not wait any longer: its table is closed.
                 return
-            finally:
+            except sqlite3.Error as error:
+                # A full disk, or a table that is locked: later jobs may find it otherwise.
+                _log.error("The table of checks cannot be used: %s", error)
                 with self._changed:
-                    self._running -= 1
-                    self._release(job.state.client)
-                    self._count()
+                    self._changed.wait(_TIDY)
+
+    def _is_over(self) -> bool:
+        with self._changed:
+            return self._stops and not self._waiting
+
+    def _take_one(self) -> None:
+        """Run the next job, or wait a while for one."""
+        while self._unsaved:
+            self._end(*self._unsaved.pop())
+        with self._changed:
+            job = self._next()
+            if job is None:
+                if self._stops:
+                    return
+                self._changed.wait(_TIDY)
+            else:
+                self._running += 1
+                self._count()
+        if job is None:
+            self._table.remove_expired()
+            return
+        try:
+            self._run(job)
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._release(job.state.client)
+                self._count()
 
     def _next(self) -> _Job | None:
         """Take the first job whose library is ready, of the client that was served longest ago."""
@@ -442,7 +462,12 @@ class Jobs:
 
     def _end(self, job: _Job, state: JobState) -> None:
         job.upload.close()
-        if self._table.save(state) and state.state in FINISHED:
+        try:
+            is_saved = self._table.save(state)
+        except sqlite3.OperationalError:
+            self._unsaved.append((job, state))
+            raise
+        if is_saved and state.state in FINISHED:
             with self._changed:
                 self._ended[state.state] += 1
             self._metrics.ended(state.state)
