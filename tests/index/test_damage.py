@@ -10,6 +10,7 @@ from tests.index.sound import check_sound
 from tests.index.written import documents, families
 
 from neardup import Index
+from neardup._engine.summary import Progress
 from neardup.exceptions import IndexFormatError, InputError
 from neardup.index import passages
 from neardup.index.backends.database import Database
@@ -296,11 +297,8 @@ def test_a_repair_that_is_interrupted_goes_on(copy, monkeypatch):
     with Index(path) as index:
         before = index.check(full=True)
 
-        class Stop:
-            def stage(self, *_):
-                pass
-
-            def advance(self, _):
+        class Stop(Progress):
+            def advance(self, *_):
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
