@@ -50,8 +50,8 @@ class Truths:
     """What is true of a collection: its planted pairs, and the pairs of an exact join.
 
     Pairs are compared with the join's, and removed documents as in bench_news:
-    recall is of those that the one rule drops, precision is the share that
-    resembles an earlier document.
+    recall is the share of documents dropped by the one rule that are found, precision is
+    the share of removed documents that resemble an earlier document.
     """
 
     def __init__(self, path, checked):

@@ -20,7 +20,7 @@ import tables
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
-#: All works, those of 10^7, and those that are done only if they are named.
+#: Lists of works: the default ones, those of 10^7 documents, and those run only by name.
 KINDS = ("WORKS", "LARGE", "NAMED")
 MODULES = (
     "bench_words",

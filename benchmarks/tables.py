@@ -144,7 +144,7 @@ def interval(bounds):
 
 
 def wrapped(text):
-    """Return Markdown with its prose filled anew, since figures are of any length."""
+    """Return Markdown with its paragraphs wrapped again: figures change the lengths."""
     return "\n\n".join(_filled(block) for block in text.split("\n\n"))
 
 

@@ -82,41 +82,41 @@ class TestRefused:
         samples = corpus("shingle-sample", ["一" * 20, "二" * 20])
         with pytest.raises(ParameterError, match="the kind of sketches that the recipe makes"):
             _core.Clusterer(samples, rule(scheme))
-        filing = _core.KeyScheme(rule(scheme), bits=64, background=None)
+        scheme_of_keys = _core.KeyScheme(rule(scheme), bits=64, background=None)
         with pytest.raises(ParameterError, match="the kind of sketches that the recipe makes"):
-            filing.keys_of(samples, 0)
+            scheme_of_keys.keys_of(samples, 0)
         empty = np.array([], np.uint64)
-        stored = _core.FetchedIndex(filing, empty, empty, empty.astype(np.uint16))
+        stored = _core.FetchedIndex(scheme_of_keys, empty, empty, empty.astype(np.uint16))
         with pytest.raises(ParameterError, match="the kind of sketches that the recipe makes"):
             _core.Clusterer.among(samples, rule(scheme), stored, [])
 
     def test_more_bands_than_values(self):
         signatures = corpus("minhash", ["一" * 20])
-        filing = _core.KeyScheme(rule("bands", bands=200, rows=5), bits=0, background=None)
+        scheme_of_keys = _core.KeyScheme(rule("bands", bands=200, rows=5), bits=0, background=None)
         with pytest.raises(ParameterError, match="'bands' parameter must be few enough"):
-            filing.keys_of(signatures, 0)
+            scheme_of_keys.keys_of(signatures, 0)
 
     def test_documents_that_are_not_there(self):
         made = corpus("shingle-sample", ["一" * 20])
-        keeper = _core.Clusterer(made, rule("postings"))
+        clusterer = _core.Clusterer(made, rule("postings"))
         for call in (
             lambda: made.sketch_similarity(2**32 - 1, 0),
             lambda: _core.judge(made, 0, 1, measure="content", shingle=5),
-            lambda: keeper.decide(made, np.array([0, 1], np.uint32)),
-            lambda: keeper.similar(made, 1),
+            lambda: clusterer.decide(made, np.array([0, 1], np.uint32)),
+            lambda: clusterer.similar(made, 1),
         ):
             with pytest.raises(InputError, match=r"expected numbers below 1, found"):
                 call()
 
     def test_another_corpus_than_the_keeper_was_made_for(self):
         made = corpus("shingle-sample", ["一" * 20])
-        keeper = _core.Clusterer(made, rule("postings"))
+        clusterer = _core.Clusterer(made, rule("postings"))
         pairs = _core.PairSearch(made, rule("postings"))
         for other in (corpus("shingle-sample", ["一" * 20]), made):
             if other is made:
                 other.push(pa.array(["二" * 20]), titles=None, units=None)
             for call in (
-                lambda other=other: keeper.decide(other, np.array([0], np.uint32)),
+                lambda other=other: clusterer.decide(other, np.array([0], np.uint32)),
                 lambda other=other: pairs.next_piece(other),
             ):
                 with pytest.raises(InputError, match="the one that this was made for, unchanged"):
@@ -124,14 +124,14 @@ class TestRefused:
 
     def test_entries_that_do_not_belong_together(self):
         made = corpus("shingle-sample", ["一" * 20])
-        filing = _core.KeyScheme(rule("postings"), bits=0, background=None)
+        scheme_of_keys = _core.KeyScheme(rule("postings"), bits=0, background=None)
         two, one = np.array([1, 2], np.uint64), np.array([1], np.uint64)
         with pytest.raises(InputError, match="2 keys, 1 numbers, 2 minimum overlaps"):
-            _core.FetchedIndex(filing, two, one, two.astype(np.uint16))
+            _core.FetchedIndex(scheme_of_keys, two, one, two.astype(np.uint16))
         for offsets in ([], [1], [0, 2, 1], [0, 5]):
             with pytest.raises(InputError, match="ascending from 0 to 1"):
-                _core.FetchedIndex.listed(filing, offsets, [1])
-        given = _core.FetchedIndex.listed(filing, [0, 0, 1], [1])
+                _core.FetchedIndex.listed(scheme_of_keys, offsets, [1])
+        given = _core.FetchedIndex.listed(scheme_of_keys, [0, 0, 1], [1])
         with pytest.raises(InputError, match="a batch of 1 documents, found those of 2"):
             given.candidates(made)
         with pytest.raises(InputError, match="at most 1, the documents of the corpus"):

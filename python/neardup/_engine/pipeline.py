@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from neardup import _core
     from neardup._engine.checkpoint import Work
 
-#: Documents that a keeper decides together; Ctrl-C is checked between them.
+#: Documents that a clusterer decides together; Ctrl-C is checked between them.
 _STEP = 1024
 
 READ, JOINED, DECIDED = "read", "joined", "decided"
@@ -174,7 +174,7 @@ class Pipeline:
             self.progress.note(Message("runs.all_decided"))
             return Decided.from_table(work.table(_KEPT))
         corpus = collected.corpus
-        keeper = self._keeper(corpus, self.rule.compiled(len(corpus)), order)
+        clusterer = self._clusterer(corpus, self.rule.compiled(len(corpus)), order)
         count = len(corpus)
         decided = Decided(
             kept_for=np.full(count, -1, np.int64),
@@ -190,16 +190,16 @@ class Pipeline:
                 decided.similarity[step],
                 decided.distance[step],
                 decided.identical[step],
-            ) = keeper.decide(corpus, step)
+            ) = clusterer.decide(corpus, step)
             self.progress.advance(len(step))
-        decided.candidates = keeper.counts()[0]
-        decided.closed_lists, decided.largest_form = keeper.skew()
+        decided.candidates = clusterer.counts()[0]
+        decided.closed_lists, decided.largest_form = clusterer.skew()
         if work is not None:
             work.leave_table(_KEPT, decided.to_table())
             work.complete(DECIDED, {}, (_KEPT,))
         return decided
 
-    def _keeper(
+    def _clusterer(
         self, corpus: _core.Corpus, rule: _core.Rule, order: NDArray[np.uint32]
     ) -> _core.Clusterer:
         from neardup import _core

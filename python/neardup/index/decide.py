@@ -74,9 +74,9 @@ class Decider:
         self._measure = rule.measure
         self.background = background
         self.rule = rule.compiled(settings.expected)
-        self.filing = _core.KeyScheme(self.rule, bits=rule.sketch.bits, background=background)
+        self.key_scheme = _core.KeyScheme(self.rule, bits=rule.sketch.bits, background=background)
         self._scanned: Scanned | None = None
-        if not self.filing.has_keys():
+        if not self.key_scheme.has_keys():
             known = None if like is None else like._scanned
             self._scanned = Scanned(rule) if known is None else known
 
@@ -93,15 +93,15 @@ class Decider:
         postings = passed = None
         if self._scanned is not None:
             offsets, numbers = self._scanned.near(session, corpus)
-            stored = _core.FetchedIndex.listed(self.filing, offsets, numbers)
+            stored = _core.FetchedIndex.listed(self.key_scheme, offsets, numbers)
         else:
-            looked_up = self.filing.lookup_keys(corpus, self.rule)
+            looked_up = self.key_scheme.lookup_keys(corpus, self.rule)
             if not_before is None:
                 postings = session.postings(looked_up)
             else:
                 postings, passed = session.postings_since(looked_up, not_before)
             stored = _core.FetchedIndex(
-                self.filing,
+                self.key_scheme,
                 postings.keys.view(np.uint64),
                 postings.numbers.view(np.uint64),
                 postings.shares.astype(np.uint16),
@@ -115,8 +115,8 @@ class Decider:
             texts = [session.unpacked(row["text"], row["number"]) for row in rows]
         restore(corpus, rows, session.location, pa.array(texts, pa.large_string()))
         numbers = [row["number"] for row in rows]
-        keeper = _core.Clusterer.among(corpus, self.rule, stored, numbers)
-        return BatchContext(keeper, rows, postings, passed)
+        clusterer = _core.Clusterer.among(corpus, self.rule, stored, numbers)
+        return BatchContext(clusterer, rows, postings, passed)
 
     def decide(
         self,
@@ -134,7 +134,7 @@ class Decider:
         size = len(batch)
         numbers = {row: first + at for at, row in enumerate(rows)}
         context = self.context(session, batch.corpus, not_before=not_before)
-        columns = context.keeper.decide(batch.corpus, np.array(rows, np.uint32))
+        columns = context.clusterer.decide(batch.corpus, np.array(rows, np.uint32))
         matches: list[Match | None] = []
         kept_numbers: list[int | None] = []
         for kept, similarity, distance, identical in zip(
@@ -152,10 +152,14 @@ class Decider:
             bits = None if distance < 0 else distance
             matches.append(Match(id, similarity, self._measure, bits, identical))
             kept_numbers.append(number)
-        keys, filed, shares = context.keeper.new_entries()
+        keys, filed, min_overlaps = context.clusterer.new_entries()
         stored_keys = [signed(key) for key in keys]
-        postings = {"key": stored_keys, "number": [numbers[row] for row in filed], "share": shares}
-        replaced = context.oldest_passed(stored_keys, self.filing.max_list_len())
+        postings = {
+            "key": stored_keys,
+            "number": [numbers[row] for row in filed],
+            "share": min_overlaps,
+        }
+        replaced = context.oldest_passed(stored_keys, self.key_scheme.max_list_len())
         return Verdicts(matches, kept_numbers, postings, replaced)
 
     def keep(self, batch: Incoming, first: int) -> Verdicts:
@@ -167,7 +171,8 @@ class Decider:
     def keys_of(self, corpus: _core.Corpus) -> list[list[int]]:
         """Return all keys that each document of a corpus may be filed under, signed."""
         return [
-            [signed(key) for key in self.filing.keys_of(corpus, row)] for row in range(len(corpus))
+            [signed(key) for key in self.key_scheme.keys_of(corpus, row)]
+            for row in range(len(corpus))
         ]
 
     def postings_of(self, corpus: _core.Corpus, numbers: Sequence[int]) -> dict[str, list[int]]:
@@ -177,21 +182,21 @@ class Decider:
         found: dict[str, list[int]] = {"key": [], "number": [], "share": []}
         for row, number in enumerate(numbers):
             # Alone, it repeats nothing.
-            stored = _core.FetchedIndex.listed(self.filing, [0] * (len(corpus) + 1), [])
-            keeper = _core.Clusterer.among(corpus, self.rule, stored, [])
-            keeper.decide(corpus, np.array([row], np.uint32))
-            keys, _, shares = keeper.new_entries()
+            stored = _core.FetchedIndex.listed(self.key_scheme, [0] * (len(corpus) + 1), [])
+            clusterer = _core.Clusterer.among(corpus, self.rule, stored, [])
+            clusterer.decide(corpus, np.array([row], np.uint32))
+            keys, _, min_overlaps = clusterer.new_entries()
             found["key"] += map(signed, keys)
             found["number"] += [number] * len(keys)
-            found["share"] += shares
+            found["share"] += min_overlaps
         return found
 
 
 @dataclass(frozen=True)
 class BatchContext:
-    """A keeper, the stored documents that it knows, and the postings in and out of the window."""
+    """A clusterer, the stored documents it knows, and the postings in and out of the window."""
 
-    keeper: _core.Clusterer
+    clusterer: _core.Clusterer
     stored: list[RowMapping]
     postings: Postings | None
     passed: Postings | None

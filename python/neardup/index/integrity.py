@@ -131,7 +131,7 @@ class Examination:
         # Which keys a document gets depends on what is common at that moment. Where that
         # changes, or lists are closed, a key may be missing for a good reason.
         self.is_exact = (
-            engine.settings.background != "own" and self.decider.filing.max_list_len() is None
+            engine.settings.background != "own" and self.decider.key_scheme.max_list_len() is None
         )
 
     def lines(self) -> Iterator[Message]:
@@ -166,7 +166,9 @@ class Examination:
         """Give all documents with what is wrong with them, some at a time."""
         count = self._connection.execute(select(func.count()).select_from(documents)).scalar_one()
         step = 1 if self._full else max(1, count // _SAMPLE)
-        totals = self._key_counts() if self._full and self.decider.filing.has_keys() else iter(())
+        totals = (
+            self._key_counts() if self._full and self.decider.key_scheme.has_keys() else iter(())
+        )
         number = total = after = at = 0
         self._progress.stage("check", count)
         while some := self.page(after, at=at, step=step):
@@ -264,7 +266,7 @@ class Examination:
 
     def _check_keys(self, some: Sequence[Document]) -> None:
         kept = [one for one in some if one.row["state"] == KEPT and self._has_sketch(one)]
-        if not kept or not self.decider.filing.has_keys():
+        if not kept or not self.decider.key_scheme.has_keys():
             return
         rows = [_without_identity(document.row) for document in kept]
         corpus = self._engine.restored(rows)

@@ -90,7 +90,7 @@ class Query:
         corpus = sketch_text(engine, text, title)
         with engine.reading() as session:
             context = engine.decider(session).context(session, corpus, not_before=not_before)
-            found = context.keeper.similar(corpus, 0)
+            found = context.clusterer.similar(corpus, 0)
         measure = engine.rule.measure
         return [
             Match(context.stored[at - 1]["id"], similarity, measure, distance, identical)

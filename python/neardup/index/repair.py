@@ -249,7 +249,7 @@ class _Repair:
                 some = numbers[begin : begin + _TOGETHER]
                 session.delete_postings_of(some)
                 rows = session.kept(some, with_texts=False)
-                if examined.decider.filing.has_keys():
+                if examined.decider.key_scheme.has_keys():
                     kept = [row["number"] for row in rows]
                     corpus = self._engine.restored(rows)
                     session.add_postings(examined.decider.postings_of(corpus, kept))

@@ -218,7 +218,7 @@ def _take_out(
     decider = engine.decider(session)
     # All keys that they may be filed under, whatever was frequent then.
     postings: dict[str, list[int]] = {"key": [], "number": []}
-    if kept and decider.filing.has_keys():
+    if kept and decider.key_scheme.has_keys():
         for row, keys in zip(kept, decider.keys_of(engine.restored(kept)), strict=True):
             postings["key"] += keys
             postings["number"] += [row["number"]] * len(keys)

@@ -60,9 +60,9 @@ pub struct Passage {
 }
 
 impl Paper {
-    /// The stretches of the paper that stand in `source`, in the order of the paper.
+    /// The passages of the paper that occur in `source`, in the order of the paper.
     ///
-    /// A passage has at least so many Chinese characters in common with the source, or twice as
+    /// A passage shares at least `least` Chinese characters with the source, or twice as
     /// many letters of an alphabet. O(n + m) for texts of n and m letters.
     pub fn passages(&self, source: &Letters, least: u32) -> Vec<Passage> {
         let letters = self.letters();

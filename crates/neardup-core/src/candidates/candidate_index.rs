@@ -5,9 +5,8 @@ similar to another. A [`HammingIndex`] does that for fingerprints in memory, and
 [`InvertedIndex`] with one of three posting stores.
 
 A batch of documents is looked up at once, on all threads, among the documents filed before it
-([`near`](CandidateIndex::near)): a snapshot. What the batch's own documents mean to each other is
-asked one by one among those that were added since
-([`near_since`](CandidateIndex::near_since)).
+([`near`](CandidateIndex::near)): a snapshot. Each document of the batch is then looked up among
+the documents added since the snapshot ([`near_since`](CandidateIndex::near_since)), one by one.
 */
 
 use super::hamming::{Fingerprints, HammingIndex};

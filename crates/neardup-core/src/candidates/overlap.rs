@@ -191,8 +191,8 @@ impl<S: PostingStore> InvertedIndex<S> {
     }
 }
 
-/// Scratch space, one for each thread that has looked something up: they are as
-/// long as what is filed, too long to be made anew for each task.
+/// Scratch space, one for each thread. Its size grows with the number of filed documents,
+/// so it is reused and not allocated for each task.
 #[derive(Debug, Default)]
 pub struct Scratches(Mutex<Vec<Scratch>>);
 

@@ -1,15 +1,14 @@
 /*! Rare keys: which keys of a sample a document is filed under, and how many must be shared.
 
 A document of a sample is filed under a few of its keys and looked up by all of them.
-So a look-up meets every document that was filed under keys which this one has, and
-how many of them it has decides whether the two are candidates: it depends on nothing
-but the two samples and on the [`HeavyHitters`] known when the first was filed.
+A look-up finds every document that is filed under one of these keys, and the number of
+shared keys decides whether the two are candidates. It depends only on the two samples and
+on the [`HeavyHitters`] known when the first document was filed.
 
-**Which keys a document is filed under.** Its [`RARE_KEYS`] smallest keys among those that at
-most [`FEW`] documents of the collection have, and the [`COMMON_KEYS`] rarest of the
-others. The smallest keys, because a sample of a larger rate keeps just these. The
-others, because copies of a text that is posted a hundred times have few rare keys
-in common.
+**Filing keys.** A document is filed under its [`RARE_KEYS`] smallest keys that occur in at
+most [`FEW`] documents of the collection, and under the [`COMMON_KEYS`] rarest of its other
+keys. The smallest keys are also in every sample of a larger rate. The other keys are needed
+because copies of a text that is posted a hundred times share few rare keys.
 
 **How many must be shared**: of the rare ones a third of what the threshold asks for,
 and at least one; or three quarters of what it asks for of all ([`MinOverlap`]); by the
@@ -18,7 +17,7 @@ a resemblance t, each key is shared with probability 2 t / (1 + t); of a text an
 excerpt of it with t, if the text was filed. So at .45 one excerpt in a thousand is
 missed, and hardly a pair of one length.
 
-A key that many documents have is a form and no content, so its list is capped
+A key that many documents have is boilerplate, so its list is capped
 (`overlap.rs`). If only kept documents are filed, one text posted a thousand
 times is in each list once, and does not fill it.
 */
