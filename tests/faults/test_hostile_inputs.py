@@ -12,7 +12,7 @@ from neardup import InputError, ParameterError, _core
 from neardup.recipe import load_recipe
 from neardup.recipe.assets import compiled
 from tests import needs
-from tests.faults import core_calls
+from tests.faults import core_arguments, core_calls
 from tests.faults.fuzz import fuzz, targets
 
 #: Inputs of each target here; `run.py` tries as many as there is time for.
@@ -31,7 +31,8 @@ def test_hostile_inputs(name):
 def test_every_entry_point_is_called():
     """What `_core.pyi` declares is in the table, or is called by what is there."""
     tree = ast.parse(Path(neardup.__file__).with_name("_core.pyi").read_text("utf-8"))
-    called = Path(core_calls.__file__).read_text("utf-8")
+    files = (core_calls.__file__, core_arguments.__file__)
+    called = "".join(Path(file).read_text("utf-8") for file in files)
     declared = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     for node in tree.body:
         if isinstance(node, ast.ClassDef):

@@ -402,10 +402,13 @@ class TestRefusals:
     def test_an_output_in_it(self, folder):
         (folder / "work").mkdir()
         (folder / "link").symlink_to("work")
-        for output in ("work/kept.jsonl", "link/kept.jsonl"):
+        for output in ("work/kept.jsonl", "link/kept.jsonl", "work"):
             with pytest.raises(ParameterError, match="a folder without outputs"):
                 dedup_files(["in.jsonl"], output, work="work")
         assert left_in(folder / "work") == []
+        with pytest.raises(ParameterError, match="a folder without outputs"):
+            dedup_files(["in.jsonl"], "new.jsonl", work="new.jsonl")
+        assert not Path("new.jsonl").exists()
 
     @pytest.mark.usefixtures("folder")
     @pytest.mark.parametrize("kind", ["-", "pipe"])

@@ -270,7 +270,8 @@ def refuse_outputs(folder: Path, outputs: Iterable[str | Path | None]) -> None:
     """Raise ParameterError if an output is in the work folder, which is emptied."""
     inside = os.path.join(os.path.realpath(folder), "")
     for path in outputs:
-        if path is not None and os.path.realpath(path).startswith(inside):
+        # The folder itself is no place for an output either.
+        if path is not None and os.path.join(os.path.realpath(path), "").startswith(inside):
             raise ParameterError(
                 Message("runs.output_in_work", parameter="work", folder=str(folder), file=str(path))
             )
