@@ -143,19 +143,19 @@ impl KeyScheme {
     }
 
     /// Writes the keys under which a document is filed, all of which it is also looked up by.
-    /// `is_full` says which lists take no more documents.
+    /// `is_closed` says which lists take no more documents.
     pub fn filing_keys(
         &self,
         sketches: &Sketches,
         document: u32,
-        is_full: impl Fn(u64) -> bool,
+        is_closed: impl Fn(u64) -> bool,
         filed: &mut Vec<(u64, MinOverlap)>,
     ) {
         filed.clear();
         match (&self.kind, sketches) {
             (Kind::RareKeys { threshold }, Sketches::Samples(samples)) => {
                 let frequency = |key| match self.heavy_hitters.count(key) {
-                    0 if is_full(key.into()) => None,
+                    0 if is_closed(key.into()) => None,
                     documents => Some(documents),
                 };
                 let chosen = choose(samples.of(document), *threshold, frequency);

@@ -1,7 +1,7 @@
 /*! Overlap: which of the filed documents share enough keys with another one.
 
-The only place that counts shared keys, and the only one that files a document. What
-differs between a run in memory, a run whose keys are in files, an index and a cluster is
+The only place that counts shared keys, the only one that files a document, and the only one
+that closes a list ([`ListCap`]). What differs between a run in memory, a run whose keys are in files, an index and a cluster is
 the [`PostingStore`]: what a key is, and where its list comes from.
 
 A document's keys come from its sketch ([`KeyScheme`](super::KeyScheme)), and so does how
@@ -50,11 +50,13 @@ pub trait PostingStore {
         buffer: &'a mut Vec<u64>,
     ) -> impl Iterator<Item = Self::Key> + use<'a, Self>;
 
-    /// Adds the keys under which a document is filed.
+    /// Adds the keys under which a document is filed. `is_closed` says whose lists take no more
+    /// documents, for a store that chooses among the others.
     fn filing_keys(
         &self,
         sketches: &Sketches,
         document: u32,
+        is_closed: impl Fn(Self::Key) -> bool,
         keys: &mut Vec<(Self::Key, MinOverlap)>,
     );
 
@@ -80,12 +82,38 @@ pub trait PostingStore {
     }
 }
 
+/// Where the list of a key is closed, in every store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListCap {
+    max_list_len: usize,
+}
+
+impl ListCap {
+    /// Lists of at most `max_list_len` documents; of any number, if it is the largest.
+    pub fn new(max_list_len: usize) -> Self {
+        ListCap { max_list_len }
+    }
+
+    /// Of so many documents with a key, in the order of filing, how many its list holds: the
+    /// first ones.
+    #[inline]
+    pub fn held(self, documents: usize) -> usize {
+        documents.min(self.max_list_len)
+    }
+
+    /// Whether a list that holds so many documents takes no more.
+    #[inline]
+    pub fn is_closed(self, list_len: usize) -> bool {
+        self.held(list_len.saturating_add(1)) <= list_len
+    }
+}
+
 /// Filed documents, and how many shared keys each of them asks for.
 #[derive(Clone, Debug)]
 pub struct InvertedIndex<S: PostingStore> {
     /// The lists.
     pub store: S,
-    max_list_len: usize,
+    cap: ListCap,
     /// Keys whose lists have turned documents away.
     closed: FxHashSet<S::Key>,
     /// By place.
@@ -105,10 +133,10 @@ pub struct Scratch {
 
 impl<S: PostingStore> InvertedIndex<S> {
     /// What a store holds already, with the minimum overlaps of its documents.
-    pub fn new(store: S, max_list_len: usize, min_overlaps: Vec<MinOverlap>) -> Self {
+    pub fn new(store: S, cap: ListCap, min_overlaps: Vec<MinOverlap>) -> Self {
         InvertedIndex {
             store,
-            max_list_len,
+            cap,
             closed: FxHashSet::default(),
             min_overlaps,
             filing: Vec::new(),
@@ -141,12 +169,14 @@ impl<S: PostingStore> InvertedIndex<S> {
     pub fn insert(&mut self, sketches: &Sketches, document: u32) {
         let place = self.len();
         self.store.assign(document, place);
-        self.store.filing_keys(sketches, document, &mut self.filing);
+        let (store, cap) = (&self.store, self.cap);
+        let is_closed = |key| cap.is_closed(store.list_len(key));
+        store.filing_keys(sketches, document, is_closed, &mut self.filing);
         // All keys of a document have the same minima but for their kind.
         let mut minimum = MinOverlap::ONE;
         for (key, min_overlap) in self.filing.drain(..) {
             minimum = min_overlap;
-            if self.store.list_len(key) >= self.max_list_len {
+            if cap.is_closed(self.store.list_len(key)) {
                 self.closed.insert(key);
             } else {
                 self.store.push(key, place, min_overlap);

@@ -30,6 +30,7 @@ use rustc_hash::FxHashMap;
 
 use self::blob::{Counted, Entry};
 use super::key_scheme::KeyScheme;
+use super::overlap::ListCap;
 use super::schemes::rare_keys::{HeavyHitters, MinOverlap};
 use super::search::Search;
 use super::sketches::Sketches;
@@ -45,7 +46,7 @@ pub struct Shuffle {
     search: Search,
     bits: u32,
     buckets: usize,
-    longest: usize,
+    cap: ListCap,
 }
 
 /// What a batch knows of its keys: how many documents have those that several have.
@@ -94,7 +95,7 @@ impl Shuffle {
             return Err(Error::parameter("buckets", bounds, buckets));
         }
         Ok(Shuffle {
-            longest: scheme.max_list_len(),
+            cap: ListCap::new(scheme.max_list_len()),
             search,
             bits,
             buckets,
@@ -252,7 +253,7 @@ impl Shuffle {
         // longer than all the rest.
         let mut lists: FxHashMap<u32, &[Entry]> = FxHashMap::default();
         for list in all.chunk_by(|a, b| a.key == b.key) {
-            let held = &list[..list.len().min(self.longest)];
+            let held = &list[..self.cap.held(list.len())];
             if list.len() > most {
                 found.long.push(list[0].key);
                 continue;

@@ -12,7 +12,7 @@ that very many have.
 use rustc_hash::FxHashMap;
 
 use crate::candidates::key_scheme::KeyScheme;
-use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore};
+use crate::candidates::overlap::{InvertedIndex, ListCap, Posting, PostingStore};
 use crate::candidates::schemes::rare_keys::MinOverlap;
 use crate::candidates::search::Search;
 use crate::candidates::shuffle::blob::{self, Entry};
@@ -72,12 +72,19 @@ impl PostingStore for ExternalPostings {
         buffer.iter().copied()
     }
 
-    fn filing_keys(&self, _: &Sketches, document: u32, filed: &mut Vec<(u64, MinOverlap)>) {
+    fn filing_keys(
+        &self,
+        _: &Sketches,
+        document: u32,
+        _: impl Fn(u64) -> bool,
+        filed: &mut Vec<(u64, MinOverlap)>,
+    ) {
         if let Some((batch, at)) = self.current(document) {
-            let is_full = |_| false;
+            // The lists that were shuffled were chosen without regard to what is in them.
+            let is_closed = |_| false;
             batch
                 .scheme
-                .filing_keys(&batch.sketches, at, is_full, filed);
+                .filing_keys(&batch.sketches, at, is_closed, filed);
         }
     }
 
@@ -150,7 +157,7 @@ impl InvertedIndex<ExternalPostings> {
         };
         Ok(InvertedIndex::new(
             postings,
-            search.max_list_len(true),
+            ListCap::new(search.max_list_len(true)),
             Vec::new(),
         ))
     }

@@ -15,7 +15,9 @@ use std::collections::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::candidates::key_scheme::KeyScheme;
-use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore, Scratch, Scratches};
+use crate::candidates::overlap::{
+    InvertedIndex, ListCap, Posting, PostingStore, Scratch, Scratches,
+};
 use crate::candidates::schemes::rare_keys::MinOverlap;
 use crate::candidates::search::Found;
 use crate::candidates::sketches::Sketches;
@@ -58,9 +60,15 @@ impl PostingStore for FetchedPostings {
         buffer.iter().copied()
     }
 
-    fn filing_keys(&self, sketches: &Sketches, document: u32, filed: &mut Vec<(u64, MinOverlap)>) {
-        let is_full = |key| self.list_len(key) >= self.scheme.max_list_len();
-        self.scheme.filing_keys(sketches, document, is_full, filed);
+    fn filing_keys(
+        &self,
+        sketches: &Sketches,
+        document: u32,
+        is_closed: impl Fn(u64) -> bool,
+        filed: &mut Vec<(u64, MinOverlap)>,
+    ) {
+        self.scheme
+            .filing_keys(sketches, document, is_closed, filed);
     }
 
     fn min_overlap(&self, sketches: &Sketches, document: u32) -> MinOverlap {
@@ -185,7 +193,7 @@ impl FetchedIndex {
         minima: Vec<MinOverlap>,
         listed: Option<Found>,
     ) -> Self {
-        let max_list_len = scheme.max_list_len();
+        let cap = ListCap::new(scheme.max_list_len());
         let postings = FetchedPostings {
             scheme,
             lists,
@@ -193,7 +201,7 @@ impl FetchedIndex {
             new_entries: Vec::new(),
         };
         FetchedIndex {
-            index: InvertedIndex::new(postings, max_list_len, minima),
+            index: InvertedIndex::new(postings, cap, minima),
             numbers,
             listed,
         }

@@ -7,7 +7,7 @@ each distinct key.
 */
 
 use crate::candidates::key_numbers::{Keys, SINGLE};
-use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore};
+use crate::candidates::overlap::{InvertedIndex, ListCap, Posting, PostingStore};
 use crate::candidates::schemes::rare_keys::{FEW, MinOverlap, choose};
 use crate::candidates::search::Search;
 use crate::candidates::sketches::Sketches;
@@ -46,18 +46,19 @@ impl InvertedIndex<NumberedPostings> {
             }
             _ => return Err(search.mismatch()),
         };
-        let postings = NumberedPostings::new(keys, search, max_list_len);
-        Ok(InvertedIndex::new(postings, max_list_len, Vec::new()))
+        let cap = ListCap::new(max_list_len);
+        let postings = NumberedPostings::new(keys, search, cap);
+        Ok(InvertedIndex::new(postings, cap, Vec::new()))
     }
 }
 
 impl NumberedPostings {
-    fn new(keys: Keys, search: Search, max_list_len: usize) -> Self {
+    fn new(keys: Keys, search: Search, cap: ListCap) -> Self {
         let mut begins = Vec::with_capacity(keys.lengths().len() + 1);
         let mut end = 0;
         begins.push(end);
         for &documents in keys.lengths() {
-            end += (documents as usize).min(max_list_len);
+            end += cap.held(documents as usize);
             begins.push(end);
         }
         let common_from = match search {
@@ -101,7 +102,13 @@ impl PostingStore for NumberedPostings {
         self.shared_keys(document)
     }
 
-    fn filing_keys(&self, _: &Sketches, document: u32, filed: &mut Vec<(u32, MinOverlap)>) {
+    fn filing_keys(
+        &self,
+        _: &Sketches,
+        document: u32,
+        _: impl Fn(u32) -> bool,
+        filed: &mut Vec<(u32, MinOverlap)>,
+    ) {
         let Search::Postings { threshold } = self.search else {
             filed.extend(self.shared_keys(document).map(|key| (key, MinOverlap::ONE)));
             return;
@@ -197,9 +204,10 @@ mod tests {
         common as f64 / (a.len() + b.len() - common) as f64
     }
 
-    fn index(keys: Keys, search: Search, max_list_len: usize) -> InvertedIndex<NumberedPostings> {
-        let postings = NumberedPostings::new(keys, search, max_list_len);
-        InvertedIndex::new(postings, max_list_len, Vec::new())
+    fn index(keys: Keys, search: Search) -> InvertedIndex<NumberedPostings> {
+        let cap = ListCap::new(usize::MAX);
+        let postings = NumberedPostings::new(keys, search, cap);
+        InvertedIndex::new(postings, cap, Vec::new())
     }
 
     fn no_sketches() -> Sketches {
@@ -224,7 +232,7 @@ mod tests {
         let documents = documents();
         let threshold = THRESHOLD;
         let keys = Keys::of_lists(&documents).by_rarity();
-        let index = index(keys, Search::Prefix { threshold }, usize::MAX);
+        let index = index(keys, Search::Prefix { threshold });
         let found = candidates(index, documents.len() as u32);
         let mut similar = 0;
         for b in 0..documents.len() {
@@ -248,7 +256,7 @@ mod tests {
     fn what_was_added_since_a_place_is_found_alone() {
         let documents = documents();
         let search = Search::Bands(Banding::new(1, 1).unwrap());
-        let mut index = index(Keys::of_lists(&documents), search, usize::MAX);
+        let mut index = index(Keys::of_lists(&documents), search);
         let sketches = no_sketches();
         for document in 0..200 {
             index.insert(&sketches, document);
