@@ -258,7 +258,7 @@ def test_a_job_goes_on_where_it_was_ended(spark, tmp_path, monkeypatch):
     assert dict(done)["decisions"] is False
     dedup_files([source], tmp_path / "kept.jsonl")
     assert read_parts(tmp_path / "out") == (tmp_path / "kept.jsonl").read_bytes()
-    with pytest.raises(neardup.InputError, match=r"must be the checkpoint of this job.*threshold"):
+    with pytest.raises(neardup.InputError, match=r"run with another threshold.*\(--checkpoint\)"):
         neardup.spark.dedup_files([source], tmp_path / "other", threshold=0.9, **options)
 
 
@@ -267,7 +267,10 @@ def test_a_checkpoint_that_is_none_is_refused(spark, tmp_path, damaged):
     (tmp_path / "in.jsonl").write_bytes(b'{"text": "one"}\n')
     (tmp_path / "check").mkdir()
     (tmp_path / "check" / "settings.json").write_bytes(damaged)
-    with pytest.raises(neardup.InputError, match=r"settings.json: must be .* remove this one"):
+    with pytest.raises(
+        neardup.InputError,
+        match=r"settings.json: has changed .*: delete",
+    ):
         neardup.spark.dedup_files(
             [tmp_path / "in.jsonl"],
             tmp_path / "out",
@@ -275,6 +278,20 @@ def test_a_checkpoint_that_is_none_is_refused(spark, tmp_path, damaged):
             checkpoint=str(tmp_path / "check"),
         )
     assert not (tmp_path / "out").exists()
+
+
+def test_a_checkpoint_of_another_version_is_refused(spark, tmp_path, monkeypatch):
+    from neardup.spark.checkpoint import Checkpoint
+
+    Checkpoint(spark, str(tmp_path), {"threshold": 0.5})
+    Checkpoint(spark, str(tmp_path), {"threshold": 0.5})
+    monkeypatch.setattr("neardup._engine.checkpoint.__version__", "99")
+    with pytest.raises(neardup.InputError, match=r"another version .*\(--checkpoint\)"):
+        Checkpoint(spark, str(tmp_path), {"threshold": 0.5})
+    # What versions without a manifest left: settings alone.
+    (tmp_path / "settings.json").write_text('{"threshold": 0.5}')
+    with pytest.raises(neardup.InputError, match="another version"):
+        Checkpoint(spark, str(tmp_path), {"threshold": 0.5})
 
 
 def test_parquet(spark, tmp_path):

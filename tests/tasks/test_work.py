@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 from tests.tasks import hard_texts
 
-from neardup import InputError, OutputError, ParameterError
+from neardup import InputError, OutputError, ParameterError, _core
 from neardup._engine.checkpoint import Work
 from neardup._engine.summary import Progress
 from neardup.dedup import dedup_files
 from neardup.pairs import pairs_files
+from neardup.recipe import load_recipe
+from neardup.recipe.assets import compiled
 from neardup.sketch import fingerprint_files
 
 #: What a run tells of itself, each with the number of times after which it may end.
@@ -147,6 +149,39 @@ def test_every_stage_is_done_once():
     assert watch.left == 1
     assert "500 records are read" in watch.notes[0]
     assert "all of them are decided" in watch.notes[1]
+
+
+@pytest.mark.parametrize("recipe", ["general", "minhash", "characters"])
+def test_any_tool_opens_the_sketches_and_the_decisions(recipe, folder):
+    import pyarrow as pa
+
+    lines = (folder / "in.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "in.jsonl").write_bytes(b"".join([*lines[:7], b'{"text": 7}\n', *lines[7:]]))
+    options = {"recipe": recipe, "priority": "last", "on_error": "drop"}
+    expected = run(work=None, **options)
+    ended("stage write", **options)
+    tables = {}
+    for path in (folder / "work").glob("*.arrow"):
+        with pa.memory_map(str(path)) as file:
+            tables[path.stem] = pa.ipc.open_file(file).read_all()
+    sketches = tables.pop("sketches")
+    (kept,) = tables.values()
+    own = [json.loads(line)["id"] for line in lines]
+    assert sketches["id"].to_pylist() == [*own[:7], "in.jsonl:8", *own[7:]]
+    assert sketches["priority"].to_pylist() == [*range(499, 492, -1), None, *range(492, -1, -1)]
+    assert sketches["features"].null_count == 1
+    corpus = _core.Corpus(compiled(load_recipe(recipe)), keeps_texts=False, shingle=None, workers=1)
+    texts = [json.loads(line)["text"] for line in lines]
+    corpus.push(pa.array(texts, pa.large_string()), titles=None, units=None)
+    for name, made in (("identity", corpus.identities()), ("sketch", corpus.sketches())):
+        stored = sketches[name].to_pylist()
+        assert stored[:7] + stored[8:] == made
+    ids = sketches["id"].to_pylist()
+    dropped = [(ids[at], ids[to]) for at, to in enumerate(kept["kept_for"].to_pylist()) if to >= 0]
+    removed = [json.loads(line) for line in expected[1].splitlines()]
+    assert dropped == [(row["id"], row["kept_id"]) for row in removed if row["kept_id"]]
+    assert len(dropped) > 9
+    assert run(**options) == expected
 
 
 @pytest.mark.slow
@@ -309,7 +344,7 @@ class TestDamage:
         ended(stage)
         files = sorted(path.name for path in (folder / "work").iterdir())
         files.remove("neardup-work.lock")
-        assert len(files) > 7
+        assert len(files) > 4
         for name in files:
             shutil.copytree("work", "copy")
             path = folder / "copy" / name
@@ -446,7 +481,7 @@ def test_notes_and_errors_of_a_run_that_goes_on_are_data(folder):
     run(progress=watch)
     assert {"runs.goes_on", "runs.all_decided"} <= set(watch.codes)
     ended("stage write")
-    (folder / "work" / "order.arrow").write_bytes(b"")
+    (folder / "work" / "sketches.arrow").write_bytes(b"")
     with pytest.raises(InputError) as caught:
         run()
     assert caught.value.code == "runs.work_damaged"
@@ -538,7 +573,7 @@ class TestPairsAndFingerprints:
         watch = Interrupting("stage candidates, verify")
         with pytest.raises(KeyboardInterrupt):
             pairs_files(["in.jsonl"], "out.jsonl", work="work", progress=watch)
-        with pytest.raises(InputError, match="work folder of a run with another task"):
+        with pytest.raises(InputError, match="the stages of a run with another task"):
             dedup_files(["in.jsonl"], "kept.jsonl", work="work")
 
     @pytest.mark.usefixtures("folder")

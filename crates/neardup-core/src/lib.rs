@@ -19,6 +19,7 @@ nothing of Python, of files or of formats: it takes slices and yields vectors.
 
 pub mod align;
 pub mod background;
+pub mod blob_file;
 mod bytes;
 pub mod candidates;
 pub mod cluster;

@@ -116,6 +116,11 @@ impl Spill {
         })
     }
 
+    /// Whether this is a file that is to get a name and is not complete.
+    pub fn is_named(&self) -> bool {
+        self.named.is_some()
+    }
+
     /// The number of bytes.
     pub fn len(&self) -> u64 {
         self.spilled + self.memory.len() as u64

@@ -8,16 +8,17 @@ Records are three strings: the normalized text, the title and the units that a
 caller's own segmenter made (both often empty).
 */
 
+use std::path::Path;
+
+use crate::blob_file::BlobFile;
 use crate::error::{Error, Result};
 use crate::spill::Spill;
 
 /// Append-only texts, addressed by their number.
 #[derive(Debug)]
 pub struct TextStore {
-    /// Where each of the parts of a record ends; a part begins where the
-    /// one before it ends.
-    ends: Vec<u64>,
-    bytes: Spill,
+    /// The parts of each record.
+    blobs: BlobFile,
     /// Parts of a record.
     parts: usize,
 }
@@ -33,54 +34,40 @@ impl TextStore {
 
     /// A store in `bytes`, which are empty. `with_all` keeps titles and units too.
     pub fn of(bytes: Spill, with_all: bool) -> Self {
-        TextStore {
-            ends: Vec::new(),
-            bytes,
-            parts: if with_all { ALL_PARTS } else { 1 },
-        }
+        TextStore::in_blobs(BlobFile::new(bytes), with_all)
     }
 
-    /// What an earlier run stored, and where each part of it ends.
+    /// What an earlier run stored in a file and [completed](Self::complete).
     ///
     /// # Errors
     ///
-    /// If the two do not belong together.
-    pub fn restored(bytes: Spill, ends: Vec<u64>, with_all: bool) -> Result<Self> {
-        if !ends.is_sorted() || ends.last().copied().unwrap_or(0) != bytes.len() {
-            return Err(Error::input(
-                "the stored texts of an earlier run",
-                "as they were written",
-                "others",
-            ));
-        }
-        Ok(TextStore {
-            ends,
-            ..TextStore::of(bytes, with_all)
-        })
+    /// As [`BlobFile::open`].
+    pub fn open(path: &Path, with_all: bool) -> Result<Self> {
+        Ok(TextStore::in_blobs(BlobFile::open(path)?, with_all))
     }
 
-    /// Where each part of each record ends.
-    pub fn ends(&self) -> &[u64] {
-        &self.ends
+    fn in_blobs(blobs: BlobFile, with_all: bool) -> Self {
+        let parts = if with_all { ALL_PARTS } else { 1 };
+        TextStore { blobs, parts }
     }
 
     /// Completes the file, if it has a name.
     ///
     /// # Errors
     ///
-    /// As [`Spill::complete`].
+    /// As [`BlobFile::complete`].
     pub fn complete(&mut self) -> Result<()> {
-        self.bytes.complete()
+        self.blobs.complete()
     }
 
     /// The number of records.
     pub fn len(&self) -> usize {
-        self.ends.len() / self.parts
+        self.blobs.len() / self.parts
     }
 
     /// True before the first record.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.blobs.is_empty()
     }
 
     /// Appends one record; of a store of texts alone the others must be empty.
@@ -89,11 +76,9 @@ impl TextStore {
     ///
     /// If the temporary file cannot be made or written: usually a full disk.
     pub fn push(&mut self, text: &str, title: &str, units: &str) -> Result<()> {
-        for part in &[text, title, units][..self.parts] {
-            self.bytes.append(part.as_bytes())?;
-            self.ends.push(self.bytes.len());
-        }
-        Ok(())
+        let all = [text, title, units];
+        let mut parts = all[..self.parts].iter();
+        parts.try_for_each(|part| self.blobs.push(part.as_bytes()))
     }
 
     /// The normalized text of record `id`; `buffer` holds it if it has to be read.
@@ -108,9 +93,10 @@ impl TextStore {
 
     /// Bytes of the text of record `id`; 0 if there is no such record.
     pub fn size(&self, id: usize) -> usize {
-        match self.ends.get(id * self.parts) {
-            Some(&end) => (end - self.begin(id * self.parts)) as usize,
-            None => 0,
+        let first = id * self.parts;
+        match id < self.len() {
+            true => (self.blobs.begin(first + 1) - self.blobs.begin(first)) as usize,
+            false => 0,
         }
     }
 
@@ -122,10 +108,10 @@ impl TextStore {
     pub fn record<'a>(&'a self, id: usize, buffer: &'a mut Vec<u8>) -> Result<Record<'a>> {
         self.check(id)?;
         let first = id * self.parts;
-        let begin = self.begin(first);
+        let begin = self.blobs.begin(first);
         let all = self.part(first, first + self.parts, buffer)?;
         let cut = |part: usize| match part < self.parts {
-            true => (self.ends[first + part] - begin) as usize,
+            true => (self.blobs.begin(first + part + 1) - begin) as usize,
             false => all.len(),
         };
         Ok(Record {
@@ -143,15 +129,9 @@ impl TextStore {
         Ok(())
     }
 
-    fn begin(&self, part: usize) -> u64 {
-        part.checked_sub(1).map_or(0, |before| self.ends[before])
-    }
-
     /// The bytes of parts `first..last`.
     fn part<'a>(&'a self, first: usize, last: usize, buffer: &'a mut Vec<u8>) -> Result<&'a str> {
-        let bytes = self
-            .bytes
-            .read(self.begin(first), self.ends[last - 1], buffer)?;
+        let bytes = self.blobs.read(first..last, buffer)?;
         std::str::from_utf8(bytes).map_err(|_| {
             Error::input(
                 "the temporary file of texts",

@@ -4,6 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use arrow_array::builder::FixedSizeBinaryBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt32Type;
+use arrow_array::{ArrayRef, LargeBinaryArray, UInt32Array};
 use neardup_core::Error;
 use neardup_core::candidates::{self, Sketches};
 use neardup_core::cluster;
@@ -212,14 +216,24 @@ impl Corpus {
         })
     }
 
-    /// What an earlier run saved in the folder of its memory.
+    /// The texts that an earlier run saved in the folder of its memory; `documents` are to be
+    /// attached. `digest` is that of the frequencies.
     #[staticmethod]
-    #[pyo3(signature = (recipe, *, workers, memory))]
-    fn open(py: Python<'_>, recipe: &Recipe, workers: usize, memory: &Memory) -> PyResult<Self> {
+    #[pyo3(signature = (recipe, *, workers, memory, documents, has_counted, digest))]
+    fn open(
+        py: Python<'_>,
+        recipe: &Recipe,
+        workers: usize,
+        memory: &Memory,
+        documents: usize,
+        has_counted: bool,
+        digest: Option<u64>,
+    ) -> PyResult<Self> {
         load_numpy(py);
         let (recipe, memory) = (recipe.inner.clone(), memory.inner.clone());
         let threads = Threads::new(workers)?;
-        let inner = threads.run(py, || corpus::Corpus::open(recipe, memory))?;
+        let open = || corpus::Corpus::open(recipe, memory, documents, has_counted, digest);
+        let inner = threads.run(py, open)?;
         Ok(Corpus {
             inner,
             threads,
@@ -230,6 +244,62 @@ impl Corpus {
     /// Completes what waits in the folder of its memory, for another run to open.
     fn save(&mut self, py: Python<'_>) -> PyResult<()> {
         self.threads.run(py, || self.inner.save())
+    }
+
+    /// Identities, numbers of features and sketches of some documents, as Arrow arrays for
+    /// [`attach`](Self::attach).
+    fn rows(&self, py: Python<'_>, begin: u32, end: u32) -> PyResult<[PyArray; 3]> {
+        let end = end.min(self.inner.len() as u32);
+        let begin = begin.min(end);
+        let sketches = self
+            .threads
+            .run(py, || self.inner.sketch_bytes(begin..end))?;
+        let documents = || begin as usize..end as usize;
+        let mut identities = FixedSizeBinaryBuilder::with_capacity(sketches.len(), 16);
+        for document in documents() {
+            let identity = self.inner.identity(document).to_le_bytes();
+            identities.append_value(identity).expect("16 bytes each");
+        }
+        let features = documents().map(|document| self.inner.features(document));
+        let arrays: [ArrayRef; 3] = [
+            Arc::new(identities.finish()),
+            Arc::new(features.collect::<UInt32Array>()),
+            Arc::new(LargeBinaryArray::from_iter_values(sketches)),
+        ];
+        Ok(arrays.map(PyArray::from_array_ref))
+    }
+
+    /// Adds documents of a corpus that was opened: what `rows` returned of them.
+    fn attach(
+        &mut self,
+        py: Python<'_>,
+        identities: PyArray,
+        features: PyArray,
+        sketches: PyArray,
+    ) -> PyResult<()> {
+        let identities = identities.array().as_fixed_size_binary_opt();
+        let features = features.array().as_primitive_opt::<UInt32Type>();
+        let sketches = sketches.array().as_binary_opt::<i64>();
+        let (Some(identities), Some(features), Some(sketches)) = (identities, features, sketches)
+        else {
+            return Err(raise(Error::input(
+                "the columns of an earlier run",
+                "identities, features and sketches",
+                "others",
+            )));
+        };
+        self.state = next_state();
+        let documents = (identities.iter().zip(features)).zip(sketches);
+        let documents = documents.map(|((bytes, features), sketch)| {
+            Ok(Restored {
+                text: None,
+                identity: identity(bytes.unwrap_or_default())?,
+                features: features.unwrap_or(corpus::UNREADABLE),
+                sketch: sketch.unwrap_or_default(),
+            })
+        });
+        let documents: Vec<Restored<'_>> = documents.collect::<PyResult<_>>()?;
+        self.threads.run(py, || self.inner.attach(&documents))
     }
 
     /// Whether sketches are outside of memory, so that keys have to be joined.

@@ -3,7 +3,7 @@
 use neardup_core::Error;
 use neardup_core::candidates::{Banding, Search};
 use neardup_core::judge::{self as rules, Bounds};
-use neardup_core::verify::{Evidence, Measure};
+use neardup_core::verify::{Evidence, Measure, Overlap};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -80,7 +80,7 @@ pub fn judge<'py>(
     };
     let judged = || bounds.judge(&corpus.inner, a, b, shingle);
     let judged = corpus.threads.run(py, judged)?;
-    let fields = evidence(py, &judged.evidence)?;
+    let fields = evidence(py, &judged.evidence, &judged.overlap)?;
     fields.set_item("duplicate", judged.is_duplicate)?;
     fields.set_item("within_bounds", judged.is_within_bounds)?;
     fields.set_item("similarity", judged.similarity)?;
@@ -88,19 +88,20 @@ pub fn judge<'py>(
     fields.set_item("identical", judged.is_identical)?;
     fields.set_item("features", judged.features)?;
     fields.set_item("few_features", judged.has_few_features)?;
-    fields.set_item("resemblance", judged.overlap.resemblance())?;
-    fields.set_item("containment_a", judged.overlap.containment_a())?;
-    fields.set_item("containment_b", judged.overlap.containment_b())?;
     Ok(fields)
 }
 
-/// Evidence as a dictionary.
-pub fn evidence<'py>(py: Python<'py>, found: &Evidence) -> PyResult<Bound<'py, PyDict>> {
+/// Evidence as a dictionary; `overlap` is of the shingles whose resemblance is to be shown.
+pub fn evidence<'py>(
+    py: Python<'py>,
+    found: &Evidence,
+    overlap: &Overlap,
+) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
     fields.set_item("similarity", found.similarity)?;
-    fields.set_item("resemblance", found.overlap.resemblance())?;
-    fields.set_item("containment_a", found.overlap.containment_a())?;
-    fields.set_item("containment_b", found.overlap.containment_b())?;
+    fields.set_item("resemblance", overlap.resemblance())?;
+    fields.set_item("containment_a", overlap.containment_a())?;
+    fields.set_item("containment_b", overlap.containment_b())?;
     fields.set_item("short", found.short)?;
     fields.set_item("agree", found.numbers.agree)?;
     fields.set_item("differ", found.numbers.differ)?;

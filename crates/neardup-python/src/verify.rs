@@ -39,5 +39,6 @@ pub fn content<'py>(
         let [a, b] = [a, b].map(|text| Profile::of(text, shingle, Some(&frequencies)));
         Ok(Evidence::of(&a, &b))
     };
-    evidence(py, &run(py, 1, compare)?)
+    let found = run(py, 1, compare)?;
+    evidence(py, &found, &found.overlap)
 }

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Changes with the contents of a work folder.
-_LAYOUT = 4
+_LAYOUT = 5
 
 #: All files of runs, apart from the marks.
 _LEFT = (
-    *("texts", "sketches", "documents", "shingles", "ids.arrow", "order.arrow"),
-    *("counts", "counts.ends", "lists", "lists.ends", "long-lists", "kept.arrow"),
+    *("texts", "shingles", "ids", "sketches.arrow", "kept.arrow"),
+    *("candidates.counts", "candidates.lists", "candidates.long"),
 )
 
 # Readers of folders also recognize a work folder by this name.
@@ -62,8 +62,7 @@ class Work:
 
     def __init__(self, folder: Path, run: dict[str, Any]) -> None:
         self.folder = folder
-        self._run = run
-        self._made_by = {"layout": _LAYOUT, "version": __version__}
+        self._manifest = manifest(_LAYOUT, run)
         self._lock: int | None = None
         #: Outputs that a killed run completed: path, path of the temporary file, identity.
         self._own_outputs: list[list[Any]] = []
@@ -148,18 +147,9 @@ class Work:
     def _check_manifest(self) -> None:
         path = self.folder / _MANIFEST
         if not path.exists():
-            _write(path, {"made_by": self._made_by, "run": self._run})
-            return
-        manifest = self._read(path)
-        if manifest.get("made_by") != self._made_by:
-            raise InputError(Message("runs.work_of_other_version", folder=str(self.folder)))
-        wanted = json.loads(json.dumps(self._run))
-        found = manifest["run"]
-        changed = [name for name in wanted if found.get(name) != wanted[name]]
-        if changed:
-            raise InputError(
-                Message("runs.work_of_other_run", folder=str(self.folder), names=_listed(changed))
-            )
+            _write(path, self._manifest)
+        else:
+            check_manifest(self._read(path), self._manifest, str(self.folder), "work")
 
     def _mark(self, stage: str) -> Path:
         return self.folder / f"{stage}.done"
@@ -188,7 +178,7 @@ class Work:
         for name, digest in mark["files"].items():
             path = self.folder / name
             if not path.exists() or _digest(path) != digest:
-                raise self._damaged(Message("runs.work_changed", file=str(path)))
+                raise changed(str(self.folder), str(path))
         said: dict[str, Any] = mark["said"]
         return said
 
@@ -217,10 +207,7 @@ class Work:
         try:
             yield
         except (InputError, OutputError, ParameterError) as error:
-            raise self._damaged(error.args[0]) from error
-
-    def _damaged(self, fact: str) -> InputError:
-        return InputError(Message("runs.work_damaged", fact=fact, folder=str(self.folder)))
+            raise damaged(str(self.folder), error.args[0]) from error
 
     def _read(self, path: Path) -> dict[str, Any]:
         """Return the content of a file that `_write` wrote."""
@@ -233,7 +220,7 @@ class Work:
         except (OSError, ValueError, KeyError, TypeError):
             is_whole = False
         if not is_whole:
-            raise self._damaged(Message("runs.work_changed", file=str(path)))
+            raise changed(str(self.folder), str(path))
         return content
 
     def began(self, outputs: Iterable[tuple[str, str]]) -> None:
@@ -264,6 +251,51 @@ class Work:
         for name in [*marks, *_LEFT, _MANIFEST]:
             for left in (name, name + ".part"):
                 (self.folder / left).unlink(missing_ok=True)
+
+
+def manifest(layout: int, run: dict[str, Any]) -> dict[str, Any]:
+    """Return what a folder of stages says about the run, as it is read back from JSON.
+
+    Parameters
+    ----------
+    layout : int
+        Changes with the contents of the folder.
+    run : dict
+        The settings and inputs that the stages depend on.
+    """
+    made_by = {"layout": layout, "version": __version__}
+    content: dict[str, Any] = json.loads(json.dumps({"made_by": made_by, "run": run}))
+    return content
+
+
+def check_manifest(found: Any, wanted: dict[str, Any], folder: str, option: str) -> None:
+    """Raise InputError unless a folder is of this version and of this run.
+
+    Parameters
+    ----------
+    found, wanted : dict
+        Results of `manifest`: of the folder, and of this run.
+    folder : str
+    option : str
+        The option that names the folder.
+    """
+    if found.get("made_by") != wanted["made_by"]:
+        raise InputError(Message("runs.work_of_other_version", folder=folder, option=option))
+    run, other = wanted["run"], found["run"]
+    names = [name for name in run if other.get(name) != run[name]]
+    if names:
+        said = Message("runs.work_of_other_run", folder=folder, names=_listed(names), option=option)
+        raise InputError(said)
+
+
+def damaged(folder: str, fact: str) -> InputError:
+    """Return the error of a folder from which no run can resume."""
+    return InputError(Message("runs.work_damaged", fact=fact, folder=folder))
+
+
+def changed(folder: str, file: str) -> InputError:
+    """Return the error of a folder with a file that is not as a run wrote it."""
+    return damaged(folder, Message("runs.work_changed", file=file))
 
 
 def refuse_outputs(folder: Path, outputs: Iterable[str | Path | None]) -> None:

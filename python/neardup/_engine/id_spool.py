@@ -18,7 +18,7 @@ class Ids:
     budget : int or None, default=None
         Bytes in memory; beyond it, ids go to a temporary file. None for no bound.
     path : Path or None, default=None
-        File for all ids, from the first on.
+        Arrow IPC file for all ids, from the first on.
     """
 
     def __init__(self, budget: int | None = None, path: Path | None = None) -> None:
@@ -28,7 +28,7 @@ class Ids:
         self._size = 0
         self._is_stored = False
         self._file: Any = None
-        self._writer: pa.ipc.RecordBatchStreamWriter | None = None
+        self._writer: pa.ipc.RecordBatchFileWriter | None = None
 
     def append(self, ids: pa.LargeStringArray) -> None:
         """Add the ids of the next documents."""
@@ -45,7 +45,7 @@ class Ids:
             if self._path is None:
                 self._file = tempfile.NamedTemporaryFile(prefix="neardup-ids-")  # noqa: SIM115
                 self._path = Path(self._file.name)
-            self._writer = pa.ipc.new_stream(str(self._path), schema)
+            self._writer = pa.ipc.new_file(str(self._path), schema)
         for ids in self._waiting:
             self._writer.write(pa.record_batch([ids], schema=schema))
         self._waiting = []
@@ -62,12 +62,12 @@ class Ids:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
-        with pa.memory_map(str(self._path)) as file, pa.ipc.open_stream(file) as reader:
+        with pa.memory_map(str(self._path)) as file, pa.ipc.open_file(file) as reader:
             return reader.read_all().column("id")
 
     @classmethod
     def stored(cls, path: Path) -> Ids:
-        """Return the ids that an earlier run wrote to a file."""
+        """Return the ids of an Arrow IPC file, from its column `id`."""
         ids = cls(path=path)
         ids._is_stored = True
         return ids

@@ -13,6 +13,7 @@ from neardup._engine.memory import memory_of
 from neardup._engine.messages import Message, system_words
 from neardup._engine.options import DedupOptions, priority_field
 from neardup._engine.rule import Rule
+from neardup._engine.sketch_file import attach_sketches, documents, write_sketches
 from neardup._engine.summary import Clock, Progress, Summary, check_progress, peak_memory
 from neardup.exceptions import OutputError
 from neardup.recipe.assets import compiled
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
 #: Documents that a clusterer decides together; Ctrl-C is checked between them.
 _STEP = 1024
 
-READ, JOINED, DECIDED = "read", "joined", "decided"
-"""Stages of a work folder."""
+SKETCHES, CANDIDATES, KEPT = "sketches", "candidates", "kept"
+"""Stages of a work folder, named like the last stage of the pipeline that each completes."""
 
-# Arrow IPC files in a work folder.
-_IDS, _ORDER, _KEPT = "ids.arrow", "order.arrow", "kept.arrow"
+# Files of a work folder: Arrow IPC, and one that is there only while documents are read.
+_SKETCHES, _KEPT, _IDS = "sketches.arrow", "kept.arrow", "ids.part"
 
 #: Counts that are stored with the decisions.
 _COUNTS = ("candidates", "closed_lists", "largest_form")
@@ -89,12 +90,12 @@ class Pipeline:
             None if work is None else work.folder,
             sketches=looks_up and rule is not None and rule.leaves_memory,
         )
-        if work is not None and work.has(READ):
+        if work is not None and work.has(SKETCHES):
             collected = self._recalled(source, work, memory)
         else:
             path = None
             if work is not None:
-                work.forget((JOINED, DECIDED))
+                work.forget((CANDIDATES, KEPT))
                 path = work.folder / _IDS
             collected = collect(
                 source.batches(titles=options.reads_titles),
@@ -123,18 +124,19 @@ class Pipeline:
 
     def _leave(self, source: Any, collected: Collected, work: Work) -> None:
         """Store the ingested documents in the work folder."""
-        import pyarrow as pa
-
-        collected.id_column()
         collected.corpus.save()
-        work.leave_table(_ORDER, pa.table({"document": collected.order}))
+        path = work.folder / _SKETCHES
+        write_sketches(path, collected)
+        collected.ids = Ids.stored(path)
+        (work.folder / _IDS).unlink(missing_ok=True)
         said = {
+            "frequencies": collected.corpus.frequencies_digest(),
             "problems": [problem.to_dict() for problem in collected.problems],
             "problem_count": collected.problem_count,
             "bytes_read": collected.bytes_read,
             "source": source.found(),
         }
-        work.complete(READ, said, (_IDS, _ORDER))
+        work.complete(SKETCHES, said, (_SKETCHES,))
 
     def _recalled(self, source: Any, work: Work, memory: _core.Memory) -> Collected:
         """Return the documents that an earlier run has ingested."""
@@ -142,15 +144,23 @@ class Pipeline:
         from neardup.readers import Problem
 
         options = self.options
-        said = work.said(READ)
+        said, path = work.said(SKETCHES), work.folder / _SKETCHES
         core = compiled(options.recipe)
         with work.recalling():
-            corpus = _core.Corpus.open(core, workers=options.workers, memory=memory)
+            corpus = _core.Corpus.open(
+                core,
+                workers=options.workers,
+                memory=memory,
+                documents=documents(path),
+                has_counted=options.rule is not None and options.rule.counted_shingle is not None,
+                digest=said["frequencies"],
+            )
+            order = attach_sketches(path, corpus)
         collected = Collected(
             options.recipe,
             corpus,
-            ids=Ids.stored(work.folder / _IDS),
-            order=work.table(_ORDER).column("document").to_numpy(),
+            ids=Ids.stored(path),
+            order=order,
             problems=[Problem.from_dict(one) for one in said["problems"]],
             problem_count=said["problem_count"],
             bytes_read=said["bytes_read"],
@@ -169,8 +179,8 @@ class Pipeline:
         import numpy as np
 
         work, order = self.work, collected.order
-        if work is not None and work.has(DECIDED):
-            work.said(DECIDED)
+        if work is not None and work.has(KEPT):
+            work.said(KEPT)
             self.progress.note(Message("runs.all_decided"))
             return Decided.from_table(work.table(_KEPT))
         corpus = collected.corpus
@@ -196,7 +206,7 @@ class Pipeline:
         decided.closed_lists, decided.largest_form = clusterer.skew()
         if work is not None:
             work.leave_table(_KEPT, decided.to_table())
-            work.complete(DECIDED, {}, (_KEPT,))
+            work.complete(KEPT, {}, (_KEPT,))
         return decided
 
     def _clusterer(
@@ -207,9 +217,9 @@ class Pipeline:
         work = self.work
         if not corpus.is_outside():
             return _core.Clusterer(corpus, rule)
-        if work is not None and work.has(JOINED):
+        if work is not None and work.has(CANDIDATES):
             self.progress.note(Message("runs.keys_joined"))
-            work.said(JOINED)
+            work.said(CANDIDATES)
             with work.recalling():
                 join = _core.ExternalJoin.open(rule, work.folder)
         else:
@@ -219,7 +229,7 @@ class Pipeline:
                 # Ctrl-C is checked after each part.
                 self.progress.advance(0)
             if work is not None:
-                work.complete(JOINED, {})
+                work.complete(CANDIDATES, {})
         self.clock.lap("join keys")
         return _core.Clusterer.joined(corpus, rule, join, order)
 

@@ -11,13 +11,17 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from neardup._engine.checkpoint import changed, check_manifest, manifest
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError, ParameterError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_SETTINGS = "settings.json"
+#: Changes with the contents of the stages.
+_LAYOUT = 2
+
+_MANIFEST = "settings.json"
 
 #: The name of a part file of Spark: number, id, suffix.
 _PART = re.compile(r"part-(\d+)(-[^.]*)(\..*)")
@@ -137,29 +141,25 @@ class Checkpoint:
     Raises
     ------
     InputError
-        If it has the stages of a job with other settings.
+        If it has the stages of a job with other settings, or of another version.
     """
 
-    def __init__(self, spark: SparkSession, path: str, settings: dict[str, Any]) -> None:
+    def __init__(self, spark: SparkSession, path: str, run: dict[str, Any]) -> None:
         self._spark = spark
         self.path = path.rstrip("/")
         self._folders = Folders(spark)
-        place = f"{self.path}/{_SETTINGS}"
-        text = json.dumps(settings, sort_keys=True, ensure_ascii=False)
+        place = f"{self.path}/{_MANIFEST}"
+        wanted = manifest(_LAYOUT, run)
         if not self._folders.exists(place):
             # Under its name it is whole, or not there.
-            self._folders.write(f"{place}.new", text)
+            self._folders.write(f"{place}.new", json.dumps(wanted, ensure_ascii=False))
             self._folders.move(f"{place}.new", place)
             return
         try:
-            found = dict(json.loads(self._folders.read(place)))
-        except (ValueError, TypeError):
-            raise InputError(Message("spark.unreadable_checkpoint", file=place)) from None
-        if found != json.loads(text):
-            other = sorted(k for k in {*found, *settings} if found.get(k) != settings.get(k))
-            raise InputError(
-                Message("spark.checkpoint_of_other_job", folder=self.path, names=", ".join(other))
-            )
+            found = json.loads(self._folders.read(place))
+            check_manifest(found, wanted, self.path, "checkpoint")
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise changed(self.path, place) from None
 
     def has(self, name: str) -> bool:
         """Return whether a stage is complete."""

@@ -49,9 +49,6 @@ _UNIT_BYTES = 64 << 20
 #: Bytes of input for each part of kept records that are moved.
 _PART_BYTES = 128 << 20
 
-#: What the stages of a checkpoint look like.
-_LAYOUT = 2
-
 
 @dataclass
 class SparkSummary(Summary):
@@ -233,8 +230,6 @@ class Job:
         settings, decide = self.settings, self.settings.rule
         names = ("scheme", "threshold", "max_distance", "measure", "common", "min_features")
         return {
-            "version": _core.__version__,
-            "layout": _LAYOUT,
             "recipe": f"{settings.recipe.name}-{digest(settings.recipe)}",
             **{name: getattr(decide, name) for name in names},
             "fields": [settings.fields.text, settings.fields.id],

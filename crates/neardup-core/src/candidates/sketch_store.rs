@@ -1,7 +1,8 @@
 //! Sketches of more documents than fit into memory.
 
 use super::sketches::Sketches;
-use crate::error::{Error, Result};
+use crate::blob_file::BlobFile;
+use crate::error::Result;
 use crate::sketch::Settings;
 use crate::spill::Spill;
 
@@ -9,8 +10,7 @@ use crate::spill::Spill;
 #[derive(Debug)]
 pub struct SketchStore {
     settings: Settings,
-    ends: Vec<u64>,
-    bytes: Spill,
+    sketches: BlobFile,
 }
 
 impl SketchStore {
@@ -18,53 +18,23 @@ impl SketchStore {
     pub fn new(settings: &Settings, bytes: Spill) -> Self {
         SketchStore {
             settings: settings.clone(),
-            ends: Vec::new(),
-            bytes,
+            sketches: BlobFile::new(bytes),
         }
-    }
-
-    /// Those that an earlier run stored, and where each of them ends.
-    ///
-    /// # Errors
-    ///
-    /// If the two do not belong together.
-    pub fn restored(settings: &Settings, bytes: Spill, ends: Vec<u64>) -> Result<Self> {
-        if !ends.is_sorted() || ends.last().copied().unwrap_or(0) != bytes.len() {
-            return Err(Error::input(
-                "the stored sketches of an earlier run",
-                "as they were written",
-                "others",
-            ));
-        }
-        Ok(SketchStore {
-            settings: settings.clone(),
-            ends,
-            bytes,
-        })
     }
 
     /// The number of documents.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.sketches.len()
     }
 
     /// Whether there is no document.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.sketches.is_empty()
     }
 
-    /// Where each sketch ends, and so how many bytes there are in all.
-    pub fn ends(&self) -> &[u64] {
-        &self.ends
-    }
-
-    /// Completes the file, if it has a name.
-    ///
-    /// # Errors
-    ///
-    /// As [`Spill::complete`].
-    pub fn complete(&mut self) -> Result<()> {
-        self.bytes.complete()
+    /// Bytes of all sketches.
+    pub fn size(&self) -> u64 {
+        self.sketches.size()
     }
 
     /// Adds the sketches of the next documents.
@@ -73,11 +43,8 @@ impl SketchStore {
     ///
     /// If they cannot be written.
     pub fn extend(&mut self, sketches: &Sketches) -> Result<()> {
-        for document in 0..sketches.len() as u32 {
-            self.bytes.append(&sketches.to_bytes(document))?;
-            self.ends.push(self.bytes.len());
-        }
-        Ok(())
+        (0..sketches.len() as u32)
+            .try_for_each(|document| self.sketches.push(&sketches.to_bytes(document)))
     }
 
     /// The sketches of some documents, in this order. Documents that follow each other
@@ -90,15 +57,12 @@ impl SketchStore {
         let mut sketches = Sketches::new(&self.settings)?;
         let mut buffer = Vec::new();
         for run in documents.chunk_by(|a, b| a + 1 == *b) {
-            let (first, last) = (run[0] as usize, run[run.len() - 1] as usize);
-            let begin = first.checked_sub(1).map_or(0, |before| self.ends[before]);
-            let ends = &self.ends[first..=last];
-            let bytes = self.bytes.read(begin, ends[ends.len() - 1], &mut buffer)?;
-            let mut from = 0;
-            for end in ends {
-                let to = (end - begin) as usize;
-                sketches.push_bytes(&bytes[from..to])?;
-                from = to;
+            let run = run[0] as usize..run[run.len() - 1] as usize + 1;
+            let begin = self.sketches.begin(run.start);
+            let bytes = self.sketches.read(run.clone(), &mut buffer)?;
+            let at = |document| (self.sketches.begin(document) - begin) as usize;
+            for document in run {
+                sketches.push_bytes(&bytes[at(document)..at(document + 1)])?;
             }
         }
         Ok(sketches)

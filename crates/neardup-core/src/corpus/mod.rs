@@ -74,6 +74,12 @@ impl Memory {
     fn lets_out(&self, sketches: &Sketches) -> bool {
         !matches!(sketches, Sketches::Fingerprints(_)) && self.sketches < usize::MAX
     }
+
+    /// A file for sketches.
+    fn sketch_store(&self, recipe: &Recipe) -> SketchStore {
+        let bytes = Spill::within(self.folder.as_deref(), WAITING);
+        SketchStore::new(recipe.sketch_settings(), bytes)
+    }
 }
 
 /// One document, as a caller hands it in.
@@ -95,7 +101,7 @@ pub struct Restored<'a> {
     pub text: Option<&'a str>,
     /// See [`Corpus::identity`].
     pub identity: u128,
-    /// The number of features.
+    /// The number of features; [`UNREADABLE`] for one without text.
     pub features: u32,
     /// See [`Sketches::to_bytes`].
     pub sketch: &'a [u8],
@@ -131,7 +137,8 @@ struct Counted {
     frequencies: Arc<ShingleFrequencies>,
 }
 
-const UNREADABLE: u32 = u32::MAX;
+/// The number of features of a document that could not be read.
+pub const UNREADABLE: u32 = u32::MAX;
 
 /// What the first four stages make of one document.
 struct Sketched {
@@ -171,35 +178,40 @@ impl Corpus {
         shingle: Option<usize>,
         memory: Memory,
     ) -> Result<Self> {
-        let texts = match &memory.folder {
+        let bytes = match &memory.folder {
             Some(folder) => Spill::create(&saved::texts(folder))?,
             None => Spill::new(memory.texts),
         };
-        let sketches = Sketches::new(recipe.sketch_settings())?;
-        let outside = match &memory.folder {
-            Some(folder) if memory.lets_out(&sketches) => {
-                let bytes = Spill::create(&saved::sketches(folder))?;
-                Some(SketchStore::new(recipe.sketch_settings(), bytes))
-            }
-            _ => None,
-        };
+        let counts_words = recipe.needs_document_frequencies();
+        let texts = TextStore::of(bytes, counts_words);
         Ok(Corpus {
-            texts: TextStore::of(texts, recipe.needs_document_frequencies()),
-            sketches,
-            outside,
-            memory,
-            identity: Vec::new(),
-            features: Vec::new(),
-            frequencies: recipe
-                .needs_document_frequencies()
-                .then(DocumentFrequencies::default),
-            digest: None,
-            keeps_texts: keeps_texts || recipe.needs_document_frequencies(),
+            frequencies: counts_words.then(DocumentFrequencies::default),
+            keeps_texts: keeps_texts || counts_words,
             counted: shingle.map(|k| Counted {
                 k,
                 texts: FirstByText::default(),
                 frequencies: Arc::default(),
             }),
+            ..Corpus::with_texts(recipe, texts, memory)?
+        })
+    }
+
+    /// A corpus of these texts, without documents, that counts nothing.
+    fn with_texts(recipe: Recipe, texts: TextStore, memory: Memory) -> Result<Self> {
+        let sketches = Sketches::new(recipe.sketch_settings())?;
+        let is_outside = memory.folder.is_some() && memory.lets_out(&sketches);
+        let outside = is_outside.then(|| memory.sketch_store(&recipe));
+        Ok(Corpus {
+            texts,
+            sketches,
+            outside,
+            memory,
+            identity: Vec::new(),
+            features: Vec::new(),
+            frequencies: None,
+            digest: None,
+            keeps_texts: true,
+            counted: None,
             given: None,
             recipe,
         })
@@ -381,10 +393,9 @@ impl Corpus {
             None => self.memory.sketches,
         };
         if self.memory.lets_out(&self.sketches) && self.sketches.bytes() > most {
-            let settings = self.recipe.sketch_settings();
-            let empty = Sketches::new(settings)?;
+            let empty = Sketches::new(self.recipe.sketch_settings())?;
             self.outside
-                .get_or_insert_with(|| SketchStore::new(settings, Spill::new(0)))
+                .get_or_insert_with(|| self.memory.sketch_store(&self.recipe))
                 .extend(&std::mem::replace(&mut self.sketches, empty))?;
         }
         Ok(())
@@ -413,12 +424,18 @@ impl Corpus {
             })
             .collect();
         for (document, text) in documents.iter().zip(&texts) {
-            // The only part that may be refused is first, so that no column is shorter.
-            self.sketches.push_bytes(document.sketch)?;
+            self.push_restored(document)?;
             self.texts.push(text, "", "")?;
-            self.identity.push(document.identity);
-            self.features.push(document.features);
         }
+        Ok(())
+    }
+
+    /// Adds a stored document without its text.
+    fn push_restored(&mut self, document: &Restored<'_>) -> Result<()> {
+        // The only part that may be refused is first, so that no column is shorter.
+        self.sketches.push_bytes(document.sketch)?;
+        self.identity.push(document.identity);
+        self.features.push(document.features);
         Ok(())
     }
 

@@ -1,34 +1,24 @@
-//! A finished corpus in files, for another run to go on with.
+/*! A finished corpus in a folder, for another run to go on with.
 
+The folder keeps what only the core reads: the texts, and the shingles that were counted. The
+rest of a document, its identity, features and sketch, goes to the caller's own file and comes
+back as [`Restored`].
+*/
+
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Corpus, Memory};
-use crate::bytes::Bytes;
-use crate::candidates::{SketchStore, Sketches};
-use crate::error::Result;
+use super::{Corpus, Memory, Restored, WAITING};
+use crate::error::{Error, Result};
 use crate::recipe::Recipe;
 use crate::spill::Spill;
 use crate::texts::TextStore;
 use crate::verify::frequency_bytes::{shingles_from_bytes, shingles_to_bytes};
 
-/// Changes whenever what is saved does.
-const FORMAT: u64 = 2;
-
-/// Documents whose sketches are read at a time where they belong into memory.
-const TOGETHER: usize = 1 << 16;
-
-/// Where texts and sketches wait while a corpus is made.
+/// Where texts wait while a corpus is made.
 pub(super) fn texts(folder: &Path) -> PathBuf {
     folder.join("texts")
-}
-
-pub(super) fn sketches(folder: &Path) -> PathBuf {
-    folder.join("sketches")
-}
-
-fn documents(folder: &Path) -> PathBuf {
-    folder.join("documents")
 }
 
 fn shingles(folder: &Path) -> PathBuf {
@@ -43,109 +33,84 @@ impl Corpus {
     ///
     /// If it cannot be written.
     pub fn save(&mut self) -> Result<()> {
-        let Some(folder) = self.memory.folder.clone() else {
+        let Some(folder) = &self.memory.folder else {
             return Ok(());
         };
-        let mut in_memory = None;
-        if self.outside.is_none() {
-            let bytes = Spill::create(&sketches(&folder))?;
-            let mut store = SketchStore::new(self.recipe.sketch_settings(), bytes);
-            store.extend(&self.sketches)?;
-            store.complete()?;
-            in_memory = Some(store);
-        }
-        if let Some(outside) = &mut self.outside {
-            outside.complete()?;
-        }
         self.texts.complete()?;
         if let Some(counted) = &self.counted {
-            let mut file = Spill::create(&shingles(&folder))?;
+            let mut file = Spill::create(&shingles(folder))?;
             file.append(&shingles_to_bytes(&counted.frequencies))?;
             file.complete()?;
         }
-        let ends = match (&self.outside, &in_memory) {
-            (Some(store), _) | (None, Some(store)) => store.ends(),
-            (None, None) => &[],
-        };
-        let mut file = Spill::create(&documents(&folder))?;
-        let head = [
-            FORMAT,
-            self.len() as u64,
-            self.texts.ends().len() as u64,
-            u64::from(self.digest.is_some()),
-            self.digest.unwrap_or(0),
-            u64::from(self.counted.is_some()),
-        ];
-        for number in head.iter().chain(self.texts.ends()).chain(ends) {
-            file.append(&number.to_le_bytes())?;
-        }
-        for identity in &self.identity {
-            file.append(&identity.to_le_bytes())?;
-        }
-        for features in &self.features {
-            file.append(&features.to_le_bytes())?;
-        }
-        file.complete()
+        Ok(())
     }
 
-    /// The corpus that was saved in the folder of a [`Memory`], by the same recipe.
+    /// The sketches of some documents, in memory or outside, each as
+    /// [`to_bytes`](crate::candidates::Sketches::to_bytes) makes it.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or is damaged.
-    pub fn open(recipe: Recipe, memory: Memory) -> Result<Self> {
-        let folder = memory.folder.clone().unwrap_or_default();
-        let file = Spill::open(&documents(&folder))?;
-        let mut buffer = Vec::new();
-        let stored = file.read(0, file.len(), &mut buffer)?;
-        let mut rest = Bytes::new("the stored documents of an earlier run", stored);
-        if rest.u64()? != FORMAT {
-            return Err(rest.damaged("another version"));
-        }
-        let head = rest.items(5, u64::from_le_bytes)?;
-        let (count, parts) = (head[0] as usize, head[1] as usize);
-        let text_ends = rest.items(parts, u64::from_le_bytes)?;
-        let sketch_ends = rest.items(count, u64::from_le_bytes)?;
-        let identity = rest.items(count, u128::from_le_bytes)?;
-        let features = rest.items(count, u32::from_le_bytes)?;
-        rest.end()?;
-        let settings = recipe.sketch_settings();
-        let bytes = Spill::open(&sketches(&folder))?;
-        let store = SketchStore::restored(settings, bytes, sketch_ends)?;
-        let mut in_memory = Sketches::new(settings)?;
-        let outside = if memory.lets_out(&in_memory) {
-            Some(store)
-        } else {
-            let numbers: Vec<u32> = (0..count as u32).collect();
-            for some in numbers.chunks(TOGETHER) {
-                let read = store.read(some)?;
-                for at in 0..some.len() as u32 {
-                    in_memory.push_bytes(&read.to_bytes(at))?;
-                }
-            }
-            None
+    /// If they cannot be read.
+    ///
+    /// # Panics
+    ///
+    /// If there are no such documents.
+    pub fn sketch_bytes(&self, documents: Range<u32>) -> Result<Vec<Vec<u8>>> {
+        let Some(store) = &self.outside else {
+            return Ok(documents.map(|at| self.sketches.to_bytes(at)).collect());
         };
-        let given = if head[4] == 1 {
+        let documents: Vec<u32> = documents.collect();
+        let sketches = store.read(&documents)?;
+        let all = 0..documents.len() as u32;
+        Ok(all.map(|at| sketches.to_bytes(at)).collect())
+    }
+
+    /// A corpus with the texts that one by the same recipe saved in the folder of a
+    /// [`Memory`]. Its `documents` are to be [attached](Self::attach), and then to be
+    /// [finished](Self::finish). `has_counted` says whether shingles were counted, and `digest`
+    /// is that of the [frequencies](Self::frequencies_digest).
+    ///
+    /// # Errors
+    ///
+    /// If the folder cannot be read, is damaged, or is of another number of documents.
+    pub fn open(
+        recipe: Recipe,
+        memory: Memory,
+        documents: usize,
+        has_counted: bool,
+        digest: Option<u64>,
+    ) -> Result<Self> {
+        let folder = memory.folder.clone().unwrap_or_default();
+        let stored = TextStore::open(&texts(&folder), recipe.needs_document_frequencies())?;
+        if stored.len() != documents {
+            let expected = format!("those of {documents} documents");
+            let found = format!("those of {}", stored.len());
+            return Err(Error::input(
+                "the stored texts of an earlier run",
+                expected,
+                found,
+            ));
+        }
+        let mut corpus = Corpus::with_texts(recipe, stored, memory)?;
+        if has_counted {
             let file = Spill::open(&shingles(&folder))?;
             let mut buffer = Vec::new();
             let counted = shingles_from_bytes(file.read(0, file.len(), &mut buffer)?)?;
-            Some(Arc::new(counted))
-        } else {
-            None
-        };
-        Ok(Corpus {
-            texts: TextStore::restored(Spill::open(&texts(&folder))?, text_ends, parts > count)?,
-            sketches: in_memory,
-            outside,
-            memory,
-            identity,
-            features,
-            frequencies: None,
-            digest: (head[2] == 1).then_some(head[3]),
-            keeps_texts: true,
-            counted: None,
-            given,
-            recipe,
-        })
+            corpus.given = Some(Arc::new(counted));
+        }
+        corpus.digest = digest;
+        Ok(corpus)
+    }
+
+    /// Adds the next documents of a corpus that was [opened](Self::open), whose texts it has.
+    ///
+    /// # Errors
+    ///
+    /// If a sketch is not of the recipe's kind, or does not fit on the disk.
+    pub fn attach(&mut self, documents: &[Restored<'_>]) -> Result<()> {
+        for document in documents {
+            self.push_restored(document)?;
+        }
+        self.move_outside(WAITING)
     }
 }

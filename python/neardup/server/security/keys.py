@@ -25,6 +25,7 @@ import orjson
 from neardup._engine.messages import Message, system_words
 from neardup._engine.validation import bad
 from neardup.exceptions import InputError, OutputError, ParameterError
+from neardup.writers.sink import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -233,22 +234,9 @@ def _digest(key: str) -> str:
 
 def _write(path: Path, keys: Sequence[Key]) -> None:
     table = {"format": _FORMAT, "keys": [asdict(key) for key in keys]}
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        # Of mode 0600 from the first moment on, whatever the umask allows.
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
-                json.dump(table, file, ensure_ascii=False, indent=1)
-                file.write("\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, path)
-        except BaseException:
-            os.unlink(beside)
-            raise
-    except OSError as error:
-        raise _cannot_write(path, error) from error
+    text = json.dumps(table, ensure_ascii=False, indent=1) + "\n"
+    # Of mode 0600 from the first moment on, whatever the umask allows.
+    replace_file(path, text.encode(), mode=0o600)
 
 
 @contextmanager
@@ -263,14 +251,10 @@ def _alone(path: Path) -> Iterator[None]:
         # The folder, because the file itself is replaced and its lock would go with it.
         folder = os.open(path.parent, os.O_RDONLY)
     except OSError as error:
-        raise _cannot_write(path, error) from error
+        said = Message("writers.cannot_be_written", file=str(path), said=system_words(error))
+        raise OutputError(said) from error
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
         yield
     finally:
         os.close(folder)
-
-
-def _cannot_write(path: Path, error: OSError) -> OutputError:
-    said = Message("server.keys_cannot_be_written", file=str(path), reason=system_words(error))
-    return OutputError(said)

@@ -85,7 +85,7 @@ impl ExternalJoin {
         folder: Option<&Path>,
     ) -> Result<Self> {
         let threads = rayon::current_num_threads();
-        let bytes = store.ends().last().copied().unwrap_or(0) as usize;
+        let bytes = store.size() as usize;
         // A sketch has 4 bytes for each key, or for bands more.
         let buckets = (bytes / 4 * KEY_BYTES * threads / room.max(1)).clamp(16, 4096);
         let batch = order.len().div_ceil(MOST_BATCHES).max(SMALLEST_BATCH);
@@ -204,17 +204,18 @@ impl ExternalJoin {
             return Err(Error::input("the shuffle of keys", "done", "under way"));
         }
         if let Some(folder) = folder {
-            self.counts.complete(&folder.join(COUNTS))?;
+            self.counts.complete()?;
             let mut long = Spill::create(&folder.join(LONG))?;
-            for number in [self.batch as u64, self.shuffle.buckets() as u64] {
-                long.append(&number.to_le_bytes())?;
+            let batches = self.order.len().div_ceil(self.batch);
+            for number in [self.batch, self.shuffle.buckets(), batches] {
+                long.append(&(number as u64).to_le_bytes())?;
             }
             for key in &self.long {
                 long.append(&key.to_le_bytes())?;
             }
             long.complete()?;
             // Last of all: where it is, the others are.
-            self.lists.complete(&folder.join(LISTS))?;
+            self.lists.complete()?;
         }
         Ok(JoinedKeys {
             shuffle: self.shuffle,
@@ -229,10 +230,9 @@ impl ExternalJoin {
 impl JoinedKeys {
     /// Fails unless these are the keys of `documents` documents.
     pub(in crate::candidates) fn check(&self, documents: usize) -> Result<()> {
-        let shape = (self.shuffle.buckets(), documents.div_ceil(self.batch));
-        let is_whole = self.counts.shape() == shape && self.lists.shape() == shape;
-        // Without documents there are no blobs, whatever the buckets.
-        match documents == 0 || is_whole {
+        let (buckets, batches) = (self.shuffle.buckets(), documents.div_ceil(self.batch));
+        let are_of_these = |table: &PartitionFile| table.has_shape(buckets, batches);
+        match are_of_these(&self.counts) && are_of_these(&self.lists) {
             true => Ok(()),
             false => Err(Error::input(
                 "the stored keys",
@@ -252,8 +252,8 @@ impl JoinedKeys {
         let mut buffer = Vec::new();
         let bytes = file.read(0, file.len(), &mut buffer)?;
         let damaged = || Error::input("the stored keys of an earlier run", "whole", "others");
-        let (head, keys) = bytes.split_at_checked(16).ok_or_else(damaged)?;
-        let [batch, buckets] = [0, 1].map(|at| {
+        let (head, keys) = bytes.split_at_checked(24).ok_or_else(damaged)?;
+        let [batch, buckets, batches] = [0, 1, 2].map(|at| {
             let bytes = head.as_chunks::<8>().0[at];
             u64::from_le_bytes(bytes) as usize
         });
@@ -261,13 +261,13 @@ impl JoinedKeys {
         Ok(JoinedKeys {
             shuffle: Shuffle::new(search, 0, buckets)?,
             batch: batch.max(1),
-            counts: PartitionFile::open(&folder.join(COUNTS))?,
-            lists: PartitionFile::open(&folder.join(LISTS))?,
+            counts: PartitionFile::open(&folder.join(COUNTS), batches)?,
+            lists: PartitionFile::open(&folder.join(LISTS), batches)?,
             long: keys.map(|&key| u32::from_le_bytes(key)).collect(),
         })
     }
 }
 
-const COUNTS: &str = "counts";
-const LISTS: &str = "lists";
-const LONG: &str = "long-lists";
+const COUNTS: &str = "candidates.counts";
+const LISTS: &str = "candidates.lists";
+const LONG: &str = "candidates.long";

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use crate::blob_file::BlobFile;
+use crate::error::Result;
 use crate::spill::Spill;
 
 /// Bytes that wait in memory.
@@ -12,10 +13,8 @@ const WAITING: usize = 4 << 20;
 /// memory.
 #[derive(Debug)]
 pub struct PartitionFile {
-    bytes: Spill,
+    blobs: BlobFile,
     columns: usize,
-    /// Where each blob ends, row by row.
-    ends: Vec<u64>,
 }
 
 impl PartitionFile {
@@ -27,10 +26,21 @@ impl PartitionFile {
     /// An empty table in `bytes`, which are empty.
     pub fn of(bytes: Spill, columns: usize) -> Self {
         PartitionFile {
-            bytes,
+            blobs: BlobFile::new(bytes),
             columns,
-            ends: Vec::new(),
         }
+    }
+
+    /// The table of so many columns that was [completed](Self::complete) at a path.
+    ///
+    /// # Errors
+    ///
+    /// As [`BlobFile::open`].
+    pub fn open(path: &Path, columns: usize) -> Result<Self> {
+        Ok(PartitionFile {
+            blobs: BlobFile::open(path)?,
+            columns,
+        })
     }
 
     /// Adds a row of one blob for each column.
@@ -39,20 +49,14 @@ impl PartitionFile {
     ///
     /// If it cannot be written: usually a full disk.
     pub fn push(&mut self, row: &[impl AsRef<[u8]>]) -> Result<()> {
-        for blob in row {
-            self.bytes.append(blob.as_ref())?;
-            self.ends.push(self.bytes.len());
-        }
-        Ok(())
+        row.iter()
+            .try_for_each(|blob| self.blobs.push(blob.as_ref()))
     }
 
-    /// Rows and columns.
-    pub fn shape(&self) -> (usize, usize) {
-        // Without columns nobody can tell the rows; there is nothing in them.
-        (
-            self.ends.len().checked_div(self.columns).unwrap_or(0),
-            self.columns,
-        )
+    /// Whether there are so many rows and columns. A table without columns has no blobs,
+    /// and so any number of rows.
+    pub fn has_shape(&self, rows: usize, columns: usize) -> bool {
+        self.columns == columns && self.blobs.len() == rows * columns
     }
 
     /// The blobs of one column, of each row in turn.
@@ -61,7 +65,7 @@ impl PartitionFile {
     ///
     /// If they cannot be read.
     pub fn column(&self, column: usize) -> Result<Vec<Vec<u8>>> {
-        let blobs = (column..self.ends.len()).step_by(self.columns.max(1));
+        let blobs = (column..self.blobs.len()).step_by(self.columns.max(1));
         blobs.map(|at| self.blob(at)).collect()
     }
 
@@ -77,60 +81,22 @@ impl PartitionFile {
     }
 
     fn blob(&self, at: usize) -> Result<Vec<u8>> {
-        let begin = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         let mut buffer = Vec::new();
-        let bytes = self.bytes.read(begin, self.ends[at], &mut buffer)?;
-        Ok(bytes.to_vec())
+        Ok(self.blobs.read(at..at + 1, &mut buffer)?.to_vec())
     }
 
     /// Bytes of all blobs.
     pub fn size(&self) -> u64 {
-        self.bytes.len()
+        self.blobs.size()
     }
 
-    /// Completes a named file, and beside it one that says where each blob ends.
+    /// Completes a named file.
     ///
     /// # Errors
     ///
-    /// If they cannot be written.
-    pub fn complete(&mut self, path: &Path) -> Result<()> {
-        self.bytes.complete()?;
-        let mut index = Spill::create(&path.with_extension("ends"))?;
-        index.append(&(self.columns as u64).to_le_bytes())?;
-        for end in &self.ends {
-            index.append(&end.to_le_bytes())?;
-        }
-        index.complete()
-    }
-
-    /// The table that was [completed](Self::complete) at a path.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read, or is damaged.
-    pub fn open(path: &Path) -> Result<Self> {
-        let index = Spill::open(&path.with_extension("ends"))?;
-        let mut buffer = Vec::new();
-        let (numbers, over) = index.read(0, index.len(), &mut buffer)?.as_chunks::<8>();
-        let mut numbers = numbers.iter().map(|&bytes| u64::from_le_bytes(bytes));
-        let columns = numbers.next().unwrap_or(0) as usize;
-        let ends: Vec<u64> = numbers.collect();
-        let bytes = Spill::open(path)?;
-        let is_whole = over.is_empty()
-            && ends.is_sorted()
-            && ends.last().copied().unwrap_or(0) == bytes.len()
-            && ends.len().is_multiple_of(columns.max(1));
-        match is_whole {
-            true => Ok(PartitionFile {
-                ends,
-                ..PartitionFile::of(bytes, columns)
-            }),
-            false => Err(Error::input(
-                "the stored keys of an earlier run",
-                "as they were written",
-                "others",
-            )),
-        }
+    /// If it cannot be written.
+    pub fn complete(&mut self) -> Result<()> {
+        self.blobs.complete()
     }
 }
 
@@ -147,9 +113,10 @@ mod tests {
             let blobs: Vec<Vec<u8>> = (0..3).map(|at| vec![row; at]).collect();
             dealt.push(&blobs).unwrap();
         }
-        dealt.complete(&path).unwrap();
-        for table in [&dealt, &PartitionFile::open(&path).unwrap()] {
+        dealt.complete().unwrap();
+        for table in [&dealt, &PartitionFile::open(&path, 3).unwrap()] {
             assert_eq!(table.size(), 15);
+            assert!(table.has_shape(5, 3) && !table.has_shape(3, 5));
             for column in 0..3 {
                 let expected: Vec<Vec<u8>> = (0..5).map(|row| vec![row; column]).collect();
                 assert_eq!(table.column(column).unwrap(), expected);
@@ -157,6 +124,6 @@ mod tests {
         }
         assert_eq!(dealt.row(4).unwrap(), [vec![], vec![4], vec![4, 4]]);
         std::fs::write(&path, b"short").unwrap();
-        assert!(PartitionFile::open(&path).is_err());
+        assert!(PartitionFile::open(&path, 3).is_err());
     }
 }
