@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from neardup import _core
 from tests.faults.core_arguments import EXPECTED, NAMES, Maker
@@ -42,6 +43,10 @@ def _corpus(m: Maker, method: str) -> None:
     elif method == "push":
         m.push(corpus)
         return
+    elif method == "rows":
+        given = (m.document(corpus), m.whole(0, 1, 9))
+    elif method == "attach":
+        given = _columns(m, m.of("corpus"))
     elif method == "restore":
         other = m.of("corpus")
         texts = m.texts(len(other))
@@ -49,6 +54,18 @@ def _corpus(m: Maker, method: str) -> None:
         features = [m.whole(0, 1, 9) for _ in sketches]
         given = (texts, m.blobs(len(other), other.identities()), features, sketches)
     m.call(f"Corpus.{method}", getattr(corpus, method), *given)
+
+
+def _columns(m: Maker, corpus: Any) -> tuple[Any, ...]:
+    """Columns of a corpus as `attach` takes them, or others."""
+    columns = [pa.array(one) for one in m.call("rows", corpus.rows, 0, m.whole(0, 9, 99))]
+    if m.is_odd():
+        m.rng.shuffle(columns)
+    if m.is_odd():
+        columns[0] = columns[0][: m.whole(0, 1)]
+    if m.is_odd():
+        columns[2] = pa.array(m.blobs(len(columns[2]), [b""]), pa.large_binary())
+    return tuple(columns)
 
 
 def _corpus_open(m: Maker) -> None:
@@ -72,7 +89,20 @@ def _corpus_open(m: Maker) -> None:
     else:
         _damage_files(m, folder)
     other = m.of("recipe") if m.is_odd() else recipe
-    m.keep("corpus", m.call("Corpus.open", _core.Corpus.open, other, workers=1, memory=memory))
+    columns = _columns(m, corpus)
+    opened = m.call(
+        "Corpus.open",
+        _core.Corpus.open,
+        other,
+        workers=1,
+        memory=memory,
+        documents=m.whole(0, 1) if m.is_odd() else len(corpus),
+        has_counted=not m.is_odd(),
+        digest=m.rng.choice((None, 7)),
+    )
+    m.call("attach", opened.attach, *columns)
+    m.call("finish", opened.finish)
+    m.keep("corpus", opened)
 
 
 def _damage_files(m: Maker, folder: Path) -> None:

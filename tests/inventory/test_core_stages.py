@@ -12,6 +12,7 @@ SOURCE = Path(__file__).parents[2] / "crates/neardup-core/src"
 STAGES = (
     "error",
     "bytes spill",
+    "blob_file",
     "texts normalize",
     "segment",
     "weigh sketch align",

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
-use arrow_array::{ArrayRef, LargeBinaryArray, UInt32Array};
+use arrow_array::{Array, ArrayRef, LargeBinaryArray, UInt32Array};
 use neardup_core::Error;
 use neardup_core::candidates::{self, Sketches};
 use neardup_core::cluster;
@@ -249,6 +249,9 @@ impl Corpus {
     /// Identities, numbers of features and sketches of some documents, as Arrow arrays for
     /// [`attach`](Self::attach).
     fn rows(&self, py: Python<'_>, begin: u32, end: u32) -> PyResult<[PyArray; 3]> {
+        if self.is_outside() {
+            self.check_outside()?;
+        }
         let end = end.min(self.inner.len() as u32);
         let begin = begin.min(end);
         let sketches = self
@@ -280,13 +283,17 @@ impl Corpus {
         let identities = identities.array().as_fixed_size_binary_opt();
         let features = features.array().as_primitive_opt::<UInt32Type>();
         let sketches = sketches.array().as_binary_opt::<i64>();
-        let (Some(identities), Some(features), Some(sketches)) = (identities, features, sketches)
-        else {
-            return Err(raise(Error::input(
-                "the columns of an earlier run",
-                "identities, features and sketches",
-                "others",
-            )));
+        let (identities, features, sketches) = match (identities, features, sketches) {
+            (Some(identities), Some(features), Some(sketches))
+                if [features.len(), sketches.len()] == [identities.len(); 2] =>
+            {
+                (identities, features, sketches)
+            }
+            _ => {
+                let expected = "identities, features and sketches, as many of each";
+                let what = "the columns of an earlier run";
+                return Err(raise(Error::input(what, expected, "others")));
+            }
         };
         self.state = next_state();
         let documents = (identities.iter().zip(features)).zip(sketches);
