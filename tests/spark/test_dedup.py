@@ -283,15 +283,16 @@ def test_a_checkpoint_that_is_none_is_refused(spark, tmp_path, damaged):
 def test_a_checkpoint_of_another_version_is_refused(spark, tmp_path, monkeypatch):
     from neardup.spark.checkpoint import Checkpoint
 
-    Checkpoint(spark, str(tmp_path), {"threshold": 0.5})
-    Checkpoint(spark, str(tmp_path), {"threshold": 0.5})
-    monkeypatch.setattr("neardup._engine.checkpoint.__version__", "99")
-    with pytest.raises(neardup.InputError, match=r"another version .*\(--checkpoint\)"):
-        Checkpoint(spark, str(tmp_path), {"threshold": 0.5})
+    run, own, old = {"threshold": 0.5}, str(tmp_path / "own"), tmp_path / "old"
+    Checkpoint(spark, own, run)
+    Checkpoint(spark, own, run)
     # What versions without a manifest left: settings alone.
-    (tmp_path / "settings.json").write_text('{"threshold": 0.5}')
-    with pytest.raises(neardup.InputError, match="another version"):
-        Checkpoint(spark, str(tmp_path), {"threshold": 0.5})
+    old.mkdir()
+    (old / "settings.json").write_text('{"threshold": 0.5}')
+    monkeypatch.setattr("neardup._engine.checkpoint.__version__", "99")
+    for folder in (own, str(old)):
+        with pytest.raises(neardup.InputError, match=r"another version .*\(--checkpoint\)"):
+            Checkpoint(spark, folder, run)
 
 
 def test_parquet(spark, tmp_path):

@@ -268,7 +268,7 @@ def manifest(layout: int, run: dict[str, Any]) -> dict[str, Any]:
     return content
 
 
-def check_manifest(found: Any, wanted: dict[str, Any], folder: str, option: str) -> None:
+def check_manifest(found: dict[str, Any], wanted: dict[str, Any], folder: str, option: str) -> None:
     """Raise InputError unless a folder is of this version and of this run.
 
     Parameters
@@ -281,7 +281,7 @@ def check_manifest(found: Any, wanted: dict[str, Any], folder: str, option: str)
     """
     if found.get("made_by") != wanted["made_by"]:
         raise InputError(Message("runs.work_of_other_version", folder=folder, option=option))
-    run, other = wanted["run"], found["run"]
+    run, other = wanted["run"], found.get("run", {})
     names = [name for name in run if other.get(name) != run[name]]
     if names:
         said = Message("runs.work_of_other_run", folder=folder, names=_listed(names), option=option)

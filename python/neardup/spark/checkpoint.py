@@ -156,10 +156,10 @@ class Checkpoint:
             self._folders.move(f"{place}.new", place)
             return
         try:
-            found = json.loads(self._folders.read(place))
-            check_manifest(found, wanted, self.path, "checkpoint")
-        except (ValueError, TypeError, KeyError, AttributeError):
+            found = dict(json.loads(self._folders.read(place)))
+        except (ValueError, TypeError):
             raise changed(self.path, place) from None
+        check_manifest(found, wanted, self.path, "checkpoint")
 
     def has(self, name: str) -> bool:
         """Return whether a stage is complete."""
