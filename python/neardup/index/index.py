@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Index"]
 
 #: Options that settings are made of, or compared with those of an index that exists.
-WANTED = ("recipe", "threshold", "max_distance", "store", "expected")
+_WANTED = ("recipe", "threshold", "max_distance", "store", "expected")
 
 
 @takes_options
@@ -69,10 +69,10 @@ class Index(Ingest, Query, Retention):
     words by how many documents of a collection have them (`improved`, `keywords`) takes
     the bundled table instead, unless it names one. A search by bands is laid out for
     `expected` documents, where :func:`neardup.dedup` takes their number, and other bands
-    find other pairs. Decisions are made one after the
-    other, so of two similar documents that two processes add at once one is kept. What a
-    method has returned is on the disk. An addition looks some tens of keys up: its
-    cost grows with the logarithm of the number of documents.
+    find other pairs. Decisions are made one after the other, so of two similar documents
+    that two processes add at once one is kept. What a method has returned is on the disk.
+    An addition looks some tens of keys up: its cost grows with the logarithm of the number
+    of documents.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class Index(Ingest, Query, Retention):
                 raise bad("background", "index.background_data", background) from None
         self._engine: Engine = open_index(
             location,
-            {name: given[name] for name in WANTED},
+            {name: given[name] for name in _WANTED},
             background=None if background is None else background.batches(),
             workers=given["workers"],
             make_new=None if must_exist is None else not must_exist,

@@ -41,9 +41,9 @@ def create(
     from neardup.exceptions import ParameterError
     from neardup.readers import open_sources
 
-    settings = {name: value for name, value in options.items() if name != "workers"}
-    given = strip_markup, *(value is not None for value in (*settings.values(), text_field, format))
-    if source is not None and any(given):
+    settings = [value for name, value in options.items() if name != "workers"]
+    is_set = strip_markup or any(one is not None for one in (*settings, text_field, format))
+    if source is not None and is_set:
         raise ParameterError(Message("cli.from_with_settings"))
     with Watch(quiet=quiet) as watch:
         options["progress"] = watch
