@@ -98,7 +98,11 @@ def _command(name: str, command: typing.Any) -> list[str]:
 def _options(
     title: str, command: typing.Any, options: list[typing.Any], owner: str = "neardup"
 ) -> list[str]:
-    hints = typing.get_type_hints(inspect.unwrap(command.callback))
+    hints = {
+        name: typing.get_args(parameter.annotation)[0]
+        for name, parameter in inspect.signature(command.callback).parameters.items()
+        if typing.get_args(parameter.annotation)
+    }
     options = [option for option in options if not option.name.endswith("_completion")]
     if not options:
         return []

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import reduce
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from neardup._engine.messages import Message
+from neardup._engine.option_groups import CompareParameters
 from neardup._engine.rule import measure_name, rule
+from neardup._engine.signatures import completed, takes_options
 from neardup._engine.text_inputs import checked_text, prepared
-from neardup._engine.validation import check_flag
 from neardup.papers.align import SharedPassage, align
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
@@ -91,35 +91,14 @@ class Comparison:
     passages: tuple[SharedPassage, ...] | None = None
 
 
-def compare(
-    a: str,
-    b: str,
-    *,
-    title_a: str | None = None,
-    title_b: str | None = None,
-    recipe: str | Path | Recipe = "general",
-    threshold: float | None = None,
-    max_distance: int | None = None,
-    passages: bool = False,
-) -> Comparison:
+@takes_options
+def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     """Compare two texts.
 
     Parameters
     ----------
     a, b : str
-    title_a, title_b : str or None, default=None
-        Titles, for a recipe that weighs words of the title.
-    recipe : str, Path or Recipe, default="general"
-        See :func:`neardup.load_recipe`. A recipe that counts document
-        frequencies in the corpus uses the bundled table here.
-    threshold : float or None, default=None
-        Smallest similarity of duplicates, inclusive, in (0, 1], by the recipe's measure.
-    max_distance : int or None, default=None
-        For fingerprints: most differing bits of duplicates, inclusive, from 0 to the
-        width of a fingerprint. With `threshold`, both bounds must hold. Without either,
-        the recipe's own bounds apply.
-    passages : bool, default=False
-        Whether to find the passages that the texts have in common.
+    {options}
 
     Returns
     -------
@@ -139,6 +118,7 @@ def compare(
 
     Notes
     -----
+    A recipe that counts document frequencies in the corpus uses the bundled table here.
     Resemblance and containment are those of Broder [1]_, over the sets of
     character shingles of the normalized texts: exact, O(n log n). Two texts do not
     tell which of their shingles are a template that many others share: here
@@ -173,8 +153,9 @@ def compare(
 
     from neardup import _core
 
-    check_flag(passages, "passages")
-    chosen = load_recipe(recipe).for_single_texts()
+    given = completed(compare, options)
+    chosen = load_recipe(given["recipe"]).for_single_texts()
+    threshold, max_distance = given["threshold"], given["max_distance"]
     if threshold is not None or max_distance is not None:
         bounds = rule(chosen, threshold=threshold, max_distance=max_distance)
         # A distance that the rule derives from a threshold is for the search, not a bound.
@@ -184,8 +165,8 @@ def compare(
     corpus = _core.Corpus(core, keeps_texts=True, shingle=None, workers=1)
     texts = [checked_text(a, "a"), checked_text(b, "b")]
     titles = [
-        None if title is None else checked_text(title, name)
-        for name, title in (("title_a", title_a), ("title_b", title_b))
+        None if given[name] is None else checked_text(given[name], name)
+        for name in ("title_a", "title_b")
     ]
     units = [prepared(core, chosen, text)[1] for text in texts] if chosen.callable_name else None
     corpus.push(
@@ -206,7 +187,7 @@ def compare(
             containment_b=same,
             edit_similarity=same,
         )
-    if passages:
+    if given["passages"]:
         found = replace(found, passages=tuple(align(a, b)))
     return found
 

@@ -7,14 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from neardup._engine.dedup_options import DedupOptions
 from neardup._engine.messages import Message
-from neardup._engine.options import (
-    DedupFilesParameters,
-    DedupOptions,
-    DedupParameters,
-    completed,
-    takes_options,
-)
+from neardup._engine.option_groups import DedupFilesParameters, DedupParameters
+from neardup._engine.signatures import completed, takes_options
 from neardup._engine.summary import Summary, crowd_notes
 from neardup.plan import Plan, plan_of
 

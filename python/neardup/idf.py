@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from neardup._engine.messages import Message
-from neardup._engine.validation import check_field
+from neardup._engine.option_groups import IdfParameters
+from neardup._engine.signatures import completed, takes_options
 from neardup.exceptions import ParameterError
-from neardup.recipe import CORPUS, Recipe, load_recipe
+from neardup.recipe import CORPUS, load_recipe
 from neardup.recipe.assets import units_name
 from neardup.recipe.frequencies import DocumentFrequencies
 
-if TYPE_CHECKING:
-    from neardup._engine.summary import Progress
 
-
-def count_idf(
-    data: Any,
-    *,
-    text: str | None = None,
-    recipe: str | Path | Recipe = "improved",
-    workers: int = 0,
-    progress: Progress | None = None,
-) -> DocumentFrequencies:
+@takes_options
+def count_idf(data: Any, **options: Unpack[IdfParameters]) -> DocumentFrequencies:
     """Count the documents that contain each word.
 
     Parameters
     ----------
     data : Table, DataFrame, list of str or dict, or Sources
         The documents, as for :func:`neardup.dedup`.
-    text : str or None, default=None
-        Field of the text.
-    recipe : str, Path or Recipe, default="improved"
-        Its normalization, segmenter and stop words define the words.
-    workers : int, default=0
-        Threads; 0 means one for each processor. Changes no result.
-    progress : Progress or None, default=None
-        Receives the progress of the run.
+    {options}
 
     Returns
     -------
@@ -47,6 +31,10 @@ def count_idf(
     ------
     ParameterError
         If the recipe or a parameter is out of bounds.
+
+    Notes
+    -----
+    The recipe's normalization, segmenter and stop words define the words.
 
     Examples
     --------
@@ -58,7 +46,8 @@ def count_idf(
     from neardup._engine.ingest import collect
     from neardup.readers import Sources, open_table
 
-    chosen = load_recipe(recipe)
+    given = completed(count_idf, options)
+    chosen = load_recipe(given["recipe"])
     if chosen.weigh.scheme not in ("tf-idf", "improved"):
         raise ParameterError(
             Message(
@@ -68,9 +57,9 @@ def count_idf(
             )
         )
     chosen = chosen.replace(weigh={"idf": CORPUS})
-    field = check_field(text, "text")
-    source = data if isinstance(data, Sources) else open_table(data, text_field=field)
-    collected = collect(source.batches(), chosen, workers=workers, sketch=False, progress=progress)
+    source = data if isinstance(data, Sources) else open_table(data, text_field=given["text"])
+    run = {name: given[name] for name in ("workers", "progress")}
+    collected = collect(source.batches(), chosen, sketch=False, **run)
     counted = collected.corpus.frequencies()
     assert counted is not None, "the recipe counts its corpus"
     documents, words = counted

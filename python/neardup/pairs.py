@@ -7,13 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from neardup._engine.options import (
-    DedupOptions,
-    PairsFilesParameters,
-    PairsParameters,
-    completed,
-    takes_options,
-)
+from neardup._engine.dedup_options import DedupOptions
+from neardup._engine.option_groups import PairsFilesParameters, PairsParameters
+from neardup._engine.signatures import completed, takes_options
 from neardup._engine.summary import Summary
 from neardup.plan import Plan, plan_of
 

@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, Unpack
 
-from neardup._engine.options import MatchParameters, completed, takes_options
+from neardup._engine.option_groups import MatchParameters
 from neardup._engine.rule import Rule, rule
+from neardup._engine.signatures import completed, takes_options
 from neardup._engine.validation import check_flag, check_whole
 from neardup.recipe import NONE, Recipe, load_recipe
 

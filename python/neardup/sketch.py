@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from neardup._engine.dedup_options import DedupOptions
 from neardup._engine.messages import Message
-from neardup._engine.options import (
-    DedupOptions,
-    FingerprintFilesParameters,
-    completed,
-    takes_options,
-)
+from neardup._engine.option_groups import FingerprintFilesParameters
+from neardup._engine.signatures import completed, takes_options
 from neardup._engine.text_inputs import checked_text, prepared, sketched
 from neardup._engine.validation import bad, check_whole
 from neardup.exceptions import ParameterError, SketchMismatchError
@@ -297,8 +294,6 @@ def signature_many(
 def fingerprint_files(
     inputs: Sequence[str | Path],
     output: str | Path,
-    *,
-    recipe: str | Path | Recipe = "characters",
     **options: Unpack[FingerprintFilesParameters],
 ) -> int:
     """Write the fingerprint of each document of files.
@@ -311,8 +306,6 @@ def fingerprint_files(
         File for one record per document, in input order: ``id``, ``fingerprint``
         (hexadecimal; null without features), ``features`` (their number; null
         if the record could not be read) and ``recipe``.
-    recipe : str, Path or Recipe, default="characters"
-        A recipe that counts document frequencies counts them in the inputs.
     {options}
 
     Returns
@@ -324,12 +317,16 @@ def fingerprint_files(
     ------
     ParameterError, InputError, OutputError
         As for :func:`neardup.dedup_files`.
+
+    Notes
+    -----
+    A recipe that counts document frequencies counts them in the inputs.
     """
     from neardup._engine.file_run import FileRun
     from neardup.writers import write_rows
 
     given = completed(fingerprint_files, options)
-    chosen = DedupOptions.of({**given, "recipe": fingerprinting(recipe)}, compares=False)
+    chosen = DedupOptions.of({**given, "recipe": fingerprinting(given["recipe"])}, compares=False)
     with FileRun("fingerprint", chosen, inputs, {"output": output}, given) as run:
         with run.pipeline.out_of_room():
             collected = run.pipeline.read(run.sources)

@@ -134,13 +134,6 @@ def test_commands_are_listed_without_arguments(run):
         assert name in found.out + found.err
 
 
-@pytest.mark.parametrize(
-    "arguments", [["nosuch"], ["dedup", "--nosuch"], ["plan", "many"], ["dedup", "in.jsonl"]]
-)
-def test_what_the_command_line_refuses(run, arguments):
-    assert run(*arguments, code=2).err
-
-
 def test_options_say_in_which_stage_they_work():
     panels = {
         parameter.rich_help_panel

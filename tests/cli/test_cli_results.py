@@ -188,6 +188,19 @@ def test_compare_of_white_space_gives_one_answer(run):
     assert Path("out.txt").read_text("ascii") == "1.00\n"
 
 
+def test_compare_writes_what_a_named_recipe_measures(run):
+    """Also if the recipe that is named is the default one."""
+    Path("a.txt").write_text(A, "utf-8")
+    Path("b.txt").write_text(f"{A}{A[:12]}", "utf-8")
+    answers = json.loads(run("compare", "a.txt", "b.txt", "out.txt", "--json").out)
+    edits, measured = f"{answers['edit_similarity']:.2f}\n", f"{answers['similarity']:.2f}\n"
+    assert edits != measured
+    assert Path("out.txt").read_text("ascii") == edits
+    for named in (["-r", "general"], ["--recipe=general"], ["-t", "0.45"]):
+        run("compare", "a.txt", "b.txt", "out.txt", *named)
+        assert Path("out.txt").read_text("ascii") == measured
+
+
 @pytest.mark.parametrize("text", ["渡口停航三天", "渡口停航三天。" * 100])
 def test_compare_of_texts_in_place_of_files_suggests_how(run, text):
     found = run("compare", text, "渡口停航四天", code=2)

@@ -290,3 +290,12 @@ def test_a_writer_that_waits_says_so_once(index):
     assert first == "neardup: note: waiting for another writer.\n"
     assert "waiting" not in rest
     assert process.returncode == 0, rest
+
+
+def test_a_field_that_no_record_has(run):
+    words = ["index", "add", "n.db", "in.jsonl", "--at-field", "dat"]
+    found = run(*words)
+    said = "note: No record has a value in the field 'dat'. Check its name."
+    assert f"neardup: {said}" in found.err
+    assert "字段“dat”" in run("--language", "zh", *words).err
+    assert run(*words, "-q").err == ""

@@ -269,6 +269,24 @@ class TestAddMany:
         index.add_many(rows(FERRY, None, PEARS), progress=told)
         assert (told.stages, told.rows, told.problems) == (["add"], 3, 1)
 
+    def test_fields_without_values(self, index):
+        """A field that no record has a value in is a note: its name may be misspelt."""
+
+        class Told(Progress):
+            def __init__(self):
+                self.notes = []
+
+            def note(self, line):
+                self.notes.append((line.code, line.values))
+
+        told = Told()
+        records = [{"id": "a", "text": FERRY, "from": "x"}, {"id": "b", "text": PEARS, "n": None}]
+        index.add_many(records, at="dat", source="from", extra=["n", "from"], progress=told)
+        code = "index.field_without_values"
+        assert told.notes == [(code, {"field": "dat"}), (code, {"field": "n"})]
+        index.add_many([], at="dat", progress=told)
+        assert len(told.notes) == 2
+
     def test_files(self, index, make):
         lines = (b'{"id": "x", "text": "one"}', b'{"id": "y"}', b"no json", b'{"text": "two"}')
         name = make("a.jsonl", b"\n".join(lines))

@@ -1,12 +1,14 @@
 """Options are declared once: functions, their documentation and commands agree with the table."""
 
 import inspect
+from typing import Annotated, get_args, get_origin
 
 import pytest
 import typer.main
 
 import neardup
-from neardup._engine.options import taken_options
+from neardup._engine import options
+from neardup._engine.signatures import taken_options
 from neardup.cli import app
 
 FUNCTIONS = {
@@ -14,21 +16,41 @@ FUNCTIONS = {
     "pairs": neardup.pairs_files,
     "fingerprint": neardup.fingerprint_files,
     "plan": neardup.plan,
+    "compare": neardup.compare,
+    "idf": neardup.count_idf,
+    "index create": neardup.Index,
+    "index add": neardup.Index.add_files,
+    "index query": neardup.Index.query,
+    "index export": neardup.Index.export,
+    "index check": neardup.Index.check,
 }
+OTHERS = [
+    neardup.dedup,
+    neardup.pairs,
+    neardup.Index.add,
+    neardup.Index.add_many,
+    neardup.Index.load,
+    neardup.Index.dump,
+    neardup.Index.repair,
+]
+#: Options that only functions take.
+ONLY_FUNCTIONS = {"progress", "must_exist"}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_command_has_the_options_of_its_function(name):
-    command = typer.main.get_command(app).commands[name]
+    command = typer.main.get_command(app)
+    for word in name.split():
+        command = command.commands[word]
     of_command = {flag: option for option in command.params for flag in option.opts}
     for parameter, (_, option) in taken_options(FUNCTIONS[name]).items():
-        assert option.flags or parameter == "progress"
+        assert option.flags or parameter in ONLY_FUNCTIONS
         for flag in option.flags:
             shown = of_command[flag]
             assert (shown.help, shown.default) == (option.help, option.default)
 
 
-@pytest.mark.parametrize("function", [neardup.dedup, neardup.pairs, *FUNCTIONS.values()])
+@pytest.mark.parametrize("function", [*FUNCTIONS.values(), *OTHERS])
 def test_a_function_shows_its_options(function):
     parameters = inspect.signature(function).parameters
     assert "options" not in parameters
@@ -36,10 +58,32 @@ def test_a_function_shows_its_options(function):
         assert parameters[name].default == option.default
         assert parameters[name].annotation == kind
         lines = inspect.getdoc(function).split(f"\n{name} : ")[1].splitlines()
+        # The docstring has one indentation.
+        assert lines[1].startswith("    ")
         said = " ".join(line.strip() for line in lines[1:])
         assert said.startswith(option.help)
+
+
+def test_no_option_is_described_twice():
+    """An option has one help; another help is another option, with another name for it."""
+    declared = [value for value in vars(options).values() if get_origin(value) is Annotated]
+    helps = {get_args(value)[-1].help for value in declared}
+    # The three recipes of functions differ in their defaults alone.
+    assert len(declared) == len(helps) + 2 > 30
 
 
 def test_an_unknown_option_is_refused_with_the_nearest_name():
     with pytest.raises(TypeError, match=r"dedup\(\) got .* 'treshold'.* Did you mean 'threshold'"):
         neardup.dedup(["a text"], treshold=0.8)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: neardup.Index("unused", recipes="general"), "Index"),
+        (lambda: neardup.compare("a", "b", recipes="general"), "compare"),
+    ],
+)
+def test_an_unknown_option_of_any_function_is_refused(call, name):
+    with pytest.raises(TypeError, match=rf"{name}\(\) got .* 'recipes'.* Did you mean 'recipe'"):
+        call()

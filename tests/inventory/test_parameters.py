@@ -132,6 +132,7 @@ BAD = {
     },
     "pairs_files": _FILES
     | {
+        "on_error": ("drop", "ignore"),
         "report": _OUTPUT,
         "threshold": _THRESHOLD,
         "max_distance": _DISTANCE,
@@ -166,7 +167,7 @@ BAD = {
         "max_distance": _DISTANCE,
         "recipe": _RECIPE,
         "title_from_first_line": _FLAG,
-        "on_error": ("ignore", "", None, np.array(["keep"])),
+        "on_error": ("drop", "ignore", "", None, np.array(["keep"])),
         "workers": _WORKERS,
         "memory": _MEMORY,
     },

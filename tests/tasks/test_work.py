@@ -580,10 +580,9 @@ class TestPairsAndFingerprints:
             dedup_files(["in.jsonl"], "kept.jsonl", work="work")
 
     @pytest.mark.usefixtures("folder")
-    @pytest.mark.parametrize("on_error", ["keep", "drop"])
-    def test_unreadable_records_are_in_no_pair(self, on_error):
+    def test_unreadable_records_are_in_no_pair(self):
         Path("bad.jsonl").write_text('{"text": 7}\n{"text": "one text"}\n{"text": "one text"}\n')
-        found = pairs_files(["bad.jsonl"], "out.jsonl", on_error=on_error, format="jsonl")
+        found = pairs_files(["bad.jsonl"], "out.jsonl", format="jsonl")
         assert [(row["id_a"], row["id_b"]) for row in found.table.to_pylist()] == [
             ("bad.jsonl:2", "bad.jsonl:3")
         ]

@@ -10,10 +10,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from neardup._engine.checkpoint import Work, refuse_outputs, states_of
-from neardup._engine.options import DedupOptions
+from neardup._engine.dedup_options import DedupOptions
 from neardup._engine.pipeline import Pipeline
-from neardup._engine.summary import check_progress
-from neardup._engine.validation import check_flag, check_path, paths_of
+from neardup._engine.validation import check_path, paths_of
 
 if TYPE_CHECKING:
     from neardup._engine.ingest import Collected
@@ -35,7 +34,7 @@ class FileRun:
     outputs : mapping of str to (str, Path or None)
         The path of each output; None for no output.
     files : mapping
-        The values of `ReportParameters` or `FileParameters`.
+        The checked values of `ReportParameters` or `FileParameters`.
 
     Attributes
     ----------
@@ -58,12 +57,7 @@ class FileRun:
         files: Mapping[str, Any],
     ) -> None:
         self._task = task
-        from neardup.readers.formats import check_format
-
-        check_format(files["format"])
-        check_flag(files["force"], "force")
-        check_progress(files["progress"])
-        for name, path in {**outputs, "report": files.get("report")}.items():
+        for name, path in outputs.items():
             if path is not None or name == "output":
                 check_path(path, name)
         self._options = options
@@ -89,7 +83,7 @@ class FileRun:
         wanted = {name: path for name, path in self._outputs.items() if path is not None}
         places = [*wanted.values(), *([] if self._report_path is None else [self._report_path])]
         if self._files["work"] is not None:
-            folder = check_path(self._files["work"], "work")
+            folder = self._files["work"]
             refuse_outputs(folder, places)
             self._work = self._stack.enter_context(Work(folder, self._state()))
         own = set() if self._work is None else self._work.take_back()

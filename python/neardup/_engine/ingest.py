@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from neardup._engine.id_spool import Ids
 from neardup._engine.messages import Message
-from neardup._engine.options import ON_ERROR as ON_ERROR
-from neardup._engine.options import priority_field
 from neardup._engine.prefetch import ahead
 from neardup._engine.summary import Progress as Progress
 from neardup._engine.summary import check_progress
-from neardup._engine.validation import check_workers
+from neardup._engine.validation import check_workers, priority_field
 from neardup.exceptions import InputError
 from neardup.recipe import Recipe
 from neardup.recipe.assets import compiled

@@ -1,36 +1,33 @@
-"""The options of a run, each declared, documented and validated once.
+"""The options of all functions and commands, each declared and documented once.
 
-A public function takes a group of options as ``**options: Unpack[DedupParameters]`` and
-gets their signature and documentation from the decorator `takes_options`. A command takes
-the same group and gets the flags from `neardup.cli.options`. A run works with
-`DedupOptions`, whose values are validated.
+An `Option` has the help, flags, default and check of a parameter. The groups in
+`neardup._engine.option_groups` say which function takes which options; `takes_options` in
+`neardup._engine.signatures` gives the function its signature and documentation, and
+`neardup.cli.options` gives a command its flags.
 """
 
-import inspect
-import re
-import textwrap
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from difflib import get_close_matches
-from functools import cache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta, tzinfo
 from pathlib import Path
-from typing import Annotated, Any, Self, TypedDict, TypeVar, get_args
+from typing import Annotated, Any
 
 from neardup._engine.memory import check_memory
-from neardup._engine.rule import Rule, rule
-from neardup._engine.summary import Progress
+from neardup._engine.summary import Progress, check_progress
 from neardup._engine.validation import (
     bad,
     check_choice,
     check_field,
+    check_fields,
     check_flag,
-    check_string,
+    check_path,
+    check_span,
+    check_whole,
     check_workers,
+    check_zone,
+    priority_field,
 )
-from neardup.recipe import Recipe, load_recipe
-
-#: What a run can do with a record that cannot be read.
-ON_ERROR = ("keep", "drop", "stop")
+from neardup.recipe import Recipe
 
 # Panels of a command's help, in display order.
 INPUT, TEXT, MATCHING, OUTPUT, RUN = "Input", "Text", "Matching", "Output", "Run"
@@ -53,6 +50,9 @@ class Option:
         The type that a command reads, if a function takes more types.
     metavar : str or None
         Name of the value in a command's help.
+    check : callable or None
+        Takes a value and the option's name, and returns the value to use or raises
+        ParameterError. None if the run checks it: a bound depends on the recipe, for example.
     """
 
     help: str
@@ -61,29 +61,55 @@ class Option:
     default: Any = None
     command_type: Any = None
     metavar: str | None = None
+    check: Callable[[Any, str], Any] | None = None
+
+
+def _field(help: str, flag: str) -> Option:
+    return Option(help, (flag,), INPUT, check=check_field)
+
+
+def _choice(*choices: str) -> Callable[[Any, str], Any]:
+    return lambda value, name: check_choice(value, name, choices)
+
+
+def _or_none(check: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
+    return lambda value, name: None if value is None else check(value, name)
+
+
+def _check_priority(value: Any, _: str) -> Any:
+    priority_field(value)
+    return value
+
+
+def _check_format(value: Any, _: str) -> Any:
+    from neardup.readers.formats import check_format
+
+    check_format(value)
+    return value
+
+
+def _check_true_false_none(value: Any, name: str) -> Any:
+    if value is not None and not isinstance(value, bool):
+        raise bad(name, "index.true_false_none", value)
+    return value
 
 
 TextField = Annotated[
     str | None,
-    Option(
-        "Field of the text. By default text, else content, else body.", ("--text-field",), INPUT
-    ),
+    _field("Field of the text. By default text, else content, else body.", "--text-field"),
 ]
 IdField = Annotated[
     str | None,
-    Option(
+    _field(
         "Field of the id. By default id, else the position of the record: FILE:RECORD for "
         "files, the row number for tables.",
-        ("--id-field",),
-        INPUT,
+        "--id-field",
     ),
 ]
 TitleField = Annotated[
     str | None,
-    Option(
-        "Field of the title, for recipes that weigh its words. By default title.",
-        ("--title-field",),
-        INPUT,
+    _field(
+        "Field of the title, for recipes that weigh its words. By default title.", "--title-field"
     ),
 ]
 FirstLine = Annotated[
@@ -93,6 +119,7 @@ FirstLine = Annotated[
         ("--title-from-first-line",),
         INPUT,
         default=False,
+        check=check_flag,
     ),
 ]
 OnError = Annotated[
@@ -103,6 +130,18 @@ OnError = Annotated[
         ("--on-error",),
         INPUT,
         default="keep",
+        check=_choice("keep", "drop", "stop"),
+    ),
+]
+PairsOnError = Annotated[
+    str,
+    Option(
+        "What to do with records that have no readable text: keep, which reports them and "
+        "continues, or stop at the first one. Such a record is in no pair.",
+        ("--on-error",),
+        INPUT,
+        default="keep",
+        check=_choice("keep", "stop"),
     ),
 ]
 Workers = Annotated[
@@ -111,6 +150,7 @@ Workers = Annotated[
         "Threads; 0 means one for each processor. Changes no result.",
         ("--workers", "-j"),
         default=0,
+        check=check_workers,
     ),
 ]
 Memory = Annotated[
@@ -121,17 +161,27 @@ Memory = Annotated[
         ("--memory",),
         command_type=str | None,
         metavar="SIZE",
+        check=check_memory,
     ),
 ]
-RecipeName = Annotated[
-    str | Path | Recipe,
-    Option(
-        "How a text becomes a sketch, and what a duplicate is: a name from "
-        "`neardup recipes`, or a .toml file.",
-        ("--recipe", "-r"),
-        TEXT,
-        default="general",
-        command_type=str,
+_RECIPE = Option(
+    "How a text becomes a sketch, and what a duplicate is: a name from "
+    "`neardup recipes`, or a .toml file.",
+    ("--recipe", "-r"),
+    TEXT,
+    default="general",
+    command_type=str,
+)
+RecipeName = Annotated[str | Path | Recipe, _RECIPE]
+IdfRecipe = Annotated[str | Path | Recipe, replace(_RECIPE, default="improved")]
+FingerprintRecipe = Annotated[str | Path | Recipe, replace(_RECIPE, default="characters")]
+IndexRecipe = Annotated[
+    str | Path | Recipe | None,
+    replace(
+        _RECIPE,
+        help=f"{_RECIPE.help} By default general for a new index. It cannot be changed later.",
+        default=None,
+        command_type=str | None,
     ),
 ]
 Threshold = Annotated[
@@ -147,7 +197,7 @@ MaxDistance = Annotated[
     int | None,
     Option(
         "For recipes that make fingerprints: their largest distance, inclusive, in bits. "
-        "Without a threshold it decides, unverified; with one it bounds the candidates.",
+        "Without a threshold it decides, unverified; with one both bounds must hold.",
         ("--max-distance", "-d"),
         MATCHING,
     ),
@@ -160,6 +210,7 @@ Priority = Annotated[
         ("--priority",),
         MATCHING,
         default="first",
+        check=_check_priority,
     ),
 ]
 Format = Annotated[
@@ -169,10 +220,14 @@ Format = Annotated[
         "file's name and content. In a folder, only files of this format are read.",
         ("--format",),
         INPUT,
+        check=_check_format,
     ),
 ]
 Force = Annotated[
-    bool, Option("Replace outputs that exist.", ("--force", "-f"), OUTPUT, default=False)
+    bool,
+    Option(
+        "Replace outputs that exist.", ("--force", "-f"), OUTPUT, default=False, check=check_flag
+    ),
 ]
 WorkFolder = Annotated[
     str | Path | None,
@@ -182,11 +237,15 @@ WorkFolder = Annotated[
         ("--work",),
         command_type=Path | None,
         metavar="DIR",
+        check=_or_none(check_path),
     ),
 ]
 ProgressCallbacks = Annotated[
     Progress | None,
-    Option("Object whose methods stage, advance, note and problem are called during the run."),
+    Option(
+        "Object whose methods stage, advance, note and problem are called during the run.",
+        check=lambda value, _: check_progress(value),
+    ),
 ]
 Report = Annotated[
     str | Path | None,
@@ -196,10 +255,11 @@ Report = Annotated[
         OUTPUT,
         command_type=Path | None,
         metavar="FILE",
+        check=_or_none(check_path),
     ),
 ]
 
-
+# Options of a cluster.
 Checkpoint = Annotated[
     str | None,
     Option(
@@ -213,7 +273,8 @@ Partitions = Annotated[
     int | None,
     Option(
         "Number of tasks of a stage, at least 1. By default three for each core, and more for "
-        "a large input. Changes no result."
+        "a large input. Changes no result.",
+        check=_or_none(lambda value, name: check_whole(value, name, 1)),
     ),
 ]
 BatchDocuments = Annotated[
@@ -223,274 +284,119 @@ BatchDocuments = Annotated[
         default=8192,
     ),
 ]
+TitleA = Annotated[
+    str | None,
+    Option(
+        "Title of A, for recipes that weigh the words of titles.",
+        ("--title-a",),
+        INPUT,
+        metavar="TEXT",
+    ),
+]
+TitleB = Annotated[str | None, Option("Title of B.", ("--title-b",), INPUT, metavar="TEXT")]
+Passages = Annotated[
+    bool,
+    Option(
+        "Find the passages of A that occur in B.",
+        ("--passages", "-p"),
+        OUTPUT,
+        default=False,
+        check=check_flag,
+    ),
+]
 
-
-class RecordParameters(TypedDict, total=False):
-    """Where the texts of records and their ids are."""
-
-    text: TextField
-    id: IdField
-    on_error: OnError
-
-
-class TextParameters(RecordParameters, total=False):
-    """Where the texts of records are, and their ids and titles."""
-
-    title: TitleField
-    title_from_first_line: FirstLine
-
-
-class RunParameters(TypedDict, total=False):
-    """Resources of a run. They change no result."""
-
-    workers: Workers
-    memory: Memory
-
-
-class MatchParameters(TypedDict, total=False):
-    """The definition of a duplicate."""
-
-    recipe: RecipeName
-    threshold: Threshold
-    max_distance: MaxDistance
-
-
-class PairsParameters(MatchParameters, TextParameters, RunParameters, total=False):
-    """Options of `pairs`."""
-
-
-class DedupParameters(PairsParameters, total=False):
-    """Options of `dedup`."""
-
-    priority: Priority
-
-
-class FileParameters(TypedDict, total=False):
-    """Options of a run over files."""
-
-    format: Format
-    force: Force
-    work: WorkFolder
-    progress: ProgressCallbacks
-
-
-class ReportParameters(FileParameters, total=False):
-    """Options of a run over files that can write a report."""
-
-    report: Report
-
-
-class PairsFilesParameters(PairsParameters, ReportParameters, total=False):
-    """Options of `pairs_files`."""
-
-
-class DedupFilesParameters(DedupParameters, ReportParameters, total=False):
-    """Options of `dedup_files`."""
-
-
-class FingerprintFilesParameters(TextParameters, RunParameters, FileParameters, total=False):
-    """Options of `fingerprint_files`."""
-
-
-class SparkParameters(MatchParameters, RecordParameters, total=False):
-    """What `neardup.spark.dedup` takes."""
-
-    checkpoint: Checkpoint
-    partitions: Partitions
-    batch_documents: BatchDocuments
-
-
-class SparkFilesParameters(SparkParameters, total=False):
-    """What `neardup.spark.dedup_files` takes."""
-
-    format: Format
-    force: Force
-    progress: ProgressCallbacks
-
-
-@dataclass(frozen=True)
-class DedupOptions:
-    """The validated options of a run.
-
-    Parameters
-    ----------
-    recipe : Recipe
-    rule : Rule or None
-        The definition of a duplicate; None if nothing is compared.
-    text, id, title : str or None
-        Fields that the user named.
-    title_from_first_line : bool
-    on_error : {"keep", "drop", "stop"}
-    priority : str
-        See `DedupParameters`.
-    workers : int
-        Threads; 0 means one for each processor.
-    memory : int
-        In bytes.
-    """
-
-    recipe: Recipe
-    rule: Rule | None
-    text: str | None
-    id: str | None
-    title: str | None
-    title_from_first_line: bool
-    on_error: str
-    priority: str
-    workers: int
-    memory: int
-
-    @classmethod
-    def of(cls, options: Mapping[str, Any], *, compares: bool = True) -> Self:
-        """Validate the options of a call.
-
-        Parameters
-        ----------
-        options : mapping
-            As `completed` returns it.
-        compares : bool, default=True
-            Whether documents are compared, which requires a bound.
-
-        Raises
-        ------
-        ParameterError
-            If an option is out of bounds; names the option.
-        """
-        recipe = load_recipe(options["recipe"])
-        bounds: dict[str, Any] = {n: options.get(n) for n in ("threshold", "max_distance")}
-        priority = options.get("priority", "first")
-        priority_field(priority)
-        return cls(
-            recipe=recipe,
-            rule=rule(recipe, **bounds) if compares else None,
-            text=check_field(options["text"], "text"),
-            id=check_field(options["id"], "id"),
-            title=check_field(options["title"], "title"),
-            title_from_first_line=check_flag(
-                options["title_from_first_line"], "title_from_first_line"
-            ),
-            on_error=check_choice(options["on_error"], "on_error", ON_ERROR),
-            priority=priority,
-            workers=check_workers(options["workers"]),
-            memory=check_memory(options["memory"]),
-        )
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """The fields to read, by the readers' names for them."""
-        value_field = priority_field(self.priority)
-        return {
-            "text_field": self.text,
-            "id_field": self.id,
-            "title_field": self.title,
-            "extra_fields": () if value_field is None else (value_field,),
-        }
-
-    def described(self) -> dict[str, Any]:
-        """Return all settings that decisions depend on, as plain data."""
-        rule = {} if self.rule is None else asdict(self.rule)
-        return {
-            "recipe": self.recipe.id,
-            "threshold": rule.pop("threshold", None),
-            "max_distance": rule.pop("max_distance", None),
-            "rule": rule,
-            "priority": self.priority,
-            "text": self.text,
-            "id": self.id,
-            "title": self.title,
-            "title_from_first_line": self.title_from_first_line,
-        }
-
-    @property
-    def reads_titles(self) -> bool:
-        """Whether the recipe uses titles."""
-        return self.recipe.weigh.scheme == "improved"
-
-
-def priority_field(priority: str) -> str | None:
-    """Return the field that a priority of ``field:NAME[:desc]`` names.
-
-    Raises
-    ------
-    ParameterError
-        If `priority` is unknown.
-    """
-    check_string(priority, "priority")
-    if priority in ("first", "last", "longest"):
-        return None
-    kind, _, name = priority.partition(":")
-    name = name.removesuffix(":desc")
-    if kind != "field" or not name:
-        raise bad("priority", "readers.priority", priority)
-    return name
-
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-@cache
-def declared(parameters: Any) -> dict[str, tuple[Any, Option]]:
-    """Return the type and the option of each parameter of a group.
-
-    Examples
-    --------
-    >>> kind, option = declared(MatchParameters)["threshold"]
-    >>> kind, option.flags
-    (float | None, ('--threshold', '-t'))
-    """
-    # Each type is annotated with its option.
-    return {name: get_args(hint) for name, hint in parameters.__annotations__.items()}
-
-
-def completed(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a call, completed with defaults.
-
-    Raises
-    ------
-    TypeError
-        If the function does not take one of them.
-    """
-    known = taken_options(function)
-    for name in options:
-        if name not in known:
-            hint = "".join(f" Did you mean {near!r}?" for near in get_close_matches(name, known, 1))
-            said = f"{function.__name__}() got an unexpected keyword argument {name!r}.{hint}"
-            raise TypeError(said)
-    return {name: options.get(name, option.default) for name, (_, option) in known.items()}
-
-
-@cache
-def taken_options(function: Callable[..., Any]) -> dict[str, tuple[Any, Option]]:
-    """Return the options that a function takes as ``**options: Unpack[...]``."""
-    unpacked = eval(function.__annotations__["options"], function.__globals__)
-    return declared(get_args(unpacked)[0])
-
-
-def takes_options(function: _Function) -> _Function:
-    """Give a function the signature and the documentation of its options.
-
-    The last parameter must be ``**options: Unpack[SomeParameters]``, and the docstring must
-    have the line ``{options}`` among the parameters.
-    """
-    signature = inspect.signature(function)
-    *own, last = signature.parameters.values()
-    options = taken_options(function)
-    of_options = [
-        inspect.Parameter(name, last.KEYWORD_ONLY, default=option.default, annotation=kind)
-        for name, (kind, option) in options.items()
-    ]
-    shown: Any = function
-    shown.__signature__ = signature.replace(parameters=[*own, *of_options])
-    if function.__doc__ is not None:  # None if Python runs without docstrings
-        documented = (_documented(name, *known) for name, known in options.items())
-        function.__doc__ = function.__doc__.replace("    {options}", "".join(documented).rstrip())
-    return function
-
-
-@cache
-def _documented(name: str, kind: Any, option: Option) -> str:
-    """Return the lines of an option for a docstring."""
-    # Show only the name of a class, without its module.
-    shown = re.sub(r"\b\w+\.", "", inspect.formatannotation(kind)).replace(" | ", " or ")
-    help = textwrap.fill(option.help, 88, initial_indent=" " * 8, subsequent_indent=" " * 8)
-    return f"    {name} : {shown}, default={option.default!r}\n{help}\n"
+# Options of an index.
+Store = Annotated[
+    str | None,
+    Option(
+        "What is kept of a document: text, by default, or sketch. Sketches take less room, but "
+        "the similarity is then an estimate, with more wrong verdicts.",
+        ("--store",),
+        TEXT,
+        check=_or_none(_choice("text", "sketch")),
+    ),
+]
+Expected = Annotated[
+    int | None,
+    Option(
+        "Expected number of documents, for a search by bands. By default 1,000,000.",
+        ("--expected",),
+        MATCHING,
+        check=_or_none(lambda value, name: check_whole(value, name, 1, 2**32 - 1)),
+    ),
+]
+Background = Annotated[
+    Any,
+    Option(
+        "Collection in which common text is counted once, when the index is created. For a "
+        "command a file or a folder, and the option may be repeated; for a function what "
+        "`dedup` takes, or what `neardup.readers.open_sources` returns. By default the index "
+        "counts its own newest documents as it grows.",
+        ("--background", "-b"),
+        INPUT,
+        command_type=list[str] | None,
+        metavar="FILE",
+    ),
+]
+MustExist = Annotated[
+    bool | None,
+    Option(
+        "True if the index must exist, False if it must not exist yet. By default it is created if "
+        "it does not exist.",
+        check=_check_true_false_none,
+    ),
+]
+AtField = Annotated[
+    str | None,
+    _field(
+        "Field of the time of arrival: ISO 8601, or as 2024-3-9 8:00:00. By default all arrive "
+        "now.",
+        "--at-field",
+    ),
+]
+AtZone = Annotated[
+    str | tzinfo | None,
+    Option(
+        "Time zone of times without one, such as Asia/Shanghai. By default UTC.",
+        ("--at-zone",),
+        INPUT,
+        command_type=str | None,
+        metavar="ZONE",
+        check=check_zone,
+    ),
+]
+SourceField = Annotated[
+    str | None,
+    _field("Field of the source of a document; it is stored.", "--source-field"),
+]
+ExtraFields = Annotated[
+    Sequence[str],
+    Option(
+        "Names of further fields to store. In a command, repeat the option for each.",
+        ("--extra-field",),
+        INPUT,
+        default=(),
+        command_type=list[str],
+        check=check_fields,
+    ),
+]
+Within = Annotated[
+    timedelta | str | None,
+    Option(
+        "Search only documents that arrived within this span, such as 36h, 14d or 2w.",
+        ("--within",),
+        MATCHING,
+        command_type=str | None,
+        metavar="SPAN",
+        check=_or_none(check_span),
+    ),
+]
+Full = Annotated[
+    bool,
+    Option(
+        "Sketch every text again and check every key. By default 1,000 documents.",
+        ("--full",),
+        default=False,
+        check=check_flag,
+    ),
+]

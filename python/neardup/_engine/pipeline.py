@@ -7,14 +7,15 @@ import dataclasses
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from neardup._engine.dedup_options import DedupOptions
 from neardup._engine.id_spool import Ids
 from neardup._engine.ingest import Collected, collect, priority_order, stopped
 from neardup._engine.memory import memory_of
 from neardup._engine.messages import Message, system_words
-from neardup._engine.options import DedupOptions, priority_field
 from neardup._engine.rule import Rule
 from neardup._engine.sketch_file import attach_sketches, documents, write_sketches
 from neardup._engine.summary import Clock, Progress, Summary, check_progress, peak_memory
+from neardup._engine.validation import priority_field
 from neardup.exceptions import OutputError
 from neardup.recipe.assets import compiled
 

@@ -9,7 +9,9 @@ import contextlib
 import numbers
 import operator
 import os
+import re
 from collections.abc import Hashable, Iterable, Sequence
+from datetime import UTC, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ from neardup._engine.messages import Message
 from neardup.exceptions import ParameterError
 
 _SHOWN = 60
+_SPAN = re.compile(r"(\d{1,9})\s*([smhdw])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def bad(name: str, expected: str, value: Any, **bounds: Any) -> ParameterError:
@@ -65,11 +69,11 @@ def check_max_distance(value: Any, bits: int, name: str = "max_distance") -> int
     return check_whole(value, name, 0, bits, "expected.distance")
 
 
-def check_workers(value: Any) -> int:
+def check_workers(value: Any, name: str = "workers") -> int:
     """A number of threads; 0 means one for each processor."""
     from neardup import _core
 
-    return check_whole(value, "workers", 0, _core.MAX_WORKERS)
+    return check_whole(value, name, 0, _core.MAX_WORKERS)
 
 
 def check_flag(value: Any, name: str) -> bool:
@@ -91,6 +95,13 @@ def check_field(value: Any, name: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise bad(name, "expected.field", value)
     return value
+
+
+def check_fields(value: Any, name: str) -> tuple[str, ...]:
+    """Return the names of several fields."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise bad(name, "index.list_of_fields", value)
+    return tuple(check_string(field, name) for field in value)
 
 
 def check_string(value: Any, name: str) -> str:
@@ -117,3 +128,66 @@ def paths_of(value: Any, name: str, expected: str = "expected.paths") -> list[st
     if not paths or not all(isinstance(path, (str, os.PathLike)) for path in paths):
         raise bad(name, f"{expected}_some", paths)
     return [os.fspath(path) for path in paths]
+
+
+def priority_field(priority: str) -> str | None:
+    """Return the field that a priority of ``field:NAME[:desc]`` names.
+
+    Raises
+    ------
+    ParameterError
+        If `priority` is unknown.
+    """
+    check_string(priority, "priority")
+    if priority in ("first", "last", "longest"):
+        return None
+    kind, _, name = priority.partition(":")
+    name = name.removesuffix(":desc")
+    if kind != "field" or not name:
+        raise bad("priority", "readers.priority", priority)
+    return name
+
+
+def check_span(value: Any, name: str) -> timedelta:
+    """A span: a timedelta, or a number with s, m, h, d or w.
+
+    Examples
+    --------
+    >>> check_span("14d", "within").days
+    14
+    """
+    given = value
+    if isinstance(value, str):
+        found = _SPAN.fullmatch(value.strip())
+        if found is None:
+            raise bad(name, "index.span", value)
+        try:
+            value = timedelta(**{_UNITS[found[2]]: int(found[1])})
+        except OverflowError:
+            raise bad(name, "index.span_in_bounds", value) from None
+    if not isinstance(value, timedelta):
+        raise bad(name, "index.span", value)
+    if value <= timedelta(0):
+        raise bad(name, "index.span_not_empty", given)
+    return value
+
+
+def check_zone(value: Any, name: str) -> tzinfo:
+    """The time zone of times that name none: a name such as ``Asia/Shanghai``, or a tzinfo.
+
+    Examples
+    --------
+    >>> check_zone("Asia/Shanghai", "at_zone").key
+    'Asia/Shanghai'
+    """
+    from zoneinfo import ZoneInfo  # slow to import
+
+    if value is None:
+        return UTC
+    if isinstance(value, tzinfo):
+        return value
+    try:
+        return ZoneInfo(check_string(value, name))
+    except (LookupError, ValueError, OSError):
+        # A folder of the zones' files is no zone either.
+        raise bad(name, "index.zone", value) from None

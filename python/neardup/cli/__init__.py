@@ -8,6 +8,7 @@ go to standard output or to the named files, everything else to standard error.
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -26,10 +27,12 @@ from neardup.cli import (
     serve,
 )
 from neardup.cli.outcome import reported
-from neardup.cli.terminal import choose_language
+from neardup.cli.terminal import choose_language, tell
+from neardup.cli.usage import Command, Group, UsageError, explained, is_help
 
 app = typer.Typer(
     name="neardup",
+    cls=Group,
     help="Find near-duplicate texts, and say why. Chinese first, any language.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -39,6 +42,7 @@ app = typer.Typer(
 for _command in (dedup, pairs, compare, check, fingerprint, plan, recipes, idf):
     app.command(
         name=_command.NAME,
+        cls=Command,
         no_args_is_help=_command.NEEDS_ARGUMENTS,
         # A blank line between two lines keeps them apart in the help.
         epilog="\n\n".join(("Examples:", *_command.EXAMPLES)),
@@ -83,4 +87,10 @@ def options(
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    app()
+    try:
+        code = app(standalone_mode=False)
+    except UsageError as error:
+        if not is_help(error):
+            tell(explained(error))
+        code = error.exit_code
+    sys.exit(code)

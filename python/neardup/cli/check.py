@@ -30,6 +30,7 @@ _PAGES = (".html", ".htm")
 
 
 def run(
+    *,
     papers: Annotated[
         list[str],
         typer.Argument(
@@ -140,7 +141,7 @@ def run(
             rich_help_panel="Output",
         ),
     ] = False,
-    force: o.Force = False,
+    force: o.Force,
     fail_above: Annotated[
         str | None,
         typer.Option(
@@ -152,7 +153,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    workers: o.Workers = 0,
+    workers: o.Workers,
     quiet: o.Quiet = False,
 ) -> None:
     """Find the parts of a paper that occur in other documents."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
 from neardup._engine.messages import Message, system_words
+from neardup._engine.option_groups import CompareParameters
 from neardup.cli import options as o
 from neardup.cli.terminal import tell
 
@@ -27,6 +28,7 @@ _FILE = "A text file (.txt .md .html .docx .pdf), or - for standard input."
 
 
 def run(
+    context: typer.Context,
     a: Annotated[str, typer.Argument(metavar="A", help=_FILE, show_default=False)],
     b: Annotated[str, typer.Argument(metavar="B", help=_FILE, show_default=False)],
     output: Annotated[
@@ -38,50 +40,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    recipe: Annotated[
-        str | None,
-        typer.Option(
-            "--recipe",
-            "-r",
-            help="How a text becomes a sketch, and what a duplicate is: a name from "
-            "`neardup recipes`, or a .toml file. By default general.",
-            rich_help_panel="Text",
-            show_default=False,
-        ),
-    ] = None,
     strip_markup: o.StripMarkup = False,
-    threshold: o.Threshold = None,
-    max_distance: Annotated[
-        int | None,
-        typer.Option(
-            "--max-distance",
-            "-d",
-            help="Largest distance of the two fingerprints, inclusive, in bits. With --threshold, "
-            "both bounds must hold.",
-            rich_help_panel="Matching",
-            show_default=False,
-        ),
-    ] = None,
-    title_a: Annotated[
-        str | None,
-        typer.Option(
-            "--title-a",
-            metavar="TEXT",
-            help="Title of A, for recipes that weigh the words of titles.",
-            rich_help_panel="Input",
-            show_default=False,
-        ),
-    ] = None,
-    title_b: Annotated[
-        str | None,
-        typer.Option(
-            "--title-b",
-            metavar="TEXT",
-            help="Title of B.",
-            rich_help_panel="Input",
-            show_default=False,
-        ),
-    ] = None,
     encoding: Annotated[
         str | None,
         typer.Option(
@@ -91,19 +50,11 @@ def run(
             show_default=False,
         ),
     ] = None,
-    passages: Annotated[
-        bool,
-        typer.Option(
-            "--passages",
-            "-p",
-            help="Show the passages of A that occur in B.",
-            rich_help_panel="Output",
-        ),
-    ] = False,
     json: Annotated[
         bool,
         typer.Option("--json", help="Print all measures as JSON.", rich_help_panel="Output"),
     ] = False,
+    **options: Unpack[CompareParameters],
 ) -> None:
     """Print the similarity of two texts."""
     from neardup import compare
@@ -113,20 +64,14 @@ def run(
     if a == b == "-":
         raise ParameterError(Message("cli.both_from_stdin"))
     _check_paths(a, b, output)
+    deciding = ("recipe", "threshold", "max_distance")
+    by_recipe = any(_is_given(context, name) for name in deciding)
+    options["recipe"] = o.recipe_of(options["recipe"], strip_markup)
     with OutputSet() as outputs:
         file = None if output is None else outputs.open_text(output, force=True)
         texts = read_text(a, encoding), read_text(b, encoding)
-        found = compare(
-            *texts,
-            title_a=title_a,
-            title_b=title_b,
-            recipe=o.recipe_of(recipe or "general", strip_markup),
-            threshold=threshold,
-            max_distance=max_distance,
-            passages=passages,
-        )
+        found = compare(*texts, **options)
         if file is not None:
-            by_recipe = (recipe, threshold, max_distance) != (None, None, None)
             answer = found.similarity if by_recipe else found.edit_similarity
             file.write(f"{answer:.2f}\n".encode())
     if json:
@@ -140,6 +85,12 @@ def run(
         from neardup.cli.passages import print_passages
 
         print_passages(*texts, found.passages)
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    """Return whether an option is on the command line, even with its default value."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _check_paths(a: str, b: str, output: Path | None) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
-from neardup._engine.options import DedupFilesParameters
+from neardup._engine.option_groups import DedupFilesParameters
 from neardup.cli import options as o
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ EXAMPLES = (
 
 
 def run(
+    *,
     inputs: o.Inputs,
     output: Annotated[
         str,
@@ -66,7 +67,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    checkpoint: o.Checkpoint = None,
+    checkpoint: o.Checkpoint,
     quiet: o.Quiet = False,
     **options: Unpack[DedupFilesParameters],
 ) -> None:

@@ -11,11 +11,13 @@ from neardup._engine.messages import Message
 from neardup.cli import options as o
 from neardup.cli.outcome import reported
 from neardup.cli.terminal import tell
+from neardup.cli.usage import Command, Group
 
 NAME = "evaluate"
 
 app = typer.Typer(
     name=NAME,
+    cls=Group,
     help="Measure methods and thresholds where the truth is known.",
     no_args_is_help=True,
 )
@@ -35,6 +37,7 @@ Folder = Annotated[
 
 
 def pairs(
+    *,
     inputs: o.Inputs,
     truth: Annotated[
         Path,
@@ -48,10 +51,10 @@ def pairs(
         ),
     ],
     output: Folder = None,
-    text_field: o.TextField = None,
-    id_field: o.IdField = None,
-    title_field: o.TitleField = None,
-    format: o.Format = None,
+    text_field: o.TextField,
+    id_field: o.IdField,
+    title_field: o.TitleField,
+    format: o.Format,
     recipes: Annotated[
         str | None,
         typer.Option(
@@ -69,8 +72,8 @@ def pairs(
             "--seed", help="Seed of the resamples of the intervals.", rich_help_panel="Run"
         ),
     ] = 0,
-    force: o.Force = False,
-    workers: o.Workers = 0,
+    force: o.Force,
+    workers: o.Workers,
     quiet: o.Quiet = False,
 ) -> None:
     """Say which measure and threshold fit pairs that you labelled.
@@ -107,6 +110,7 @@ def pairs(
 
 
 def published(
+    *,
     data: Annotated[
         Path,
         typer.Argument(
@@ -162,8 +166,8 @@ def published(
         int,
         typer.Option("--seed", help="Seed of halves, order and copies.", rich_help_panel="Run"),
     ] = 0,
-    force: o.Force = False,
-    workers: o.Workers = 0,
+    force: o.Force,
+    workers: o.Workers,
     quiet: o.Quiet = False,
 ) -> None:
     """Repeat the published comparison of methods on texts of your own.
@@ -198,7 +202,7 @@ def published(
 
 
 for _command in (pairs, published):
-    app.command(name=_command.__name__, no_args_is_help=True)(reported(_command))
+    app.command(name=_command.__name__, cls=Command, no_args_is_help=True)(reported(_command))
 
 
 def _listed(names: str | None) -> list[str] | None:

@@ -7,7 +7,7 @@ from typing import Annotated, Unpack
 
 import typer
 
-from neardup._engine.options import FingerprintFilesParameters
+from neardup._engine.option_groups import FingerprintFilesParameters
 from neardup.cli import options as o
 
 NAME = "fingerprint"
@@ -31,7 +31,6 @@ def run(
             rich_help_panel=o.OUTPUT,
         ),
     ] = Path("-"),
-    recipe: o.RecipeName = "characters",
     strip_markup: o.StripMarkup = False,
     quiet: o.Quiet = False,
     **options: Unpack[FingerprintFilesParameters],
@@ -40,9 +39,9 @@ def run(
     from neardup.cli.watch import Watch
     from neardup.sketch import fingerprint_files
 
+    options["recipe"] = o.recipe_of(options["recipe"], strip_markup)
     with Watch(quiet=quiet) as watch:
         options["progress"] = watch
-        chosen = o.recipe_of(recipe, strip_markup)
-        problems = fingerprint_files(inputs, output, recipe=chosen, **options)
+        problems = fingerprint_files(inputs, output, **options)
     if problems:
         raise typer.Exit(2)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Unpack
 
 import typer
 
 from neardup._engine.messages import Message
+from neardup._engine.option_groups import IdfParameters
 from neardup.cli import options as o
 from neardup.cli.terminal import say
 
@@ -20,6 +21,7 @@ EXAMPLES = (
 
 
 def run(
+    *,
     inputs: o.Inputs,
     output: Annotated[
         Path,
@@ -32,13 +34,11 @@ def run(
             show_default=False,
         ),
     ],
-    recipe: o.RecipeName = "improved",
+    format: o.Format,
+    force: o.Force,
     strip_markup: o.StripMarkup = False,
-    text_field: o.TextField = None,
-    format: o.Format = None,
-    force: o.Force = False,
-    workers: o.Workers = 0,
     quiet: o.Quiet = False,
+    **options: Unpack[IdfParameters],
 ) -> None:
     """Count how many documents contain each word, for recipes with `idf = "FILE"`."""
     from neardup.cli.watch import Watch
@@ -48,10 +48,11 @@ def run(
 
     with Watch(quiet=quiet) as watch, OutputSet() as outputs:
         file = outputs.open_text(output, force=force)
+        text_field = options["text"]
         sources = open_sources(inputs, format=format, text_field=text_field, output_paths=[output])
-        table = count_idf(
-            sources, recipe=o.recipe_of(recipe, strip_markup), workers=workers, progress=watch
-        )
+        options["recipe"] = o.recipe_of(options["recipe"], strip_markup)
+        options["progress"] = watch
+        table = count_idf(sources, **options)
         sources.report_to(watch)
         file.write(table.to_bytes())
     if not quiet:

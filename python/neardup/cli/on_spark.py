@@ -7,7 +7,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from neardup._engine.messages import Message
-from neardup._engine.options import DedupFilesParameters, SparkFilesParameters, declared
+from neardup._engine.option_groups import DedupFilesParameters, SparkFilesParameters
+from neardup._engine.signatures import declared
 from neardup._engine.validation import check_choice
 from neardup.cli.terminal import tell_rows
 from neardup.exceptions import ParameterError

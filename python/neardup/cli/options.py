@@ -18,6 +18,7 @@ from neardup._engine.options import (
     FirstLine,
     Force,
     Format,
+    Full,
     IdField,
     MaxDistance,
     Option,
@@ -26,9 +27,10 @@ from neardup._engine.options import (
     TextField,
     Threshold,
     TitleField,
+    Within,
     Workers,
-    taken_options,
 )
+from neardup._engine.signatures import taken_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +48,7 @@ __all__ = [
     "FirstLine",
     "Force",
     "Format",
+    "Full",
     "IdField",
     "Inputs",
     "MaxDistance",
@@ -56,6 +59,7 @@ __all__ = [
     "TextField",
     "Threshold",
     "TitleField",
+    "Within",
     "Workers",
     "recipe_of",
     "signature_of",
@@ -99,7 +103,10 @@ _PANELS = (INPUT, TEXT, MATCHING, OUTPUT, RUN)
 
 
 def signature_of(run: Callable[..., None]) -> inspect.Signature:
-    """Return the signature of a command as Typer reads it: types annotated with flags."""
+    """Return the signature of a command as Typer reads it: types annotated with flags.
+
+    An option of the table takes its default from there.
+    """
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(run, eval_str=True).parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:
@@ -117,7 +124,9 @@ def signature_of(run: Callable[..., None]) -> inspect.Signature:
         if get_origin(parameter.annotation) is Annotated:
             kind, known = get_args(parameter.annotation)
             if isinstance(known, Option):
-                parameter = parameter.replace(annotation=_with_flags(kind, known))
+                parameter = parameter.replace(
+                    default=known.default, annotation=_with_flags(kind, known)
+                )
         parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
     # Panels are shown in the order of their first options.
     parameters.sort(key=lambda parameter: _panel(parameter.annotation))

@@ -7,7 +7,7 @@ from typing import Annotated, Unpack
 
 import typer
 
-from neardup._engine.options import PairsFilesParameters
+from neardup._engine.option_groups import PairsFilesParameters
 from neardup.cli import options as o
 
 NAME = "pairs"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
-from neardup._engine.options import MatchParameters
+from neardup._engine.option_groups import MatchParameters
 
 if TYPE_CHECKING:
     from neardup.plan import Plan

@@ -13,6 +13,7 @@ from neardup.cli.index.options import opened
 from neardup.cli.options import Quiet
 from neardup.cli.outcome import reported
 from neardup.cli.terminal import tell
+from neardup.cli.usage import Group
 
 NAME = "serve"
 
@@ -207,7 +208,7 @@ def run(
 
 
 app = typer.Typer(
-    name=NAME, invoke_without_command=True, no_args_is_help=True, callback=reported(run)
+    name=NAME, cls=Group, invoke_without_command=True, no_args_is_help=True, callback=reported(run)
 )
 app.add_typer(serve_keys.app, name="key")
 

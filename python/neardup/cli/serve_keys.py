@@ -11,9 +11,11 @@ from neardup._engine.extras import require
 from neardup._engine.messages import Message
 from neardup.cli.outcome import reported
 from neardup.cli.terminal import tell
+from neardup.cli.usage import Command, Group
 
 app = typer.Typer(
     name="key",
+    cls=Group,
     help="Make, list and revoke the API keys of a service.",
     no_args_is_help=True,
 )
@@ -84,4 +86,4 @@ def revoke(name: Name, keys: File) -> None:
 
 
 for _name, _command in (("create", create), ("list", list_), ("revoke", revoke)):
-    app.command(name=_name, no_args_is_help=True)(reported(_command))
+    app.command(name=_name, cls=Command, no_args_is_help=True)(reported(_command))

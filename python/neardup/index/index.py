@@ -3,62 +3,46 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from neardup._engine.extras import require
 from neardup._engine.messages import Message
-from neardup._engine.validation import bad, check_workers
+from neardup._engine.option_groups import (
+    CheckParameters,
+    IndexParameters,
+    LoadParameters,
+    OutputParameters,
+    ProgressParameters,
+)
+from neardup._engine.signatures import completed, takes_options
+from neardup._engine.validation import bad
 from neardup.exceptions import ParameterError
 from neardup.index.ingest.methods import Ingest
 from neardup.index.query import Query
 from neardup.index.retention import Retention
 
 if TYPE_CHECKING:
-    from neardup._engine.summary import Progress
     from neardup.index.engine import Engine
-    from neardup.recipe import Recipe
 
 __all__ = ["Index"]
 
+#: Options that settings are made of, or compared with those of an index that exists.
+_WANTED = ("recipe", "threshold", "max_distance", "store", "expected")
 
+
+@takes_options
 class Index(Ingest, Query, Retention):
     """A store of documents that answers whether a text has been seen before.
 
     Opens the index at a location, or makes one there. Several threads may use it at
     once, and any number of processes and, with PostgreSQL, machines the same location.
+    For an index that exists, None takes what it was made with.
 
     Parameters
     ----------
     location : str or Path
         A file (SQLite), or ``postgresql://user:password@host/database?schema=name``.
-    recipe : str, Path, Recipe or None, default=None
-        How a text becomes a sketch, and what a duplicate is; for a new index
-        ``general`` by default. For an index that is there already, None takes what
-        it was made with; so for all that follows.
-    threshold : float or None, default=None
-        Smallest similarity of a duplicate, inclusive, in (0, 1]; see
-        :func:`neardup.dedup`.
-    max_distance : int or None, default=None
-        Largest distance of two fingerprints, inclusive, in bits.
-    store : {"text", "sketch"} or None, default=None
-        ``text`` keeps the texts, packed, and verifies on them. ``sketch`` keeps none,
-        and the sketches alone decide: an estimate, with more wrong verdicts.
-        :meth:`stats` states the measure.
-    expected : int or None, default=None
-        Documents that a search by bands (`minhash`) is laid out for, 1,000,000 by
-        default; other searches do not look at it. :func:`neardup.dedup` lays it out for
-        the number of its documents, and other bands find other pairs.
-    background : table, list or None, default=None
-        For a new index: a collection, as :func:`neardup.dedup` takes it. What its
-        texts have in common is counted once and holds for good. Without it, the
-        index counts its own newest texts, again and again as it grows. Files, too,
-        as :func:`neardup.readers.open_sources` opens them.
-    must_exist : bool or None, default=None
-        True if a new index must not be made, False if one must not be there yet.
-    workers : int, default=0
-        Threads; 0 means one for each processor. Changes no result.
-    progress : Progress or None, default=None
-        Is told how the background is read.
+    {options}
 
     Raises
     ------
@@ -83,10 +67,12 @@ class Index(Ingest, Query, Retention):
     verified similar to one before it that is kept. With the same `background` (and the
     same bands), the same documents are kept however they come in. A recipe that weighs
     words by how many documents of a collection have them (`improved`, `keywords`) takes
-    the bundled table instead, unless it names one. Decisions are made one after the
-    other, so of two similar documents that two processes add at once one is kept. What a
-    method has returned is on the disk. An addition looks some tens of keys up: its
-    cost grows with the logarithm of the number of documents.
+    the bundled table instead, unless it names one. A search by bands is laid out for
+    `expected` documents, where :func:`neardup.dedup` takes their number, and other bands
+    find other pairs. Decisions are made one after the other, so of two similar documents
+    that two processes add at once one is kept. What a method has returned is on the disk.
+    An addition looks some tens of keys up: its cost grows with the logarithm of the number
+    of documents.
 
     Examples
     --------
@@ -101,55 +87,31 @@ class Index(Ingest, Query, Retention):
     >>> folder.cleanup()
     """
 
-    def __init__(
-        self,
-        location: str | Path,
-        *,
-        recipe: str | Path | Recipe | None = None,
-        threshold: float | None = None,
-        max_distance: int | None = None,
-        store: str | None = None,
-        expected: int | None = None,
-        background: Any = None,
-        must_exist: bool | None = None,
-        workers: int = 0,
-        progress: Progress | None = None,
-    ) -> None:
+    def __init__(self, location: str | Path, **options: Unpack[IndexParameters]) -> None:
         require("readers.an_index", "index", "sqlalchemy")
         from neardup.index.engine import open_index
         from neardup.readers import Sources, open_table
 
-        if must_exist is not None and not isinstance(must_exist, bool):
-            raise bad("must_exist", "index.true_false_none", must_exist)
+        given = completed(Index, options)
+        background, must_exist = given["background"], given["must_exist"]
         if background is not None and not isinstance(background, Sources):
             try:
                 background = open_table(background)
             except ParameterError:
                 raise bad("background", "index.background_data", background) from None
-        wanted = {
-            "recipe": recipe,
-            "threshold": threshold,
-            "max_distance": max_distance,
-            "store": store,
-            "expected": expected,
-        }
         self._engine: Engine = open_index(
             location,
-            wanted,
+            {name: given[name] for name in _WANTED},
             background=None if background is None else background.batches(),
-            workers=check_workers(workers),
+            workers=given["workers"],
             make_new=None if must_exist is None else not must_exist,
-            progress=progress,
+            progress=given["progress"],
         )
 
     @classmethod
+    @takes_options
     def load(
-        cls,
-        location: str | Path,
-        source: str | Path,
-        *,
-        workers: int = 0,
-        progress: Progress | None = None,
+        cls, location: str | Path, source: str | Path, **options: Unpack[LoadParameters]
     ) -> Self:
         """Make an index of what :meth:`dump` wrote, and open it.
 
@@ -159,10 +121,7 @@ class Index(Ingest, Query, Retention):
             Where no index is yet; see :class:`Index`.
         source : str or Path
             The file, also compressed; or ``-`` for standard input.
-        workers : int, default=0
-            Threads; 0 means one for each processor.
-        progress : Progress or None, default=None
-            Is told what is done.
+        {options}
 
         Returns
         -------
@@ -193,19 +152,19 @@ class Index(Ingest, Query, Retention):
         >>> folder.cleanup()
         """
         require("readers.an_index", "index", "sqlalchemy")
-        from neardup._engine.summary import check_progress
         from neardup.index.restore import load
 
-        load(location, source, check_progress(progress))
-        return cls(location, must_exist=True, workers=check_workers(workers))
+        given = completed(Index.load, options)
+        load(location, source, given["progress"])
+        return cls(location, must_exist=True, workers=given["workers"])
 
+    @takes_options
     def export(
         self,
         kept: str | Path,
         *,
         decisions: str | Path | None = None,
-        force: bool = False,
-        progress: Progress | None = None,
+        **options: Unpack[OutputParameters],
     ) -> int:
         """Write the kept documents, and why the others are dropped.
 
@@ -218,10 +177,7 @@ class Index(Ingest, Query, Retention):
             Where the others go: ``id``, ``kept_id``, ``similarity``, ``measure``,
             ``distance``, ``reason`` (``identical``, ``similar``, or ``freed`` where no
             decision holds) and ``at``.
-        force : bool, default=False
-            Replace outputs that exist.
-        progress : Progress or None, default=None
-            Is told what is done.
+        {options}
 
         Returns
         -------
@@ -238,29 +194,26 @@ class Index(Ingest, Query, Retention):
         -----
         Both show the index at one moment. Memory does not grow with the index.
         """
-        from neardup._engine.summary import check_progress
         from neardup.index.export import write_records
         from neardup.writers import OutputSet
 
+        given = completed(Index.export, options)
+        force = given["force"]
         self._engine.database.refuse_outputs([kept, decisions])
         with OutputSet() as outputs:
             first = outputs.open(kept, force=force)
             second = None if decisions is None else outputs.open(decisions, force=force)
-            return write_records(self._engine, first, second, check_progress(progress))
+            return write_records(self._engine, first, second, given["progress"])
 
-    def dump(
-        self, output: str | Path, *, force: bool = False, progress: Progress | None = None
-    ) -> None:
+    @takes_options
+    def dump(self, output: str | Path, **options: Unpack[OutputParameters]) -> None:
         """Write the whole index, so that :meth:`load` can make it anew.
 
         Parameters
         ----------
         output : str or Path
             A file of any name, ``.gz`` and ``.zst`` compress; or ``-``.
-        force : bool, default=False
-            Replace a file that exists.
-        progress : Progress or None, default=None
-            Is told what is done.
+        {options}
 
         Raises
         ------
@@ -272,14 +225,14 @@ class Index(Ingest, Query, Retention):
         The index at one moment. Two indexes that hold the same give the same bytes,
         in whichever database they are. Memory does not grow with the index.
         """
-        from neardup._engine.summary import check_progress
         from neardup.index.export import dump
         from neardup.writers import OutputSet
 
+        given = completed(Index.dump, options)
         self._engine.database.refuse_outputs([output])
         with OutputSet() as outputs:
-            opened = outputs.open_text(output, force=force)
-            dump(self._engine, opened.write, check_progress(progress))
+            opened = outputs.open_text(output, force=given["force"])
+            dump(self._engine, opened.write, given["progress"])
 
     def __repr__(self) -> str:
         """Return class and location, without a password."""
@@ -312,16 +265,13 @@ class Index(Ingest, Query, Retention):
         """Give the space of removed documents back to the system."""
         self._engine.database.compact()
 
-    def check(self, *, full: bool = False, progress: Progress | None = None) -> list[str]:
+    @takes_options
+    def check(self, **options: Unpack[CheckParameters]) -> list[str]:
         """Return what is damaged.
 
         Parameters
         ----------
-        full : bool, default=False
-            Sketch every text again and look at every key. Without it some 1,000 documents,
-            spread evenly over all; all other rows and counters are checked either way.
-        progress : Progress or None, default=None
-            Callbacks for each stage and document; None for none.
+        {options}
 
         Returns
         -------
@@ -336,8 +286,10 @@ class Index(Ingest, Query, Retention):
 
         Notes
         -----
-        SQLite also checks all pages of the file. The index is seen at one moment, and others
-        may go on writing. With `full` it takes about as long as adding all documents.
+        Without `full` some 1,000 documents, spread evenly over all, are sketched again; all
+        other rows and counters are checked either way. SQLite also checks all pages of the
+        file. The index is seen at one moment, and others may go on writing. With `full` it
+        takes about as long as adding all documents.
 
         Examples
         --------
@@ -349,22 +301,20 @@ class Index(Ingest, Query, Retention):
         []
         >>> folder.cleanup()
         """
-        from neardup._engine.summary import check_progress
-        from neardup._engine.validation import check_flag
         from neardup.index.integrity import check
 
-        check_flag(full, "full")
-        return check(self._engine, full=full, progress=check_progress(progress))
+        given = completed(Index.check, options)
+        return check(self._engine, full=given["full"], progress=given["progress"])
 
-    def repair(self, *, progress: Progress | None = None) -> list[str]:
+    @takes_options
+    def repair(self, **options: Unpack[ProgressParameters]) -> list[str]:
         """Make sketches, keys, states and counters again, from the texts.
 
         A document whose text is lost is removed. Copy the files of the index before.
 
         Parameters
         ----------
-        progress : Progress or None, default=None
-            Callbacks for each stage and document; None for none.
+        {options}
 
         Returns
         -------
@@ -384,10 +334,9 @@ class Index(Ingest, Query, Retention):
         Documents are repaired some at a time, each time in a transaction. If the repair is
         interrupted, call it again.
         """
-        from neardup._engine.summary import check_progress
         from neardup.index.repair import repair
 
-        return repair(self._engine, progress=check_progress(progress))
+        return repair(self._engine, progress=completed(Index.repair, options)["progress"])
 
     def close(self) -> None:
         """Close all connections. Closing again does nothing."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from neardup._engine.messages import Message
+from neardup._engine.option_groups import QueryParameters
+from neardup._engine.signatures import completed, takes_options
 from neardup._engine.text_inputs import checked_text
 from neardup._engine.validation import bad, check_flag, check_string, check_whole
 from neardup.index.results import Cluster, Document, Event, Explanation, Match, Stats
@@ -14,7 +16,6 @@ from neardup.index.store.rows import damaged, extra_of, is_stamp, sound_event
 from neardup.index.values import (
     KEPT,
     STATES,
-    check_span,
     check_time,
     earlier,
     moment,
@@ -38,6 +39,7 @@ class Query:
 
     _engine: Engine
 
+    @takes_options
     def query(
         self,
         text: str,
@@ -45,7 +47,7 @@ class Query:
         *,
         title: str | None = None,
         at: datetime | str | None = None,
-        within: timedelta | str | None = None,
+        **options: Unpack[QueryParameters],
     ) -> list[Match]:
         """Return the kept documents that a text repeats; nothing is stored.
 
@@ -58,8 +60,7 @@ class Query:
             For recipes that weigh titles.
         at : datetime, str or None, default=None
             The moment that `within` ends at, now by default.
-        within : timedelta, str or None, default=None
-            Documents that arrived longer than this before `at` are not looked at.
+        {options}
 
         Returns
         -------
@@ -84,9 +85,8 @@ class Query:
         check_whole(k, "k", 1)
         title = check_optional(title, "title")
         until = datetime.now(UTC) if at is None else check_time(at, "at")
-        not_before = None
-        if within is not None:
-            not_before = earlier(stamp(until), check_span(within, "within"))
+        within = completed(Query.query, options)["within"]
+        not_before = None if within is None else earlier(stamp(until), within)
         corpus = sketch_text(engine, text, title)
         with engine.reading() as session:
             context = engine.decider(session).context(session, corpus, not_before=not_before)

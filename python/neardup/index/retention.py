@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from neardup._engine.messages import Message
-from neardup._engine.validation import bad, check_string
+from neardup._engine.validation import bad, check_span, check_string
 from neardup.exceptions import InputError
 from neardup.index.results import Match, Removed
-from neardup.index.values import FREED, KEPT, STATES, check_span, check_time, earlier, stamp
+from neardup.index.values import FREED, KEPT, STATES, check_time, earlier, stamp
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping

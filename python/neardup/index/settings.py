@@ -16,15 +16,11 @@ from typing import Any
 
 from neardup._engine.messages import Message
 from neardup._engine.rule import Rule, rule
-from neardup._engine.validation import check_choice, check_whole
 from neardup.exceptions import IndexMismatchError, InputError, ParameterError
 from neardup.recipe import FILES, Recipe, load_recipe, recipe_from_table
 
 #: Documents that an index is laid out for unless told otherwise.
 EXPECTED = 1_000_000
-
-#: What an index keeps of a document.
-STORES = ("text", "sketch")
 
 
 @dataclass(frozen=True)
@@ -101,15 +97,15 @@ class Settings:
 
 
 def new_settings(wanted: Mapping[str, Any], *, has_background: bool) -> Settings:
-    """Return the settings of an index that is to be made, checked; None takes a default."""
+    """Return the settings of an index that is to be made; None takes a default."""
     chosen = {name: value for name, value in wanted.items() if value is not None}
     recipe = _with_absolute_paths(load_recipe(chosen.get("recipe", "general")).for_single_texts())
     settings = Settings(
         recipe=recipe,
         threshold=wanted["threshold"],
         max_distance=wanted["max_distance"],
-        store=check_choice(chosen.get("store", "text"), "store", STORES),
-        expected=check_whole(chosen.get("expected", EXPECTED), "expected", 1, 2**32 - 1),
+        store=chosen.get("store", "text"),
+        expected=chosen.get("expected", EXPECTED),
         background="none",
     )
     if settings.rule.common or settings.rule.scheme == "postings":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from neardup._engine.messages import Message
 from neardup._engine.validation import bad, check_string
@@ -22,9 +21,7 @@ __all__ = [
     "SIMILAR",
     "STATES",
     "check_id",
-    "check_span",
     "check_time",
-    "check_zone",
     "earlier",
     "id_fault",
     "json_of",
@@ -58,8 +55,6 @@ _LOOSE_TIME = re.compile(
 #: Seconds or milliseconds since 1970, or digits whose parts nobody can tell.
 _ALL_DIGITS = re.compile(r"\d{9,}", re.ASCII)
 
-_SPAN = re.compile(r"(\d{1,9})\s*([smhdw])")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -136,25 +131,6 @@ def moment(at: int) -> datetime:
     return _START + timedelta(microseconds=at)
 
 
-def check_zone(value: Any, name: str) -> tzinfo:
-    """The time zone of times that name none: a name such as ``Asia/Shanghai``, or a tzinfo.
-
-    Examples
-    --------
-    >>> check_zone("Asia/Shanghai", "at_zone").key
-    'Asia/Shanghai'
-    """
-    if value is None:
-        return UTC
-    if isinstance(value, tzinfo):
-        return value
-    try:
-        return ZoneInfo(check_string(value, name))
-    except (LookupError, ValueError, OSError):
-        # A folder of the zones' files is no zone either.
-        raise bad(name, "index.zone", value) from None
-
-
 def check_time(value: Any, name: str, zone: tzinfo = UTC) -> datetime:
     """A moment: a datetime, a date or text; in `zone` if it names none.
 
@@ -202,30 +178,6 @@ def _time_of(text: str) -> datetime | None:
         return datetime.fromisoformat(f"{day_text}T{time_text}{zone or ''}")
     except ValueError:
         return None
-
-
-def check_span(value: Any, name: str) -> timedelta:
-    """A span: a timedelta, or a number with s, m, h, d or w.
-
-    Examples
-    --------
-    >>> check_span("14d", "within").days
-    14
-    """
-    given = value
-    if isinstance(value, str):
-        found = _SPAN.fullmatch(value.strip())
-        if found is None:
-            raise bad(name, "index.span", value)
-        try:
-            value = timedelta(**{_UNITS[found[2]]: int(found[1])})
-        except OverflowError:
-            raise bad(name, "index.span_in_bounds", value) from None
-    if not isinstance(value, timedelta):
-        raise bad(name, "index.span", value)
-    if value <= timedelta(0):
-        raise bad(name, "index.span_not_empty", given)
-    return value
 
 
 def earlier(stamp: int, span: timedelta) -> int:

@@ -9,13 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from neardup._engine.messages import Message
-from neardup._engine.options import (
-    SparkFilesParameters,
-    SparkParameters,
-    completed,
-    takes_options,
-)
-from neardup._engine.validation import check_field, check_flag
+from neardup._engine.option_groups import SparkFilesParameters, SparkParameters
+from neardup._engine.signatures import completed, takes_options
 from neardup.exceptions import OutputError, ParameterError
 from neardup.readers.fields import Fields
 from neardup.spark.checkpoint import Folders
@@ -131,7 +126,6 @@ def dedup_files(
     """
     require_spark()
     given = completed(dedup_files, options)
-    check_flag(given["force"], "force")
     folders = Folders(spark)
     out = os.fspath(output)
     out_removed = None if removed is None else os.fspath(removed)
@@ -170,4 +164,4 @@ def dedup_files(
 
 
 def _fields(given: Mapping[str, Any]) -> Fields:
-    return Fields(text=check_field(given["text"], "text"), id=check_field(given["id"], "id"))
+    return Fields(text=given["text"], id=given["id"])

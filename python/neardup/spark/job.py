@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 from neardup import _core
 from neardup._engine.ingest import REMEMBERED, stopped
 from neardup._engine.messages import Message
-from neardup._engine.options import ON_ERROR
 from neardup._engine.rule import rule
 from neardup._engine.summary import Clock, Summary, check_progress, crowd_notes
-from neardup._engine.validation import check_choice, check_whole
+from neardup._engine.validation import check_whole
 from neardup.exceptions import ParameterError
 from neardup.readers.fields import Fields
 from neardup.recipe import CORPUS, load_recipe
@@ -153,13 +152,11 @@ class Job:
     def __init__(self, spark: SparkSession, settings: Settings, given: Mapping[str, Any]) -> None:
         self.spark = spark
         self.settings = settings
-        self.on_error = check_choice(given["on_error"], "on_error", ON_ERROR)
+        self.on_error = given["on_error"]
         self.batch_documents = check_whole(
             given["batch_documents"], "batch_documents", 1, MAX_BATCH
         )
         self.partitions = given["partitions"]
-        if self.partitions is not None:
-            check_whole(self.partitions, "partitions", 1)
         self.progress = check_progress(given.get("progress"))
         self.clock = Clock()
         self.shuffled_before = shuffled_bytes(spark)

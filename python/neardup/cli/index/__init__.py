@@ -6,11 +6,13 @@ import typer
 
 from neardup.cli.index import adding, asking, exporting, making, removing, upkeep
 from neardup.cli.outcome import reported
+from neardup.cli.usage import Command, Group
 
 NAME = "index"
 
 app = typer.Typer(
     name=NAME,
+    cls=Group,
     help="Keep an index of documents, and look up what it has seen before.",
     no_args_is_help=True,
 )
@@ -31,4 +33,4 @@ for _command in (
     upkeep.compact,
     upkeep.check,
 ):
-    app.command(name=_command.__name__, no_args_is_help=True)(reported(_command))
+    app.command(name=_command.__name__, cls=Command, no_args_is_help=True)(reported(_command))

@@ -5,27 +5,28 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import typer
 
 from neardup._engine.interrupt import Interrupted
 from neardup._engine.messages import Message
+from neardup._engine.option_groups import AddFilesParameters
+from neardup._engine.signatures import completed
 from neardup.cli import options as o
 from neardup.cli.index import options as io
 from neardup.cli.terminal import Row, tell_rows
 
 if TYPE_CHECKING:
     from neardup.index import Added, Index
-    from neardup.index.ingest.reading import Fields
-
-_INPUT = "Input"
 
 
 def add(
+    *,
     location: io.Location,
     inputs: o.Inputs,
     removed: Annotated[
@@ -49,54 +50,11 @@ def add(
             show_default=False,
         ),
     ] = None,
-    within: io.Within = None,
-    text_field: o.TextField = None,
-    id_field: o.IdField = None,
-    title_field: o.TitleField = None,
-    title_from_first_line: o.FirstLine = False,
-    at_field: Annotated[
-        str | None,
-        typer.Option(
-            "--at-field",
-            help="Field of the time of arrival: ISO 8601, or as 2024-3-9 8:00:00. By default all "
-            "arrive now.",
-            rich_help_panel=_INPUT,
-            show_default=False,
-        ),
-    ] = None,
-    at_zone: Annotated[
-        str | None,
-        typer.Option(
-            "--at-zone",
-            metavar="ZONE",
-            help="Time zone of times without one, such as Asia/Shanghai. By default UTC.",
-            rich_help_panel=_INPUT,
-            show_default=False,
-        ),
-    ] = None,
-    source_field: Annotated[
-        str | None,
-        typer.Option(
-            "--source-field",
-            help="Field of the source of a document; it is stored.",
-            rich_help_panel=_INPUT,
-            show_default=False,
-        ),
-    ] = None,
-    extra_field: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--extra-field",
-            help="Another field to store; may be repeated.",
-            rich_help_panel=_INPUT,
-            show_default=False,
-        ),
-    ] = None,
-    format: o.Format = None,
-    force: o.Force = False,
+    force: o.Force,
     fail_on_duplicates: o.FailOnDuplicates = False,
-    workers: o.Workers = 0,
+    workers: o.Workers,
     quiet: o.Quiet = False,
+    **options: Unpack[AddFilesParameters],
 ) -> None:
     """Add documents, each decided as it comes; make the index if there is none.
 
@@ -110,8 +68,7 @@ def add(
     from neardup._engine.summary import Clock
     from neardup.cli.watch import Watch
     from neardup.exceptions import IndexUnavailableError
-    from neardup.index.ingest.reading import Fields
-    from neardup.index.values import check_span
+    from neardup.index import Index
     from neardup.writers import REMOVED, OutputSet, write_rows
 
     clock = Clock()
@@ -129,31 +86,13 @@ def add(
         report_file = None if report is None else outputs.open_text(report, force=force)
         if index is None:
             # A mistake in the other parameters must not leave a new, empty index.
-            extra = extra_field or ()
-            fields = Fields.checked(
-                text_field, id_field, title_field, at_field, source_field, extra, at_zone
-            )
-            if within is not None:
-                check_span(within, "within")
-            _check_inputs(inputs, format, fields)
+            _check_inputs(inputs, completed(Index.add_files, options))
             index = opened()
         with Watch(quiet=quiet, has_report=True) as watch:
             try:
-                added = index.add_files(
-                    inputs,
-                    format=format,
-                    text=text_field,
-                    id=id_field,
-                    title=title_field,
-                    at=at_field,
-                    source=source_field,
-                    extra=extra_field or (),
-                    within=within,
-                    at_zone=at_zone,
-                    title_from_first_line=title_from_first_line,
-                    output_paths=(removed, report),
-                    progress=watch,
-                )
+                options["progress"] = watch
+                outputs_to_be = (removed, report)
+                added = index.add_files(inputs, output_paths=outputs_to_be, **options)
             except KeyboardInterrupt:
                 raise Interrupted(_so_far(watch.done)) from None
             except IndexUnavailableError as error:
@@ -165,16 +104,16 @@ def add(
             settings = {
                 "inputs": inputs,
                 "removed": removed,
-                "format": format,
-                "text_field": text_field,
-                "id_field": id_field,
-                "title_field": title_field,
-                "title_from_first_line": title_from_first_line,
-                "at_field": at_field,
-                "at_zone": at_zone,
-                "source_field": source_field,
-                "extra_field": extra_field or [],
-                "within": within,
+                "format": options["format"],
+                "text_field": options["text"],
+                "id_field": options["id"],
+                "title_field": options["title"],
+                "title_from_first_line": options["title_from_first_line"],
+                "at_field": options["at"],
+                "at_zone": options["at_zone"],
+                "source_field": options["source"],
+                "extra_field": options["extra"],
+                "within": options["within"],
                 "workers": workers,
             }
             text = _report(index, added, watch.lines, settings, clock.seconds())
@@ -187,8 +126,9 @@ def add(
         raise typer.Exit(1)
 
 
-def _check_inputs(inputs: list[str], format: str | None, fields: Fields) -> None:
+def _check_inputs(inputs: list[str], options: Mapping[str, Any]) -> None:
     """Raise if an input cannot be used; one that can be read only once is not looked at."""
+    from neardup.index.ingest.reading import Fields
     from neardup.readers import open_sources
 
     again = [
@@ -197,7 +137,7 @@ def _check_inputs(inputs: list[str], format: str | None, fields: Fields) -> None
         if path != "-" and (os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path))
     ]
     if again:
-        open_sources(again, format=format, **fields.read())
+        open_sources(again, format=options["format"], **Fields.of(options).read())
 
 
 def _so_far(done: int) -> Message:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 def query(
+    *,
     location: io.Location,
     text: Annotated[
         str | None,
@@ -57,7 +58,7 @@ def query(
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", help="The most answers.", rich_help_panel=o.OUTPUT)] = 10,
-    within: io.Within = None,
+    within: o.Within,
     at: Annotated[
         str | None,
         typer.Option(
@@ -106,7 +107,7 @@ def query(
             if within is None:
                 tell(Message("cli.nothing_similar"))
             else:
-                span, until = show.plain(within), show.time_words(end)
+                span, until = show.plain(str(within)), show.time_words(end)
                 tell(Message("cli.nothing_similar_within", span=span, until=until))
 
 
@@ -170,6 +171,7 @@ def _lines(index: Index, id: str, found: Explanation) -> Iterator[str]:
 
 
 def clusters(
+    *,
     location: io.Location,
     output: Annotated[
         Path,
@@ -182,7 +184,7 @@ def clusters(
             rich_help_panel=o.OUTPUT,
         ),
     ] = Path("-"),
-    force: o.Force = False,
+    force: o.Force,
 ) -> None:
     """List the dropped documents, by the kept ones that they repeat."""
     from neardup.writers import REMOVED, open_output, write_rows

@@ -13,6 +13,7 @@ from neardup.cli.index import options as io
 
 
 def export(
+    *,
     location: io.Location,
     output: Annotated[
         Path | None,
@@ -45,7 +46,7 @@ def export(
             rich_help_panel=o.OUTPUT,
         ),
     ] = False,
-    force: o.Force = False,
+    force: o.Force,
     quiet: o.Quiet = False,
 ) -> None:
     """Write the kept documents, or with --whole everything.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
 from neardup._engine.messages import Message
+from neardup._engine.option_groups import IndexParameters, LoadParameters
 from neardup.cli import options as o
 from neardup.cli.index import options as io
 
@@ -15,54 +16,10 @@ if TYPE_CHECKING:
 
 
 def create(
+    *,
     location: io.Location,
-    recipe: Annotated[
-        str | None,
-        typer.Option(
-            "--recipe",
-            "-r",
-            help="How a text becomes a sketch, and what a duplicate is: a name from "
-            "`neardup recipes`, or a .toml file. By default general. It cannot be changed later.",
-            rich_help_panel=o.TEXT,
-            show_default=False,
-        ),
-    ] = None,
-    strip_markup: o.StripMarkup = False,
-    threshold: o.Threshold = None,
-    max_distance: o.MaxDistance = None,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            "--store",
-            help="What is kept of a document: text, by default, or sketch. Sketches take less "
-            "room, and estimate where texts are compared.",
-            rich_help_panel=o.TEXT,
-            show_default=False,
-        ),
-    ] = None,
-    expected: Annotated[
-        int | None,
-        typer.Option(
-            "--expected",
-            help="Expected number of documents, for a search by bands. By default 1,000,000.",
-            rich_help_panel=o.MATCHING,
-            show_default=False,
-        ),
-    ] = None,
-    background: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--background",
-            "-b",
-            metavar="FILE",
-            help="Count what is common over this file or folder, once; may be "
-            "repeated. By default the index counts its own documents as it grows.",
-            rich_help_panel=o.INPUT,
-            show_default=False,
-        ),
-    ] = None,
-    text_field: o.TextField = None,
-    format: o.Format = None,
+    text_field: o.TextField,
+    format: o.Format,
     source: Annotated[
         str | None,
         typer.Option(
@@ -74,8 +31,9 @@ def create(
             show_default=False,
         ),
     ] = None,
-    workers: o.Workers = 0,
+    strip_markup: o.StripMarkup = False,
     quiet: o.Quiet = False,
+    **options: Unpack[IndexParameters],
 ) -> None:
     """Make a new index."""
     from neardup import Index
@@ -83,29 +41,24 @@ def create(
     from neardup.exceptions import ParameterError
     from neardup.readers import open_sources
 
-    settings = (recipe, threshold, max_distance, store, expected, background, text_field, format)
-    if source is not None and (strip_markup or any(value is not None for value in settings)):
+    settings = [value for name, value in options.items() if name != "workers"]
+    is_set = strip_markup or any(one is not None for one in (*settings, text_field, format))
+    if source is not None and is_set:
         raise ParameterError(Message("cli.from_with_settings"))
     with Watch(quiet=quiet) as watch:
+        options["progress"] = watch
         if source is not None:
-            index = Index.load(location, source, workers=workers, progress=watch)
+            run: LoadParameters = {"workers": options["workers"], "progress": watch}
+            index = Index.load(location, source, **run)
         else:
+            background = options["background"]
             files = None
             if background:
                 files = open_sources(background, format=format, text_field=text_field)
-            chosen = o.recipe_of(recipe or "general", strip_markup)
-            index = Index(
-                location,
-                recipe=chosen,
-                threshold=threshold,
-                max_distance=max_distance,
-                store=store,
-                expected=expected,
-                background=files,
-                must_exist=False,
-                workers=workers,
-                progress=watch,
-            )
+            options["recipe"] = o.recipe_of(options["recipe"] or "general", strip_markup)
+            options["background"] = files
+            options["must_exist"] = False
+            index = Index(location, **options)
             if files is not None:
                 files.report_to(watch)
     with index:

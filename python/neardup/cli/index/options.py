@@ -25,16 +25,6 @@ Location = Annotated[
         show_default=False,
     ),
 ]
-Within = Annotated[
-    str | None,
-    typer.Option(
-        "--within",
-        metavar="SPAN",
-        help="Search only documents that arrived within this span, such as 36h, 14d or 2w.",
-        rich_help_panel="Matching",
-        show_default=False,
-    ),
-]
 Json = Annotated[
     bool,
     typer.Option("--json", help="Print as JSON, one object per line.", rich_help_panel="Output"),

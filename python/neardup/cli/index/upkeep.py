@@ -12,7 +12,7 @@ from neardup.cli.index import options as io
 from neardup.cli.terminal import say, tell
 
 
-def recount(location: io.Location, workers: o.Workers = 0) -> None:
+def recount(location: io.Location, workers: o.Workers) -> None:
     """Count anew what the newest documents have in common.
 
     Decisions from now on are made by it. The index does so by itself as it grows.
@@ -37,15 +37,9 @@ def compact(location: io.Location) -> None:
 
 
 def check(
+    *,
     location: io.Location,
-    full: Annotated[
-        bool,
-        typer.Option(
-            "--full",
-            help="Sketch every text again and check every key. By default 1,000 documents.",
-            rich_help_panel=o.RUN,
-        ),
-    ] = False,
+    full: o.Full,
     repair: Annotated[
         bool,
         typer.Option(
@@ -55,7 +49,7 @@ def check(
             rich_help_panel=o.RUN,
         ),
     ] = False,
-    workers: o.Workers = 0,
+    workers: o.Workers,
     quiet: o.Quiet = False,
 ) -> None:
     """Print what is damaged, a line each; exit with 2 if anything is.

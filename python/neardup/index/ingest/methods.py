@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from neardup._engine.messages import Message
+from neardup._engine.option_groups import AddFilesParameters, AddManyParameters, AddParameters
+from neardup._engine.signatures import completed, takes_options
 from neardup._engine.validation import bad, check_path
 from neardup.exceptions import InputError, ParameterError
-from neardup.index.values import check_span, check_zone
 
 if TYPE_CHECKING:
-    from neardup._engine.summary import Progress
     from neardup.index.engine import Engine
     from neardup.index.results import Added, Decision, Match, NewDocument
 
@@ -26,6 +26,7 @@ class Ingest:
 
     _engine: Engine
 
+    @takes_options
     def add(
         self,
         id: str,
@@ -35,8 +36,7 @@ class Ingest:
         at: datetime | str | None = None,
         source: str | None = None,
         extra: dict[str, Any] | None = None,
-        within: timedelta | str | None = None,
-        at_zone: str | tzinfo | None = None,
+        **options: Unpack[AddParameters],
     ) -> Match | None:
         """Add a document, and return the kept document that it repeats.
 
@@ -51,17 +51,12 @@ class Ingest:
             Stored; part of the sketch where the recipe weighs titles.
         at : datetime, str or None, default=None
             Time of arrival; as text in ISO 8601, or of the form ``2024-3-9 8:00:00``.
-            Now by default.
+            Now by default. The span of `within` ends at it.
         source : str or None, default=None
             Where it comes from; stored.
         extra : dict or None, default=None
             Further fields, as JSON holds them; stored.
-        within : timedelta, str or None, default=None
-            Documents that arrived longer than this before `at`, such as ``14d``, are
-            not looked at.
-        at_zone : str, tzinfo or None, default=None
-            The time zone of an `at` that names none, such as ``Asia/Shanghai``; UTC by
-            default.
+        {options}
 
         Returns
         -------
@@ -80,13 +75,12 @@ class Ingest:
         from neardup.index.ingest.transaction import add_batch
         from neardup.index.results import NewDocument as New
 
-        span = None if within is None else check_span(within, "within")
-        zone = check_zone(at_zone, "at_zone")
-        document = check_document(New(id, text, title, at, source, extra), zone)
+        given = completed(Ingest.add, options)
+        document = check_document(New(id, text, title, at, source, extra), given["at_zone"])
         batch = make_batch(self._engine, [document])
         if batch.problems:
             raise InputError(replace(batch.problems[0], record=None).message)
-        decision = add_batch(self._engine, batch, span)[0]
+        decision = add_batch(self._engine, batch, given["within"])[0]
         assert decision is not None
         if decision.problem is not None:
             location, reason = self._engine.location, decision.problem
@@ -170,41 +164,15 @@ class Ingest:
             answers[row] = Made(documents[row].id, False, None, problem)
         return [answers[row] for row in range(len(documents))]
 
-    def add_many(
-        self,
-        data: Any,
-        *,
-        text: str | None = None,
-        id: str | None = None,
-        title: str | None = None,
-        at: str | None = None,
-        source: str | None = None,
-        extra: Sequence[str] = (),
-        within: timedelta | str | None = None,
-        at_zone: str | tzinfo | None = None,
-        title_from_first_line: bool = False,
-        progress: Progress | None = None,
-    ) -> Added:
+    @takes_options
+    def add_many(self, data: Any, **options: Unpack[AddManyParameters]) -> Added:
         """Add the documents of a collection, in order.
 
         Parameters
         ----------
         data : Arrow table, pandas or polars DataFrame, list of dict
-            As :func:`neardup.dedup` takes it.
-        text, id, title, at, source : str or None, default=None
-            Fields of the text (``text``, else ``content``, else ``body``), of the id
-            (``id``; needed), the title (``title``), the time of arrival and the source
-            (none).
-        extra : sequence of str, default=()
-            Further fields to be stored.
-        within : timedelta, str or None, default=None
-            As in :meth:`add`. It costs a transaction for each document.
-        at_zone : str, tzinfo or None, default=None
-            As in :meth:`add`. A value that is no time is a problem of its document.
-        title_from_first_line : bool, default=False
-            Take the first line of the text where there is no title field.
-        progress : Progress or None, default=None
-            Is told what is done.
+            As :func:`neardup.dedup` takes it. Each record needs an id.
+        {options}
 
         Returns
         -------
@@ -222,32 +190,23 @@ class Ingest:
         Notes
         -----
         The answers are those of :meth:`add` one by one. A transaction takes 1024
-        documents.
+        documents; with `within`, one. A value of `at` that is no time is a problem of its
+        document.
         """
         from neardup.index.ingest.reading import Fields, add_source
         from neardup.readers import open_table
 
-        fields = Fields.checked(text, id, title, at, source, extra, at_zone, needs_ids=True)
-        rows = open_table(data, **fields.read())
-        span = None if within is None else check_span(within, "within")
-        return add_source(self._engine, rows, fields, span, title_from_first_line, progress)
+        given = completed(Ingest.add_many, options)
+        fields = Fields.of(given, needs_ids=True)
+        return add_source(self._engine, open_table(data, **fields.read()), fields, given)
 
+    @takes_options
     def add_files(
         self,
         inputs: Sequence[str | Path],
         *,
-        format: str | None = None,
-        text: str | None = None,
-        id: str | None = None,
-        title: str | None = None,
-        at: str | None = None,
-        source: str | None = None,
-        extra: Sequence[str] = (),
-        within: timedelta | str | None = None,
-        at_zone: str | tzinfo | None = None,
-        title_from_first_line: bool = False,
         output_paths: Sequence[str | Path | None] = (),
-        progress: Progress | None = None,
+        **options: Unpack[AddFilesParameters],
     ) -> Added:
         """Add the documents of files, in order.
 
@@ -257,13 +216,10 @@ class Ingest:
             Files, folders, patterns, or ``-``; see
             :func:`neardup.readers.open_sources`. Without an id field, a document's id is
             ``FILE:RECORD``.
-        format : str or None, default=None
-            Format of the inputs, by default told from their names and contents.
-        text, id, title, at, source, extra, within, at_zone, title_from_first_line, progress
-            As in :meth:`add_many`.
         output_paths : sequence of str, Path or None, default=()
             Files that the caller is going to write; None and ``-`` are standard output.
             They must be neither inputs nor files of the index.
+        {options}
 
         Returns
         -------
@@ -278,17 +234,17 @@ class Ingest:
         IndexUnavailableError
             As in :meth:`add_many`: to add the same files again goes on where it ended.
         """
-        from neardup._engine.summary import check_progress
         from neardup.index.ingest.reading import Fields, add_source
         from neardup.readers import open_sources
 
-        fields = Fields.checked(text, id, title, at, source, extra, at_zone)
+        given = completed(Ingest.add_files, options)
+        fields = Fields.of(given)
         if isinstance(output_paths, str) or not isinstance(output_paths, Sequence):
             raise bad("output_paths", "index.list_of_paths", output_paths)
         outputs = [None if one is None else check_path(one, "output_paths") for one in output_paths]
         self._engine.database.refuse_outputs(outputs)
+        format = given["format"]
         sources = open_sources(inputs, format=format, output_paths=outputs, **fields.read())
-        span = None if within is None else check_span(within, "within")
-        added = add_source(self._engine, sources, fields, span, title_from_first_line, progress)
-        of_sources = sources.report_to(check_progress(progress))
+        added = add_source(self._engine, sources, fields, given)
+        of_sources = sources.report_to(given["progress"])
         return replace(added, problem_count=added.problem_count + of_sources)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -15,8 +15,7 @@ import pyarrow.compute as pc
 from neardup._engine.ingest import REMEMBERED, readable, with_first_lines
 from neardup._engine.messages import Message
 from neardup._engine.prefetch import ahead
-from neardup._engine.summary import Progress, check_progress
-from neardup._engine.validation import bad, check_field, check_flag, check_string
+from neardup._engine.summary import Progress
 from neardup.exceptions import InputError
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.transaction import add_batch, batch_size
@@ -24,7 +23,6 @@ from neardup.index.results import Added, Match
 from neardup.index.values import (
     NUL,
     check_time,
-    check_zone,
     id_fault,
     json_of,
     plain_text,
@@ -67,31 +65,10 @@ class Fields:
     needs_ids: bool = False
 
     @classmethod
-    def checked(
-        cls,
-        text: Any,
-        id: Any,
-        title: Any,
-        at: Any,
-        source: Any,
-        extra: Any,
-        at_zone: Any,
-        *,
-        needs_ids: bool = False,
-    ) -> Fields:
-        """Return the fields, if they are names."""
-        if isinstance(extra, str) or not isinstance(extra, Sequence):
-            raise bad("extra", "index.list_of_fields", extra)
-        return cls(
-            check_field(text, "text"),
-            check_field(id, "id"),
-            check_field(title, "title"),
-            check_field(at, "at"),
-            check_field(source, "source"),
-            tuple(check_string(name, "extra") for name in extra),
-            check_zone(at_zone, "at_zone"),
-            needs_ids,
-        )
+    def of(cls, options: Mapping[str, Any], *, needs_ids: bool = False) -> Fields:
+        """Return the fields that checked options name."""
+        names = {name: options[name] for name in ("text", "id", "title", "at", "source")}
+        return cls(**names, more=options["extra"], zone=options["at_zone"], needs_ids=needs_ids)
 
     @property
     def id_name(self) -> str:
@@ -114,13 +91,16 @@ def add_source(
     engine: Engine,
     source: Source,
     fields: Fields,
-    within: timedelta | None,
-    title_from_first_line: bool,
-    progress: Progress | None,
+    options: Mapping[str, Any],
 ) -> Added:
-    """Add all documents of a source, reading and sketching ahead of the store."""
-    check_flag(title_from_first_line, "title_from_first_line")
-    progress = check_progress(progress)
+    """Add all documents of a source, reading and sketching ahead of the store.
+
+    `options` are those of `Index.add_many`, checked.
+    """
+    within: timedelta | None = options["within"]
+    progress: Progress = options["progress"]
+    #: Fields that no record has had a value in so far.
+    empty = {name: None for name in (fields.at, fields.source, *fields.more) if name is not None}
     keep: list[bool] = []
     dropped: list[tuple[str, Match]] = []
     new = already = problem_count = 0
@@ -136,7 +116,9 @@ def add_source(
     def prepared() -> Iterator[Incoming]:
         size = batch_size(within)
         for batch in source.batches(titles=True):
-            incoming = _incoming(engine, batch, fields, title_from_first_line)
+            for name in [name for name in empty if _has_value(batch.extra[name])]:
+                del empty[name]
+            incoming = _incoming(engine, batch, fields, options["title_from_first_line"])
             for begin in range(0, max(len(incoming), 1), size):
                 yield incoming.part(begin, begin + size).prepare()
 
@@ -159,6 +141,9 @@ def add_source(
                     dropped.append((decision.id, decision.repeats))
             report(refused)
             progress.advance(len(batch), batch.bytes_read)
+    if keep:
+        for name in empty:
+            progress.note(Message("index.field_without_values", field=name))
     removed = removed_table(
         [id for id, _ in dropped],
         [match.id for _, match in dropped],
@@ -282,6 +267,10 @@ class _Check:
             )
             for row, (field, reason, found) in sorted(self.faults.items())
         ]
+
+
+def _has_value(values: Iterable[Any]) -> bool:
+    return any(value is not None for value in values)
 
 
 def _text_fault(value: Any) -> Message | None:

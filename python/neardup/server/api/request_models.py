@@ -26,8 +26,9 @@ from pydantic import (
 )
 
 from neardup._engine.messages import Message
+from neardup._engine.validation import check_span
 from neardup.exceptions import ParameterError
-from neardup.index.values import MAX_ID_BYTES, NUL, check_span, check_time, id_fault
+from neardup.index.values import MAX_ID_BYTES, NUL, check_time, id_fault
 from neardup.recipe import NAMES
 from neardup.server.api.validation import invalid_field, unfit
 from neardup.server.problems import ProblemError

@@ -1,0 +1,104 @@
+"""The validated options of a run."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from neardup._engine.rule import Rule, rule
+from neardup._engine.validation import priority_field
+from neardup.recipe import Recipe, load_recipe
+
+
+@dataclass(frozen=True)
+class DedupOptions:
+    """The validated options of a run.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    rule : Rule or None
+        The definition of a duplicate; None if nothing is compared.
+    text, id, title : str or None
+        Fields that the user named.
+    title_from_first_line : bool
+    on_error : {"keep", "drop", "stop"}
+    priority : str
+        See `DedupParameters`.
+    workers : int
+        Threads; 0 means one for each processor.
+    memory : int
+        In bytes.
+    """
+
+    recipe: Recipe
+    rule: Rule | None
+    text: str | None
+    id: str | None
+    title: str | None
+    title_from_first_line: bool
+    on_error: str
+    priority: str
+    workers: int
+    memory: int
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any], *, compares: bool = True) -> Self:
+        """Return the options of a call, with the recipe loaded and the rule derived.
+
+        Parameters
+        ----------
+        options : mapping
+            As `completed` returns it.
+        compares : bool, default=True
+            Whether documents are compared, which requires a bound.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such recipe, or a bound does not apply to it; names the option.
+        """
+        recipe = load_recipe(options["recipe"])
+        bounds: dict[str, Any] = {name: options.get(name) for name in ("threshold", "max_distance")}
+        return cls(
+            recipe=recipe,
+            rule=rule(recipe, **bounds) if compares else None,
+            text=options["text"],
+            id=options["id"],
+            title=options["title"],
+            title_from_first_line=options["title_from_first_line"],
+            on_error=options["on_error"],
+            priority=options.get("priority", "first"),
+            workers=options["workers"],
+            memory=options["memory"],
+        )
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields to read, by the readers' names for them."""
+        value_field = priority_field(self.priority)
+        return {
+            "text_field": self.text,
+            "id_field": self.id,
+            "title_field": self.title,
+            "extra_fields": () if value_field is None else (value_field,),
+        }
+
+    def described(self) -> dict[str, Any]:
+        """Return all settings that decisions depend on, as plain data."""
+        rule = {} if self.rule is None else asdict(self.rule)
+        return {
+            "recipe": self.recipe.id,
+            "threshold": rule.pop("threshold", None),
+            "max_distance": rule.pop("max_distance", None),
+            "rule": rule,
+            "priority": self.priority,
+            "text": self.text,
+            "id": self.id,
+            "title": self.title,
+            "title_from_first_line": self.title_from_first_line,
+        }
+
+    @property
+    def reads_titles(self) -> bool:
+        """Whether the recipe uses titles."""
+        return self.recipe.weigh.scheme == "improved"

@@ -1,0 +1,224 @@
+"""Which options each function and its command take.
+
+A function takes a group as ``**options: Unpack[DedupParameters]``.
+"""
+
+from typing import TypedDict
+
+from neardup._engine.options import (
+    AtField,
+    AtZone,
+    Background,
+    BatchDocuments,
+    Checkpoint,
+    Expected,
+    ExtraFields,
+    FingerprintRecipe,
+    FirstLine,
+    Force,
+    Format,
+    Full,
+    IdField,
+    IdfRecipe,
+    IndexRecipe,
+    MaxDistance,
+    Memory,
+    MustExist,
+    OnError,
+    PairsOnError,
+    Partitions,
+    Passages,
+    Priority,
+    ProgressCallbacks,
+    RecipeName,
+    Report,
+    SourceField,
+    Store,
+    TextField,
+    Threshold,
+    TitleA,
+    TitleB,
+    TitleField,
+    Within,
+    Workers,
+    WorkFolder,
+)
+
+# What several groups have in common.
+
+
+class FieldParameters(TypedDict, total=False):
+    """Where the texts of records and their ids are."""
+
+    text: TextField
+    id: IdField
+
+
+class TextParameters(FieldParameters, total=False):
+    """Where the texts of records are, and their ids and titles."""
+
+    title: TitleField
+    title_from_first_line: FirstLine
+
+
+class RunParameters(TypedDict, total=False):
+    """Resources of a run. They change no result."""
+
+    workers: Workers
+    memory: Memory
+
+
+class MatchParameters(TypedDict, total=False):
+    """The definition of a duplicate."""
+
+    recipe: RecipeName
+    threshold: Threshold
+    max_distance: MaxDistance
+
+
+class ProgressParameters(TypedDict, total=False):
+    """Callbacks of a run."""
+
+    progress: ProgressCallbacks
+
+
+class OutputParameters(ProgressParameters, total=False):
+    """Options of what writes files."""
+
+    force: Force
+
+
+class FileParameters(OutputParameters, total=False):
+    """Options of a run over files."""
+
+    format: Format
+    work: WorkFolder
+
+
+class ReportParameters(FileParameters, total=False):
+    """Options of a run over files that can write a report."""
+
+    report: Report
+
+
+# Functions over a collection.
+
+
+class PairsParameters(MatchParameters, TextParameters, RunParameters, total=False):
+    """Options of `pairs`."""
+
+    on_error: PairsOnError
+
+
+class PairsFilesParameters(PairsParameters, ReportParameters, total=False):
+    """Options of `pairs_files`."""
+
+
+class DedupParameters(MatchParameters, TextParameters, RunParameters, total=False):
+    """Options of `dedup`."""
+
+    on_error: OnError
+    priority: Priority
+
+
+class DedupFilesParameters(DedupParameters, ReportParameters, total=False):
+    """Options of `dedup_files`."""
+
+
+class FingerprintFilesParameters(TextParameters, RunParameters, FileParameters, total=False):
+    """Options of `fingerprint_files`."""
+
+    recipe: FingerprintRecipe
+    on_error: OnError
+
+
+class IdfParameters(TypedDict, total=False):
+    """Options of `count_idf`."""
+
+    text: TextField
+    recipe: IdfRecipe
+    workers: Workers
+    progress: ProgressCallbacks
+
+
+class CompareParameters(MatchParameters, total=False):
+    """Options of `compare`."""
+
+    title_a: TitleA
+    title_b: TitleB
+    passages: Passages
+
+
+# A cluster.
+
+
+class SparkParameters(MatchParameters, FieldParameters, total=False):
+    """Options of `neardup.spark.dedup`."""
+
+    on_error: OnError
+    checkpoint: Checkpoint
+    partitions: Partitions
+    batch_documents: BatchDocuments
+
+
+class SparkFilesParameters(SparkParameters, OutputParameters, total=False):
+    """Options of `neardup.spark.dedup_files`."""
+
+    format: Format
+
+
+# The index.
+
+
+class LoadParameters(TypedDict, total=False):
+    """Options of `Index.load`."""
+
+    workers: Workers
+    progress: ProgressCallbacks
+
+
+class IndexParameters(TypedDict, total=False):
+    """Options of `Index`; None takes what an index that exists was made with."""
+
+    recipe: IndexRecipe
+    threshold: Threshold
+    max_distance: MaxDistance
+    store: Store
+    expected: Expected
+    background: Background
+    must_exist: MustExist
+    workers: Workers
+    progress: ProgressCallbacks
+
+
+class QueryParameters(TypedDict, total=False):
+    """Options of `Index.query`."""
+
+    within: Within
+
+
+class AddParameters(QueryParameters, total=False):
+    """Options of `Index.add`."""
+
+    at_zone: AtZone
+
+
+class AddManyParameters(TextParameters, AddParameters, total=False):
+    """Options of `Index.add_many`."""
+
+    at: AtField
+    source: SourceField
+    extra: ExtraFields
+    progress: ProgressCallbacks
+
+
+class AddFilesParameters(AddManyParameters, total=False):
+    """Options of `Index.add_files`."""
+
+    format: Format
+
+
+class CheckParameters(ProgressParameters, total=False):
+    """Options of `Index.check`."""
+
+    full: Full

@@ -1,0 +1,99 @@
+"""Signatures, documentation and validation of functions that take a group of options."""
+
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from functools import cache
+from typing import Any, TypeVar, get_args
+
+from neardup._engine.options import Option
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@cache
+def declared(parameters: Any) -> dict[str, tuple[Any, Option]]:
+    """Return the type and the option of each parameter of a group.
+
+    Examples
+    --------
+    >>> from neardup._engine.option_groups import MatchParameters
+    >>> kind, option = declared(MatchParameters)["threshold"]
+    >>> kind, option.flags
+    (float | None, ('--threshold', '-t'))
+    """
+    # Each type is annotated with its option.
+    return {name: get_args(hint) for name, hint in parameters.__annotations__.items()}
+
+
+def completed(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a call, completed with defaults and checked.
+
+    Raises
+    ------
+    TypeError
+        If the function does not take one of them.
+    ParameterError
+        If a value is out of bounds; names the option.
+    """
+    known = taken_options(function)
+    for name in options:
+        if name not in known:
+            hint = "".join(f" Did you mean {near!r}?" for near in get_close_matches(name, known, 1))
+            said = f"{function.__name__}() got an unexpected keyword argument {name!r}.{hint}"
+            raise TypeError(said)
+    values = {}
+    for name, (_, option) in known.items():
+        value = options.get(name, option.default)
+        values[name] = value if option.check is None else option.check(value, name)
+    return values
+
+
+@cache
+def taken_options(function: Callable[..., Any]) -> dict[str, tuple[Any, Option]]:
+    """Return the options that a function or class takes as ``**options: Unpack[...]``."""
+    code = _code(function)
+    unpacked = eval(code.__annotations__["options"], code.__globals__)
+    return declared(get_args(unpacked)[0])
+
+
+def _code(function: Any) -> Any:
+    """Return what has the signature: `__init__` of a class, though its docstring is its own."""
+    return vars(function)["__init__"] if isinstance(function, type) else function
+
+
+def takes_options(function: _Function) -> _Function:
+    """Give a function or class the signature and the documentation of its options.
+
+    The last parameter must be ``**options: Unpack[SomeParameters]``, and the docstring must
+    have the line ``{options}`` among the parameters.
+    """
+    shown = _code(function)
+    signature = inspect.signature(shown)
+    *own, last = signature.parameters.values()
+    options = taken_options(function)
+    of_options = [
+        inspect.Parameter(name, last.KEYWORD_ONLY, default=option.default, annotation=kind)
+        for name, (kind, option) in options.items()
+    ]
+    shown.__signature__ = signature.replace(parameters=[*own, *of_options])
+    if function.__doc__ is not None:  # None if Python runs without docstrings
+        documented = "".join(_documented(name, *known) for name, known in options.items())
+        function.__doc__ = re.sub(
+            r"^( +)\{options\}\n",
+            lambda found: textwrap.indent(documented, found[1]),
+            function.__doc__,
+            flags=re.MULTILINE,
+        )
+    return function
+
+
+@cache
+def _documented(name: str, kind: Any, option: Option) -> str:
+    """Return the lines of an option for a docstring."""
+    # Show only the name of a class, without its module.
+    shown = re.sub(r"\b\w+\.", "", inspect.formatannotation(kind)).replace(" | ", " or ")
+    help = textwrap.fill(option.help, 84, initial_indent=" " * 4, subsequent_indent=" " * 4)
+    return f"{name} : {shown}, default={option.default!r}\n{help}\n"
