@@ -4,14 +4,12 @@ A reckoning and no measurement. It takes what `rates.py` measured on one core, a
 what Spark added on two, and multiplies; what it assumes stands in `ASSUMED`.
 """
 
-import json
 from dataclasses import dataclass
-from pathlib import Path
 
 import growth_results
 import tables
+from results import stored
 
-RATES = Path(__file__).resolve().parent / "results" / "rates.json"
 DOCUMENTS = 10**9
 #: Documents as measured, and long ones.
 LONG_BYTES = 4096
@@ -118,9 +116,10 @@ def efficiency(rows, assumed=ASSUMED):
 
 def table():
     """Return the model as lines of a page, or why there is none."""
-    if not RATES.exists():
+    measured = stored("rates")
+    if measured is None:
         return ["Not reckoned: `python benchmarks/rates.py` has not been run."]
-    rate = json.loads(RATES.read_text("utf-8"))["rows"][-1]
+    rate = measured["rows"][-1]
     candidates = candidates_at(rate, DOCUMENTS)
     rows = growth_results.rows(growth_results.stored())
     share, size = efficiency(rows)

@@ -1,12 +1,10 @@
 """What the runs of bench_growth.py gave, as rows to draw and to write about."""
 
-import json
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import bench_growth
+import results
 
-RESULTS = Path(__file__).resolve().parent / "results"
 SIZES = {**bench_growth.NAMES, **bench_growth.LARGEST}
 
 
@@ -14,7 +12,6 @@ SIZES = {**bench_growth.NAMES, **bench_growth.LARGEST}
 class Cell:
     """One engine at one size: measures, or why there are none."""
 
-    documents: int
     seconds: float = 0.0
     peak_mb: float = 0.0
     quality: dict = field(default_factory=dict)
@@ -47,24 +44,18 @@ class Row:
 
 def stored():
     """Return size -> result, of what was measured."""
-    found = {}
-    for documents, name in SIZES.items():
-        path = RESULTS / f"{name}.json"
-        if path.exists():
-            result = json.loads(path.read_text("utf-8"))
-            if "missing" not in result:
-                found[documents] = result
-    return found
+    found = {documents: results.stored(name) for documents, name in SIZES.items()}
+    return {size: result for size, result in found.items() if result and "missing" not in result}
 
 
-def rows(results):
+def rows(measured):
     """Return the engines in their order, each with what it did at every size."""
     return [
         Row(
             engine.label,
             {
-                documents: cell(documents, row)
-                for documents, result in results.items()
+                documents: cell(row)
+                for documents, result in measured.items()
                 for row in result["rows"]
                 if row["engine"] == engine.label
             },
@@ -73,8 +64,8 @@ def rows(results):
     ]
 
 
-def cell(documents, row):
+def cell(row):
     """Return what a stored row says."""
     if "seconds" in row:
-        return Cell(documents, row["seconds"], row["peak_mb"], row["quality"])
-    return Cell(documents, ended=row.get("stopped") or "failed: " + row.get("failure", "no run"))
+        return Cell(row["seconds"], row["peak_mb"], row["quality"])
+    return Cell(ended=row.get("stopped") or "failed: " + row.get("failure", "no run"))

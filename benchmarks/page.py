@@ -1,18 +1,14 @@
 """The page docs/benchmarks.md, made of what results/ has: ``python benchmarks/page.py``."""
 
-import json
-from pathlib import Path
-
 import bench_growth
 import cost_model
 import growth_results
 import page_words
 import plots
 import tables
+from results import RESULTS, stored
 
-HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results"
-PAGE = HERE.parent / "docs" / "benchmarks.md"
+PAGE = RESULTS.parents[1] / "docs" / "benchmarks.md"
 
 #: Works of run.py in the order of the page: what is compared, and in what.
 WORKS = (
@@ -33,7 +29,7 @@ def write():
     rows = growth_results.rows(results)
     if results:
         plots.draw_growth(rows, bench_growth.LIMITS.seconds, RESULTS)
-    stored = [(name, what, load(name)) for name, what in WORKS]
+    others = [(what, found) for name, what in WORKS if "rows" in (found := stored(name) or {})]
     parts = [
         HEAD,
         page_words.finding(rows),
@@ -41,9 +37,9 @@ def write():
         size_table(rows, results),
         quality_table(rows, results),
         "## Where a peer is better",
-        "\n".join(page_words.better(rows) + page_words.better_elsewhere(stored)),
+        "\n".join(page_words.better(rows) + page_words.better_elsewhere(others)),
         "## Other works",
-        works_table(stored),
+        works_table(others),
         HOW.format(
             seconds=bench_growth.LIMITS.seconds, gigabytes=bench_growth.LIMITS.megabytes / 1000
         ),
@@ -54,13 +50,6 @@ def write():
         "\n".join(cost_model.table()),
     ]
     PAGE.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
-
-
-def load(name):
-    """Return a stored result, or None."""
-    path = RESULTS / f"{name}.json"
-    result = json.loads(path.read_text("utf-8")) if path.exists() else None
-    return None if result is None or "missing" in result else result
 
 
 def size_table(rows, results):
@@ -110,12 +99,10 @@ def quality_table(rows, results):
     return tables.table(heading, lines, text=2)
 
 
-def works_table(stored):
+def works_table(others):
     """Return neardup's and the best peer's figure of every other work."""
     lines = []
-    for _, what, result in stored:
-        if result is None:
-            continue
+    for what, result in others:
         ours, theirs = page_words.best_of(result, own=True), page_words.best_of(result, own=False)
         cells = [page_words.figure(row) if row else "–" for row in (ours, theirs)]
         lines.append([what, *cells, theirs["engine"] if theirs else ""])

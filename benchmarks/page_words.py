@@ -74,12 +74,10 @@ def on_spark(rows):
     ]
 
 
-def better_elsewhere(stored):
+def better_elsewhere(others):
     """Return where a peer beats every way of neardup in another work."""
     lines = []
-    for _, what, result in stored:
-        if result is None:
-            continue
+    for what, result in others:
         ours, theirs = best_of(result, own=True), best_of(result, own=False)
         if ours and theirs and beats(theirs, ours):
             lines.append(f"- {what}: {theirs['engine']} {figure(theirs)} against {figure(ours)}.")

@@ -1,27 +1,23 @@
 """Copied passages: how many of planted ones are found, and what is reported of nothing.
 
 Prints tables and writes results/passages.json. It needs the corpora beside the
-repository and rapidfuzz, which comes with what the tests need. With `--examples`
-the worst cases of each kind are written to a folder, with the texts.
+repository and rapidfuzz, which comes with what the tests need.
 """
 
-import argparse
-import json
 import random
 import sys
 import time
-from pathlib import Path
 
 from rapidfuzz.distance import Levenshtein
 
 import machine
 import neardup
+import results
 from accuracy_collections import SHARED, MissingError, read
 from neardup.lab import Case, EditModel, passage_scores, plant
 from neardup.papers.align import align
 from tables import percent, table
 
-RESULT = Path(__file__).resolve().parent / "results" / "passages.json"
 PAPER_CHECK = SHARED.parent / "golden" / "paper_check"
 SEED = 20261120
 
@@ -55,9 +51,8 @@ MOST_OF_NOTHING = 0.02
 COPIES, STRENGTHS = 40, (0.02, 0.05, 0.10, 0.20, 0.30)
 
 
-def main(arguments=None):
+def main():
     """Measure, print, and return the exit code."""
-    options = parser().parse_args(arguments)
     try:
         news, laws = read("chinanews.jsonl.zst"), read("laws.jsonl.zst")
     except MissingError as error:
@@ -68,11 +63,8 @@ def main(arguments=None):
     result = {"machine": machine.facts(), "seed": SEED, "planted": {}}
     lines = []
     for name, kind, rate in KINDS:
-        found, worst = planted(inputs, kind, rate)
-        result["planted"][name] = found
-        lines.append(line(name, found))
-        if options.examples:
-            write_examples(options.examples, name, worst)
+        result["planted"][name] = planted(inputs, kind, rate)
+        lines.append(line(name, result["planted"][name]))
     heading = "kind, PlagDet, precision, recall, granularity, cases found, rate error, Mchar/s"
     print(table(heading.split(", "), lines), end="\n\n")
 
@@ -92,15 +84,8 @@ def main(arguments=None):
     print(table(["edited", "mean exact", "mean absolute error", "largest error"], rows))
     result["seconds"] = round(time.perf_counter() - begun, 1)
     result["edit_similarity"] = {str(k): v for k, v in result["edit_similarity"].items()}
-    RESULT.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    results.store("passages", result)
     return 0
-
-
-def parser():
-    """Return the parser of the arguments."""
-    found = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    found.add_argument("--examples", type=Path, help="folder for the worst cases of each kind")
-    return found
 
 
 def collections(news, laws):
@@ -120,8 +105,8 @@ def collections(news, laws):
 
 
 def planted(inputs, kind, rate):
-    """Return the figures of one kind, and its cases with the worst ones first."""
-    found, true, errors, cases = [], [], [], []
+    """Return the figures of one kind."""
+    found, true, errors = [], [], []
     seconds, size = 0.0, 0
     for hosts, sources in inputs:
         for paper in plant(hosts, sources, kind=kind, rate=rate, seed=SEED):
@@ -135,9 +120,8 @@ def planted(inputs, kind, rate):
             found += reported
             true += paper.cases
             errors.append(abs(share_of(paper.text, reported) - share_of(paper.text, paper.cases)))
-            cases += [(case, paper, sources[case.source], reported) for case in paper.cases]
     scores = passage_scores(found, true)
-    figures = {
+    return {
         "papers": len(errors),
         "cases": scores.cases,
         "detected": scores.detected,
@@ -151,7 +135,6 @@ def planted(inputs, kind, rate):
         "rate_error": sum(errors) / len(errors),
         "characters_a_second": round(size / seconds),
     }
-    return figures, sorted(cases, key=lambda item: worth(item[0], item[3]))
 
 
 def of_passage(document, source, passage):
@@ -164,16 +147,6 @@ def of_passage(document, source, passage):
         passage.source_begin,
         passage.source_end,
     )
-
-
-def worth(case, reported):
-    """Return how good one case was found, and its place for an order of all."""
-    touching = [
-        item
-        for item in reported
-        if item.source == case.source and passage_scores([item], [case]).detected
-    ]
-    return passage_scores(touching, [case]).plagdet, case.document, case.begin
 
 
 def share_of(text, passages):
@@ -270,25 +243,6 @@ def edit_similarity(news):
 def exact(a, b):
     """Return one minus the Levenshtein distance over the longer length, without white space."""
     return Levenshtein.normalized_similarity("".join(a.split()), "".join(b.split()))
-
-
-def write_examples(folder, name, worst, count=5):
-    """Write the worst cases of a kind: what was planted, what is reported, both texts."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, (case, paper, source, reported) in enumerate(worst[:count]):
-        near = [item for item in reported if item.source == case.source]
-        example = {
-            "kind": name,
-            "plagdet": worth(case, reported)[0],
-            "planted": case._asdict(),
-            "planted_text": paper.text[case.begin : case.end],
-            "source_text": source[case.source_begin : case.source_end],
-            "reported_of_this_source": [item._asdict() for item in near],
-            "paper": paper.text,
-            "source": source,
-        }
-        path = folder / f"{name.replace(' %', '').replace(', ', '_')}_{number}.json"
-        path.write_text(json.dumps(example, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 def digits(value):

@@ -9,7 +9,6 @@ cluster's compression. Results go to benchmarks/results/rates.json, from which
 """
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -22,8 +21,8 @@ import pyarrow as pa
 import corpus
 import growing
 import machine
+import results
 
-RESULT = Path(__file__).resolve().parent / "results" / "rates.json"
 THRESHOLD = growing.THRESHOLD
 PLANNED = 10**9
 BATCH, BUCKETS = 8192, 64
@@ -38,20 +37,20 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     # Read once, by the first thing that needs threads.
     os.environ["RAYON_NUM_THREADS"] = "1"
-    if growing.made(options.sizes[0]) is None:
+    if growing.clauses(options.sizes[0]) is None:
         sys.exit(f"rates.py: {corpus.NEEDS}")
     result = {"rows": [measured(size) for size in options.sizes], "machine": machine.facts()}
-    RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    results.store("rates", result)
 
 
 def measured(documents):
     """Return seconds and bytes a document at one size."""
-    path = growing.made(documents)
+    path = growing.clauses(documents)
     row = {"documents": documents, "bytes": path.stat().st_size / documents, "planned": PLANNED}
     stages = stages_of(path)
     row["read_and_sketch_s"] = stages["read and sketch"] / documents
     row["write_s"] = stages["write"] / documents
-    texts = corpus.read_pieces(path)
+    texts = corpus.texts_of(path)
     row |= exchanged(texts)
     return row
 

@@ -15,12 +15,13 @@ from pathlib import Path
 
 import machine
 import neardup
+import results
 from accuracy_collections import MissingError, read
 from neardup.papers import open_library
 from tables import table
 
 HERE = Path(__file__).resolve().parent
-INPUTS, RESULT = HERE / ".inputs" / "thesis", HERE / "results" / "thesis.json"
+INPUTS = HERE / ".inputs" / "thesis"
 SEED = 20261120
 
 #: Documents of the library, of each collection.
@@ -53,7 +54,7 @@ def main():
         "seconds_to_sketch_it": first,
         "runs": runs,
     }
-    RESULT.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    results.store("thesis", result)
     rows = [
         [name, f"{statistics.median(run[name] for run in runs):.2f}"]
         for name in ("open", "check", "page", "whole")
