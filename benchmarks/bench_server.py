@@ -69,7 +69,7 @@ def main(arguments=None):
             before = server.memory()
             run = send(name, server.port)
             result["runs"][name] = run | {"memory_before": before, "memory": server.memory()}
-            print(line(name, result["runs"][name]), flush=True)
+            print(*row(name, result["runs"][name]), sep=", ", flush=True)
     result["same_as_dedup"] = same_as_dedup(location)
     results.store("server", result)
     print()
@@ -236,11 +236,6 @@ def row(name, run):
         f"{run['memory_before'] / 1e6:,.0f}",
         f"{run['memory'] / 1e6:,.0f}",
     ]
-
-
-def line(name, run):
-    """Return a run in one line."""
-    return f"{name}: {run['documents_a_second']:,.0f} documents/s, p99 {run['p99']:.1f} ms"
 
 
 if __name__ == "__main__":

@@ -85,9 +85,9 @@ def recall(path, gone):
     planted = {}
     with path.open("rb") as file:
         for line in file:
-            if line.rstrip().endswith(b'"}') and b'", "of": "' in line[-40:]:
-                copy = json.loads(line[:-1].rpartition(b', "of"')[0].partition(b",")[0] + b"}")
-                planted[copy["id"]] = line[-40:].rpartition(b'"of": "')[2][:-3].decode()
+            if b'", "of": "' in line[-40:]:
+                record = json.loads(line)
+                planted[record["id"]] = record["of"]
     sample = random.Random(SEED).sample(sorted(planted), min(SAMPLE, len(planted)))
     wanted = {*sample, *(planted[copy] for copy in sample)}
     texts = {}

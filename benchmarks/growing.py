@@ -158,7 +158,7 @@ class Planted:
 def news(documents):
     """Return so many pieces of all corpora, 10 % of them edited copies.
 
-    There are some 250,000. Beyond that sentences of different pieces are put together anew, so
+    There are 244,356. Beyond that sentences of different pieces are put together anew, so
     that shingles recur as often as sentences do, and no two pieces resemble each other for it.
     """
     rng = random.Random(corpus.SEED)

@@ -1,24 +1,22 @@
 """Copied passages: how many of planted ones are found, and what is reported of nothing.
 
 Prints tables and writes results/passages.json. It needs the corpora beside the
-repository and rapidfuzz, which comes with what the tests need.
+repository.
 """
 
 import random
 import sys
 import time
-
-from rapidfuzz.distance import Levenshtein
+from dataclasses import asdict
 
 import machine
 import neardup
 import results
-from accuracy_collections import SHARED, MissingError, read
-from neardup.lab import Case, EditModel, passage_scores, plant
+from accuracy_collections import MissingError, read
+from neardup.lab import Case, passage_scores, plant
 from neardup.papers.align import align
 from tables import percent, table
 
-PAPER_CHECK = SHARED.parent / "golden" / "paper_check"
 SEED = 20261120
 
 #: What is planted: name, kind and rate.
@@ -47,9 +45,6 @@ LEAST = 300
 #: What must not be reported of an unrelated pair, as a share of its characters.
 MOST_OF_NOTHING = 0.02
 
-#: Edited copies whose similarity is compared with the exact one.
-COPIES, STRENGTHS = 40, (0.02, 0.05, 0.10, 0.20, 0.30)
-
 
 def main():
     """Measure, print, and return the exit code."""
@@ -73,17 +68,7 @@ def main():
     print("Unrelated:", say_of_nothing(result["unrelated"]), end="\n\n")
     result["of_one_day"] = of_nothing(of_one_day(news))
     print("Of one day and channel:", say_of_nothing(result["of_one_day"]), end="\n\n")
-    if PAPER_CHECK.is_dir():
-        result["paper_check"] = paper_check()
-        rows = [[name, *map(digits, values)] for name, values in result["paper_check"].items()]
-        print(table(["paper_check", "exact", "reported", "rate of copied text"], rows), end="\n\n")
-    result["edit_similarity"] = edit_similarity(news)
-    rows = [
-        [percent(rate), *map(digits, values)] for rate, values in result["edit_similarity"].items()
-    ]
-    print(table(["edited", "mean exact", "mean absolute error", "largest error"], rows))
     result["seconds"] = round(time.perf_counter() - begun, 1)
-    result["edit_similarity"] = {str(k): v for k, v in result["edit_similarity"].items()}
     results.store("passages", result)
     return 0
 
@@ -123,15 +108,8 @@ def planted(inputs, kind, rate):
     scores = passage_scores(found, true)
     return {
         "papers": len(errors),
-        "cases": scores.cases,
-        "detected": scores.detected,
-        "detections": scores.detections,
+        **asdict(scores),
         "plagdet": scores.plagdet,
-        "precision": scores.precision,
-        "recall": scores.recall,
-        "micro_precision": scores.micro_precision,
-        "micro_recall": scores.micro_recall,
-        "granularity": scores.granularity,
         "rate_error": sum(errors) / len(errors),
         "characters_a_second": round(size / seconds),
     }
@@ -206,43 +184,6 @@ def say_of_nothing(found):
         f"characters of a pair, at most {100 * found['largest']:.2f} %; "
         f"{found['above']} with {percent(MOST_OF_NOTHING)} or more."
     )
-
-
-def paper_check():
-    """Return the exact similarity, the reported one and the rate of each altered text."""
-    original = (PAPER_CHECK / "orig.txt").read_text("utf-8-sig")
-    found = {}
-    for path in sorted(PAPER_CHECK.glob("orig_*.txt")):
-        copy = path.read_text("utf-8-sig")
-        found[path.stem] = [
-            exact(original, copy),
-            neardup.compare(original, copy).edit_similarity,
-            share_of(copy, align(copy, original)),
-        ]
-    return found
-
-
-def edit_similarity(news):
-    """Return by strength the mean exact similarity of edited copies, and the errors."""
-    draw = random.Random(SEED)
-    records = [r for r in news if HOST_LENGTH[0] <= len(r["text"]) <= HOST_LENGTH[1]]
-    pool = [record["text"] for record in draw.sample(records, 50)]
-    found = {}
-    for rate in STRENGTHS:
-        model = EditModel(pool, seed=SEED, rate=rate)
-        values, errors = [], []
-        for record in draw.sample(records, COPIES):
-            copy = model.copy(record["text"], record["id"]).text
-            values.append(exact(record["text"], copy))
-            reported = neardup.compare(record["text"], copy).edit_similarity
-            errors.append(abs(reported - values[-1]))
-        found[rate] = [sum(values) / COPIES, sum(errors) / COPIES, max(errors)]
-    return found
-
-
-def exact(a, b):
-    """Return one minus the Levenshtein distance over the longer length, without white space."""
-    return Levenshtein.normalized_similarity("".join(a.split()), "".join(b.split()))
 
 
 def digits(value):

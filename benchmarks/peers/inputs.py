@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import time
 
 import numpy as np
 
@@ -122,3 +123,28 @@ def shingles(text, k):
 def queries_beside(path):
     """Return the queries that lie beside stored fingerprints."""
     return np.load(path.with_name(path.name.replace("fingerprints", "queries")))
+
+
+def looking_up(ask, hits_of, queries, built, single=None):
+    """Return the job of asking in one call, then one by one, for the first `single` or for all.
+
+    `hits_of` an answer are its queries and documents; `built`: seconds that the index took.
+    """
+    single = single or len(queries)
+
+    def job():
+        begun = time.perf_counter()
+        answer = ask(queries)
+        together = time.perf_counter()
+        for number in range(single):
+            ask(queries[number : number + 1])
+        apart = time.perf_counter() - together
+        facts = {
+            "build_seconds": built,
+            "microseconds": (together - begun) / len(queries) * 1e6,
+            "microseconds_single": apart / single * 1e6,
+        }
+        asked, documents = hits_of(answer)
+        return {"query": asked, "document": documents, "facts": facts}
+
+    return job

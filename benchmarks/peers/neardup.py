@@ -53,21 +53,7 @@ def lookup(path, folder):
     index = FingerprintIndex(stored.reshape(-1, 1), bits=64, max_distance=3)
     built = time.perf_counter() - begun
 
-    def job():
-        begun = time.perf_counter()
-        hits = index.near(queries)
-        together = time.perf_counter()
-        for number in range(len(queries)):
-            index.near(queries[number : number + 1])
-        single = time.perf_counter() - together
-        facts = {
-            "build_seconds": built,
-            "microseconds": (together - begun) / len(queries) * 1e6,
-            "microseconds_single": single / len(queries) * 1e6,
-        }
-        return {"query": hits.a, "document": hits.b, "facts": facts}
-
-    return job
+    return inputs.looking_up(index.near, lambda hits: (hits.a, hits.b), queries, built)
 
 
 def dedup_file(path, folder, *, threshold=None, recipe="general", decide=None, memory=None):
