@@ -110,7 +110,7 @@ def efficiency(rows, assumed=ASSUMED):
     if len(both) < 2 or both[1] < ENOUGH:
         return assumed.efficiency, None
     small, large = both
-    added = [row.done[large].seconds - row.done[small].seconds for row in (alone, spark)]
+    added = [row.done[large]["seconds"] - row.done[small]["seconds"] for row in (alone, spark)]
     return min(added[0] / added[1], 1.0), large
 
 
@@ -190,9 +190,9 @@ def stated(rate, candidates, share, size, assumed=ASSUMED):
 def sent_by_spark(rows):
     """Return the bytes a document that Spark counted at the largest size, and a line about it."""
     done = next(row for row in rows if row.label == ON_SPARK).done
-    if not done or "shuffled_bytes" not in done[max(done)].quality:
+    if not done or "shuffled_bytes" not in done[max(done)]["quality"]:
         return None, "- Bytes between machines are those of the exchange alone: Spark counted none."
-    size, counts = max(done), done[max(done)].quality
+    size, counts = max(done), done[max(done)]["quality"]
     sent = counts["shuffled_bytes"] / size
     return sent, (
         f"- Bytes between machines are what Spark counted at {size:,} documents, {sent:,.0f} a "

@@ -1,6 +1,6 @@
 """What the runs of bench_growth.py gave, as rows to draw and to write about."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import bench_growth
 import results
@@ -9,24 +9,8 @@ SIZES = {**bench_growth.NAMES, **bench_growth.LARGEST}
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One engine at one size: measures, or why there are none."""
-
-    seconds: float = 0.0
-    peak_mb: float = 0.0
-    quality: dict = field(default_factory=dict)
-    #: Why it did not finish: a limit, or a failure.
-    ended: str = ""
-
-    @property
-    def f1(self):
-        """Return the harmonic mean of recall and precision."""
-        return self.quality["f1"]
-
-
-@dataclass(frozen=True)
 class Row:
-    """One engine at all sizes."""
+    """One engine, and by size what was stored of it: measures, or why there are none."""
 
     label: str
     cells: dict
@@ -39,7 +23,12 @@ class Row:
     @property
     def done(self):
         """Return the cells that have measures, by size."""
-        return {size: cell for size, cell in self.cells.items() if not cell.ended}
+        return {size: cell for size, cell in self.cells.items() if "seconds" in cell}
+
+
+def f1(cell):
+    """Return the harmonic mean of recall and precision."""
+    return cell["quality"]["f1"]
 
 
 def stored():
@@ -50,22 +39,10 @@ def stored():
 
 def rows(measured):
     """Return the engines in their order, each with what it did at every size."""
+    cells = {
+        (row["engine"], size): row for size, result in measured.items() for row in result["rows"]
+    }
     return [
-        Row(
-            engine.label,
-            {
-                documents: cell(row)
-                for documents, result in measured.items()
-                for row in result["rows"]
-                if row["engine"] == engine.label
-            },
-        )
-        for engine in bench_growth.ENGINES
+        Row(label, {size: cells[label, size] for size in measured if (label, size) in cells})
+        for label in (engine.label for engine in bench_growth.ENGINES)
     ]
-
-
-def cell(row):
-    """Return what a stored row says."""
-    if "seconds" in row:
-        return Cell(row["seconds"], row["peak_mb"], row["quality"])
-    return Cell(ended=row.get("stopped") or "failed: " + row.get("failure", "no run"))

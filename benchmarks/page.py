@@ -6,6 +6,7 @@ import growth_results
 import page_words
 import plots
 import tables
+from growth_results import f1
 from results import RESULTS, stored
 
 PAGE = RESULTS.parents[1] / "docs" / "benchmarks.md"
@@ -73,9 +74,9 @@ def megabytes(result):
 
 def short(cell):
     """Return a cell of the table of sizes."""
-    if cell.ended:
-        return "failed" if cell.ended.startswith("failed") else cell.ended
-    return f"{tables.digits(cell.seconds)} · {cell.peak_mb / 1000:.2f}"
+    if "seconds" not in cell:
+        return cell.get("stopped", "failed")
+    return f"{tables.digits(cell['seconds'])} · {cell['peak_mb'] / 1000:.2f}"
 
 
 def quality_table(rows, results):
@@ -83,16 +84,16 @@ def quality_table(rows, results):
     lines = []
     for size in sorted(results)[-3:]:
         done = [row for row in rows if size in row.done]
-        for row in sorted(done, key=lambda row: -round(row.done[size].f1, 3)):
-            cell, found = row.done[size], row.done[size].quality
+        for row in sorted(done, key=lambda row: -round(f1(row.done[size]), 3)):
+            cell, found = row.done[size], row.done[size]["quality"]
             lines.append(
                 [
                     f"{size:,}",
                     row.label,
                     *(f"{found[key]:.4f}" for key in ("recall", "precision", "f1")),
-                    tables.digits(found["megabytes"] / cell.seconds),
-                    tables.digits(cell.seconds),
-                    f"{cell.peak_mb:,.0f}",
+                    tables.digits(found["megabytes"] / cell["seconds"]),
+                    tables.digits(cell["seconds"]),
+                    f"{cell['peak_mb']:,.0f}",
                 ]
             )
     heading = ["documents", "engine", "recall", "precision", "F1", "MB/s", "seconds", "peak MB"]

@@ -5,6 +5,7 @@ import math
 
 from matplotlib.ticker import StrMethodFormatter
 
+from growth_results import f1
 from neardup.lab.figures import COLOURS, MARKERS, render
 
 COUNT, PLAIN = StrMethodFormatter("{x:,.0f}"), StrMethodFormatter("{x:g}")
@@ -44,7 +45,7 @@ def time_against_size(rows, limit, figure):
     axes = figure.subplots()
     for at, row in enumerate(rows):
         sizes = sorted(row.done)
-        seconds = [row.done[size].seconds for size in sizes]
+        seconds = [row.done[size]["seconds"] for size in sizes]
         plot(axes, at, row.label, sizes, seconds, linewidth=2 if row.ours else 1)
     axes.axhline(limit, color="black", linestyle=":", label=f"limit of a run, {limit:g} s")
     axes.set(xscale="log", yscale="log", xlabel="documents", ylabel="seconds, file to file")
@@ -61,8 +62,8 @@ def f1_against_time(rows, figure):
     for axes, size in zip(grid.flat, sizes, strict=False):
         for at, row in enumerate(rows):
             cell = row.done.get(size)
-            seconds, f1 = (cell.seconds, cell.f1) if cell else (math.nan, math.nan)
-            plot(axes, at, row.label, seconds, f1, linestyle="none", markersize=7)
+            point = (cell["seconds"], f1(cell)) if cell else (math.nan, math.nan)
+            plot(axes, at, row.label, *point, linestyle="none", markersize=7)
         axes.set(xscale="log", title=f"{size:,} documents")
         axes.xaxis.set_major_formatter(PLAIN)
     for axes in list(grid.flat)[len(sizes) :]:
