@@ -123,9 +123,9 @@ def write(path, documents, size=None):
 
 
 def read(path):
-    """Return the records of a file that `write` wrote."""
+    """Yield the records of a file that `write` wrote."""
     with path.open(encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
+        yield from map(json.loads, file)
 
 
 def texts_of(path):
