@@ -13,7 +13,6 @@ import numpy as np
 import bench_news
 import corpus
 import growing
-import truth
 from harness import PRODUCT, Engine, Work, WrongAnswerError
 
 THRESHOLD = growing.THRESHOLD
@@ -40,10 +39,10 @@ ENGINES = (
 @functools.cache
 def expected(documents):
     """Return the similar pairs: (earlier, later, resemblance)."""
-    path = growing.made(documents)
+    path = growing.clauses(documents)
     pairs = np.load(growing.truth_path(path))
     if documents <= 10_000:
-        exact = truth.resemblance_pairs(corpus.read_pieces(path), THRESHOLD)
+        exact = growing.exact_pairs(path, THRESHOLD)
         if not np.array_equal(pairs[:, :2], exact[np.lexsort((exact[:, 1], exact[:, 0])), :2]):
             raise WrongAnswerError("the exact join has other pairs than were planted")
     return pairs
@@ -57,7 +56,7 @@ def judge(documents, answer, engine):
     if engine.peer == PRODUCT and (row["recall"] < 0.99 or row["precision"] < 1.0):
         raise WrongAnswerError(f"recall {row['recall']:.4f}, precision {row['precision']:.4f}")
     both = row["recall"] + row["precision"]
-    path = growing.made(documents)
+    path = growing.clauses(documents)
     return row | {
         "f1": 2 * row["recall"] * row["precision"] / both if both else 0.0,
         "megabytes": path.stat().st_size / 1e6,
@@ -71,7 +70,7 @@ def work(documents, name):
     return Work(
         name=name,
         title=f"Near-duplicates of {documents:,} short documents, file to file",
-        prepare=functools.partial(growing.made, documents),
+        prepare=functools.partial(growing.clauses, documents),
         judge=functools.partial(judge, documents),
         needs=corpus.NEEDS,
         threads=2,

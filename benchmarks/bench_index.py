@@ -19,14 +19,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import corpus
+import generations
 import harness
-import index_inputs
 import machine
 import plots
 import tables
+from results import RESULTS, store, stored
 
 HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results"
 WORKERS = 2
 
 #: Bytes of the disk for each document, with what a server writes ahead.
@@ -58,7 +58,6 @@ CASES = (
     Case("sqlite", "SQLite", "sqlite", 1_000_000),
     Case("postgresql", "PostgreSQL", "postgresql", 1_000_000),
     Case("sketch", "SQLite, no texts stored", "sqlite", 100_000, {"store": "sketch"}),
-    Case("classic", "SQLite, recipe `classic`", "sqlite", 100_000, {"recipe": "classic"}),
 )
 
 
@@ -68,41 +67,33 @@ def main(arguments=None):
     if not options.tables:
         if not corpus.NEWS.exists():
             sys.exit(f"bench_index.py: {corpus.NEEDS}")
-        for case in chosen(options):
+        for case in CASES:
+            if options.cases and case.name not in options.cases:
+                continue
             try:
                 result = measured(case, min(options.up_to, case.largest), options.url)
             except RuntimeError as error:
                 sys.exit(f"bench_index.py: {case.name}: {error}")
             if options.keep or options.up_to >= case.largest:
-                store(result)
+                replace(result)
             else:
                 print(body([result]))
-    stored = results()
-    if stored:
-        tables.replace_section("index", body(stored))
-        plots.draw_index(stored, RESULTS / "index.png")
-    different = disagreement(stored)
+    results = stored("index") or []
+    if results:
+        tables.replace_section("index", body(results))
+        plots.draw_index(results, RESULTS / "index.svg")
+    different = disagreement(results)
     if different:
         sys.exit(f"bench_index.py: {different}")
 
 
-def chosen(options):
-    """Return the cases that are asked for."""
-    return [
-        case
-        for case in CASES
-        if (not options.cases or case.name in options.cases)
-        and options.database in (None, case.database)
-    ]
-
-
 def measured(case, largest, url):
     """Grow an index in a new process, and return its figures."""
-    parts = index_inputs.parts(largest)
+    parts = generations.parts(largest)
     with tempfile.TemporaryDirectory(dir=corpus.WORK) as folder:
         # A server of the tests has its files elsewhere.
         disk = folder if case.database == "sqlite" else tempfile.gettempdir()
-        index_inputs.check_space(disk, _BYTES * largest, "an index and its log")
+        generations.check_space(disk, _BYTES * largest, "an index and its log")
         with location(case.database, Path(folder), url) as (where, server):
             order = {
                 "location": where,
@@ -156,12 +147,6 @@ def facts_of(url):
         }
 
 
-def results():
-    """Return what is stored, in the order of the cases."""
-    path = RESULTS / "index.json"
-    return json.loads(path.read_text("utf-8")) if path.exists() else []
-
-
 def disagreement(results):
     """Return where two databases do not answer alike; None if they do."""
     answers = {}
@@ -178,17 +163,15 @@ def disagreement(results):
     return None
 
 
-def store(result):
-    """Put a result in the place of the one before it."""
-    found = {old["name"]: old for old in results()} | {result["name"]: result}
-    ordered = [found[case.name] for case in CASES if case.name in found]
-    text = json.dumps(ordered, indent=1, ensure_ascii=False) + "\n"
-    (RESULTS / "index.json").write_text(text, encoding="utf-8")
+def replace(result):
+    """Store a result in the place of the one before it, in the order of the cases."""
+    found = {old["name"]: old for old in stored("index") or []} | {result["name"]: result}
+    store("index", [found[case.name] for case in CASES if case.name in found])
 
 
 def body(results):
     """Return all tables, and where they were measured."""
-    parts = [growth_table(results), fetching_table(results), whole_table(results)]
+    parts = [growth_table(results), whole_table(results)]
     return "\n\n".join([*parts, *dict.fromkeys(map(provenance, results))])
 
 
@@ -210,44 +193,14 @@ def growth_table(results):
         "memory, MB": lambda row: f"{row['memory']['own']:,.0f}" if row["memory"] else "–",
         "kept": lambda row: f"{row['kept']:,}",
         "copies found": lambda row: f"{row['many']['found'] / row['many']['planted']:.3f}",
+        "64 KB made durable, ms": lambda row: milliseconds(row["sync"]["p50"]),
     }
-    return of_sizes("index", readers, results)
-
-
-def fetching_table(results):
-    """Return what it costs that stored documents have to be fetched and compared."""
-
-    def share(row, kind):
-        return f"{row['single'][kind]['count'] / row['single']['all']['count']:.2f}"
-
-    def each(row):
-        count = row["single"]["fetched"]["count"]
-        return f"{row['single']['fetched_documents'] / count if count else 0:.1f}"
-
-    readers = {
-        "documents": lambda row: f"{row['size']:,}",
-        "nothing fetched: share": lambda row: share(row, "not_fetched"),
-        "median": lambda row: milliseconds(row["single"]["not_fetched"].get("p50")),
-        "99 %": lambda row: milliseconds(row["single"]["not_fetched"].get("p99")),
-        "fetched: share": lambda row: share(row, "fetched"),
-        "documents each": each,
-        "fetched: median": lambda row: milliseconds(row["single"]["fetched"].get("p50")),
-        "fetched: 99 %": lambda row: milliseconds(row["single"]["fetched"].get("p99")),
-        "64 KB made durable, ms: median": lambda row: milliseconds(row["sync"]["p50"]),
-        "durable: 99 %": lambda row: milliseconds(row["sync"]["p99"]),
-        "load": lambda row: f"{row['load']:.1f}",
-    }
-    return of_sizes("one `add`, ms", readers, results)
-
-
-def of_sizes(first, readers, results):
-    """Return a table with a line for each index and size, and a column for each reader."""
     lines = [
         [result["title"], *(read(row) for read in readers.values())]
         for result in results
         for row in result["rows"]
     ]
-    return tables.table([first, *readers], lines)
+    return tables.table(["index", *readers], lines)
 
 
 def whole_table(results):
@@ -284,8 +237,8 @@ def whole_table(results):
 
 
 def milliseconds(value):
-    """Return a time with two digits behind the point, or a dash."""
-    return "–" if value is None else f"{value:.2f}"
+    """Return a time with two digits behind the point."""
+    return f"{value:.2f}"
 
 
 def provenance(result):
@@ -299,12 +252,11 @@ def parse(arguments):
     names = [case.name for case in CASES]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", choices=[[], *names], metavar="case")
-    parser.add_argument("--database", choices=["sqlite", "postgresql"], help="only this one")
     parser.add_argument(
         "--up-to",
         type=int,
-        choices=index_inputs.SIZES,
-        default=index_inputs.SIZES[-1],
+        choices=generations.SIZES,
+        default=generations.SIZES[-1],
         help="the largest size; below a case's own its figures are shown and not stored",
     )
     parser.add_argument("--keep", action="store_true", help="store them all the same")

@@ -13,8 +13,7 @@ import numpy as np
 
 import bench_news
 import corpus
-import planted
-import truth
+import growing
 from harness import PRODUCT, Engine, Work, WrongAnswerError
 from limits import Limits
 
@@ -25,15 +24,15 @@ SCHEMES = {"prefix": "shingle", "bands": "minhash", "postings": "general", "near
 EXACT, DEFAULT = "prefix", "default call"
 
 COLLECTIONS = {
-    "news_10k": ("News pieces, 10,000", lambda: planted.news(10_000)),
-    "news_30k": ("News pieces, 30,000", lambda: planted.news(30_000)),
-    "news_100k": ("News pieces, 100,000", lambda: planted.news(100_000)),
-    "news_300k": ("News pieces, 300,000", lambda: planted.news(300_000)),
-    "news_1m": ("News pieces, 1,000,000", lambda: planted.news(1_000_000)),
-    "long": ("Long documents", planted.long_documents),
-    "short": ("Very short", lambda: planted.very_short(30_000)),
-    "posted": ("One text posted 2,000 times", lambda: planted.posted(30_000)),
-    "form": ("One form", lambda: planted.one_form(20_000)),
+    "news_10k": ("News pieces, 10,000", lambda: growing.news(10_000)),
+    "news_30k": ("News pieces, 30,000", lambda: growing.news(30_000)),
+    "news_100k": ("News pieces, 100,000", lambda: growing.news(100_000)),
+    "news_300k": ("News pieces, 300,000", lambda: growing.news(300_000)),
+    "news_1m": ("News pieces, 1,000,000", lambda: growing.news(1_000_000)),
+    "long": ("Long documents", growing.long_documents),
+    "short": ("Very short", lambda: growing.very_short(30_000)),
+    "posted": ("One text posted 2,000 times", lambda: growing.posted(30_000)),
+    "form": ("One form", lambda: growing.one_form(20_000)),
 }
 #: Where the exact join is compared with a slow one that shares no code with it.
 CHECKED = ("news_10k", "news_30k", "short")
@@ -59,28 +58,29 @@ class Truths:
         self.path, self.checked = path, checked
         with path.open("rb") as file:
             self.documents = sum(1 for _ in file)
-        self.planted = np.load(planted.planted_path(path))
+        self.planted = np.load(growing.truth_path(path))
         self.exact = {}
+
+    def codes(self, a, b):
+        """Return one number for each pair."""
+        return bench_news.codes((a, b), self.documents)
 
     def learn(self, threshold, answer):
         """Take the pairs of an exact join for the truth."""
-        pairs = np.column_stack((answer["a"], answer["b"]))
+        a, b = answer["a"], answer["b"]
         if self.checked:
-            name = f"{self.path.stem}_{threshold:g}_truth.npy"
-            texts = corpus.read_pieces(self.path)
-            expected = truth.cached(
-                self.path.with_name(name), lambda: truth.resemblance_pairs(texts, threshold)
-            )
-            if not np.array_equal(np.sort(self.codes(pairs)), np.sort(self.codes(expected[:, :2]))):
-                raise WrongAnswerError(f"{len(pairs)} pairs joined, {len(expected)} expected")
-        self.exact[threshold] = pairs
+            slow = self.codes(*growing.exact_pairs(self.path, threshold)[:, :2].T)
+            if not np.array_equal(self.codes(a, b), slow):
+                raise WrongAnswerError(f"{len(a)} pairs joined, {len(slow)} expected")
+        self.exact[threshold] = np.column_stack((a, b))
 
     def copies(self, threshold, answer):
         """Return the share of the planted pairs of at least a resemblance that were found."""
         wanted = self.planted[self.planted[:, 2] >= threshold, :2].astype(np.int64)
         if "removed" in answer:
-            return share(np.isin(wanted, answer["removed"]).any(axis=1))
-        return share(np.isin(self.codes(wanted), self.found(answer)))
+            return bench_news.share(np.isin(wanted, answer["removed"]).any(axis=1))
+        found = self.codes(answer["a"], answer["b"])
+        return bench_news.share(np.isin(self.codes(*wanted.T), found))
 
     def against(self, threshold, answer):
         """Return recall and precision against the exact pairs; nothing where there are none."""
@@ -88,38 +88,21 @@ class Truths:
             return {}
         exact = self.exact[threshold]
         if "removed" in answer:
-            wanted, right = bench_news.rule(exact), bench_news.earlier(exact)
-            found = answer["removed"]
-        else:
-            wanted = right = self.codes(exact)
-            found = self.found(answer)
-        return {"recall": share(np.isin(wanted, found)), "precision": share(np.isin(found, right))}
-
-    def found(self, answer):
-        """Return one number for each pair of an answer."""
-        return self.codes(np.column_stack((answer["a"], answer["b"])))
-
-    def codes(self, pairs):
-        """Return one number for each pair, whichever stands first."""
-        pairs = pairs.astype(np.int64)
-        return pairs.min(axis=1) * self.documents + pairs.max(axis=1)
-
-
-def share(flags):
-    """Return the share of what is true; 1 of nothing."""
-    return float(np.mean(flags)) if len(flags) else 1.0
+            earlier = np.unique(exact.max(axis=1))
+            return bench_news.shares(answer["removed"], bench_news.rule(exact), earlier)
+        wanted = self.codes(*exact.T)
+        return bench_news.shares(self.codes(answer["a"], answer["b"]), wanted, wanted)
 
 
 def prepare(name):
     """Return the path of a collection, or None without the corpora."""
-    make = COLLECTIONS[name][1]
-    return planted.made(f"schemes_{name}", make) if corpus.NEWS.exists() else None
+    return growing.filed(f"schemes_{name}", COLLECTIONS[name][1])
 
 
 @functools.cache
 def truths_of(name):
     """Return what is true of a collection."""
-    return Truths(prepare(name), checked=name in CHECKED)
+    return Truths(prepare(name), name in CHECKED)
 
 
 def judge(name, answer, engine):

@@ -25,13 +25,15 @@ import urllib.request
 from pathlib import Path
 from typing import NamedTuple
 
-import index_inputs
+import corpus
+import generations
 import machine
 import neardup
+import results
 from tables import table
 
 HERE = Path(__file__).resolve().parent
-FOLDER, RESULT = HERE / ".inputs" / "server", HERE / "results" / "server.json"
+FOLDER = HERE / ".inputs" / "server"
 
 STORED, CONNECTIONS, BATCH = 100_000, 32, 32
 
@@ -58,8 +60,8 @@ def main(arguments=None):
     if options.client:
         print(json.dumps(asyncio.run(load(options.client, options.port))))
         return 0
-    location = made(options.database)
-    result = {"machine": machine.facts(), "database": options.database, "stored": STORED}
+    location = made()
+    result = {"machine": machine.facts(), "stored": STORED}
     with Server(location) as server:
         result["runs"] = {}
         for name in SENT:
@@ -67,9 +69,9 @@ def main(arguments=None):
             before = server.memory()
             run = send(name, server.port)
             result["runs"][name] = run | {"memory_before": before, "memory": server.memory()}
-            print(line(name, result["runs"][name]), flush=True)
+            print(*row(name, result["runs"][name]), sep=", ", flush=True)
     result["same_as_dedup"] = same_as_dedup(location)
-    RESULT.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    results.store("server", result)
     print()
     columns = ["sent", "documents/s", "p50 ms", "p99 ms", "longest", "errors", "MB before", "MB"]
     rows = [row(name, run) for name, run in result["runs"].items()]
@@ -81,7 +83,6 @@ def main(arguments=None):
 def parser():
     """Return the options."""
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("--database", default="sqlite", choices=["sqlite"])
     options.add_argument("--client", choices=SENT, help=argparse.SUPPRESS)
     options.add_argument("--port", type=int, help=argparse.SUPPRESS)
     return options
@@ -89,29 +90,20 @@ def parser():
 
 def documents():
     """Give all documents in their order: those stored first, and then those sent."""
-    for part in index_inputs.parts(300_000):
-        for path in (part.many, part.single):
-            with path.open(encoding="utf-8") as file:
-                yield from map(json.loads, file)
+    for part in generations.parts(300_000):
+        yield from itertools.chain(corpus.read(part.many), corpus.read(part.single))
 
 
-def made(database):
+def made():
     """Return a copy of an index of the stored documents; its background counts all of them."""
-    base = FOLDER / f"{database}.db"
+    base = FOLDER / "sqlite.db"
     if not base.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
-        all_sent = sum(load.documents for load in SENT.values())
-        some = itertools.islice(documents(), STORED + all_sent)
-        rows = list(some)
+        rows = list(itertools.islice(documents(), STORED + sum(s.documents for s in SENT.values())))
         begin = STORED
-        for name, load in SENT.items():
-            count = load.documents
-            with input_of(name).open("w", encoding="utf-8") as file:
-                file.writelines(
-                    json.dumps(one, ensure_ascii=False) + "\n"
-                    for one in rows[begin : begin + count]
-                )
-            begin += count
+        for name, sent in SENT.items():
+            corpus.write(input_of(name), rows[begin : begin + sent.documents])
+            begin += sent.documents
         making = FOLDER / "making.db"
         with neardup.Index(making, background=rows, must_exist=False) as index:
             index.add_many(rows[:STORED])
@@ -244,11 +236,6 @@ def row(name, run):
         f"{run['memory_before'] / 1e6:,.0f}",
         f"{run['memory'] / 1e6:,.0f}",
     ]
-
-
-def line(name, run):
-    """Return a run in one line."""
-    return f"{name}: {run['documents_a_second']:,.0f} documents/s, p99 {run['p99']:.1f} ms"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Ten gigabytes in two of memory: speed, peak memory, and what was planted and found.
 
-    python benchmarks/large.py 10e9 LARGE.jsonl
+    python benchmarks/generations.py 10e9 LARGE.jsonl
     python benchmarks/bounded.py LARGE.jsonl --memory 2GB
 
 Runs `neardup dedup` from file to file in a process of its own. Recall is over a sample of
@@ -23,13 +23,13 @@ import numpy as np
 import pyarrow as pa
 
 import machine
+import results
 from neardup import _core
 from neardup._engine.rule import rule
 from neardup.readers import open_sources
 from neardup.recipe import load_recipe
 from neardup.recipe.assets import compiled
 
-RESULTS = Path(__file__).resolve().parent / "results" / "bounded.json"
 SAMPLE = 20_000
 SEED = 7
 
@@ -45,7 +45,7 @@ def main():
         found = run(given.path, given.memory, Path(folder))
     print(json.dumps(found, indent=2))
     if given.store:
-        RESULTS.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+        results.store("bounded", found)
 
 
 def run(path, memory, folder):
@@ -85,9 +85,9 @@ def recall(path, gone):
     planted = {}
     with path.open("rb") as file:
         for line in file:
-            if line.rstrip().endswith(b'"}') and b'", "of": "' in line[-40:]:
-                copy = json.loads(line[:-1].rpartition(b', "of"')[0].partition(b",")[0] + b"}")
-                planted[copy["id"]] = line[-40:].rpartition(b'"of": "')[2][:-3].decode()
+            if b'", "of": "' in line[-40:]:
+                record = json.loads(line)
+                planted[record["id"]] = record["of"]
     sample = random.Random(SEED).sample(sorted(planted), min(SAMPLE, len(planted)))
     wanted = {*sample, *(planted[copy] for copy in sample)}
     texts = {}

@@ -1,11 +1,10 @@
-"""The corpora, and inputs made of them: always the same bytes from the same corpora.
+"""The corpora, and what is done to their texts: read, tidy up, cut, edit, write.
 
 They lie beside the repository and are no part of it. What is made of them goes to
-benchmarks/.inputs/ and is made once.
+benchmarks/.inputs/ and is made once, by `growing.py`.
 """
 
 import json
-import random
 import re
 import unicodedata
 from pathlib import Path
@@ -47,65 +46,15 @@ def documents_of(*names):
             yield plain(TAG.sub("", record["text"]))
 
 
-def sample():
-    """Return the path of 24 MB of articles: every tenth is followed by an edited copy.
-
-    A JSON list of texts. Text i is a copy of text i - 1 where i % 11 == 10, so
-    any beginning of the list has copies in it.
-    """
-    if not NEWS.exists():
-        return None
-    path = WORK / "sample.json"
-    if path.exists():
-        return path
-    rng = random.Random(SEED)
-    texts, size = [], 0
-    for number, text in enumerate(articles()):
-        texts.append(text)
-        if number % 10 == 9:
-            texts.append(edited(text, rng))
-        size += len(text.encode("utf-8"))
-        if size > 22_000_000:
-            break
-    write(path, json.dumps(texts, ensure_ascii=False))
-    return path
-
-
-def pieces():
-    """Return the path of 55,000 short items, 5,000 of them edited copies of others.
-
-    JSON lines with `id` and `text`, about 300 characters each. The text is
-    written as the full normalization leaves it: NFKC, lower case, nothing
-    invisible, no white space. So every engine measures the same shingle sets,
-    whatever its own idea of normalization.
-    """
-    if not NEWS.exists():
-        return None
-    path = WORK / "pieces.jsonl"
-    if path.exists():
-        return path
-    rng = random.Random(SEED)
-    originals = []
-    for text in articles():
-        originals += cut(plain(text), rng)
-        if len(originals) >= 50_000:
-            break
-    items = originals[:50_000]
-    for original in rng.sample(items, 5_000):
-        items.append(plain(edited(original, rng)))
-    rng.shuffle(items)
-    lines = [
-        json.dumps({"id": f"piece/{number:05}", "text": text}, ensure_ascii=False)
-        for number, text in enumerate(items)
-    ]
-    write(path, "\n".join(lines) + "\n")
-    return path
-
-
 def plain(text):
     """Return a text that normalization would not change any more."""
     text = unicodedata.normalize("NFKC", text).lower()
     return unicodedata.normalize("NFKC", INVISIBLE.sub("", WHITE_SPACE.sub("", text)))
+
+
+def sentences_of(text):
+    """Return the sentences of a text."""
+    return [sentence for sentence in SENTENCE.findall(text) if sentence]
 
 
 def cut(text, rng):
@@ -142,7 +91,7 @@ def scattered(text, share, rng):
 
 def by_sentence(text, share, rng):
     """Drop sentences, or write other ones of the same text in their place."""
-    sentences = [sentence for sentence in SENTENCE.findall(text) if sentence]
+    sentences = sentences_of(text)
     budget = share * len(text)
     order = list(range(len(sentences)))
     rng.shuffle(order)
@@ -155,15 +104,30 @@ def by_sentence(text, share, rng):
     return changed if changed != text else text[: len(text) - max(1, round(share * len(text)))]
 
 
-def read_pieces(path):
-    """Return the texts of a file that `pieces` wrote."""
-    with path.open(encoding="utf-8") as file:
-        return [json.loads(line)["text"] for line in file]
+def write(path, documents, size=None):
+    """Write records as JSON lines until there are `size` bytes; return how many.
 
-
-def write(path, text):
-    """Write a file that is either whole or not there."""
+    The file is whole or not there.
+    """
     path.parent.mkdir(exist_ok=True)
     unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(text, encoding="utf-8")
+    written = count = 0
+    with unfinished.open("wb") as file:
+        for record in documents:
+            written += file.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+            count += 1
+            if size is not None and written >= size:
+                break
     unfinished.replace(path)
+    return count
+
+
+def read(path):
+    """Yield the records of a file that `write` wrote."""
+    with path.open(encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def texts_of(path):
+    """Return the texts of a file that `write` wrote."""
+    return [record["text"] for record in read(path)]

@@ -4,14 +4,12 @@ A reckoning and no measurement. It takes what `rates.py` measured on one core, a
 what Spark added on two, and multiplies; what it assumes stands in `ASSUMED`.
 """
 
-import json
 from dataclasses import dataclass
-from pathlib import Path
 
 import growth_results
 import tables
+from results import stored
 
-RATES = Path(__file__).resolve().parent / "results" / "rates.json"
 DOCUMENTS = 10**9
 #: Documents as measured, and long ones.
 LONG_BYTES = 4096
@@ -112,15 +110,16 @@ def efficiency(rows, assumed=ASSUMED):
     if len(both) < 2 or both[1] < ENOUGH:
         return assumed.efficiency, None
     small, large = both
-    added = [row.done[large].seconds - row.done[small].seconds for row in (alone, spark)]
+    added = [row.done[large]["seconds"] - row.done[small]["seconds"] for row in (alone, spark)]
     return min(added[0] / added[1], 1.0), large
 
 
 def table():
     """Return the model as lines of a page, or why there is none."""
-    if not RATES.exists():
+    measured = stored("rates")
+    if measured is None:
         return ["Not reckoned: `python benchmarks/rates.py` has not been run."]
-    rate = json.loads(RATES.read_text("utf-8"))["rows"][-1]
+    rate = measured["rows"][-1]
     candidates = candidates_at(rate, DOCUMENTS)
     rows = growth_results.rows(growth_results.stored())
     share, size = efficiency(rows)
@@ -191,9 +190,9 @@ def stated(rate, candidates, share, size, assumed=ASSUMED):
 def sent_by_spark(rows):
     """Return the bytes a document that Spark counted at the largest size, and a line about it."""
     done = next(row for row in rows if row.label == ON_SPARK).done
-    if not done or "shuffled_bytes" not in done[max(done)].quality:
+    if not done or "shuffled_bytes" not in done[max(done)]["quality"]:
         return None, "- Bytes between machines are those of the exchange alone: Spark counted none."
-    size, counts = max(done), done[max(done)].quality
+    size, counts = max(done), done[max(done)]["quality"]
     sent = counts["shuffled_bytes"] / size
     return sent, (
         f"- Bytes between machines are what Spark counted at {size:,} documents, {sent:,.0f} a "

@@ -64,12 +64,9 @@ def command(arguments, peer):
 
 
 def install_all(peers):
-    """Install what can be installed; return peer -> reason for the rest."""
-    reasons = {}
+    """Install what can be installed, and say why the rest cannot."""
     for peer in peers:
         try:
             install(peer)
         except NotInstalledError as error:
-            reasons[peer] = str(error)
             print(f"not installed: {error}", file=sys.stderr)
-    return reasons

@@ -1,27 +1,27 @@
-"""A collection that grows from 10^4 to 10^7 short documents, and what is true of it.
+"""Collections of any size, each with what is true of it.
 
-Real text beside the repository ends at some 10^5 short documents. Beyond that
-it is grown: a document is a row of clauses of 5 to 16 characters, drawn at random
-from all corpora, until it has 80 characters. What stands inside a clause recurs
-as the collection grows, what stands where two clauses meet is new, so half of a
-document's shingles are rare at any size, as in real collections. Every tenth
-document is a copy of an earlier one, in one of the five ways of `EDITS`. The
-beginning of a larger collection is the smaller one.
+A collection draws documents from the corpora with fixed seeds, and makes some of them edited
+copies of others. `filed` writes it once as JSON lines, with its truth in a file beside it: rows of
+(document, document, resemblance), by number of line. Texts, but for `sample`, are as normalization
+leaves them, so every engine and recipe sees the same shingles. The beginning of a larger
+collection of clauses is the smaller one.
 
-The truth is all pairs with a resemblance of 5-shingles of at least `THRESHOLD`,
-each measured on the texts:
+=========  ===========================================================================
+`clauses`  10^4 to 10^7 documents of clauses of 5 to 16 characters, drawn at random until there
+           are 80 characters. What stands inside a clause recurs as the collection grows, what
+           stands where two meet is new: half of the shingles are rare at any size, as in real
+           collections. Every tenth document is a copy, in one of the ways of `EDITS`.
+`pieces`   55,000 pieces of 200 to 400 characters of news, 5,000 of them edited copies
+`sample`   24 MB of articles as they are; every tenth is followed by an edited copy
+others     what `bench_schemes.py` compares ways to find candidates on
+=========  ===========================================================================
 
-- within a family, a text and its copies, every pair is compared;
-- no 5-shingle stands inside two clauses of the pool, so two texts of different
-  families share the insides of clauses they have in common and what they share
-  where clauses meet. To reach .8 they need both, so two clauses in a row in
-  common: all families whose originals have them are compared.
-
-`bench_growth.py` holds this against the exact join of `truth.py` where that is
-possible.
+News articles in generations, of which nothing resembles anything in another one, are in
+`generations.py`.
 """
 
 import itertools
+import random
 import re
 
 import numpy as np
@@ -29,7 +29,9 @@ import numpy as np
 import corpus
 import truth
 
+#: Least resemblance of a true pair of `clauses`.
 THRESHOLD = 0.8
+#: One document in ten is an edited copy of another.
 COPIES = 0.1
 CHARACTERS = 80
 SHORTEST, LONGEST = 5, 16
@@ -40,33 +42,216 @@ CLAUSE = re.compile(r"[^,。!?;:、]*[,。!?;:、]?")
 EDITS = ("as it is", "characters replaced", "a clause replaced", "clauses added", "clauses cut off")
 CHANCES = (0.2, 0.25, 0.25, 0.15, 0.15)
 
+#: A form of 162 characters with four gaps; what fills them makes 40 % of a text.
+FORM = (
+    "为方便居民办理相关事项，现将本次通告的主要内容公布如下，请各有关单位和个人认真阅读。",
+    "以上安排自公布之日起执行，如遇特殊情况，将另行发布补充说明，不再逐一通知。",
+    "办理时请携带本人有效证件，并按窗口工作人员的指引依次排队，完成登记手续。",
+    "对本通告有疑问的，可在工作时间内拨打服务电话咨询，或前往就近的服务大厅当面了解情况。特此通告。",
+)
 
-def made(documents):
-    """Return the path of so many documents, made first if they are not there."""
+
+def filed(name, make):
+    """Return the path of a collection, drawn and written first if it is not there.
+
+    None without the corpora. `make` returns the collection: an object with `records`, which
+    yields what is written, and `truth`, which is asked for when all is written.
+    """
     if not corpus.NEWS.exists():
         return None
-    path = corpus.WORK / f"growth_{documents}.jsonl"
+    path = corpus.WORK / f"{name}.jsonl"
     if not (path.exists() and truth_path(path).exists()):
-        corpus.WORK.mkdir(exist_ok=True)
-        unfinished = path.with_suffix(".unfinished")
-        collection = Collection(pool())
-        with unfinished.open("w", encoding="utf-8", newline="\n") as file:
-            for lines in collection.blocks(documents):
-                file.writelines(lines)
-        collection.compare_families()
-        np.save(truth_path(path), np.array(sorted(collection.pairs)).reshape(-1, 3))
-        unfinished.replace(path)
+        collection = make()
+        corpus.write(path, collection.records())
+        np.save(truth_path(path), np.array(collection.truth()).reshape(-1, 3))
     return path
 
 
 def truth_path(path):
-    """Return where the pairs of a collection lie: (earlier, later, resemblance)."""
+    """Return where the true pairs of a collection lie."""
     return path.with_name(f"{path.stem}_truth.npy")
 
 
-def pool():
+def exact_pairs(path, threshold):
+    """Return (a, b, resemblance) of all pairs of a collection, by an exact join."""
+    return truth.cached(
+        path.with_name(f"{path.stem}_{threshold:g}_exact.npy"),
+        lambda: truth.resemblance_pairs(corpus.texts_of(path), threshold),
+    )
+
+
+def clauses(documents):
+    """Return the path of so many documents of clauses."""
+    return filed(f"growth_{documents}", lambda: Clauses(clause_pool(), documents))
+
+
+def pieces():
+    """Return the path of 55,000 pieces of news, 5,000 of them edited copies of others."""
+
+    def make():
+        rng = random.Random(corpus.SEED)
+        texts = map(corpus.plain, corpus.articles())
+        originals = itertools.islice(cut_of(texts, rng), 50_000)
+        return with_copies(list(originals), 5_000, rng, "piece/{:05}")
+
+    return filed("pieces", make)
+
+
+def sample():
+    """Return the path of 24 MB of articles.
+
+    Text i is an edited copy of text i - 1 where i % 11 == 10, so any beginning has copies in it.
+    """
+
+    def make():
+        rng, collection, size = random.Random(corpus.SEED), Planted(), 0
+        for number, text in enumerate(corpus.articles()):
+            collection.texts.append(text)
+            if number % 10 == 9:
+                collection.add_copy(len(collection.texts) - 1, corpus.edited(text, rng))
+            size += len(text.encode("utf-8"))
+            if size > 22_000_000:
+                break
+        return collection
+
+    return filed("sample", make)
+
+
+class Planted:
+    """Texts in a list; its truth is the planted pairs with the resemblance that they have."""
+
+    def __init__(self, texts=(), planted=(), id_form="{}"):
+        """Begin with texts, and places of (copy, text)."""
+        self.texts, self.planted, self.id_form = list(texts), list(planted), id_form
+
+    def copy(self, place, rng):
+        """Add an edited copy of the text at a place."""
+        self.add_copy(place, corpus.plain(corpus.edited(self.texts[place], rng)))
+
+    def add_copy(self, place, text):
+        """Add a text that was made of the one at a place."""
+        self.planted.append((len(self.texts), place))
+        self.texts.append(text)
+
+    def shuffled(self, rng):
+        """Return the same in another order, so that a copy may stand before its text."""
+        order = list(range(len(self.texts)))
+        rng.shuffle(order)
+        places = np.argsort(order).tolist()
+        planted = [(places[copy], places[text]) for copy, text in self.planted]
+        return Planted([self.texts[place] for place in order], planted, self.id_form)
+
+    def records(self):
+        """Yield the documents."""
+        for number, text in enumerate(self.texts):
+            yield {"id": self.id_form.format(number), "text": text}
+
+    def truth(self):
+        """Return (copy, text, resemblance) of the planted pairs."""
+        found = []
+        for pair in self.planted:
+            sets = (set(truth.shingle_hashes(self.texts[place]).tolist()) for place in pair)
+            found.append((*pair, resemblance(*sets)))
+        return found
+
+
+def news(documents):
+    """Return so many pieces of all corpora, 10 % of them edited copies.
+
+    There are 244,356. Beyond that sentences of different pieces are put together anew, so
+    that shingles recur as often as sentences do, and no two pieces resemble each other for it.
+    """
+    rng = random.Random(corpus.SEED)
+    copies = round(COPIES * documents)
+    texts = list(itertools.islice(all_pieces(), documents - copies))
+    if len(texts) < documents - copies:
+        sentences = [s for text in texts for s in corpus.sentences_of(text)]
+        texts += [recombined(sentences, rng) for _ in range(documents - copies - len(texts))]
+    return with_copies(texts, copies, rng)
+
+
+def with_copies(texts, copies, rng, id_form="{}"):
+    """Return texts among which edited copies of some stand."""
+    collection = Planted(texts, id_form=id_form)
+    for place in rng.sample(range(len(texts)), copies):
+        collection.copy(place, rng)
+    return collection.shuffled(rng)
+
+
+def all_pieces():
+    """Yield pieces of 200 to 400 characters of all Chinese corpora."""
+    return cut_of(corpus.documents_of(*corpus.CHINESE), random.Random(corpus.SEED))
+
+
+def cut_of(texts, rng):
+    """Yield the pieces of texts."""
+    for text in texts:
+        yield from corpus.cut(text, rng)
+
+
+def recombined(sentences, rng):
+    """Put sentences of different documents together to at least 200 characters, at most 400."""
+    text = ""
+    while len(text) < 200:
+        text += rng.choice(sentences)
+    return text[:400]
+
+
+def long_documents():
+    """Return all laws, and two edited copies of each."""
+    rng = random.Random(corpus.SEED)
+    collection = Planted(text for text in corpus.documents_of("laws") if text)
+    for place in range(len(collection.texts)):
+        collection.copy(place, rng)
+        collection.copy(place, rng)
+    return collection.shuffled(rng)
+
+
+def very_short(documents):
+    """Return the first sentence of 10 to 40 characters of each of so many documents."""
+    copies = round(COPIES * documents)
+    sentences = (
+        next((s for s in corpus.sentences_of(text) if 10 <= len(s) <= 40), None)
+        for text in corpus.documents_of(*corpus.CHINESE)
+    )
+    texts = itertools.islice(filter(None, sentences), documents - copies)
+    return with_copies(list(texts), copies, random.Random(corpus.SEED))
+
+
+def posted(documents):
+    """Return `news`, and one more text posted 1,000 times as it is and 1,000 times edited."""
+    rng = random.Random(corpus.SEED)
+    collection = news(documents)
+    first = len(collection.texts)
+    collection.texts += [next(itertools.islice(all_pieces(), documents, None))] * 1_000
+    for _ in range(1_000):
+        collection.copy(first, rng)
+    return collection.shuffled(rng)
+
+
+def one_form(documents):
+    """Return texts of one form, 10 % of them copies that differ in what fills the gaps."""
+    rng = random.Random(corpus.SEED)
+    gap = round(sum(map(len, FORM)) * 0.4 / 0.6 / len(FORM))
+    fillings = [
+        [piece[at : at + gap] for at in range(0, gap * len(FORM), gap)]
+        for piece in itertools.islice(all_pieces(), round(documents * (1 - COPIES)))
+    ]
+    collection = Planted(map(filled, fillings))
+    for place in rng.sample(range(len(fillings)), round(documents * COPIES)):
+        parts = [corpus.scattered(part, rng.uniform(0.02, 0.10), rng) for part in fillings[place]]
+        collection.add_copy(place, filled(parts))
+    return collection.shuffled(rng)
+
+
+def filled(filling):
+    """Return the form with its gaps filled."""
+    return corpus.plain("".join(itertools.chain(*zip(FORM, filling, strict=True))))
+
+
+def clause_pool():
     """Return the clauses of all corpora of which no two share a 5-shingle."""
-    seen, clauses = set(), []
+    seen, found = set(), []
     for text in corpus.documents_of(*corpus.CHINESE):
         for clause in CLAUSE.findall(text):
             if not SHORTEST <= len(clause) <= LONGEST or '"' in clause or "\\" in clause:
@@ -74,8 +259,8 @@ def pool():
             inside = shingles(clause)
             if inside.isdisjoint(seen):
                 seen |= inside
-                clauses.append(clause)
-    return clauses
+                found.append(clause)
+    return found
 
 
 def shingles(text):
@@ -89,25 +274,33 @@ def resemblance(a, b):
     return shared / (len(a) + len(b) - shared)
 
 
-class Collection:
-    """Documents in the order of the file, and the similar pairs among them."""
+class Clauses:
+    """Documents of clauses in the order of the file, and the similar pairs among them.
 
-    def __init__(self, clauses):
+    The truth is all pairs with a resemblance of at least `THRESHOLD`. Within a family, a text and
+    its copies, every pair is compared. No 5-shingle stands inside two clauses of the pool, so
+    texts of different families share the insides of clauses they have in common and what they
+    share where clauses meet; to reach .8 they need both, so two clauses in a row in common: all
+    families whose originals have them are compared. `bench_growth.py` holds this against the
+    exact join where that is possible.
+    """
+
+    def __init__(self, pool, documents):
         """Begin with the clauses to draw from."""
-        self.clauses = clauses
-        self.lengths = np.array([len(clause) for clause in clauses])
+        self.clauses, self.documents = pool, documents
+        self.lengths = np.array([len(clause) for clause in pool])
         #: Clauses of each original, one block a list: numbers, and where each document begins.
         self.rows, self.begins = [], []
         #: Original of each copy; its copies with their texts, by original.
         self.original_of, self.copies = {}, {}
         self.pairs = []
 
-    def blocks(self, documents):
-        """Yield the lines of one block of documents after the other."""
-        for first in range(0, documents, BLOCK):
+    def records(self):
+        """Yield the documents, and note the pairs within families."""
+        for first in range(0, self.documents, BLOCK):
             # A generator for each block: the smaller collection is the beginning of the larger.
             rng = np.random.default_rng((corpus.SEED, first // BLOCK))
-            count = min(BLOCK, documents - first)
+            count = min(BLOCK, self.documents - first)
             drawn = rng.integers(0, len(self.clauses), (BLOCK, MOST), dtype=np.int32)
             reached = np.cumsum(self.lengths[drawn], axis=1)
             sizes = 1 + (reached < CHARACTERS).sum(axis=1)
@@ -120,25 +313,21 @@ class Collection:
             sizes[count:] = 0
             self.rows.append(drawn[np.arange(MOST) < sizes[:, None]])
             self.begins.append(np.concatenate(([0], np.cumsum(sizes))))
-            yield [
-                f'{{"id": "{first + i}", "text": "{text}"}}\n'
-                for i, text in enumerate(
-                    self.copy(first + i, int(sources[i]), EDITS[kinds[i]], rng)
-                    if is_copy[i]
-                    else self.text(first + i)
-                    for i in range(count)
-                )
-            ]
+            for number, source, kind, copied in zip(
+                range(first, first + count), sources.tolist(), kinds, is_copy, strict=False
+            ):
+                text = self.copy(number, source, EDITS[kind], rng) if copied else self.text(number)
+                yield {"id": str(number), "text": text}
 
-    def row(self, number):
+    def clauses_of(self, number):
         """Return the clauses drawn for a document."""
         block, place = divmod(number, BLOCK)
         begin, end = self.begins[block][place : place + 2]
-        return self.rows[block][begin:end]
+        return [self.clauses[clause] for clause in self.rows[block][begin:end].tolist()]
 
     def text(self, number):
         """Return the text of an original."""
-        return "".join([self.clauses[clause] for clause in self.row(number).tolist()])
+        return "".join(self.clauses_of(number))
 
     def copy(self, number, source, kind, rng):
         """Return an edited copy of the original behind a document; note whom it resembles."""
@@ -146,46 +335,47 @@ class Collection:
         text = self.edited(original, kind, rng)
         self.original_of[number] = original
         family = self.copies.setdefault(original, [])
-        own = shingles(text)
-        for other, written in itertools.chain([(original, self.text(original))], family):
-            value = resemblance(own, shingles(written))
-            if value >= THRESHOLD:
-                self.pairs.append((other, number, value))
+        self.compare([(original, self.text(original)), *family], [(number, text)])
         family.append((number, text))
         return text
 
     def edited(self, number, kind, rng):
         """Return the text of an original, edited."""
-        clauses = [self.clauses[clause] for clause in self.row(number).tolist()]
+        found = self.clauses_of(number)
         other = self.clauses[rng.integers(len(self.clauses))]
         if kind == "characters replaced":
-            characters = list("".join(clauses))
+            characters = list("".join(found))
             for place in rng.integers(0, len(characters), rng.integers(1, 5)):
                 characters[place] = other[place % len(other)]
             return "".join(characters)
         if kind == "a clause replaced":
-            clauses[rng.integers(len(clauses))] = other
+            found[rng.integers(len(found))] = other
         elif kind == "clauses added":
-            clauses.append(other)
+            found.append(other)
         elif kind == "clauses cut off":
-            clauses.pop()
-        return "".join(clauses)
+            found.pop()
+        return "".join(found)
 
-    def compare_families(self):
-        """Note the pairs between families whose originals have two clauses in a row in common."""
-        for a, b in self.sharing():
-            sides = [[(n, self.text(n)), *self.copies.get(n, [])] for n in (a, b)]
-            for one, other in itertools.product(*sides):
-                value = resemblance(shingles(one[1]), shingles(other[1]))
-                if value >= THRESHOLD:
-                    self.pairs.append((*sorted((one[0], other[0])), value))
+    def compare(self, *sides):
+        """Note the similar pairs between two lists of (number, text)."""
+        sides = [[(number, shingles(text)) for number, text in side] for side in sides]
+        for (a, one), (b, other) in itertools.product(*sides):
+            value = resemblance(one, other)
+            if value >= THRESHOLD:
+                self.pairs.append((*sorted((a, b)), value))
+
+    def truth(self):
+        """Return all similar pairs, sorted."""
+        for pair in self.sharing():
+            self.compare(*([(n, self.text(n)), *self.copies.get(n, [])] for n in pair))
+        return sorted(self.pairs)
 
     def sharing(self):
         """Return the pairs of originals that have two clauses in a row in common."""
-        clauses = np.concatenate(self.rows).astype(np.uint64)
+        drawn = np.concatenate(self.rows).astype(np.uint64)
         sizes = np.concatenate([np.diff(begins) for begins in self.begins])
         owners = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-        keys = (clauses[:-1] << np.uint64(32)) | clauses[1:]
+        keys = (drawn[:-1] << np.uint64(32)) | drawn[1:]
         inside = owners[:-1] == owners[1:]
         found = set()
         for a, b in truth.runs_in_pairs(keys[inside], owners[:-1][inside]):

@@ -1,35 +1,16 @@
 """What the runs of bench_growth.py gave, as rows to draw and to write about."""
 
-import json
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
 import bench_growth
+import results
 
-RESULTS = Path(__file__).resolve().parent / "results"
 SIZES = {**bench_growth.NAMES, **bench_growth.LARGEST}
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One engine at one size: measures, or why there are none."""
-
-    documents: int
-    seconds: float = 0.0
-    peak_mb: float = 0.0
-    quality: dict = field(default_factory=dict)
-    #: Why it did not finish: a limit, or a failure.
-    ended: str = ""
-
-    @property
-    def f1(self):
-        """Return the harmonic mean of recall and precision."""
-        return self.quality["f1"]
-
-
-@dataclass(frozen=True)
 class Row:
-    """One engine at all sizes."""
+    """One engine, and by size what was stored of it: measures, or why there are none."""
 
     label: str
     cells: dict
@@ -42,39 +23,26 @@ class Row:
     @property
     def done(self):
         """Return the cells that have measures, by size."""
-        return {size: cell for size, cell in self.cells.items() if not cell.ended}
+        return {size: cell for size, cell in self.cells.items() if "seconds" in cell}
+
+
+def f1(cell):
+    """Return the harmonic mean of recall and precision."""
+    return cell["quality"]["f1"]
 
 
 def stored():
     """Return size -> result, of what was measured."""
-    found = {}
-    for documents, name in SIZES.items():
-        path = RESULTS / f"{name}.json"
-        if path.exists():
-            result = json.loads(path.read_text("utf-8"))
-            if "missing" not in result:
-                found[documents] = result
-    return found
+    found = {documents: results.stored(name) for documents, name in SIZES.items()}
+    return {size: result for size, result in found.items() if result and "missing" not in result}
 
 
-def rows(results):
+def rows(measured):
     """Return the engines in their order, each with what it did at every size."""
+    cells = {
+        (row["engine"], size): row for size, result in measured.items() for row in result["rows"]
+    }
     return [
-        Row(
-            engine.label,
-            {
-                documents: cell(documents, row)
-                for documents, result in results.items()
-                for row in result["rows"]
-                if row["engine"] == engine.label
-            },
-        )
-        for engine in bench_growth.ENGINES
+        Row(label, {size: cells[label, size] for size in measured if (label, size) in cells})
+        for label in (engine.label for engine in bench_growth.ENGINES)
     ]
-
-
-def cell(documents, row):
-    """Return what a stored row says."""
-    if "seconds" in row:
-        return Cell(documents, row["seconds"], row["peak_mb"], row["quality"])
-    return Cell(documents, ended=row.get("stopped") or "failed: " + row.get("failure", "no run"))

@@ -14,49 +14,43 @@ from pathlib import Path
 
 import numpy as np
 
-import index_inputs
+import corpus
+import generations
 import machine
 import neardup
 from neardup.index.ingest import transaction
-from neardup.index.store.session import Session
 
 #: Writes by which the disk itself is measured, and the bytes of one.
 _SYNCS, _SYNC_BYTES = 200, 65_536
 
 
-class Watched:
-    """What happens inside a call: documents that are fetched, and counts of what is common."""
+class Recounts(list):
+    """How long counting again took, each time it was done inside a call."""
 
     def __init__(self):
-        self.fetched = 0
-        self.recounts = []
-        kept, recount = Session.kept, transaction.recount
-
-        def counted(session, numbers, **others):
-            self.fetched += len(numbers)
-            return kept(session, numbers, **others)
+        recount = transaction.recount
 
         def timed(session, settings, *, workers):
             begun = time.perf_counter()
             texts = recount(session, settings, workers=workers)
             seconds = time.perf_counter() - begun
             arrived = session.counters()["arrived"]
-            self.recounts.append({"arrived": arrived, "texts": texts, "seconds": seconds})
+            self.append({"arrived": arrived, "texts": texts, "seconds": seconds})
             return texts
 
-        Session.kept, transaction.recount = counted, timed
+        transaction.recount = timed
 
 
 def main(order):
     """Do what the order says; measured.json in its folder has one more row after each size."""
-    watched, rows = Watched(), []
+    recounts, rows = Recounts(), []
     for size in order["sizes"]:
-        rows.append(grown(order, index_inputs.Part(size), watched))
-        measured = {"rows": rows, "recounts": watched.recounts}
+        rows.append(grown(order, generations.Part(size)))
+        measured = {"rows": rows, "recounts": recounts}
         (Path(order["folder"]) / "measured.json").write_text(json.dumps(measured), encoding="utf-8")
 
 
-def grown(order, part, watched):
+def grown(order, part):
     """Bring the index to a size, and return what it took."""
     row = {"size": part.size, "load": os.getloadavg()[0]}
     location, settings = order["location"], order["settings"] | {"workers": order["workers"]}
@@ -64,8 +58,8 @@ def grown(order, part, watched):
     with neardup.Index(location, must_exist=not is_first, **settings) as index:
         row["many"] = many(index, part.many)
         row["sync"] = sync(order["folder"])
-        row["single"] = singles(index, part.single, watched)
-        row["query"] = queries(index, part.queries, watched)
+        row["single"] = one_by_one(part.single, index.add)
+        row["query"] = one_by_one(part.queries, lambda _, text: index.query(text))
         row["memory"] = machine.memory()
         stats = index.stats()
         if stats.documents != part.size:
@@ -80,13 +74,13 @@ def grown(order, part, watched):
 
 def many(index, path):
     """Add a file, and return how fast and how well."""
-    planted, megabytes = index_inputs.copies(path), path.stat().st_size / 1e6
+    planted, megabytes = generations.copies(path), path.stat().st_size / 1e6
     begun = time.perf_counter()
     added = index.add_files([path])
     seconds = time.perf_counter() - begun
     if added.new != len(added.keep):
         raise RuntimeError(f"{path}: {added.new} of {len(added.keep)} documents were added")
-    found = sum(map(index_inputs.is_copy, added.removed["id"].to_pylist()))
+    found = sum(map(generations.is_copy, added.removed["id"].to_pylist()))
     return {
         "documents": added.new,
         "megabytes": megabytes,
@@ -97,44 +91,21 @@ def many(index, path):
     }
 
 
-def singles(index, path, watched):
-    """Add documents one by one; apart, those for which stored documents were fetched."""
-    return one_by_one(index_inputs.read(path), watched, index.add)
-
-
-def queries(index, path, watched):
-    """Look texts up, one by one."""
-    return one_by_one(index_inputs.read(path), watched, lambda _, text: index.query(text))
-
-
-def one_by_one(documents, watched, ask):
-    """Return the milliseconds of single calls, and how many copies had an answer."""
-    seconds, fetched, answered = [], [], []
-    for id, text in documents:
-        watched.fetched = 0
+def one_by_one(path, ask):
+    """Return the milliseconds of a call for each document, and how many copies had an answer."""
+    seconds, found = [], []
+    for record in list(corpus.read(path)):
         begun = time.perf_counter()
-        answer = ask(id, text)
+        answer = ask(record["id"], record["text"])
         seconds.append(time.perf_counter() - begun)
-        fetched.append(watched.fetched)
-        answered.append(bool(answer))
-    has_fetched = np.array(fetched) > 0
-    is_copy = np.array([index_inputs.is_copy(id) for id, _ in documents])
+        if generations.is_copy(record["id"]):
+            found.append(bool(answer))
+    return {"all": spread(seconds), "planted": len(found), "found": sum(found)}
+
+
+def spread(seconds):
+    """Return count, median, 90th and 99th percentile and the most of some times, in ms."""
     milliseconds = 1000 * np.array(seconds)
-    return {
-        "all": spread(milliseconds),
-        "fetched": spread(milliseconds[has_fetched]),
-        "not_fetched": spread(milliseconds[~has_fetched]),
-        "fetched_documents": int(np.sum(fetched)),
-        "answered": int(np.sum(answered)),
-        "planted": int(np.sum(is_copy)),
-        "found": int(np.sum(is_copy & answered)),
-    }
-
-
-def spread(milliseconds):
-    """Return count, median, 90th and 99th percentile and the most of some times."""
-    if not len(milliseconds):
-        return {"count": 0}
     p50, p90, p99 = np.percentile(milliseconds, (50, 90, 99)).tolist()
     most = float(milliseconds.max())
     return {"count": len(milliseconds), "p50": p50, "p90": p90, "p99": p99, "max": most}
@@ -155,7 +126,7 @@ def sync(folder):
             begun = time.perf_counter()
             synced(file.fileno())
             seconds.append(time.perf_counter() - begun)
-    return spread(1000 * np.array(seconds))
+    return spread(seconds)
 
 
 if __name__ == "__main__":

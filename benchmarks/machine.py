@@ -5,7 +5,6 @@ import os
 import platform
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 
@@ -65,7 +64,3 @@ def commit():
         return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return None
-
-
-if __name__ == "__main__":
-    print(facts(), file=sys.stderr)

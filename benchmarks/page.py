@@ -1,18 +1,15 @@
 """The page docs/benchmarks.md, made of what results/ has: ``python benchmarks/page.py``."""
 
-import json
-from pathlib import Path
-
 import bench_growth
 import cost_model
 import growth_results
 import page_words
 import plots
 import tables
+from growth_results import f1
+from results import RESULTS, stored
 
-HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results"
-PAGE = HERE.parent / "docs" / "benchmarks.md"
+PAGE = RESULTS.parents[1] / "docs" / "benchmarks.md"
 
 #: Works of run.py in the order of the page: what is compared, and in what.
 WORKS = (
@@ -33,7 +30,7 @@ def write():
     rows = growth_results.rows(results)
     if results:
         plots.draw_growth(rows, bench_growth.LIMITS.seconds, RESULTS)
-    stored = [(name, what, load(name)) for name, what in WORKS]
+    others = [(what, found) for name, what in WORKS if "rows" in (found := stored(name) or {})]
     parts = [
         HEAD,
         page_words.finding(rows),
@@ -41,9 +38,9 @@ def write():
         size_table(rows, results),
         quality_table(rows, results),
         "## Where a peer is better",
-        "\n".join(page_words.better(rows) + page_words.better_elsewhere(stored)),
+        "\n".join(page_words.better(rows) + page_words.better_elsewhere(others)),
         "## Other works",
-        works_table(stored),
+        works_table(others),
         HOW.format(
             seconds=bench_growth.LIMITS.seconds, gigabytes=bench_growth.LIMITS.megabytes / 1000
         ),
@@ -54,13 +51,6 @@ def write():
         "\n".join(cost_model.table()),
     ]
     PAGE.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
-
-
-def load(name):
-    """Return a stored result, or None."""
-    path = RESULTS / f"{name}.json"
-    result = json.loads(path.read_text("utf-8")) if path.exists() else None
-    return None if result is None or "missing" in result else result
 
 
 def size_table(rows, results):
@@ -84,9 +74,9 @@ def megabytes(result):
 
 def short(cell):
     """Return a cell of the table of sizes."""
-    if cell.ended:
-        return "failed" if cell.ended.startswith("failed") else cell.ended
-    return f"{tables.digits(cell.seconds)} · {cell.peak_mb / 1000:.2f}"
+    if "seconds" not in cell:
+        return cell.get("stopped", "failed")
+    return f"{tables.digits(cell['seconds'])} · {cell['peak_mb'] / 1000:.2f}"
 
 
 def quality_table(rows, results):
@@ -94,28 +84,26 @@ def quality_table(rows, results):
     lines = []
     for size in sorted(results)[-3:]:
         done = [row for row in rows if size in row.done]
-        for row in sorted(done, key=lambda row: -round(row.done[size].f1, 3)):
-            cell, found = row.done[size], row.done[size].quality
+        for row in sorted(done, key=lambda row: -round(f1(row.done[size]), 3)):
+            cell, found = row.done[size], row.done[size]["quality"]
             lines.append(
                 [
                     f"{size:,}",
                     row.label,
                     *(f"{found[key]:.4f}" for key in ("recall", "precision", "f1")),
-                    tables.digits(found["megabytes"] / cell.seconds),
-                    tables.digits(cell.seconds),
-                    f"{cell.peak_mb:,.0f}",
+                    tables.digits(found["megabytes"] / cell["seconds"]),
+                    tables.digits(cell["seconds"]),
+                    f"{cell['peak_mb']:,.0f}",
                 ]
             )
     heading = ["documents", "engine", "recall", "precision", "F1", "MB/s", "seconds", "peak MB"]
     return tables.table(heading, lines, text=2)
 
 
-def works_table(stored):
+def works_table(others):
     """Return neardup's and the best peer's figure of every other work."""
     lines = []
-    for _, what, result in stored:
-        if result is None:
-            continue
+    for what, result in others:
         ours, theirs = page_words.best_of(result, own=True), page_words.best_of(result, own=False)
         cells = [page_words.figure(row) if row else "–" for row in (ours, theirs)]
         lines.append([what, *cells, theirs["engine"] if theirs else ""])

@@ -3,6 +3,7 @@
 import math
 
 import tables
+from growth_results import f1
 
 PRODUCT = "neardup"
 SPARK = ("neardup on Spark, bands", "Spark MLlib MinHashLSH")
@@ -15,8 +16,8 @@ def finding(rows):
     ours = [row for row in rows if row.ours and row.done]
     if not peers or not ours:
         return "Not measured yet."
-    least = min(cell.f1 for row in ours for cell in row.done.values())
-    most = max((cell.f1, row.label) for row in peers for cell in row.done.values())
+    least = min(f1(cell) for row in ours for cell in row.done.values())
+    most = max((f1(cell), row.label) for row in peers for cell in row.done.values())
     winners = {}
     for size in sizes:
         first = fastest(ours + peers, size)
@@ -32,7 +33,7 @@ def finding(rows):
 def fastest(rows, size):
     """Return the fastest at a size, or None."""
     return min(
-        (r for r in rows if size in r.done), key=lambda r: r.done[size].seconds, default=None
+        (r for r in rows if size in r.done), key=lambda r: r.done[size]["seconds"], default=None
     )
 
 
@@ -44,42 +45,47 @@ def better(rows):
         for row in rows:
             if row.ours or size not in row.done or not ours:
                 continue
-            cell, won = row.done[size], []
-            if cell.seconds < min(c.seconds for c in ours):
-                won.append(f"time, {compared(cell.seconds, min(c.seconds for c in ours))} s")
-            if cell.peak_mb < min(c.peak_mb for c in ours):
-                won.append(
-                    f"memory, {cell.peak_mb:,.0f} MB against {min(c.peak_mb for c in ours):,.0f}"
-                )
-            for key in ("recall", "precision"):
-                if cell.quality[key] > max(c.quality[key] for c in ours):
-                    best = max(c.quality[key] for c in ours)
-                    won.append(f"{key}, {cell.quality[key]:.4f} against {best:.4f}")
-            if won:
-                lines.append(
-                    f"- {size:,} documents, {row.label} (F1 {cell.f1:.3f}): {'; '.join(won)}."
-                )
+            cell = row.done[size]
+            if won := wins(cell, ours):
+                lines.append(f"- {size:,} documents, {row.label} (F1 {f1(cell):.3f}): {won}.")
     lines += on_spark(rows)
     return lines or ["- On the growing collection: nowhere."]
+
+
+def wins(cell, ours):
+    """Return in what a peer is better than all of ours, in words; empty if in nothing."""
+    found = []
+    seconds, memory = (min(c[key] for c in ours) for key in ("seconds", "peak_mb"))
+    if cell["seconds"] < seconds:
+        found.append(f"time, {compared(cell['seconds'], seconds)} s")
+    if cell["peak_mb"] < memory:
+        found.append(f"memory, {cell['peak_mb']:,.0f} MB against {memory:,.0f}")
+    for key in ("recall", "precision"):
+        value, best = cell["quality"][key], max(c["quality"][key] for c in ours)
+        if value > best:
+            found.append(f"{key}, {value:.4f} against {best:.4f}")
+    return "; ".join(found)
 
 
 def on_spark(rows):
     """Return where Spark's own join is faster than neardup on Spark."""
     ours, theirs = (next(row for row in rows if row.label == label) for label in SPARK)
+    seconds = {
+        size: (theirs.done[size]["seconds"], ours.done[size]["seconds"])
+        for size in sorted(set(ours.done) & set(theirs.done))
+    }
     return [
         f"- {size:,} documents, on Spark with two cores: {theirs.label}, "
-        f"{compared(theirs.done[size].seconds, ours.done[size].seconds)} s by {ours.label}."
-        for size in sorted(set(ours.done) & set(theirs.done))
-        if theirs.done[size].seconds < ours.done[size].seconds
+        f"{compared(*both)} s by {ours.label}."
+        for size, both in seconds.items()
+        if both[0] < both[1]
     ]
 
 
-def better_elsewhere(stored):
+def better_elsewhere(others):
     """Return where a peer beats every way of neardup in another work."""
     lines = []
-    for _, what, result in stored:
-        if result is None:
-            continue
+    for what, result in others:
         ours, theirs = best_of(result, own=True), best_of(result, own=False)
         if ours and theirs and beats(theirs, ours):
             lines.append(f"- {what}: {theirs['engine']} {figure(theirs)} against {figure(ours)}.")

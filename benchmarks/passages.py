@@ -1,28 +1,22 @@
 """Copied passages: how many of planted ones are found, and what is reported of nothing.
 
 Prints tables and writes results/passages.json. It needs the corpora beside the
-repository and rapidfuzz, which comes with what the tests need. With `--examples`
-the worst cases of each kind are written to a folder, with the texts.
+repository.
 """
 
-import argparse
-import json
 import random
 import sys
 import time
-from pathlib import Path
-
-from rapidfuzz.distance import Levenshtein
+from dataclasses import asdict
 
 import machine
 import neardup
-from accuracy_collections import SHARED, MissingError, read
-from neardup.lab import Case, EditModel, passage_scores, plant
+import results
+from accuracy_collections import MissingError, read
+from neardup.lab import Case, passage_scores, plant
 from neardup.papers.align import align
 from tables import percent, table
 
-RESULT = Path(__file__).resolve().parent / "results" / "passages.json"
-PAPER_CHECK = SHARED.parent / "golden" / "paper_check"
 SEED = 20261120
 
 #: What is planted: name, kind and rate.
@@ -51,13 +45,9 @@ LEAST = 300
 #: What must not be reported of an unrelated pair, as a share of its characters.
 MOST_OF_NOTHING = 0.02
 
-#: Edited copies whose similarity is compared with the exact one.
-COPIES, STRENGTHS = 40, (0.02, 0.05, 0.10, 0.20, 0.30)
 
-
-def main(arguments=None):
+def main():
     """Measure, print, and return the exit code."""
-    options = parser().parse_args(arguments)
     try:
         news, laws = read("chinanews.jsonl.zst"), read("laws.jsonl.zst")
     except MissingError as error:
@@ -68,11 +58,8 @@ def main(arguments=None):
     result = {"machine": machine.facts(), "seed": SEED, "planted": {}}
     lines = []
     for name, kind, rate in KINDS:
-        found, worst = planted(inputs, kind, rate)
-        result["planted"][name] = found
-        lines.append(line(name, found))
-        if options.examples:
-            write_examples(options.examples, name, worst)
+        result["planted"][name] = planted(inputs, kind, rate)
+        lines.append(line(name, result["planted"][name]))
     heading = "kind, PlagDet, precision, recall, granularity, cases found, rate error, Mchar/s"
     print(table(heading.split(", "), lines), end="\n\n")
 
@@ -81,26 +68,9 @@ def main(arguments=None):
     print("Unrelated:", say_of_nothing(result["unrelated"]), end="\n\n")
     result["of_one_day"] = of_nothing(of_one_day(news))
     print("Of one day and channel:", say_of_nothing(result["of_one_day"]), end="\n\n")
-    if PAPER_CHECK.is_dir():
-        result["paper_check"] = paper_check()
-        rows = [[name, *map(digits, values)] for name, values in result["paper_check"].items()]
-        print(table(["paper_check", "exact", "reported", "rate of copied text"], rows), end="\n\n")
-    result["edit_similarity"] = edit_similarity(news)
-    rows = [
-        [percent(rate), *map(digits, values)] for rate, values in result["edit_similarity"].items()
-    ]
-    print(table(["edited", "mean exact", "mean absolute error", "largest error"], rows))
     result["seconds"] = round(time.perf_counter() - begun, 1)
-    result["edit_similarity"] = {str(k): v for k, v in result["edit_similarity"].items()}
-    RESULT.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    results.store("passages", result)
     return 0
-
-
-def parser():
-    """Return the parser of the arguments."""
-    found = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    found.add_argument("--examples", type=Path, help="folder for the worst cases of each kind")
-    return found
 
 
 def collections(news, laws):
@@ -120,8 +90,8 @@ def collections(news, laws):
 
 
 def planted(inputs, kind, rate):
-    """Return the figures of one kind, and its cases with the worst ones first."""
-    found, true, errors, cases = [], [], [], []
+    """Return the figures of one kind."""
+    found, true, errors = [], [], []
     seconds, size = 0.0, 0
     for hosts, sources in inputs:
         for paper in plant(hosts, sources, kind=kind, rate=rate, seed=SEED):
@@ -135,23 +105,14 @@ def planted(inputs, kind, rate):
             found += reported
             true += paper.cases
             errors.append(abs(share_of(paper.text, reported) - share_of(paper.text, paper.cases)))
-            cases += [(case, paper, sources[case.source], reported) for case in paper.cases]
     scores = passage_scores(found, true)
-    figures = {
+    return {
         "papers": len(errors),
-        "cases": scores.cases,
-        "detected": scores.detected,
-        "detections": scores.detections,
+        **asdict(scores),
         "plagdet": scores.plagdet,
-        "precision": scores.precision,
-        "recall": scores.recall,
-        "micro_precision": scores.micro_precision,
-        "micro_recall": scores.micro_recall,
-        "granularity": scores.granularity,
         "rate_error": sum(errors) / len(errors),
         "characters_a_second": round(size / seconds),
     }
-    return figures, sorted(cases, key=lambda item: worth(item[0], item[3]))
 
 
 def of_passage(document, source, passage):
@@ -164,16 +125,6 @@ def of_passage(document, source, passage):
         passage.source_begin,
         passage.source_end,
     )
-
-
-def worth(case, reported):
-    """Return how good one case was found, and its place for an order of all."""
-    touching = [
-        item
-        for item in reported
-        if item.source == case.source and passage_scores([item], [case]).detected
-    ]
-    return passage_scores(touching, [case]).plagdet, case.document, case.begin
 
 
 def share_of(text, passages):
@@ -233,62 +184,6 @@ def say_of_nothing(found):
         f"characters of a pair, at most {100 * found['largest']:.2f} %; "
         f"{found['above']} with {percent(MOST_OF_NOTHING)} or more."
     )
-
-
-def paper_check():
-    """Return the exact similarity, the reported one and the rate of each altered text."""
-    original = (PAPER_CHECK / "orig.txt").read_text("utf-8-sig")
-    found = {}
-    for path in sorted(PAPER_CHECK.glob("orig_*.txt")):
-        copy = path.read_text("utf-8-sig")
-        found[path.stem] = [
-            exact(original, copy),
-            neardup.compare(original, copy).edit_similarity,
-            share_of(copy, align(copy, original)),
-        ]
-    return found
-
-
-def edit_similarity(news):
-    """Return by strength the mean exact similarity of edited copies, and the errors."""
-    draw = random.Random(SEED)
-    records = [r for r in news if HOST_LENGTH[0] <= len(r["text"]) <= HOST_LENGTH[1]]
-    pool = [record["text"] for record in draw.sample(records, 50)]
-    found = {}
-    for rate in STRENGTHS:
-        model = EditModel(pool, seed=SEED, rate=rate)
-        values, errors = [], []
-        for record in draw.sample(records, COPIES):
-            copy = model.copy(record["text"], record["id"]).text
-            values.append(exact(record["text"], copy))
-            reported = neardup.compare(record["text"], copy).edit_similarity
-            errors.append(abs(reported - values[-1]))
-        found[rate] = [sum(values) / COPIES, sum(errors) / COPIES, max(errors)]
-    return found
-
-
-def exact(a, b):
-    """Return one minus the Levenshtein distance over the longer length, without white space."""
-    return Levenshtein.normalized_similarity("".join(a.split()), "".join(b.split()))
-
-
-def write_examples(folder, name, worst, count=5):
-    """Write the worst cases of a kind: what was planted, what is reported, both texts."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, (case, paper, source, reported) in enumerate(worst[:count]):
-        near = [item for item in reported if item.source == case.source]
-        example = {
-            "kind": name,
-            "plagdet": worth(case, reported)[0],
-            "planted": case._asdict(),
-            "planted_text": paper.text[case.begin : case.end],
-            "source_text": source[case.source_begin : case.source_end],
-            "reported_of_this_source": [item._asdict() for item in near],
-            "paper": paper.text,
-            "source": source,
-        }
-        path = folder / f"{name.replace(' %', '').replace(', ', '_')}_{number}.json"
-        path.write_text(json.dumps(example, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 def digits(value):

@@ -9,7 +9,8 @@ cluster's compression. Results go to benchmarks/results/rates.json, from which
 """
 
 import argparse
-import json
+import contextlib
+import functools
 import os
 import sys
 import tempfile
@@ -22,8 +23,8 @@ import pyarrow as pa
 import corpus
 import growing
 import machine
+import results
 
-RESULT = Path(__file__).resolve().parent / "results" / "rates.json"
 THRESHOLD = growing.THRESHOLD
 PLANNED = 10**9
 BATCH, BUCKETS = 8192, 64
@@ -38,20 +39,20 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     # Read once, by the first thing that needs threads.
     os.environ["RAYON_NUM_THREADS"] = "1"
-    if growing.made(options.sizes[0]) is None:
+    if growing.clauses(options.sizes[0]) is None:
         sys.exit(f"rates.py: {corpus.NEEDS}")
     result = {"rows": [measured(size) for size in options.sizes], "machine": machine.facts()}
-    RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    results.store("rates", result)
 
 
 def measured(documents):
     """Return seconds and bytes a document at one size."""
-    path = growing.made(documents)
+    path = growing.clauses(documents)
     row = {"documents": documents, "bytes": path.stat().st_size / documents, "planned": PLANNED}
     stages = stages_of(path)
     row["read_and_sketch_s"] = stages["read and sketch"] / documents
     row["write_s"] = stages["write"] / documents
-    texts = corpus.read_pieces(path)
+    texts = corpus.texts_of(path)
     row |= exchanged(texts)
     return row
 
@@ -79,39 +80,24 @@ def exchanged(texts):
     wanted, compiled = rule.compiled(PLANNED), assets.compiled(recipe)
     exchange = _core.Shuffle(wanted, compiled, buckets=BUCKETS)
     batches = [sketched(compiled, texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)]
-    begins = range(0, len(texts), BATCH)
-    numbers = [
-        np.arange(b, b + len(s), dtype=np.int64) for b, s in zip(begins, batches, strict=True)
-    ]
-    clock = Clock(len(texts))
+    numbers = np.split(np.arange(len(texts)), range(BATCH, len(texts), BATCH))
+    row = {}
+    clock = functools.partial(timed, row, documents=len(texts))
     with clock("keys_s"):
         keys = [exchange.keys(s, int(n[-1])) for s, n in zip(batches, numbers, strict=True)]
     with clock("count_s"):
-        counts = turned([exchange.count(list(blobs)) for blobs in zip(*keys, strict=True)])
+        counts = turned([exchange.count(blobs) for blobs in turned(keys)])
     everything = [np.ones(len(s), bool) for s in batches]
+    asked = list(zip(batches, numbers, everything, counts, strict=True))
     with clock("file_s"):
-        filed = [
-            exchange.file(s, n, all_, c)
-            for s, n, all_, c in zip(batches, numbers, everything, counts, strict=True)
-        ]
+        filed = [exchange.file(*batch) for batch in asked]
     with clock("lists_s"):
-        lists = turned(
-            [
-                exchange.lists(list(entries), list(asked))[0]
-                for entries, asked in zip(
-                    zip(*filed, strict=True), zip(*counts, strict=True), strict=True
-                )
-            ]
-        )
+        buckets = zip(turned(filed), turned(counts), strict=True)
+        lists = turned([exchange.lists(*bucket)[0] for bucket in buckets])
     with clock("candidates_s"):
-        pairs = [
-            exchange.candidates(s, n, all_, c, found)
-            for s, n, all_, c, found in zip(
-                batches, numbers, everything, counts, lists, strict=True
-            )
-        ]
+        pairs = [exchange.candidates(*b, found) for b, found in zip(asked, lists, strict=True)]
     later, earlier = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    row = clock.row | {
+    row |= {
         "bands": list(rule.banding(PLANNED)[:2]),
         "candidates": len(later) / len(texts),
         "unrelated": unrelated(texts, later, earlier),
@@ -148,25 +134,12 @@ def verified(wanted, compiled, texts, later, earlier):
     return (time.perf_counter() - begun) / max(len(later), 1)
 
 
-class Clock:
-    """Seconds of steps, a document each."""
-
-    def __init__(self, documents):
-        """Begin with no steps."""
-        self.documents, self.row = documents, {}
-
-    def __call__(self, name):
-        """Take the time of what is done inside."""
-        self.name = name
-        return self
-
-    def __enter__(self):
-        """Begin."""
-        self.begun = time.perf_counter()
-
-    def __exit__(self, *_):
-        """End."""
-        self.row[self.name] = (time.perf_counter() - self.begun) / self.documents
+@contextlib.contextmanager
+def timed(row, name, documents):
+    """Note the seconds a document of what is done inside."""
+    begun = time.perf_counter()
+    yield
+    row[name] = (time.perf_counter() - begun) / documents
 
 
 def sketched(compiled, texts):
@@ -180,7 +153,7 @@ def sketched(compiled, texts):
 
 
 def turned(answers):
-    """Return by batch what is given by bucket."""
+    """Return by batch what is given by bucket, or the other way round."""
     return [list(blobs) for blobs in zip(*answers, strict=True)]
 
 

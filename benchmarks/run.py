@@ -8,7 +8,6 @@ neardup's own ways to find candidates are done only if they are named.
 
 import argparse
 import importlib
-import json
 import sys
 from pathlib import Path
 
@@ -17,18 +16,15 @@ import harness
 import machine
 import plots
 import tables
+from results import RESULTS, store, stored
 
 HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results"
 #: Lists of works: the default ones, those of 10^7 documents, and those run only by name.
 KINDS = ("WORKS", "LARGE", "NAMED")
 MODULES = (
-    "bench_words",
-    "bench_characters",
-    "bench_near_pairs",
-    "bench_lookup",
+    "bench_sketches",
+    "bench_fingerprints",
     "bench_news",
-    "bench_corpus",
     "bench_growth",
     "bench_schemes",
 )
@@ -55,7 +51,6 @@ def main(arguments=None):
     failed = False
     if not options.tables:
         (HERE / ".inputs").mkdir(exist_ok=True)
-        RESULTS.mkdir(exist_ok=True)
         peers = sorted({engine.peer for work in chosen for engine in work.engines})
         environments.install_all(p for p in peers if not options.engines or p in options.engines)
         for work in chosen:
@@ -67,10 +62,7 @@ def main(arguments=None):
                 # Half a comparison is not a result: it is shown and not kept.
                 print(tables.table_of(result))
                 continue
-            path = RESULTS / f"{work.name}.json"
-            path.write_text(
-                json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-            )
+            store(work.name, result)
     if not (options.engines or options.trial):
         write_tables()
     return int(failed)
@@ -84,12 +76,6 @@ def write_tables():
     text = "\n\n".join(["# Ways to find candidates: every run", *map(tables.table_of, schemes)])
     (RESULTS / "schemes.md").write_text(f"{text}\n", encoding="utf-8")
     plots.draw_schemes(schemes, RESULTS / "schemes.svg")
-
-
-def stored(name):
-    """Return the stored result of a work, or None."""
-    path = RESULTS / f"{name}.json"
-    return json.loads(path.read_text("utf-8")) if path.exists() else None
 
 
 def parse(arguments):

@@ -15,12 +15,13 @@ from pathlib import Path
 
 import machine
 import neardup
+import results
 from accuracy_collections import MissingError, read
 from neardup.papers import open_library
 from tables import table
 
 HERE = Path(__file__).resolve().parent
-INPUTS, RESULT = HERE / ".inputs" / "thesis", HERE / "results" / "thesis.json"
+INPUTS = HERE / ".inputs" / "thesis"
 SEED = 20261120
 
 #: Documents of the library, of each collection.
@@ -42,7 +43,9 @@ def main():
         print(error, file=sys.stderr)
         return 2
     # The first opening sketches what the index holds.
-    first = timed(lambda: open_library(INPUTS / "library.db").close())
+    begun = time.perf_counter()
+    open_library(INPUTS / "library.db").close()
+    first = time.perf_counter() - begun
     runs = [run_apart() for _ in range(RUNS)]
     result = {
         "machine": machine.facts(),
@@ -53,7 +56,7 @@ def main():
         "seconds_to_sketch_it": first,
         "runs": runs,
     }
-    RESULT.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    results.store("thesis", result)
     rows = [
         [name, f"{statistics.median(run[name] for run in runs):.2f}"]
         for name in ("open", "check", "page", "whole")
@@ -122,13 +125,6 @@ def one_run():
         "passages": len(report.passages),
         "sources": len(report.sources),
     }
-
-
-def timed(work):
-    """Return the seconds that something takes."""
-    begun = time.perf_counter()
-    work()
-    return time.perf_counter() - begun
 
 
 if __name__ == "__main__":

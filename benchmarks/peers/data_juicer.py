@@ -56,6 +56,6 @@ def dedup_file(path, folder, *, threshold):
     def job():
         sys.argv = ["dj-process", "--config", str(settings)]
         process_data.main()
-        return inputs.Kept(path, lambda: inputs.identifiers(output))
+        return inputs.removed_from(path, lambda: inputs.identifiers(output))
 
     return job

@@ -81,7 +81,7 @@ def dedup_file(path, folder, *, buckets, hashes):
         )
         run(1, MinhashDedupCluster(f"{work}/buckets", f"{work}/remove", config=config))
         run(workers, reader, MinhashDedupFilter(f"{work}/remove"), JsonlWriter(str(output)))
-        return inputs.Kept(path, lambda: identifiers(output))
+        return inputs.removed_from(path, lambda: identifiers(output))
 
     return job
 

@@ -80,28 +80,17 @@ def scan(path, folder):
     begun = time.perf_counter()
     index = faiss.IndexBinaryFlat(64)
     index.add(as_bytes(stored))
-    return looking_up(index, queries, time.perf_counter() - begun, single=1000)
+    return looking_up(index, queries, time.perf_counter() - begun, 1000)
 
 
 def looking_up(index, queries, built, single=None):
-    """Return the job of looking up; of calls one by one the first `single` are made."""
+    """Return the job of looking up."""
 
-    def job():
-        begun = time.perf_counter()
-        limits, _, numbers = index.range_search(queries, 4)
-        together = time.perf_counter()
-        for number in range(single or len(queries)):
-            index.range_search(queries[number : number + 1], 4)
-        apart = time.perf_counter() - together
-        facts = {
-            "build_seconds": built,
-            "microseconds": (together - begun) / len(queries) * 1e6,
-            "microseconds_single": apart / (single or len(queries)) * 1e6,
-        }
-        asked = np.repeat(np.arange(len(queries)), np.diff(limits.astype(np.int64)))
-        return {"query": asked, "document": numbers, "facts": facts}
+    def hits(answer):
+        limits, _, numbers = answer
+        return np.repeat(np.arange(len(queries)), np.diff(limits.astype(np.int64))), numbers
 
-    return job
+    return inputs.looking_up(lambda some: index.range_search(some, 4), hits, queries, built, single)
 
 
 def multihash(values, tables, bits, flips):

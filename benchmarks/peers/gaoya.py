@@ -16,24 +16,15 @@ def characters(path, folder, *, mb):
     def job():
         for number, text in enumerate(texts):
             index.insert_document(number, text)
-        return Answer(index, texts, size)
+        return inputs.Answer(read)
+
+    def read():
+        # The index tells neither its size nor its fingerprints: count the texts that it finds.
+        found = index.par_bulk_query(texts)
+        count = sum(number in others for number, others in enumerate(found))
+        return {"texts": len(texts), "count": count, "bytes": size}
 
     return job
-
-
-class Answer(dict):
-    """An index that tells neither its size nor its fingerprints: asked after the clock."""
-
-    def __init__(self, index, texts, size):
-        """Keep the index."""
-        super().__init__()
-        self.index, self.texts, self.size = index, texts, size
-
-    def read(self):
-        """Count the texts that the index finds when it is asked for them."""
-        found = self.index.par_bulk_query(self.texts)
-        count = sum(number in others for number, others in enumerate(found))
-        return {"texts": len(self.texts), "count": count, "bytes": self.size}
 
 
 def pairs_file(path, folder, *, threshold):

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import time
 
 import numpy as np
 
@@ -9,7 +10,7 @@ import numpy as np
 def beginning(path, mb):
     """Return the first texts of a sample, up to so many megabytes, and their bytes."""
     texts, size = [], 0
-    for text in json.loads(path.read_text("utf-8")):
+    for text in itertools.chain.from_iterable(some for _, some in batches(path, 1000)):
         if size >= mb * 1e6:
             break
         texts.append(text)
@@ -18,10 +19,10 @@ def beginning(path, mb):
 
 
 def sketched(fingerprints, texts, size):
-    """Return the answer of a work that makes 64-bit fingerprints."""
-    words = np.array(fingerprints, dtype=np.uint64).reshape(-1, 1)
+    """Return the answer of a work that makes fingerprints: of 64 bits, or rows of 64-bit words."""
+    words = np.array(fingerprints, dtype=np.uint64).reshape(len(fingerprints), -1)
     counts = {"texts": len(texts), "count": len(words), "bytes": size}
-    return {"fingerprints": words, "bits": 64} | counts
+    return {"fingerprints": words, "bits": 64 * words.shape[1]} | counts
 
 
 def lines(path):
@@ -44,24 +45,37 @@ def write_kept(path, folder, removed):
         file.writelines(line for number, line in enumerate(source) if number not in dropped)
 
 
-class Kept(dict):
-    """An answer that is a file of what was kept: read when the clock has stopped."""
+class Answer(dict):
+    """An answer that is made from what a job left, when the clock has stopped."""
 
-    def __init__(self, path, identifiers):
-        """Keep the input's path, and how to read the ids of what was kept."""
-        super().__init__()
-        self.path, self.identifiers = path, identifiers
+    def __init__(self, read, facts=None):
+        """Keep how to make it, and what else is known of the run."""
+        super().__init__(facts=facts or {})
+        self.read = read
 
-    def read(self):
-        """Return the numbers of the documents that are not there any more."""
-        with self.path.open("rb") as file:
-            documents = sum(1 for _ in file)
-        kept = np.fromiter((number_of(i) for i in self.identifiers()), np.int64)
+
+def removed_from(path, kept_identifiers):
+    """Return the answer of who keeps some documents of a file; `kept_identifiers()`: their ids."""
+
+    def read():
+        documents = count(path)
+        kept = np.fromiter((number_of(i) for i in kept_identifiers()), np.int64)
         gone = np.ones(documents, bool)
         gone[kept] = False
         if len(kept) + gone.sum() != documents:
             raise ValueError("a document was kept twice")
         return {"removed": np.flatnonzero(gone), "documents": documents}
+
+    return Answer(read)
+
+
+def count(*paths):
+    """Return the lines of files."""
+    found = 0
+    for path in paths:
+        with path.open("rb") as file:
+            found += sum(1 for _ in file)
+    return found
 
 
 def identifiers(*paths):
@@ -109,3 +123,28 @@ def shingles(text, k):
 def queries_beside(path):
     """Return the queries that lie beside stored fingerprints."""
     return np.load(path.with_name(path.name.replace("fingerprints", "queries")))
+
+
+def looking_up(ask, hits_of, queries, built, single=None):
+    """Return the job of asking in one call, then one by one, for the first `single` or for all.
+
+    `hits_of` an answer are its queries and documents; `built`: seconds that the index took.
+    """
+    single = single or len(queries)
+
+    def job():
+        begun = time.perf_counter()
+        answer = ask(queries)
+        together = time.perf_counter()
+        for number in range(single):
+            ask(queries[number : number + 1])
+        apart = time.perf_counter() - together
+        facts = {
+            "build_seconds": built,
+            "microseconds": (together - begun) / len(queries) * 1e6,
+            "microseconds_single": apart / single * 1e6,
+        }
+        asked, documents = hits_of(answer)
+        return {"query": asked, "document": documents, "facts": facts}
+
+    return job

@@ -29,16 +29,7 @@ def fingerprints(path, folder, *, recipe, mb, idf=None):
 
     def job():
         words = np.asarray(fingerprint_many(texts, recipe=recipe, workers=1), dtype=np.uint64)
-        words = words.reshape(len(words), -1)
-        bits = words.shape[1] * 64
-        count = len(words)
-        return {
-            "fingerprints": words,
-            "bits": bits,
-            "texts": len(texts),
-            "count": count,
-            "bytes": size,
-        }
+        return inputs.sketched(words.reshape(len(words), -1), texts, size)
 
     return job
 
@@ -62,21 +53,7 @@ def lookup(path, folder):
     index = FingerprintIndex(stored.reshape(-1, 1), bits=64, max_distance=3)
     built = time.perf_counter() - begun
 
-    def job():
-        begun = time.perf_counter()
-        hits = index.near(queries)
-        together = time.perf_counter()
-        for number in range(len(queries)):
-            index.near(queries[number : number + 1])
-        single = time.perf_counter() - together
-        facts = {
-            "build_seconds": built,
-            "microseconds": (together - begun) / len(queries) * 1e6,
-            "microseconds_single": single / len(queries) * 1e6,
-        }
-        return {"query": hits.a, "document": hits.b, "facts": facts}
-
-    return job
+    return inputs.looking_up(index.near, lambda hits: (hits.a, hits.b), queries, built)
 
 
 def dedup_file(path, folder, *, threshold=None, recipe="general", decide=None, memory=None):
@@ -88,7 +65,7 @@ def dedup_file(path, folder, *, threshold=None, recipe="general", decide=None, m
     def job():
         arguments = (str(path), "-o", str(output), "--removed", str(removed))
         facts = command("dedup", folder, *arguments, *options)
-        return Answer(lambda: read_dedup(output, removed), facts)
+        return inputs.Answer(lambda: removals([removed], [output]), facts)
 
     return job
 
@@ -105,7 +82,10 @@ def spark_file(path, folder, *, threshold, recipe, memory):
         result = dedup_files(
             [path], output, spark=spark, removed=removed, threshold=threshold, recipe=recipe
         )
-        return Answer(lambda: read_spark(output, removed), wanted(asdict(result.summary)))
+        return inputs.Answer(
+            lambda: removals(*(sorted(folder.glob("part-*")) for folder in (removed, output))),
+            wanted(asdict(result.summary)),
+        )
 
     return job
 
@@ -123,7 +103,7 @@ def pairs_file(path, folder, *, threshold=None, recipe="general", decide=None):
 
     def job():
         facts = command("pairs", folder, str(path), "-o", str(output), *options)
-        return Answer(lambda: read_pairs(path, output), facts)
+        return inputs.Answer(lambda: read_pairs(path, output), facts)
 
     return job
 
@@ -153,32 +133,11 @@ def command(name, folder, *arguments):
     return wanted(json.loads(report.read_text("utf-8"))["summary"])
 
 
-class Answer(dict):
-    """An answer that lies in files: read when the clock has stopped."""
-
-    def __init__(self, read, facts=None):
-        """Keep how to read it, and what else is known of the run."""
-        super().__init__(facts=facts or {})
-        self.read = read
-
-
-def read_dedup(output, removed):
-    """Return the removed documents by number, and how many were kept."""
-    with removed.open(encoding="utf-8") as file:
-        numbers = [inputs.number_of(json.loads(line)["id"]) for line in file]
-    with output.open("rb") as file:
-        kept = sum(1 for _ in file)
-    return {"removed": np.array(numbers, np.int64), "kept": kept, "documents": kept + len(numbers)}
-
-
-def read_spark(output, removed):
-    """Return the same of folders of part files."""
-    numbers = [inputs.number_of(i) for i in inputs.identifiers(*sorted(removed.glob("part-*")))]
-    kept = 0
-    for part in sorted(output.glob("part-*")):
-        with part.open("rb") as file:
-            kept += sum(1 for _ in file)
-    return {"removed": np.array(numbers, np.int64), "kept": kept, "documents": kept + len(numbers)}
+def removals(removed, kept):
+    """Return the removed documents by number, and how many were kept; both may be part files."""
+    numbers = [inputs.number_of(identifier) for identifier in inputs.identifiers(*removed)]
+    left = inputs.count(*kept)
+    return {"removed": np.array(numbers, np.int64), "kept": left, "documents": left + len(numbers)}
 
 
 def read_pairs(path, output):
@@ -187,10 +146,5 @@ def read_pairs(path, output):
 
     table = pyarrow.parquet.read_table(output)
     left, right = (table.column(name).to_pylist() for name in table.column_names[:2])
-    with path.open("rb") as file:
-        documents = sum(1 for _ in file)
-    return {
-        "a": np.array([inputs.number_of(identifier) for identifier in left], np.int64),
-        "b": np.array([inputs.number_of(identifier) for identifier in right], np.int64),
-        "documents": documents,
-    }
+    pairs = [*zip(map(inputs.number_of, left), map(inputs.number_of, right), strict=True)]
+    return inputs.paired(pairs, inputs.count(path))

@@ -29,7 +29,8 @@ def near_pairs(path, folder, *, max_distance, blocks):
     given = set(values.tolist())
 
     def job():
-        return Answer(simhash.find_all(given, blocks, max_distance), values)
+        found = simhash.find_all(given, blocks, max_distance)
+        return inputs.Answer(lambda: numbered(found, values))
 
     return job
 
@@ -65,17 +66,9 @@ def fingerprints_of(path):
     ]
 
 
-class Answer(dict):
-    """Pairs of values, turned into pairs of numbers when the clock has stopped."""
-
-    def __init__(self, pairs, values):
-        """Keep the pairs as they came."""
-        super().__init__()
-        self.pairs, self.values = pairs, values
-
-    def read(self):
-        """Return the pairs by number."""
-        order = np.argsort(self.values)
-        pairs = np.array(list(self.pairs), dtype=np.uint64).reshape(-1, 2)
-        numbers = order[np.searchsorted(self.values, pairs, sorter=order)]
-        return {"a": numbers.min(axis=1), "b": numbers.max(axis=1)}
+def numbered(pairs, values):
+    """Return pairs of values as pairs of their numbers."""
+    order = np.argsort(values)
+    pairs = np.array(list(pairs), dtype=np.uint64).reshape(-1, 2)
+    numbers = order[np.searchsorted(values, pairs, sorter=order)]
+    return {"a": numbers.min(axis=1), "b": numbers.max(axis=1)}

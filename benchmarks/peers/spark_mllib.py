@@ -34,6 +34,6 @@ def dedup_file(path, folder, *, threshold, tables, memory):
         later = pairs.where("datasetA.number < datasetB.number")
         removed = later.selectExpr("datasetB.number as number").distinct()
         documents.join(removed, "number", "left_anti").select("id", "text").write.json(str(output))
-        return inputs.Kept(path, lambda: inputs.identifiers(*sorted(output.glob("*.json"))))
+        return inputs.removed_from(path, lambda: inputs.identifiers(*sorted(output.glob("*.json"))))
 
     return job

@@ -44,6 +44,6 @@ def dedup_file(path, folder, *, threshold):
         # What users go on with is a file of JSON lines.
         kept = load_from_disk(str(output))
         kept.to_json(str(folder / "kept.jsonl"), force_ascii=False)
-        return inputs.Kept(path, lambda: inputs.identifiers(folder / "kept.jsonl"))
+        return inputs.removed_from(path, lambda: inputs.identifiers(folder / "kept.jsonl"))
 
     return job

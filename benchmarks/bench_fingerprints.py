@@ -1,0 +1,185 @@
+"""All pairs of 64-bit fingerprints within a distance, and one look-up, all in memory.
+
+The fingerprints are random ones, and near copies planted among them. Every engine here says that
+it is exact, so it must find all.
+"""
+
+import functools
+
+import numpy as np
+
+import corpus
+import truth
+from harness import PRODUCT, Engine, Work, WrongAnswerError
+
+SEED = 20070508
+QUERIES = 10_000
+MILLION = 10**6
+
+
+def planted(count):
+    """Return the path of `count` distinct 64-bit fingerprints, one in 50 a near copy.
+
+    A copy differs from an earlier fingerprint in 1 to 8 bits, so both sides of
+    every bound up to 7 have pairs.
+    """
+    path = corpus.WORK / f"fingerprints_{count}.npy"
+    truth.cached(path, lambda: distinct(count))
+    return path
+
+
+def distinct(count):
+    """Make the fingerprints; a value met twice is replaced."""
+    rng = np.random.default_rng(SEED)
+    values = rng.integers(0, 2**64, count, dtype=np.uint64)
+    copies = rng.choice(np.arange(count // 2, count), count // 50, replace=False)
+    sources = rng.integers(0, count // 2, len(copies))
+    values[copies] = values[sources] ^ flips(rng, rng.integers(1, 9, len(copies)))
+    while len(repeated := np.setdiff1d(np.arange(count), np.unique(values, return_index=True)[1])):
+        values[repeated] = rng.integers(0, 2**64, len(repeated), dtype=np.uint64)
+    return values
+
+
+def flips(rng, bits):
+    """Return a word for each entry with that many bits set."""
+    order = np.argsort(rng.random((len(bits), 64)), axis=1)
+    chosen = np.arange(64)[None, :] < bits[:, None]
+    powers = np.where(chosen, np.uint64(1) << order.astype(np.uint64), np.uint64(0))
+    return np.bitwise_or.reduce(powers, axis=1)
+
+
+def queries(count):
+    """Return 10,000 queries: half within 0 to 3 bits of a stored one, half random."""
+    rng = np.random.default_rng(SEED + 1)
+    stored = np.load(planted(count), mmap_mode="r")
+    half = QUERIES // 2
+    near = stored[rng.integers(0, count, half)] ^ flips(rng, rng.integers(0, 4, half))
+    both = np.concatenate((near, rng.integers(0, 2**64, QUERIES - half, dtype=np.uint64)))
+    rng.shuffle(both)
+    return both
+
+
+def stored_queries(count):
+    """Return the queries, which lie beside the fingerprints."""
+    return truth.cached(corpus.WORK / f"queries_{count}.npy", lambda: queries(count))
+
+
+def planted_beside_queries(count):
+    """Return the path of the fingerprints, with queries beside them."""
+    stored_queries(count)
+    return planted(count)
+
+
+def true_pairs(count, max_distance):
+    """Return (a, b) of all pairs within the distance, exact."""
+    return truth.cached(
+        corpus.WORK / f"near_{count}_{max_distance}.npy",
+        lambda: truth.near_pairs(np.load(planted(count)), max_distance),
+    )
+
+
+def true_hits(count, max_distance):
+    """Return (query, document) of all stored fingerprints within the distance: by scan."""
+
+    def scan():
+        stored = np.load(planted(count))
+        found = []
+        for number, query in enumerate(stored_queries(count)):
+            near = np.flatnonzero(np.bitwise_count(stored ^ query) <= max_distance)
+            found += [(number, document) for document in near.tolist()]
+        return np.array(found, dtype=np.int64)
+
+    return truth.cached(corpus.WORK / f"hits_{count}_{max_distance}.npy", scan)
+
+
+def judge(answer, engine, *, count, names, expected):
+    """Compare with the exact pairs or hits, `expected()`; `names` of an answer's two columns."""
+    wanted = np.sort(expected() @ np.array([count, 1]))
+    one, other = (answer[name].astype(np.int64) for name in names)
+    found = np.unique(one * count + other)
+    if not np.array_equal(found, wanted):
+        right = len(np.intersect1d(found, wanted))
+        raise WrongAnswerError(f"{len(wanted)} expected, {len(found)} found, {right} of them right")
+    return {"recall": 1.0, "precision": 1.0, "hits" if "query" in names else "pairs": len(found)}
+
+
+def pairs_work(count, max_distance, *engines):
+    """Return the work of one size and distance."""
+    return Work(
+        name=f"near_pairs_{count // MILLION}m_{max_distance}",
+        title=f"All pairs within {max_distance} bits among {count:,} 64-bit fingerprints",
+        prepare=functools.partial(planted, count),
+        judge=functools.partial(
+            judge,
+            count=count,
+            names=("a", "b"),
+            expected=functools.partial(true_pairs, count, max_distance),
+        ),
+        threads=2,
+        notes="Random fingerprints with planted near copies. Each engine begins with them in the "
+        "form it takes (simhash-pybind: a Python set of int), which is counted in its peak memory "
+        "and not in its seconds. neardup and FAISS use 2 threads, simhash-pybind has one.",
+        engines=engines,
+    )
+
+
+def lookup_work(count, *engines):
+    """Return the work of one size."""
+    return Work(
+        name=f"lookup_{count // MILLION}m",
+        title=f"One look-up within 3 bits among {count:,} 64-bit fingerprints, one core",
+        prepare=functools.partial(planted_beside_queries, count),
+        judge=functools.partial(
+            judge,
+            count=count,
+            names=("query", "document"),
+            expected=functools.partial(true_hits, count, 3),
+        ),
+        notes=f"Microseconds a look-up, over {QUERIES:,} look-ups: in one call, and "
+        "called one by one from Python. Half of the queries lie within 0 to 3 bits of a stored "
+        "fingerprint.",
+        engines=engines,
+    )
+
+
+def neardup(max_distance):
+    """Return our engine."""
+    return Engine("neardup", PRODUCT, "near_pairs", {"max_distance": max_distance, "workers": 2})
+
+
+def pybind(max_distance, blocks, repetitions=None):
+    """Return simhash-pybind with the number of blocks that was fastest here."""
+    options = {"max_distance": max_distance, "blocks": blocks}
+    return Engine(
+        f"simhash-pybind, {blocks} blocks", "simhash_pybind", "near_pairs", options, repetitions
+    )
+
+
+def faiss(tables, bits, flips, repetitions=3, **options):
+    """Return FAISS MultiHash with a plan that is exact by the pigeonhole principle."""
+    label = f"FAISS MultiHash, {tables} x {bits} bits, {flips} flips"
+    function = "near_pairs" if options else "lookup"
+    plan = {"tables": tables, "bits": bits, "flips": flips}
+    return Engine(label, "faiss", function, plan | options, repetitions)
+
+
+NEARDUP = Engine("neardup", PRODUCT, "lookup")
+SCAN = Engine("FAISS scan (brute force)", "faiss", "scan", {}, 2)
+
+WORKS = (
+    pairs_work(MILLION, 3, neardup(3), pybind(3, 5), faiss(4, 16, 0, 3, max_distance=3)),
+    pairs_work(MILLION, 6, neardup(6), pybind(6, 8, 3), faiss(4, 16, 1, 1, max_distance=6)),
+    lookup_work(MILLION, NEARDUP, faiss(4, 16, 0), SCAN),
+)
+LARGE = (
+    pairs_work(
+        10 * MILLION,
+        3,
+        neardup(3),
+        pybind(3, 6, 2),
+        faiss(2, 32, 1, 1, max_distance=3),
+    ),
+    # Of the peers each would need ten minutes or more.
+    pairs_work(10 * MILLION, 6, neardup(6)),
+    lookup_work(10 * MILLION, NEARDUP, faiss(4, 16, 0), faiss(2, 32, 1)),
+)

@@ -1,0 +1,56 @@
+"""Collections of the benchmarks: they grow at their end, and their truth is an exact join's."""
+
+import importlib
+import random
+import sys
+
+import numpy as np
+import pytest
+from tests.conftest import ROOT
+
+FOLDER = ROOT / "benchmarks"
+
+
+@pytest.fixture
+def growing(monkeypatch):
+    """The module, which imports its neighbours by their bare names."""
+    monkeypatch.syspath_prepend(FOLDER)
+    before = set(sys.modules)
+    yield importlib.import_module("growing")
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(FOLDER)):
+            del sys.modules[name]
+
+
+def pool(count):
+    """Return clauses of 16 characters of which no two share one."""
+    return ["".join(map(chr, range(at, at + 16))) for at in range(0x4E00, 0x4E00 + 16 * count, 16)]
+
+
+def test_the_beginning_of_a_larger_collection_is_the_smaller_one(growing):
+    small, large = (list(growing.Clauses(pool(50), count).records()) for count in (150, 400))
+    assert large[:150] == small
+
+
+def test_the_truth_of_clauses_is_that_of_an_exact_join(growing):
+    # So few clauses that texts of different families resemble each other, or are equal.
+    collection = growing.Clauses(pool(4), 200)
+    texts = [record["text"] for record in collection.records()]
+    expected = growing.truth.resemblance_pairs(texts, growing.THRESHOLD)
+    within_families = len(collection.pairs)
+    found = np.array(collection.truth())
+    assert within_families < len(found)
+    assert [tuple(pair) for pair in found[:, :2]] == sorted(tuple(p) for p in expected[:, :2])
+
+
+def test_planted_pairs_have_the_resemblance_of_their_texts(growing):
+    draw = random.Random(0)
+    texts = ["".join(draw.choices("船到码头货物上岸。", k=250)) for _ in range(40)]
+    collection = growing.with_copies(texts, 10, draw)
+    assert [record["text"] for record in collection.records()] == collection.texts
+    assert len(collection.truth()) == 10
+    assert {collection.texts[text] for _, text in collection.planted} <= set(texts)
+    for copy, text, value in collection.truth():
+        sets = (growing.shingles(collection.texts[place]) for place in (copy, text))
+        assert value == growing.resemblance(*sets)
+        assert value > 0.3
