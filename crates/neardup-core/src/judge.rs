@@ -1,8 +1,8 @@
 /*! The judge: whether two documents are duplicates, and why.
 
 The only place that decides about a pair. Two documents are duplicates if their texts are the
-same, or if all [`Bounds`] hold for them: the distance of their fingerprints, their similarity,
-and by content their numbers, which must not contradict each other. A document with fewer
+same, or if all [`Bounds`] hold for them: the distance of their fingerprints and their
+similarity. A document with fewer
 features than the bounds ask for is a duplicate of an identical text only.
 
 [`Judge::similarities`] decides many pairs at once and looks at no more of them than decides;
@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use crate::candidates::Search;
 use crate::corpus::Corpus;
 use crate::error::Result;
-use crate::verify::{Evidence, Measure, Overlap, Profile, Shingles, Verifier};
+use crate::verify::{Evidence, Measure, Overlap, Profile, Shingles, Units, Verifier};
 
 /// The bounds of duplicates. Without a threshold or a distance nothing but texts of few features
 /// can be a duplicate.
@@ -66,12 +66,11 @@ pub struct Judgement {
 }
 
 impl Bounds {
-    /// Whether all bounds hold. `contradicts` says whether the numbers of the texts do.
-    fn hold(&self, similarity: f64, distance: Option<u32>, contradicts: bool) -> bool {
+    /// Whether all bounds hold.
+    fn hold(&self, similarity: f64, distance: Option<u32>) -> bool {
         let is_near = self.is_within_distance(distance);
         let is_similar = self.threshold.is_none_or(|least| similarity >= least);
-        let by_content = matches!(self.measure, Some(Measure::Content { .. }));
-        self.exist() && is_near && is_similar && !(by_content && contradicts)
+        self.exist() && is_near && is_similar
     }
 
     fn exist(&self) -> bool {
@@ -112,7 +111,7 @@ impl Bounds {
     pub fn by_sketches(&self, corpus: &Corpus, a: u32, b: u32) -> Option<f64> {
         let similarity = corpus.sketches().similarity(a, b);
         let distance = corpus.sketches().distance(a, b);
-        self.hold(similarity, distance, false).then_some(similarity)
+        self.hold(similarity, distance).then_some(similarity)
     }
 
     /// Judges one pair.
@@ -127,10 +126,13 @@ impl Bounds {
         let mut sets = Vec::new();
         for document in [a, b] {
             let text = corpus.texts().text(document as usize, &mut buffer)?;
-            profiles.push(Profile::of(text, shingle, frequencies));
+            profiles.push((Profile::of(text, shingle, frequencies), Units::of(text)));
             sets.push(Shingles::of(text, shingle));
         }
-        let evidence = Evidence::of(&profiles[0], &profiles[1]);
+        let evidence = Evidence::of(
+            (&profiles[0].0, &profiles[0].1),
+            (&profiles[1].0, &profiles[1].1),
+        );
         let overlap = sets[0].overlap(&sets[1]);
         let is_identical = corpus.identity(a as usize) == corpus.identity(b as usize);
         let features = [a, b].map(|document| corpus.features(document as usize).unwrap_or(0));
@@ -146,8 +148,7 @@ impl Bounds {
             Some(Measure::Resemblance { .. }) => overlap.resemblance(),
             Some(Measure::Content { .. }) => evidence.similarity,
         };
-        let is_within_bounds =
-            !has_few_features && self.hold(similarity, distance, evidence.contradicts);
+        let is_within_bounds = !has_few_features && self.hold(similarity, distance);
         let is_same = has_few_features || self.exist() && self.is_same(corpus, a, b);
         Ok(Judgement {
             is_duplicate: is_within_bounds || is_identical && is_same,

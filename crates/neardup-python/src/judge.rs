@@ -103,18 +103,21 @@ pub fn evidence<'py>(
     fields.set_item("containment_a", overlap.containment_a())?;
     fields.set_item("containment_b", overlap.containment_b())?;
     fields.set_item("short", found.short)?;
-    fields.set_item("agree", found.numbers.agree)?;
-    fields.set_item("differ", found.numbers.differ)?;
-    fields.set_item("contradicts", found.contradicts)?;
+    let aligned = PyDict::new(py);
+    aligned.set_item("units_a", found.aligned.a)?;
+    aligned.set_item("units_b", found.aligned.b)?;
+    aligned.set_item("equal", found.aligned.equal)?;
+    aligned.set_item("agree", found.aligned.agree)?;
+    aligned.set_item("differ", found.aligned.differ)?;
+    aligned.set_item("replaced", found.aligned.replaced)?;
+    fields.set_item("aligned", aligned)?;
     let weighed = found.weighed.map(|weighed| {
         let fields = PyDict::new(py);
         fields.set_item("level", weighed.level)?;
-        fields.set_item("rare", weighed.rare)?;
-        fields.set_item("common", weighed.common)?;
+        fields.set_item("containment", weighed.containment())?;
+        fields.set_item("resemblance", weighed.resemblance())?;
         fields.set_item("median", weighed.median)?;
-        fields.set_item("differs_a", weighed.differs_a)?;
-        fields.set_item("differs_b", weighed.differs_b)?;
-        fields.set_item("edits", weighed.edits)?;
+        fields.set_item("excused", weighed.excused)?;
         PyResult::Ok(fields)
     });
     fields.set_item("weighed", weighed.transpose()?)?;

@@ -1,6 +1,8 @@
 //! Stage verify for one pair of texts.
 
-use neardup_core::verify::{Evidence, Overlap, Profile, ShingleFrequencies, Shingles};
+use neardup_core::verify::{
+    Evidence, Overlap, Profile, ShingleFrequencies, Shingles, Units, content_hashes,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -32,12 +34,21 @@ pub fn content<'py>(
     entries: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let compare = || {
-        let sets: Vec<Shingles> = counted.iter().map(|t| Shingles::of(t, shingle)).collect();
-        let hashes: Vec<&[u64]> = sets.iter().map(Shingles::hashes).collect();
+        let hashes: Vec<Vec<u64>> = counted
+            .iter()
+            .map(|text| {
+                let mut hashes = Vec::new();
+                content_hashes(text, shingle, &mut hashes);
+                hashes
+            })
+            .collect();
         let mut frequencies = ShingleFrequencies::new(entries);
         frequencies.add(&hashes);
-        let [a, b] = [a, b].map(|text| Profile::of(text, shingle, Some(&frequencies)));
-        Ok(Evidence::of(&a, &b))
+        let [a, b] = [a, b].map(|text| {
+            let profile = Profile::of(text, shingle, Some(&frequencies));
+            (profile, Units::of(text))
+        });
+        Ok(Evidence::of((&a.0, &a.1), (&b.0, &b.1)))
     };
     let found = run(py, 1, compare)?;
     evidence(py, &found, &found.overlap)

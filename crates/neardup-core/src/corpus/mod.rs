@@ -26,7 +26,7 @@ use crate::recipe::{Recipe, Scratch};
 use crate::sketch::Sketch;
 use crate::spill::Spill;
 use crate::texts::TextStore;
-use crate::verify::{ShingleFrequencies, shingle_frequencies, shingle_hashes};
+use crate::verify::{ShingleFrequencies, content_hashes, is_spaced, shingle_frequencies};
 use crate::weigh::DocumentFrequencies;
 
 pub use identity::FirstByText;
@@ -523,12 +523,12 @@ impl Counting {
     fn of(self, made: &Sketched, scratch: &Scratch, tables: &mut Tables) -> Vec<u64> {
         match made.has_features {
             false => Vec::new(),
-            true if self.are_met => {
+            true if self.are_met && !is_spaced(&made.text) => {
                 shingle_frequencies::sample_of_distinct(scratch.hashes(), self.level)
             }
             true => {
                 tables.hashes.clear();
-                shingle_hashes(&made.text, self.k, &mut tables.hashes);
+                content_hashes(&made.text, self.k, &mut tables.hashes);
                 shingle_frequencies::sample(&tables.hashes, self.level, &mut tables.seen)
             }
         }

@@ -28,7 +28,12 @@ impl Shingles {
     pub fn of(text: &str, k: usize) -> Self {
         let mut hashes = Vec::new();
         shingle_hashes(text, k, &mut hashes);
-        let mut hashes = sorted(&hashes);
+        Shingles::of_hashes(&hashes)
+    }
+
+    /// The set of some hashes, in any order, repeats allowed.
+    pub(super) fn of_hashes(hashes: &[u64]) -> Self {
+        let mut hashes = sorted(hashes);
         hashes.dedup();
         Shingles {
             hashes: hashes.into_boxed_slice(),
@@ -194,9 +199,9 @@ impl Overlap {
         share(self.common, self.b, self.a)
     }
 
-    /// The size of the smaller set.
-    pub fn smaller(self) -> usize {
-        self.a.min(self.b)
+    /// The share of the smaller set that the larger has too, in [0, 1].
+    pub fn containment(self) -> f64 {
+        self.containment_a().max(self.containment_b())
     }
 }
 

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::content::{Alike, Profile};
-use super::numbers::Numbers;
+use super::aligned::Aligned;
+use super::content::Profile;
 use super::resemblance::Shingles;
 use super::shingle_frequencies::ShingleFrequencies;
+use super::units::Units;
 use super::weighed::Scratch;
 use crate::error::Result;
 use crate::texts::TextStore;
@@ -34,8 +35,8 @@ pub enum Measure {
         /// Characters in a shingle.
         k: usize,
     },
-    /// The same with the form that many texts share told from the content, and
-    /// numbers compared: [`Evidence`](super::Evidence).
+    /// Whether one is the other again, by shingles that weigh more the fewer texts carry them, and by what
+    /// stands in the place of what: [`Evidence`](super::Evidence).
     Content {
         /// Characters in a shingle.
         k: usize,
@@ -71,8 +72,8 @@ pub struct Verifier {
     threshold: f64,
     frequencies: Option<Arc<ShingleFrequencies>>,
     looked_at: HashMap<u32, LookedAt>,
-    /// Of texts that were alike to others.
-    numbers: HashMap<u32, Numbers>,
+    /// Of texts that may be similar to others.
+    units: HashMap<u32, Units>,
     bytes: usize,
     cache: usize,
 }
@@ -80,8 +81,9 @@ pub struct Verifier {
 /// What two texts are to each other.
 #[derive(Clone, Copy, Debug)]
 enum Like {
-    Surely(f64),
-    UnlessNumbers(Alike),
+    Similar(f64),
+    /// Similar at most so much.
+    AtMost(f64),
 }
 
 /// What a measure needs of a text.
@@ -110,7 +112,7 @@ impl Verifier {
             threshold,
             frequencies,
             looked_at: HashMap::new(),
-            numbers: HashMap::new(),
+            units: HashMap::new(),
             bytes: 0,
             cache: CACHE_BYTES,
         }
@@ -143,31 +145,28 @@ impl Verifier {
                 .map_init(Scratch::default, |scratch, (a, b)| {
                     match (looked_at.get(a)?, looked_at.get(b)?) {
                         (LookedAt::Shingles(a), LookedAt::Shingles(b)) => {
-                            a.resemblance_from(b, threshold).map(Like::Surely)
+                            a.resemblance_from(b, threshold).map(Like::Similar)
                         }
                         (LookedAt::Profile(a), LookedAt::Profile(b)) => {
-                            a.alike(b, threshold, scratch).map(Like::UnlessNumbers)
+                            a.most_from(b, threshold, scratch).map(Like::AtMost)
                         }
                         _ => None,
                     }
                 })
                 .collect();
-            self.look_at_numbers(texts, now, &alike)?;
-            let pairs = now.par_iter().with_min_len(64).zip(&alike);
+            self.load_units(texts, now, &alike)?;
+            let pairs = now.par_iter().zip(&alike);
             similarities.par_extend(pairs.map(|(&pair, &alike)| match alike? {
-                Like::Surely(similarity) => Some(similarity),
-                Like::UnlessNumbers(alike) => {
-                    self.numbers_fit(pair, alike).then_some(alike.similarity)
-                }
+                Like::Similar(similarity) => Some(similarity),
+                Like::AtMost(most) => self.align(pair, most),
             }));
             rest = later;
         }
         Ok(similarities)
     }
 
-    /// Looks at the numbers of the texts that are alike: of most pairs they need not be
-    /// known.
-    fn look_at_numbers(
+    /// Takes the texts apart that are to be aligned: most pairs are ruled out before.
+    fn load_units(
         &mut self,
         texts: &TextStore,
         pairs: &[(u32, u32)],
@@ -175,36 +174,36 @@ impl Verifier {
     ) -> Result<()> {
         let of_pairs = pairs.iter().zip(alike);
         let mut missing: Vec<u32> = of_pairs
-            .filter(|(_, alike)| matches!(alike, Some(Like::UnlessNumbers(_))))
+            .filter(|(_, alike)| matches!(alike, Some(Like::AtMost(_))))
             .flat_map(|(&(a, b), _)| [a, b])
-            .filter(|id| !self.numbers.contains_key(id))
+            .filter(|id| !self.units.contains_key(id))
             .collect();
         missing.sort_unstable();
         missing.dedup();
-        let found: Vec<(u32, Numbers)> = missing
+        let found: Vec<(u32, Units)> = missing
             .par_iter()
             .with_min_len(4)
             .map_init(Vec::new, |buffer, &id| {
-                Ok((id, Numbers::of(texts.text(id as usize, buffer)?)))
+                Ok((id, Units::of(texts.text(id as usize, buffer)?)))
             })
             .collect::<Result<_>>()?;
-        for (id, numbers) in found {
-            self.bytes += 64 + 8 * numbers.len();
-            self.numbers.insert(id, numbers);
+        for (id, found) in found {
+            self.bytes += 64 + 8 * found.len();
+            self.units.insert(id, found);
         }
         Ok(())
     }
 
-    fn numbers_fit(&self, (a, b): (u32, u32), alike: Alike) -> bool {
-        let looked_at = (self.looked_at.get(&a), self.looked_at.get(&b));
-        let numbers = (self.numbers.get(&a), self.numbers.get(&b));
-        match (looked_at, numbers) {
-            (
-                (Some(LookedAt::Profile(own)), Some(LookedAt::Profile(other))),
-                (Some(numbers), Some(others)),
-            ) => own.numbers_fit(other, numbers, others, alike),
-            _ => false,
-        }
+    /// The similarity of a pair by how it aligns, if it is large enough.
+    fn align(&self, (a, b): (u32, u32), most: f64) -> Option<f64> {
+        let (LookedAt::Profile(own), LookedAt::Profile(other)) =
+            (self.looked_at.get(&a)?, self.looked_at.get(&b)?)
+        else {
+            return None;
+        };
+        let aligned = Aligned::of(self.units.get(&a)?, self.units.get(&b)?);
+        let similarity = own.similarity(other, most, &aligned);
+        (similarity >= self.threshold).then_some(similarity)
     }
 
     /// Looks at the texts that the first of `pairs` need and that are not there
@@ -213,7 +212,7 @@ impl Verifier {
     fn load(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<usize> {
         if self.bytes > self.cache {
             self.looked_at.clear();
-            self.numbers.clear();
+            self.units.clear();
             self.bytes = 0;
         }
         let mut missing: Vec<u32> = Vec::new();
@@ -258,7 +257,7 @@ impl Measure {
         match self {
             Measure::Resemblance { k } => LookedAt::Shingles(Shingles::of(text, k)),
             Measure::Content { k } => {
-                let profile = Profile::without_numbers(text, k, frequencies);
+                let profile = Profile::of(text, k, frequencies);
                 LookedAt::Profile(Box::new(profile))
             }
         }
@@ -267,12 +266,11 @@ impl Measure {
     /// The most that looking at a text of so many bytes takes, or nearly so.
     ///
     /// A character has at least one byte and at most one shingle of 8 bytes,
-    /// with 4 for its count if the text is short; a number has 8, and at least
-    /// two bytes of text.
+    /// with 4 for its count if the text is short, and at most one unit of 8.
     fn most_bytes(self, size: usize) -> usize {
         match self {
             Measure::Resemblance { .. } => 8 * size,
-            Measure::Content { .. } => size_of::<Profile>() + 16 * size,
+            Measure::Content { .. } => size_of::<Profile>() + 20 * size,
         }
     }
 }
