@@ -50,6 +50,23 @@ class TestOnePaper:
         assert (rows["passages"], rows["1"]) == ("1", "55.07%  county.txt")
         assert files() == before
 
+    def test_text_in_brackets_is_left_out(self, run):
+        noted = COPIED.replace("，", "（原书作此，今从之，下同，不另注），")
+        Path("papers/noted.txt").write_text(noted, "utf-8")
+        whole = run("check", "papers/noted.txt", *LIBRARY)
+        found = run("check", "papers/noted.txt", *LIBRARY, "--ignore-brackets")
+        assert table(found.out)["copied"] == "100.00%"
+        assert table(whole.out)["copied"] != "100.00%"
+
+    def test_common_wording_is_printed_apart(self, run):
+        assert "wording" not in table(run(*ANNA).out)
+        footer = "声明：本站刊载此文只为传播信息，并不意味着赞同其观点，转载请注明来源渡口新闻网。"
+        Path("papers/site.txt").write_text(f"{OWN}\n{footer}", "utf-8")
+        Path("library/site.txt").write_text(f"水文站通报闸口水位。\n{footer}", "utf-8")
+        rows = table(run("check", "papers/site.txt", *LIBRARY).out)
+        assert rows["copied"] == "0.00%"
+        assert rows["wording"] == "1 stretch, not counted as copied"
+
     def test_fewer_passages_than_there_are(self, run):
         Path("papers/both.txt").write_text(COPIED + OWN * 9 + COPIED, "utf-8")
         both = ("check", "papers/both.txt", *LIBRARY)

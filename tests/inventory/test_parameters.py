@@ -87,6 +87,7 @@ BAD = {
         "name": (7, b"name"),
         "exclude": (None, 7, {"a": 1}, [7], [None]),
         "least": (-1, 4, 10_001, 20.5, "20", None, True),
+        "ignore_brackets": (0, 1, "yes", None),
         "limits": (7, "1000", {}, (1000, 200, 1_000_000)),
         "workers": _WORKERS,
         "progress": _PROGRESS,

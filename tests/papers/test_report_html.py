@@ -25,7 +25,15 @@ from neardup.papers.report.html import html_report, summary_page
 from neardup.papers.report.json_report import VERSION, as_dict, sha256_of
 from neardup.papers.report.limits import ReportLimits
 from neardup.papers.report.report import Report
-from neardup.papers.report.results import Aside, Passage, Piece, Rates, Section, Source
+from neardup.papers.report.results import (
+    EXCLUDED,
+    Aside,
+    Passage,
+    Piece,
+    Rates,
+    Section,
+    Source,
+)
 from neardup.papers.report.templating import COLOURS, STROKES
 from neardup.papers.report.words import LANGUAGES, load_words
 
@@ -372,10 +380,11 @@ def test_every_word_is_used_and_every_used_word_is_there():
     for name in ("report.html", "summary.html", "marks.html"):
         texts.append(folder.joinpath("templates", name).read_text("utf-8"))
     used = set(re.findall(r'\b(?:w|words)\(\s*"(\w+)"', "\n".join(texts)))
-    used |= {f"aside_{kind}" for kind in ("quotation", "references", "contents", "given")}
+    used |= {f"aside_{kind}" for kind in EXCLUDED}
     used |= {f"reading_{at}" for at in range(1, 6)}
     # Labels of the settings of a check.
-    used |= {f"setting_{name}" for name in ("least", "candidates", "variants", "excluded_files")}
+    settings = ("least", "ignore_brackets", "candidates", "variants", "excluded_files")
+    used |= {f"setting_{name}" for name in settings}
     used |= {f"setting_{field.name}" for field in dataclasses.fields(ReportLimits)}
     used |= {"tag", "yes", "no"}
     # Those of notes have tests of their own.

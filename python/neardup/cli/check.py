@@ -80,6 +80,15 @@ def run(
             rich_help_panel="Alignment",
         ),
     ] = 20,
+    ignore_brackets: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-brackets",
+            help="Leave text in brackets out of the comparison, in the papers and in the library: "
+            "for texts with commentary in brackets between the lines.",
+            rich_help_panel="Alignment",
+        ),
+    ] = False,
     max_passages: Annotated[
         int,
         typer.Option(
@@ -194,6 +203,7 @@ def run(
             among=among,
             exclude=exclude or (),
             least=least,
+            ignore_brackets=ignore_brackets,
             limits=limits,
             workers=workers,
             progress=watch,
@@ -278,6 +288,7 @@ def _print_table(reports: list[Report]) -> None:
 
 
 def _print_report(report: Report) -> None:
+    from neardup.papers.report.results import WORDING
     from neardup.readers.batch import show
 
     rates = report.rates
@@ -294,6 +305,10 @@ def _print_report(report: Report) -> None:
     found = sum(source.passages for source in report.sources)
     shown = f"  {len(report.passages):,} in the report" if found > len(report.passages) else ""
     typer.echo(f"passages            {found:,}{shown}")
+    wording = sum(aside.kind in WORDING for aside in report.asides)
+    if wording:
+        stretches = "stretch" if wording == 1 else "stretches"
+        typer.echo(f"wording             {wording:,} {stretches}, not counted as copied")
     for number, source in enumerate(report.sources[:_SHOWN], 1):
         title = f"  {show(source.title)}" if source.title else ""
         typer.echo(f"{number:>6}  {source.rate:7.2%}  {show(source.id)}{title}")

@@ -12,6 +12,7 @@ texts. The modules:
 ``align``       the common passages of two texts; ``edits``: the words that
                 only one of them has
 ``variants``    traditional and simplified characters
+``wording``     furniture, names and common wording, which are no copies
 ``rates``       which characters count, and which are copied
 ``structure``   sections, quotations, references, contents
 ``report``      the report, as values, JSON and a page

@@ -7,8 +7,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from neardup._engine.text_inputs import checked_text
-from neardup._engine.validation import check_whole
+from neardup._engine.validation import check_flag, check_whole
 from neardup.papers.report.results import Piece
+from neardup.papers.structure.brackets import without_brackets
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -48,7 +49,9 @@ class SharedPassage:
     pieces: tuple[Piece, ...]
 
 
-def align(text: str, source: str, *, least: int = LEAST) -> list[SharedPassage]:
+def align(
+    text: str, source: str, *, least: int = LEAST, ignore_brackets: bool = False
+) -> list[SharedPassage]:
     """Return the passages of a text that occur in another.
 
     Parameters
@@ -57,7 +60,11 @@ def align(text: str, source: str, *, least: int = LEAST) -> list[SharedPassage]:
     least : int, default=20
         Smallest number of Chinese characters that a passage has in common with the
         source, less half of those that are edited between them, 5 to 10,000; twice as
-        many letters of an alphabet.
+        many letters of an alphabet. A letter of the source counts once, however often
+        `text` repeats it; and one piece has so many, or the pieces are half of both sides
+        or share four times as many.
+    ignore_brackets : bool, default=False
+        Whether text in brackets is left out on both sides.
 
     Returns
     -------
@@ -69,7 +76,7 @@ def align(text: str, source: str, *, least: int = LEAST) -> list[SharedPassage]:
     InputError
         If a text is not a str, has a lone surrogate, or is longer than 256 MiB.
     ParameterError
-        If `least` is out of bounds.
+        If `least` is out of bounds, or `ignore_brackets` is no bool.
 
     Notes
     -----
@@ -91,9 +98,12 @@ def align(text: str, source: str, *, least: int = LEAST) -> list[SharedPassage]:
     import pyarrow as pa
 
     check_least(least)
+    text, source = checked_text(text, "text"), checked_text(source, "source")
+    if check_flag(ignore_brackets, "ignore_brackets"):
+        text, source = without_brackets(text), without_brackets(source)
     core, _ = aligner()
-    paper = core.paper(checked_text(text, "text"))
-    sources = pa.array([checked_text(source, "source")], pa.large_string())
+    paper = core.paper(text)
+    sources = pa.array([source], pa.large_string())
     (found,) = core.passages(paper, sources, least=least, workers=1)
     return [
         SharedPassage(*span, similarity, tuple(Piece(*piece) for piece in pieces))

@@ -54,6 +54,7 @@ def check_files(
     among: bool = False,
     exclude: str | Path | Sequence[str | Path] = (),
     least: int = LEAST,
+    ignore_brackets: bool = False,
     limits: ReportLimits | None = None,
     workers: int = 0,
     progress: Progress | None = None,
@@ -69,7 +70,7 @@ def check_files(
         See :func:`neardup.papers.open_library`. It is opened once for all papers.
     among : bool, default=False
         Whether each paper is also compared with all others.
-    exclude, least, limits, workers, progress
+    exclude, least, ignore_brackets, limits, workers, progress
         As for :func:`neardup.check`.
 
     Yields
@@ -100,6 +101,7 @@ def check_files(
     """
     workers = check_workers(workers)
     check_least(least)
+    check_flag(ignore_brackets, "ignore_brackets")
     limits = check_limits(limits)
     progress = check_progress(progress)
     paths = papers_in(papers)
@@ -110,7 +112,7 @@ def check_files(
         progress.note(note)
     names = _names_of(paths)
     with _open_libraries(paths, library, among, workers, progress) as joint:
-        checking = Checking(joint, excluded, least, limits, workers)
+        checking = Checking(joint, excluded, least, limits, workers, ignore_brackets)
         progress.stage("papers", len(paths))
         for path in paths:
             try:

@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING
 
 from neardup._engine.messages import Message
 from neardup._engine.summary import Progress, check_progress
-from neardup._engine.validation import bad, check_workers
+from neardup._engine.validation import bad, check_flag, check_workers
 from neardup.papers.align import LEAST, aligner, check_least
 from neardup.papers.paper_inputs import read_paper, texts_of
 from neardup.papers.report.excerpts import around
 from neardup.papers.report.limits import ReportLimits, shown_passages
 from neardup.papers.report.report import Report
-from neardup.papers.report.results import Aside, Passage, Piece, Rates, Section, Source
+from neardup.papers.report.results import WORDING, Aside, Passage, Piece, Rates, Section, Source
+from neardup.papers.structure.brackets import without_brackets
 
 if TYPE_CHECKING:
     from neardup import _core
     from neardup.index import Index
     from neardup.papers.library import Library, LibraryDocument
     from neardup.papers.rates import Marks
+    from neardup.papers.wording import Shared
     from neardup.readers.files import FileText
 
 __all__ = ["check"]
@@ -51,6 +53,7 @@ def check(
     name: str | None = None,
     exclude: str | Path | FileText | Sequence[str | Path | FileText] = (),
     least: int = LEAST,
+    ignore_brackets: bool = False,
     limits: ReportLimits | None = None,
     workers: int = 0,
     progress: Progress | None = None,
@@ -74,6 +77,9 @@ def check(
     least : int, default=20
         Smallest number of Chinese characters that a passage has in common with its source,
         at least 5; twice as many letters of an alphabet.
+    ignore_brackets : bool, default=False
+        Whether text in brackets is not compared and not counted, in the paper and in the
+        library: for texts with commentary in brackets between the lines.
     limits : ReportLimits or None, default=None
         Limits on the passages that the report shows; None for the default limits. Rates and
         counts include every passage, and a note tells how many are not shown.
@@ -131,6 +137,7 @@ def check(
     """
     workers = check_workers(workers)
     check_least(least)
+    check_flag(ignore_brackets, "ignore_brackets")
     limits = check_limits(limits)
     if name is not None and not isinstance(name, str):
         raise bad("name", "papers.text_or_none", name)
@@ -139,7 +146,7 @@ def check(
     progress = check_progress(progress)
     with opened(library, workers, progress) as found:
         skip = found.own_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
-        checking = Checking(found, excluded, least, limits, workers)
+        checking = Checking(found, excluded, least, limits, workers, ignore_brackets)
         return checking.report(read, name or own_name, skip)
 
 
@@ -190,6 +197,7 @@ class Checking:
     least: int
     limits: ReportLimits
     workers: int
+    ignore_brackets: bool = False
 
     def report(self, paper: FileText, name: str, skip: Iterable[int] = ()) -> Report:
         """Compare one paper with the library, except the documents at the `skip` positions."""
@@ -198,12 +206,13 @@ class Checking:
 
         text = paper.text
         core, table = aligner()
-        prepared = core.paper(text)
+        prepared = core.paper(self._compared(text))
         by_form = asides(text, quoted=paper.quoted, footnotes=footnotes_begin(paper.headings))
-        set_aside = sorted([*by_form, *self._given(core, prepared)], key=_place)
+        set_aside = [*by_form, *self._given(core, prepared)]
         marks = Marks(text, set_aside, prepared.spans())
         own = set(skip)
-        found = self._sources(core, prepared, marks, own)
+        found, wording = self._sources(core, prepared, text, marks, own)
+        set_aside = sorted([*set_aside, *wording], key=_place)
         listed = _listed(found, marks)
         sources, passages = self._listing(text, listed, marks)
         documents = self.library.readable - len(own)
@@ -245,6 +254,7 @@ class Checking:
                 "least": self.least,
                 "candidates": CANDIDATES,
                 **asdict(self.limits),
+                "ignore_brackets": self.ignore_brackets,
                 "variants": table or "none",
                 "excluded_files": len(self.excluded),
             },
@@ -255,7 +265,7 @@ class Checking:
         """Return the parts of the paper that occur in the excluded texts."""
         import pyarrow as pa
 
-        texts = pa.array(self.excluded, pa.large_string())
+        texts = pa.array(map(self._compared, self.excluded), pa.large_string())
         found = core.passages(paper, texts, least=self.least, workers=self.workers)
         return [
             Aside(begin, end, "given")
@@ -265,28 +275,50 @@ class Checking:
         ]
 
     def _sources(
-        self, core: _core.Aligner, paper: _core.Paper, marks: Marks, skip: set[int]
-    ) -> list[_Found]:
-        """Align the paper with candidates; return the sources, the largest first."""
+        self, core: _core.Aligner, paper: _core.Paper, text: str, marks: Marks, skip: set[int]
+    ) -> tuple[list[_Found], list[Aside]]:
+        """Align the paper with candidates; return the sources, the largest first, and wording."""
         import pyarrow as pa
+
+        from neardup.papers.wording import Wording
 
         limit = CANDIDATES + len(skip)
         candidates = self.library.candidates(paper, least=self.least, limit=limit)
         positions = [position for position, _ in candidates if position not in skip][:CANDIDATES]
-        found = []
+        aligned: list[tuple[LibraryDocument, int, list[Passage]]] = []
+        shared: list[Shared] = []
         for begin in range(0, len(positions), _TOGETHER):
             documents = list(self.library.documents(positions[begin : begin + _TOGETHER]))
-            texts = pa.array([one.text for one in documents], pa.large_string())
-            aligned = core.passages(paper, texts, least=self.least, workers=self.workers)
-            for document, of_one in zip(documents, aligned, strict=True):
+            texts = pa.array([self._compared(one.text) for one in documents], pa.large_string())
+            of_all = core.passages(paper, texts, least=self.least, workers=self.workers)
+            for document, of_one in zip(documents, of_all, strict=True):
                 passages = [_passage(document, *one, marks) for one in of_one]
                 passages = [one for one in passages if one.characters]
                 if passages:
-                    spans = [(piece.begin, piece.end) for one in passages for piece in one.pieces]
-                    short, length = replace(document, text=""), len(document.text)
-                    found.append(_Found(short, length, passages, spans, marks.add(spans)))
+                    shared += [_shared(document.text, one) for one in passages]
+                    aligned.append((replace(document, text=""), len(document.text), passages))
+        if not aligned:
+            return [], []
+        wording = Wording(text, marks.counts, self.least, shared)
+        kinds = iter(wording.kinds(core, self.library.readable - len(skip)))
+        found, apart = [], []
+        for document, length, passages in aligned:
+            kept = []
+            for passage in passages:
+                kind = next(kinds)
+                if kind is None:
+                    kept.append(passage)
+                else:
+                    apart += [Aside(one.begin, one.end, kind) for one in passage.pieces]
+            if kept:
+                spans = [(piece.begin, piece.end) for one in kept for piece in one.pieces]
+                found.append(_Found(document, length, kept, spans, marks.add(spans)))
         found.sort(key=lambda one: (-one.characters, one.document.position))
-        return found
+        return found, _uncopied(apart, marks)
+
+    def _compared(self, text: str) -> str:
+        """Return a text without what is not compared, every character in its place."""
+        return without_brackets(text) if self.ignore_brackets else text
 
     def _listing(
         self, text: str, listed: list[_Found], marks: Marks
@@ -317,6 +349,40 @@ class Checking:
             passages += [replace(passage, source=at) for passage in chosen]
         passages.sort(key=lambda one: (one.begin, -one.end, one.source))
         return tuple(sources), tuple(passages)
+
+
+def _shared(text: str, passage: Passage) -> Shared:
+    """Return a passage as wording is judged; `text` is that of its source."""
+    from neardup.papers.wording import CONTEXT, Shared
+
+    begin, end = passage.source_begin, passage.source_end
+    before, after = text[max(begin - CONTEXT, 0) : begin], text[end : end + CONTEXT]
+    return Shared(
+        begin=passage.begin,
+        end=passage.end,
+        pieces=[(one.begin, one.end) for one in passage.pieces],
+        context=f"{before}\n{after}",
+        is_most=2 * (end - begin) >= len(text),
+    )
+
+
+def _uncopied(apart: list[Aside], marks: Marks) -> list[Aside]:
+    """Return the stretches of wording that no passage covers, each kind without overlaps."""
+    import numpy as np
+
+    from neardup.papers.rates import marked
+
+    found = []
+    for kind in WORDING:
+        spans = ((one.begin, one.end) for one in apart if one.kind == kind)
+        mask = marked(len(marks.counts), spans) & ~marks.copied
+        bounds = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0)).tolist()
+        found += [
+            Aside(begin, end, kind)
+            for begin, end in zip(bounds[::2], bounds[1::2], strict=True)
+            if marks.counts[begin:end].any()
+        ]
+    return found
 
 
 def _place(aside: Aside) -> tuple[int, int]:

@@ -15,7 +15,8 @@ diagonals without drawing the plot.
 4. *ends*: a piece is continued at both ends letter by letter, as long as letters
    in common outweigh edits.
 5. *passages*: pieces that are close to each other in the paper and near each other in the
-   source are one passage: sentences may have been moved.
+   source are one passage: sentences may have been moved. A letter of the source counts once,
+   and phrases that lie about are no passage.
 
 Seeding and chaining is how genomes are aligned and how the best detectors of text
 re-use work (Potthast et al., *Overview of the 6th International Competition on Plagiarism

@@ -1,6 +1,7 @@
 //! Passages: pieces that belong together.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::chains::{Chain, GAP, chains, score};
 use super::edits::distance;
@@ -24,6 +25,9 @@ const NEAR: u32 = 30 * DENSE;
 /// must not make half a page of the source part of a passage.
 const NEAR_IN_SOURCE: u32 = 300 * DENSE;
 const MOVED: u32 = 16;
+
+/// Pieces that score so many times the least are a passage however far apart they are.
+const MUCH: u32 = 4;
 
 /// A piece may join one of so many passages that were begun last.
 const LATEST: usize = 8;
@@ -63,7 +67,8 @@ impl Paper {
     /// The passages of the paper that occur in `source`, in the order of the paper.
     ///
     /// A passage shares at least `least` Chinese characters with the source, or twice as
-    /// many letters of an alphabet. O(n + m) for texts of n and m letters.
+    /// many letters of an alphabet; a letter of the source counts once. One piece alone has so
+    /// many, or the pieces make up half of both sides, or share four times as many. O(n + m) for texts of n and m letters.
     pub fn passages(&self, source: &Letters, least: u32) -> Vec<Passage> {
         let letters = self.letters();
         let found = chains(letters, source, &runs(self, source));
@@ -79,7 +84,7 @@ impl Paper {
         let mut passages: Vec<Passage> = drafts
             .all
             .iter()
-            .filter(|draft| draft.score >= least)
+            .filter(|draft| draft.score >= least && draft.holds_together(least))
             .map(|draft| draft.passage(letters, source))
             .collect();
         passages.sort_by_key(|one| (one.begin, one.end, one.source_begin));
@@ -96,6 +101,8 @@ struct Stretch {
     source_end: usize,
     score: u32,
     edits: usize,
+    /// The letters of the source that equal the paper's, as disjoint spans in ascending order.
+    runs: Vec<(usize, usize)>,
 }
 
 /// Pieces with their ends found, in the order of the paper; without what better ones have of
@@ -185,6 +192,10 @@ fn stretched(
         source_end: end.1,
         score,
         edits,
+        runs: runs
+            .iter()
+            .map(|run| (run.source, run.source_end()))
+            .collect(),
     }
 }
 
@@ -211,7 +222,7 @@ impl Drafts<'_> {
                 draft.end = draft.end.max(piece.end);
                 draft.source_begin = draft.source_begin.min(piece.source_begin);
                 draft.source_end = draft.source_end.max(piece.source_end);
-                draft.score += piece.score;
+                draft.score += draft.counted(&piece);
                 draft.pieces.push(piece);
             }
             None => self.all.push(Draft {
@@ -219,6 +230,7 @@ impl Drafts<'_> {
                 source_begin: piece.source_begin,
                 source_end: piece.source_end,
                 score: piece.score,
+                counted: piece.runs.iter().copied().collect(),
                 pieces: vec![piece],
             }),
         }
@@ -238,18 +250,50 @@ struct Draft {
     source_begin: usize,
     source_end: usize,
     score: u32,
+    /// The letters of the source that the score counts, as disjoint spans: ends by begins.
+    counted: BTreeMap<usize, usize>,
     /// In the order of the paper; there is one at least.
     pieces: Vec<Stretch>,
 }
 
 impl Draft {
-    fn passage(&self, paper: &Letters, source: &Letters) -> Passage {
-        let begin = self.pieces[0].begin;
-        let (all, all_there) = (self.end - begin, self.source_end - self.source_begin);
+    /// What a piece adds to the score: a letter of the source counts once, or a phrase would
+    /// count as often as the paper repeats it.
+    fn counted(&mut self, piece: &Stretch) -> u32 {
+        let (mut all, mut new) = (0, 0);
+        for &(begin, end) in &piece.runs {
+            all += end - begin;
+            new += count_once(&mut self.counted, begin, end);
+        }
+        (u64::from(piece.score) * new as u64 / all as u64) as u32
+    }
+
+    /// Whether one piece scores enough, or the pieces make up half of both sides or are many:
+    /// phrases that lie about in two texts on one subject are no passage.
+    fn holds_together(&self, least: u32) -> bool {
+        if self.score >= MUCH.saturating_mul(least)
+            || self.pieces.iter().any(|one| one.score >= least)
+        {
+            return true;
+        }
+        let (here, there) = self.covered();
+        2 * here >= self.end - self.pieces[0].begin
+            && 2 * there >= self.source_end - self.source_begin
+    }
+
+    /// How many letters of the paper and of the source its pieces cover.
+    fn covered(&self) -> (usize, usize) {
         let here = covered(self.pieces.iter().map(|one| (one.begin, one.end)));
         let mut there: Vec<_> = self.pieces.iter().map(|one| one.source()).collect();
         there.sort_unstable();
-        let beside = (all - here).max(all_there - covered(there.into_iter()));
+        (here, covered(there.into_iter()))
+    }
+
+    fn passage(&self, paper: &Letters, source: &Letters) -> Passage {
+        let begin = self.pieces[0].begin;
+        let (all, all_there) = (self.end - begin, self.source_end - self.source_begin);
+        let (here, there) = self.covered();
+        let beside = (all - here).max(all_there - there);
         let edits = beside + self.pieces.iter().map(|one| one.edits).sum::<usize>();
         let longer = all.max(all_there);
         let span = paper.span(begin, self.end);
@@ -284,6 +328,22 @@ impl Stretch {
             source_end,
         }
     }
+}
+
+/// Adds a span to disjoint ones (ends by begins); returns how many of its letters are new.
+fn count_once(spans: &mut BTreeMap<usize, usize>, mut begin: usize, mut end: usize) -> usize {
+    let mut new = end - begin;
+    // The spans that overlap it, from the last one: each is merged once.
+    while let Some((&other, &other_end)) = spans.range(..end).next_back() {
+        if other_end <= begin {
+            break;
+        }
+        new -= other_end.min(end) - other.max(begin);
+        spans.remove(&other);
+        (begin, end) = (begin.min(other), end.max(other_end));
+    }
+    spans.insert(begin, end);
+    new
 }
 
 /// How many letters some spans cover, which come in the order of their begins.

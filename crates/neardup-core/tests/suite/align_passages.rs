@@ -178,6 +178,53 @@ fn a_paragraph_many_times_over_is_found_each_time() {
 }
 
 #[test]
+fn a_letter_of_the_source_counts_once() {
+    // A phrase of the source that the paper repeats is worth one; a sentence, too, is found.
+    for (length, count) in [(12, 0), (19, 0), (20, 1)] {
+        let phrase = noise(length, 1);
+        let source = format!("{}{phrase}{}", noise(90, 2), noise(90, 3));
+        let parts: Vec<String> = (0..6)
+            .map(|part| format!("{phrase}{}", noise(5, 10 + part)))
+            .collect();
+        let paper = format!("{}{}{}", noise(90, 4), parts.concat(), noise(90, 5));
+        assert_eq!(passages(&paper, &source, 20).len(), count, "{length}");
+    }
+}
+
+#[test]
+fn letters_that_a_later_piece_adds_count() {
+    // The second piece repeats 12 letters of the first and has 10 of its own.
+    let (first, second) = (noise(12, 1), noise(10, 2));
+    let source = format!("{}{first}{second}{}", noise(90, 3), noise(90, 4));
+    let middle = noise(5, 5);
+    let paper = format!(
+        "{}{first}{middle}{first}{second}{}",
+        noise(90, 6),
+        noise(90, 7)
+    );
+    for (least, count) in [(22, 1), (23, 0)] {
+        assert_eq!(passages(&paper, &source, least).len(), count, "{least}");
+    }
+}
+
+#[test]
+fn phrases_that_lie_about_are_no_passage() {
+    // (letters between the phrases in the source, passages): half of both sides is enough.
+    for (gap, count) in [(8, 1), (12, 1), (30, 0), (90, 0)] {
+        let parts: Vec<String> = (0..3).map(|part| noise(12, part)).collect();
+        let join = |gap: usize, seed: u32| -> String {
+            let all = parts.iter().zip(seed..);
+            all.map(|(part, seed)| format!("{part}{}", noise(gap, seed)))
+                .collect()
+        };
+        let paper = format!("{}{}{}", noise(90, 20), join(9, 30), noise(90, 40));
+        let source = format!("{}{}{}", noise(90, 50), join(gap, 60), noise(90, 70));
+        let found = passages(&paper, &source, 30);
+        assert_eq!(found.len(), count, "{gap}: {found:?}");
+    }
+}
+
+#[test]
 fn own_words_in_between_are_not_copied() {
     // (copied characters, own ones after each, whether the source has others in their place)
     for (copied, own, replaced) in [(12, 19, false), (30, 30, true), (30, 30, false)] {

@@ -28,7 +28,7 @@ from neardup.papers.report.evidence import gather
 from neardup.papers.report.json_report import sha256_of
 from neardup.papers.report.marking import Marks, Run, mark
 from neardup.papers.report.notes import apart, shown_notes, why_unread
-from neardup.papers.report.results import EXCLUDED
+from neardup.papers.report.results import EXCLUDED, WORDING
 from neardup.papers.report.templating import environment, look, template
 from neardup.papers.report.words import load_words
 
@@ -111,6 +111,7 @@ def html_report(report: Report, *, language: str = "zh", date: datetime.date | N
                 _tick(aside.begin, aside.end, len(report.text)) for aside in report.asides
             ],
             asides=_asides(report),
+            wording=WORDING,
             given=any(aside.kind == "given" for aside in report.asides),
             first_of=_first_of(report, marks),
             shown_of=Counter(passage.source for passage in report.passages),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 __all__ = [
     "EXCLUDED",
+    "WORDING",
     "Aside",
     "Passage",
     "Piece",
@@ -14,9 +15,13 @@ __all__ = [
     "Source",
 ]
 
-#: Kinds of text that is set aside. ``given`` is excluded text, which is not counted; the
-#: other kinds count in the total rate, but not in the rate without quotations.
-EXCLUDED = ("quotation", "references", "contents", "given")
+#: Kinds of wording: text that sources share, and that is not copied.
+WORDING = ("furniture", "common")
+
+#: Kinds of text that is set aside. ``given`` is excluded text, which is not counted, and
+#: wording is no copied text; the other kinds count in the total rate, but not in the rate
+#: without quotations.
+EXCLUDED = ("quotation", "references", "contents", "given", *WORDING)
 
 
 @dataclass(frozen=True)
@@ -151,9 +156,11 @@ class Aside:
     ----------
     begin, end : int
         Half-open span of the paper's text, in code points.
-    kind : {'quotation', 'references', 'contents', 'given'}
-        Text in quotation marks, the list of references, the table of contents, or
-        text that occurs in an excluded file.
+    kind : {'quotation', 'references', 'contents', 'given', 'furniture', 'common'}
+        Text in quotation marks, the list of references, the table of contents, text that
+        occurs in an excluded file, or text that sources share and that is no copy: site
+        furniture, and common wording. Where common wording is part of a passage, it is
+        copied text and not set aside.
     """
 
     begin: int

@@ -7,7 +7,9 @@
 | `outline` | which of those are headings, and their depths |
 | `sections` | the parts of a paper |
 | `contents`, `references`, `quotations` | tables of contents, reference lists, quotations |
-| `asides` | all of them, without overlaps |
+| `furniture` | what sites and agencies put around a text |
+| `brackets` | text in brackets, such as commentary between the lines |
+| `asides` | the parts that are set aside by their form, without overlaps |
 """
 
 from __future__ import annotations
