@@ -116,7 +116,7 @@ def test_results_are_replaced_only_by_force(run, files, command):
         ),
         (("published", ".", "--rate", "0.05"), "must be left out unless copies='edits'"),
         (("published", ".", "--copies", "quotes"), "'copies' parameter must be"),
-        (("nothing",), "No such command"),
+        (("nothing",), "has no command nothing"),
     ],
 )
 def test_what_is_refused(run, files, words, said):
