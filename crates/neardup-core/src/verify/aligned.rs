@@ -84,10 +84,15 @@ impl Aligned {
 
     /// The share of the shorter text that is aligned, in \[0, 1\]; 1 for two texts without units.
     pub fn share(self) -> f64 {
-        match self.a.min(self.b) {
+        match self.shorter() {
             0 => f64::from(u8::from(self.a == self.b)),
             least => self.equal as f64 / least as f64,
         }
+    }
+
+    /// Units of the shorter text.
+    pub fn shorter(self) -> usize {
+        self.a.min(self.b)
     }
 
     fn count_gap(&mut self, a: &[u64], b: &[u64]) {

@@ -12,9 +12,6 @@ written, so `7.0` is not `7`.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Words of a shingle in a script with spaces between words.
-const WORDS: usize = 3;
-
 /// The last bit of a unit says whether it is a number.
 const NUMBER: u64 = 1;
 
@@ -122,24 +119,6 @@ pub fn is_spaced(text: &str) -> bool {
         wide += usize::from(c >= '\u{E00}');
     }
     narrow > 4 * wide
-}
-
-/// Appends the hashes of the shingles of three words of a text, in order and as often as they occur.
-///
-/// A text of fewer is one shingle; one without any has none.
-pub(super) fn word_shingles(text: &str, hashes: &mut Vec<u64>) {
-    let mut all = Vec::with_capacity(text.len() / 5);
-    units(text, &mut all);
-    let width = WORDS.min(all.len());
-    if width == 0 {
-        return;
-    }
-    let mut bytes = Vec::with_capacity(8 * WORDS);
-    hashes.extend(all.windows(width).map(|shingle| {
-        bytes.clear();
-        bytes.extend(shingle.iter().flat_map(|unit| unit.to_le_bytes()));
-        xxh3_64(&bytes)
-    }));
 }
 
 /// A character of a word. Letters from Thai on have no spaces between words or, as Korean, count one
@@ -352,18 +331,5 @@ mod tests {
         assert!(is_spaced("паром"));
         assert!(!is_spaced("สวัสดี"));
         assert!(!is_spaced("12:30"));
-    }
-
-    #[test]
-    fn shingles_are_of_three_words() {
-        let count = |text: &str| {
-            let mut hashes = Vec::new();
-            word_shingles(text, &mut hashes);
-            hashes.len()
-        };
-        assert_eq!(
-            ["", "!", "a", "a b", "a b c", "a b c d"].map(count),
-            [0, 0, 1, 1, 1, 2]
-        );
     }
 }
