@@ -36,7 +36,7 @@ use super::resemblance::{Overlap, Shingles, shingle_hashes};
 use super::shingle_frequencies::{RARE, ShingleFrequencies, text_level};
 use super::short::{Letters, SHORT};
 use super::units::{Units, is_spaced};
-use super::weighed::{Sample, Scratch, Weighed, sampled};
+use super::weighed::{Sample, Scratch, Weighed, Weighing, sampled, weight};
 
 /// One replaced number in so many units has its full weight.
 const MUCH: f64 = 200.0;
@@ -53,6 +53,8 @@ pub struct Profile {
     shingles: Shingles,
     /// In how many texts each of the first shingles stands: those of `level`.
     counts: Box<[u32]>,
+    /// What each of them weighs.
+    weights: Box<[u16]>,
     level: u32,
     /// Texts that carry a shingle, at most, for it to be rare.
     rare: u32,
@@ -98,7 +100,7 @@ impl Profile {
         let mut hashes = Vec::new();
         content_hashes(text, k, &mut hashes);
         let shingles = Shingles::of_hashes(&hashes);
-        let (mut level, mut counts, mut rare) = (0, Box::default(), RARE);
+        let (mut level, mut counts, mut rare) = (0, Box::<[u32]>::default(), RARE);
         if let Some(table) = frequencies {
             rare = table.rare();
             level = text_level(shingles.len()).max(table.level());
@@ -107,6 +109,7 @@ impl Profile {
         }
         Profile {
             shingles,
+            weights: counts.iter().map(|&count| weight(count, rare)).collect(),
             counts,
             level,
             rare,
@@ -116,7 +119,7 @@ impl Profile {
 
     /// Bytes that the profile takes beside itself.
     pub(super) fn heap_bytes(&self) -> usize {
-        8 * self.shingles.len() + 4 * self.counts.len() + self.letters.heap_bytes()
+        8 * self.shingles.len() + 6 * self.counts.len() + self.letters.heap_bytes()
     }
 
     /// The largest similarity that the two can have, whatever their alignment, if it is at least `threshold`.
@@ -124,9 +127,10 @@ impl Profile {
         let most = if self.is_short_beside(other) {
             self.letters.similarity(&other.letters)
         } else {
-            match self.weigh(other, scratch) {
-                Some(weighed) => weighed.resemblance(),
-                None => self.shingles.resemblance_from(&other.shingles, threshold)?,
+            match self.weigh(other, threshold, scratch) {
+                Weighing::TooLow => return None,
+                Weighing::Done(weighed) => weighed.resemblance(),
+                Weighing::AllAlike => self.shingles.resemblance_from(&other.shingles, threshold)?,
             }
         };
         (most >= threshold).then_some(most)
@@ -148,9 +152,9 @@ impl Profile {
     }
 
     /// Weighs the sampled shingles of both texts.
-    fn weigh(&self, other: &Profile, scratch: &mut Scratch) -> Option<Weighed> {
+    fn weigh(&self, other: &Profile, threshold: f64, scratch: &mut Scratch) -> Weighing {
         let level = self.level.max(other.level);
-        scratch.weigh(&self.sample(level), &other.sample(level), level)
+        scratch.weigh(&self.sample(level), &other.sample(level), level, threshold)
     }
 
     fn sample(&self, level: u32) -> Sample<'_> {
@@ -159,6 +163,7 @@ impl Profile {
         Sample {
             hashes,
             counts: &self.counts[..hashes.len()],
+            weights: &self.weights[..hashes.len()],
             rare: self.rare,
         }
     }
@@ -182,10 +187,14 @@ impl Evidence {
         let mut scratch = Scratch::default();
         let short = a.0.is_short_beside(b.0);
         let most = a.0.most_from(b.0, 0.0, &mut scratch).unwrap_or(0.0);
+        let weighed = match a.0.weigh(b.0, 0.0, &mut scratch) {
+            Weighing::Done(weighed) if !short => Some(weighed),
+            _ => None,
+        };
         let aligned = Aligned::of(a.1, b.1);
         Evidence {
             overlap: a.0.shingles.overlap(&b.0.shingles),
-            weighed: a.0.weigh(b.0, &mut scratch).filter(|_| !short),
+            weighed,
             aligned,
             short,
             similarity: a.0.similarity(b.0, most, &aligned),

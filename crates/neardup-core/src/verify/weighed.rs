@@ -8,8 +8,8 @@ Let n be the median, the lower of two, of how many texts carry the common shingl
 texts have. The text may be one that is posted often: an
 unshared shingle that at least 0.8 n texts carry is *of the majority form*: there
 the other text was edited. So as many rare unshared shingles of the other text are excused: they
-weigh on average what a shingle weighs that n texts carry. Let s, a and b be the weights of the shingles of both,
-and of one text alone:
+weigh what a shingle weighs that n texts carry. No unshared one weighs less than that. Let s, a and b be
+the weights of the shingles of both, and of one text alone:
 
 ```text
 containment = s / (s + min(a, b))
@@ -27,7 +27,7 @@ merge of two samples, of some 200 hashes each.
 use super::shingle_frequencies::is_of;
 
 /// What a rare shingle weighs.
-const RARE_WEIGHT: u64 = 1000;
+const RARE_WEIGHT: u16 = 1000;
 
 /// The least number of sampled shingles, of both texts together, that say
 /// anything about what is common.
@@ -54,9 +54,10 @@ pub struct Weighed {
 /// Lists that are made for a pair and used again for the next.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    /// How many texts carry each shared shingle.
     shared: Vec<u32>,
-    only_a: Vec<u32>,
-    only_b: Vec<u32>,
+    /// How many texts carry each shingle of one text alone.
+    alone: [Vec<u32>; 2],
 }
 
 /// The leading hashes of a sorted set that are of a level.
@@ -68,107 +69,143 @@ pub(super) fn sampled(hashes: &[u64], level: u32) -> &[u64] {
 pub(super) struct Sample<'a> {
     pub(super) hashes: &'a [u64],
     pub(super) counts: &'a [u32],
+    /// What each weighs.
+    pub(super) weights: &'a [u16],
     /// Texts that carry a shingle, at most, for it to be rare.
     pub(super) rare: u32,
 }
 
+/// What weighing says.
+pub(super) enum Weighing {
+    /// No shared shingle is common, or there are too few to say anything: all count alike.
+    AllAlike,
+    /// The resemblance is below the threshold.
+    TooLow,
+    Done(Weighed),
+}
+
 impl Scratch {
-    /// Weighs the shingles of two samples of one level; `None` if no shared one is common, or they
-    /// are too few to say anything.
-    pub(super) fn weigh(&mut self, a: &Sample<'_>, b: &Sample<'_>, level: u32) -> Option<Weighed> {
+    /// Weighs the shingles of two samples of one level, unless the shared ones show that the
+    /// resemblance is below `threshold`.
+    pub(super) fn weigh(
+        &mut self,
+        a: &Sample<'_>,
+        b: &Sample<'_>,
+        level: u32,
+        threshold: f64,
+    ) -> Weighing {
         let rare = a.rare.min(b.rare);
-        self.sort_out(a, b);
-        if self.shared.len() + self.only_a.len() + self.only_b.len() < KNOWN {
-            return None;
-        }
-        let shared = total(&self.shared, rare);
+        let shared = self.find_shared(a, b);
+        let common = self.shared.len();
+        let alone = a.hashes.len() + b.hashes.len() - 2 * common;
         self.shared.retain(|&count| count > rare);
-        let middle = self.shared.len().checked_sub(1)? / 2;
+        if self.shared.is_empty() || common + alone < KNOWN {
+            return Weighing::AllAlike;
+        }
+        let middle = (self.shared.len() - 1) / 2;
         let (_, &mut median, _) = self.shared.select_nth_unstable(middle);
-        let [of_a, of_b] =
-            [&self.only_a, &self.only_b].map(|counts| Alone::of(counts, median, rare));
-        let usual = weight(median, rare);
+        let usual = u64::from(weight(median, rare));
+        // None of those alone weighs less.
+        if share(shared, alone as u64 * usual) < threshold {
+            return Weighing::TooLow;
+        }
+        self.find_alone(a, b);
+        let [of_a, of_b] = [0, 1].map(|at| Alone::of(&self.alone[at], median, rare));
         let excused_a = of_a.rare.min(of_b.of_majority);
         let excused_b = of_b.rare.min(of_a.of_majority);
-        Some(Weighed {
+        let saved = u64::from(RARE_WEIGHT) - usual;
+        Weighing::Done(Weighed {
             level,
             shared,
-            alone_a: of_a.weight - excused_a as u64 * (RARE_WEIGHT - usual),
-            alone_b: of_b.weight - excused_b as u64 * (RARE_WEIGHT - usual),
+            alone_a: of_a.weight - excused_a as u64 * saved,
+            alone_b: of_b.weight - excused_b as u64 * saved,
             median,
             excused: excused_a + excused_b,
         })
     }
 
-    /// Merges two samples into how many texts carry the shared and the unshared shingles.
-    fn sort_out(&mut self, a: &Sample<'_>, b: &Sample<'_>) {
-        let reset = |list: &mut Vec<u32>, length| {
-            list.clear();
-            list.resize(length, 0);
-        };
-        reset(&mut self.only_a, a.hashes.len());
-        reset(&mut self.only_b, b.hashes.len());
-        reset(&mut self.shared, a.hashes.len().min(b.hashes.len()) + 1);
-        let (mut i, mut j) = (0, 0);
-        let (mut alone_a, mut alone_b, mut shared) = (0, 0, 0);
+    /// Lists the shingles that both have, and returns what they weigh.
+    fn find_shared(&mut self, a: &Sample<'_>, b: &Sample<'_>) -> u64 {
+        self.shared.clear();
+        let most = a.hashes.len().min(b.hashes.len());
+        self.shared.resize(most + 1, 0);
+        let (mut i, mut j, mut found, mut weight) = (0, 0, 0, 0);
         while i < a.hashes.len() && j < b.hashes.len() {
             let (x, y) = (a.hashes[i], b.hashes[j]);
-            // Written in any case: which list it belongs to, no processor could
-            // foresee.
-            self.only_a[alone_a] = a.counts[i];
-            self.only_b[alone_b] = b.counts[j];
-            self.shared[shared] = a.counts[i];
-            alone_a += usize::from(x < y);
-            alone_b += usize::from(y < x);
-            shared += usize::from(x == y);
+            // Written in any case: whether it is one, no processor could foresee.
+            self.shared[found] = a.counts[i];
+            let is_shared = x == y;
+            weight += u64::from(a.weights[i]) * u64::from(is_shared);
+            found += usize::from(is_shared);
             i += usize::from(x <= y);
             j += usize::from(y <= x);
         }
-        self.shared.truncate(shared);
-        self.only_a.truncate(alone_a);
-        self.only_b.truncate(alone_b);
-        self.only_a.extend_from_slice(&a.counts[i..]);
-        self.only_b.extend_from_slice(&b.counts[j..]);
+        self.shared.truncate(found);
+        weight
+    }
+
+    /// Lists the shingles that one text alone has.
+    fn find_alone(&mut self, a: &Sample<'_>, b: &Sample<'_>) {
+        self.alone.iter_mut().for_each(Vec::clear);
+        let (mut i, mut j) = (0, 0);
+        while i < a.hashes.len() && j < b.hashes.len() {
+            let (x, y) = (a.hashes[i], b.hashes[j]);
+            if x < y {
+                self.alone[0].push(a.counts[i]);
+            } else if y < x {
+                self.alone[1].push(b.counts[j]);
+            }
+            i += usize::from(x <= y);
+            j += usize::from(y <= x);
+        }
+        self.alone[0].extend_from_slice(&a.counts[i..]);
+        self.alone[1].extend_from_slice(&b.counts[j..]);
     }
 }
 
 /// The shingles of one text alone.
 struct Alone {
     weight: u64,
+    /// Rare ones that are not of the majority form.
     rare: usize,
     of_majority: usize,
 }
 
 impl Alone {
     fn of(counts: &[u32], median: u32, rare: u32) -> Self {
-        let is_of_majority = |count: u32| 5 * u64::from(count) >= 4 * u64::from(median);
+        let usual = weight(median, rare);
+        let weights = counts
+            .iter()
+            .map(|&count| u64::from(weight(count, rare).max(usual)));
+        let is_of_majority = |count: u32| count >= median - median / 5;
+        let number = |is: &dyn Fn(u32) -> bool| counts.iter().filter(|&&count| is(count)).count();
         Alone {
-            weight: total(counts, rare),
-            rare: counts
-                .iter()
-                .filter(|&&count| count <= rare && !is_of_majority(count))
-                .count(),
-            of_majority: counts
-                .iter()
-                .filter(|&&count| is_of_majority(count))
-                .count(),
+            weight: weights.sum(),
+            rare: number(&|count| count <= rare && !is_of_majority(count)),
+            of_majority: number(&is_of_majority),
         }
     }
 }
 
-fn total(counts: &[u32], rare: u32) -> u64 {
-    counts.iter().map(|&count| weight(count, rare)).sum()
+/// What a shingle weighs that so many texts carry, in thousandths.
+pub(super) fn weight(count: u32, rare: u32) -> u16 {
+    let more = count.saturating_sub(rare) as usize;
+    WEIGHTS[more.min(WEIGHTS.len() - 1)]
 }
 
-/// What a shingle weighs that so many texts carry.
-fn weight(count: u32, rare: u32) -> u64 {
-    match u64::from(count.saturating_sub(rare)) {
-        0 => RARE_WEIGHT,
-        more => {
-            RARE_WEIGHT * RARE_WEIGHT / (RARE_WEIGHT + (RARE_WEIGHT * RARE_WEIGHT * more).isqrt())
-        }
+/// The weights of shingles that so many texts more carry than a rare one.
+///
+/// The last one stands for all beyond, where what is left of the weight hardly changes.
+static WEIGHTS: [u16; 4096] = {
+    let mut weights = [RARE_WEIGHT; 4096];
+    let mut more = 1;
+    while more < weights.len() {
+        let root = (1_000_000 * more as u64).isqrt();
+        weights[more] = (1_000_000 / (1000 + root)) as u16;
+        more += 1;
     }
-}
+    weights
+};
 
 impl Weighed {
     /// The share of the lighter text that the other has too, in [0, 1].
