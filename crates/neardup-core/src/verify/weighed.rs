@@ -129,18 +129,23 @@ impl Scratch {
         self.shared.clear();
         let most = a.hashes.len().min(b.hashes.len());
         self.shared.resize(most + 1, 0);
-        let (mut i, mut j, mut found, mut weight) = (0, 0, 0, 0);
+        let (mut i, mut j, mut found) = (0, 0, 0);
         while i < a.hashes.len() && j < b.hashes.len() {
             let (x, y) = (a.hashes[i], b.hashes[j]);
-            // Written in any case: whether it is one, no processor could foresee.
-            self.shared[found] = a.counts[i];
-            let is_shared = x == y;
-            weight += u64::from(a.weights[i]) * u64::from(is_shared);
-            found += usize::from(is_shared);
+            // The place of the shingle. Written in any case: whether it is shared, no processor
+            // could foresee.
+            self.shared[found] = i as u32;
+            found += usize::from(x == y);
             i += usize::from(x <= y);
             j += usize::from(y <= x);
         }
         self.shared.truncate(found);
+        let mut weight = 0;
+        for place in &mut self.shared {
+            let at = *place as usize;
+            weight += u64::from(a.weights[at]);
+            *place = a.counts[at];
+        }
         weight
     }
 
