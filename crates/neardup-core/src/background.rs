@@ -6,7 +6,9 @@ will come. It counts what it has at some moments and decides by that: so what is
 counted has to be kept, and be small. Only what is *not* rare is kept of it, a few
 per cent of all shingles; the decisions are the same as with all of it.
 
-The bytes are of one format for all machines: numbers with the lowest byte first.
+The bytes are of one format for all machines: numbers with the lowest byte first. A background of format 1 is
+read too, since nobody else has what it counted: its shingles of texts in scripts with spaces are shorter than those
+that are looked up now, so nothing is common in such texts until they are counted again.
 */
 
 use std::sync::Arc;
@@ -17,6 +19,9 @@ use crate::corpus::Corpus;
 use crate::error::Result;
 use crate::verify::ShingleFrequencies;
 use crate::verify::frequency_bytes::{FORMAT, Table, write_shingles};
+
+/// The oldest format that is read.
+const FIRST_FORMAT: u32 = 1;
 
 /// What a collection has in common.
 #[derive(Clone, Debug, Default)]
@@ -104,7 +109,7 @@ impl Background {
     /// If the bytes are of another format or damaged.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut rest = Bytes::new("a stored background", bytes);
-        rest.format(FORMAT)?;
+        rest.format(FIRST_FORMAT..=FORMAT)?;
         let documents = rest.u64()?;
         let keys: Vec<(u32, u32)> = (0..rest.count(8)?)
             .map(|_| Ok((rest.u32()?, rest.u32()?)))
@@ -165,8 +170,20 @@ mod tests {
         }
         let longer = [bytes.as_slice(), &[0]].concat();
         assert!(Background::from_bytes(&longer).is_err());
-        let other = [&[2, 0, 0, 0], &bytes[4..]].concat();
-        let error = Background::from_bytes(&other).unwrap_err();
-        assert!(error.to_string().contains("format"), "{error}");
+    }
+
+    #[test]
+    fn known_formats_are_read_and_others_refused() {
+        let bytes = background().to_bytes();
+        for format in FIRST_FORMAT - 1..=FORMAT + 1 {
+            let other = [&format.to_le_bytes(), &bytes[4..]].concat();
+            let found = Background::from_bytes(&other);
+            assert_eq!(found.is_ok(), (1..=2).contains(&format), "{format}");
+            match found {
+                // What is written is of the latest format.
+                Ok(found) => assert_eq!(found.to_bytes(), bytes),
+                Err(error) => assert!(error.to_string().contains("of format 2"), "{error}"),
+            }
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Stored numbers, read back from bytes: the lowest byte first.
 
+use std::ops::RangeInclusive;
+
 use crate::error::{Error, Result};
 
 /// Bytes that are still to be read.
@@ -40,12 +42,12 @@ impl<'a> Bytes<'a> {
         Ok(items.iter().map(|&bytes| of(bytes)).collect())
     }
 
-    /// Refuses bytes of another format.
-    pub(crate) fn format(&mut self, expected: u32) -> Result<()> {
+    /// Refuses bytes of another format than the known ones.
+    pub(crate) fn format(&mut self, known: RangeInclusive<u32>) -> Result<()> {
         match self.u32()? {
-            found if found == expected => Ok(()),
+            found if known.contains(&found) => Ok(()),
             found => {
-                let expected = format!("of format {expected}");
+                let expected = format!("of format {}", known.end());
                 Err(Error::input(self.what, expected, found))
             }
         }

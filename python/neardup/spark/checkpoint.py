@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 #: Changes with the contents of the stages.
-_LAYOUT = 2
+_LAYOUT = 3
 
 _MANIFEST = "settings.json"
 

@@ -15,8 +15,9 @@ use super::shingle_frequencies::{DEFAULT_ENTRIES, ShingleFrequencies, is_of};
 use crate::bytes::Bytes;
 use crate::error::Result;
 
-/// Changes whenever the bytes do.
-pub(crate) const FORMAT: u32 = 1;
+/// Changes whenever the bytes or the counted shingles do. In format 1, texts in scripts with spaces were counted by
+/// shingles as short as those of other scripts.
+pub(crate) const FORMAT: u32 = 2;
 
 /// One in so many shingles is in a probe.
 const ONE_IN: u64 = 1024;
@@ -35,7 +36,7 @@ pub(crate) struct Table {
 impl Table {
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut rest = Bytes::new("a stored background", bytes);
-        rest.format(FORMAT)?;
+        rest.format(FORMAT..=FORMAT)?;
         let table = Table::read(&mut rest)?;
         rest.end()?;
         Ok(table)
@@ -179,6 +180,18 @@ mod tests {
         assert_eq!(thin, table(1, 3, &[(7, 3), (1 << 62, 2)]));
         assert_eq!(thin_shingles(&thin, 0).unwrap(), thin);
         assert!(thin_shingles(&bytes[1..], 1).is_err());
+    }
+
+    #[test]
+    fn other_shingles_are_not_merged_with_these() {
+        let bytes = table(0, 3, &[(7, 3)]);
+        assert!(shingles_from_bytes(&bytes).is_ok());
+        for format in [FORMAT - 1, FORMAT + 1] {
+            let other = [&format.to_le_bytes(), &bytes[4..]].concat();
+            let error = shingles_from_bytes(&other).unwrap_err().to_string();
+            assert!(error.contains("of format 2"), "{error}");
+            assert!(thin_shingles(&other, 1).is_err() && probe_shingles(&other).is_err());
+        }
     }
 
     #[test]
