@@ -18,6 +18,7 @@ nothing of Python, of files or of formats: it takes slices and yields vectors.
 */
 
 pub mod align;
+mod anchors;
 pub mod background;
 pub mod blob_file;
 mod bytes;

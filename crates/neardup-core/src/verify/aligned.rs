@@ -1,54 +1,58 @@
-/*! Two texts side by side: what stands in both, and what stands in the place of what.
+/*! Two texts aligned: what both have, and what one has in the place of what.
 
-The [units](super::units) of both texts are aligned: a stretch of equal units is held fast where four
-of them stand once in each text, and what lies between two such stretches is compared by
-its longest common subsequence (Hyyrö, *Bit-parallel LCS-length computation revisited*, 2004). Where too
-much lies between, it counts as rewritten.
+The [units](super::units) of both texts are aligned. Their common begin and end are set aside. Long texts are
+then held fast at their [anchors](crate::anchors), rows of [`ANCHOR`] units that occur once in each text; what
+lies between two anchors is aligned by its longest common subsequence (Hyyrö, *Bit-parallel LCS-length
+computation revisited*, 2004), or counts as rewritten if it is too long for that.
 
-An equal stretch of fewer than [`SHORTEST`] units between two differences says nothing, and is one of them: any two
-texts have some letters in common. What is left between the stretches are *gaps*, with units of one
-text or of both. A number that stands in a gap of both texts *differs*, unless the
-other text has the same number in that gap.
+Runs of equal units are *stretches*. Any two texts have some words or characters in common, so a run of fewer than
+[`SHORTEST`] units between two differences is not a stretch but a part of the difference. What is left between the
+stretches are *gaps*, with units of one text or of both. A number in a gap agrees if the same gap of the other text
+has it too. Of the other numbers as many *differ* as stand opposite a number of the other text.
 
-O(n) for n units, and O(m² / 64) for gaps of at most m = [`EXACT`] units.
+The order of the two texts makes no difference. Time is O(n log n) for n units, and O(xy / 64) for a gap of x and y units; memory is
+at most about 8 MB besides, since xy is at most [`EXACT`]².
 */
 
 use rustc_hash::FxHashMap;
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::units::{Units, is_number};
+use crate::anchors::anchors;
 
-/// Units in a row that stand once in both texts are held fast.
+/// Units of an anchor.
 const ANCHOR: usize = 4;
 
-/// Units of the shorter text and of the longer between two anchors that are compared exactly, at
-/// most: their product is the square of this.
+/// Two rows of units are aligned without anchors if the product of their lengths is at most the square of this.
+const WITHOUT_ANCHORS: usize = 256;
+
+/// Two rows of units between anchors are aligned by their longest common subsequence if the product of their lengths is at
+/// most the square of this. Else they count as rewritten.
 pub const EXACT: usize = 4096;
 
-/// The least units of an equal stretch between two differences.
+/// The least number of units of a stretch between two differences.
 const SHORTEST: usize = 3;
 
-/// Units of a gap that replaces a word or a number, at most.
+/// The most units, of either text, of a gap in which a number is [replaced](Aligned::replaced).
 const REPLACED: usize = 12;
 
-/// How the units of two texts stand side by side.
+/// What the alignment of two texts says, by numbers of units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Aligned {
     /// Units of the first text.
     pub a: usize,
     /// Units of the second text.
     pub b: usize,
-    /// Units in equal stretches.
+    /// Units of either text in stretches.
     pub equal: usize,
-    /// Numbers that agree.
+    /// Numbers of either text in stretches, and those of gaps that both sides of the gap have.
     pub agree: usize,
-    /// Numbers in the place of which the other text has another one.
+    /// Numbers in gaps for which the other text has another number.
     pub differ: usize,
-    /// Those of them in gaps of at most [`REPLACED`] units: what surrounds them is the same.
+    /// Those of `differ` in gaps of at most 12 units of each text: their surroundings are the same.
     pub replaced: usize,
 }
 
-/// Equal units: from a place in each text, so many.
+/// A run of equal units, by its positions in both texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stretch {
     a: usize,
@@ -60,19 +64,24 @@ impl Aligned {
     /// Aligns two texts.
     pub fn of(a: &Units, b: &Units) -> Self {
         let (a, b) = (a.as_slice(), b.as_slice());
-        let stretches = stretches(a, b);
         let mut found = Aligned {
             a: a.len(),
             b: b.len(),
             ..Aligned::default()
         };
-        let (mut x, mut y) = (0, 0);
+        // Of several alignments that are equally good, the same one is found for (b, a).
+        let (a, b) = if (b.len(), b) < (a.len(), a) {
+            (b, a)
+        } else {
+            (a, b)
+        };
         let end = Stretch {
             a: a.len(),
             b: b.len(),
             length: 0,
         };
-        for stretch in stretches.into_iter().chain([end]) {
+        let (mut x, mut y) = (0, 0);
+        for stretch in stretches(a, b).into_iter().chain([end]) {
             found.count_gap(&a[x..stretch.a], &b[y..stretch.b]);
             (x, y) = (stretch.a + stretch.length, stretch.b + stretch.length);
             found.equal += stretch.length;
@@ -95,15 +104,16 @@ impl Aligned {
         self.a.min(self.b)
     }
 
+    /// Counts the numbers of a gap.
     fn count_gap(&mut self, a: &[u64], b: &[u64]) {
+        if a.is_empty() || b.is_empty() {
+            return;
+        }
         let numbers = |gap: &[u64]| -> Vec<u64> {
             let mut found: Vec<u64> = gap.iter().copied().filter(|&u| is_number(u)).collect();
             found.sort_unstable();
             found
         };
-        if a.is_empty() || b.is_empty() {
-            return;
-        }
         let (of_a, of_b) = (numbers(a), numbers(b));
         let agree = in_both(&of_a, &of_b);
         let differ = of_a.len().min(of_b.len()) - agree;
@@ -127,8 +137,7 @@ fn in_both(a: &[u64], b: &[u64]) -> usize {
     common
 }
 
-/// The equal stretches of two rows of units, in order; those between two differences that are
-/// too short are left out.
+/// The stretches of two rows of units, in order, without those that are too short.
 fn stretches(a: &[u64], b: &[u64]) -> Vec<Stretch> {
     let mut found: Vec<Stretch> = Vec::new();
     let mut add = |stretch: Stretch| {
@@ -156,8 +165,9 @@ fn stretches(a: &[u64], b: &[u64]) -> Vec<Stretch> {
     });
     let (mut x, mut y) = (begin, begin);
     let last = (stop_a, stop_b);
-    for (here, there) in anchors(a, b, begin, last).into_iter().chain([last]) {
-        // An anchor may lie inside the stretch of the one before.
+    let held = anchors_between(a, b, begin, last);
+    for (here, there) in held.into_iter().chain([last]) {
+        // An anchor may overlap the stretch of the one before.
         if here < x || there < y {
             continue;
         }
@@ -184,45 +194,24 @@ fn stretches(a: &[u64], b: &[u64]) -> Vec<Stretch> {
     found
 }
 
-/// Where [`ANCHOR`] units that stand once in both texts stand, as long as they go forward in both.
-fn anchors(
+/// The anchors of what lies between the common begin and the common end of two rows of units; none if
+/// it is so short that it is aligned at once.
+fn anchors_between(
     a: &[u64],
     b: &[u64],
     begin: usize,
     (stop_a, stop_b): (usize, usize),
 ) -> Vec<(usize, usize)> {
-    let gap = (stop_a - begin).saturating_mul(stop_b - begin);
-    if gap <= EXACT * 16 {
-        // So little is compared exactly at once.
+    let (a, b) = (&a[begin..stop_a], &b[begin..stop_b]);
+    if a.len().saturating_mul(b.len()) <= WITHOUT_ANCHORS * WITHOUT_ANCHORS {
         return Vec::new();
     }
-    let [once_a, once_b] = [&a[begin..stop_a], &b[begin..stop_b]].map(once);
-    let mut found: Vec<(usize, usize)> = once_a
-        .into_iter()
-        .filter_map(|(hash, here)| Some((here?, (*once_b.get(&hash)?)?)))
-        .map(|(here, there)| (begin + here, begin + there))
-        .collect();
-    found.sort_unstable();
-    increasing(&found)
+    let found = anchors(a, b, ANCHOR, u64::to_le_bytes).into_iter();
+    found.map(|(x, y)| (begin + x, begin + y)).collect()
 }
 
-/// Where each row of [`ANCHOR`] units stands; `None` where it stands twice.
-fn once(row: &[u64]) -> FxHashMap<u64, Option<usize>> {
-    let mut places = FxHashMap::default();
-    let mut bytes = Vec::with_capacity(8 * ANCHOR);
-    for (at, units) in row.windows(ANCHOR).enumerate() {
-        bytes.clear();
-        bytes.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
-        places
-            .entry(xxh3_64(&bytes))
-            .and_modify(|place| *place = None)
-            .or_insert(Some(at));
-    }
-    places
-}
-
-/// The equal stretches from `x` and `y` to the ends of both rows, by their longest common
-/// subsequence; none if too much lies there.
+/// Adds the equal units from `x` and `y` to the ends of both rows, by their longest common
+/// subsequence; none if too many units lie there.
 fn between(a: &[u64], b: &[u64], x: usize, y: usize, add: &mut impl FnMut(Stretch)) {
     let (rows, columns) = (&a[x..], &b[y..]);
     if rows.is_empty() || columns.is_empty() {
@@ -240,26 +229,43 @@ fn between(a: &[u64], b: &[u64], x: usize, y: usize, add: &mut impl FnMut(Stretc
     }
 }
 
-/// The places of a longest common subsequence.
+/// The positions of a longest common subsequence, ascending in both rows.
+///
+/// O(xy / 64) for x and y units. The longer one is packed into words of 64 columns, so that the table and the masks
+/// take at most about xy / 4 bytes.
 fn common_subsequence(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
+    if a.len() > b.len() {
+        let mut found = common_subsequence(b, a);
+        for (x, y) in &mut found {
+            (*x, *y) = (*y, *x);
+        }
+        return found;
+    }
     let words = b.len().div_ceil(64);
-    let mut places: FxHashMap<u64, Vec<u64>> = FxHashMap::default();
-    for (at, &unit) in b.iter().enumerate() {
-        let bits = places.entry(unit).or_insert_with(|| vec![0; words]);
-        bits[at / 64] |= 1 << (at % 64);
+    // The columns that match each unit of the rows.
+    let mut masks: FxHashMap<u64, Vec<u64>> = FxHashMap::default();
+    for &unit in a {
+        masks.entry(unit).or_default();
+    }
+    for (at, unit) in b.iter().enumerate() {
+        if let Some(mask) = masks.get_mut(unit) {
+            mask.resize(words, 0);
+            mask[at / 64] |= 1 << (at % 64);
+        }
     }
     // A zero bit is a column at which the subsequence of the rows so far becomes longer.
     let mut table = vec![u64::MAX; words * (a.len() + 1)];
     for (row, unit) in a.iter().enumerate() {
         let (before, after) = table.split_at_mut(words * (row + 1));
         let (before, after) = (&before[words * row..], &mut after[..words]);
-        let Some(bits) = places.get(unit) else {
+        let mask = &masks[unit];
+        if mask.is_empty() {
             after.copy_from_slice(before);
             continue;
-        };
+        }
         let mut carry = false;
-        for ((&old, new), &bits) in before.iter().zip(after).zip(bits) {
-            let matches = old & bits;
+        for ((&old, new), &mask) in before.iter().zip(after).zip(mask) {
+            let matches = old & mask;
             let (sum, first) = old.overflowing_add(matches);
             let (sum, second) = sum.overflowing_add(u64::from(carry));
             carry = first || second;
@@ -284,25 +290,239 @@ fn common_subsequence(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
     found
 }
 
-/// The longest run of anchors that go forward in both texts: O(n log n), as patience sorting finds it.
-fn increasing(anchors: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // The last anchor of the best run of each length, and what comes before each anchor.
-    let mut tops: Vec<usize> = Vec::new();
-    let mut before: Vec<Option<usize>> = Vec::with_capacity(anchors.len());
-    for (at, &(_, there)) in anchors.iter().enumerate() {
-        let place = tops.partition_point(|&top| anchors[top].1 < there);
-        before.push(place.checked_sub(1).map(|under| tops[under]));
-        match tops.get_mut(place) {
-            Some(top) => *top = at,
-            None => tops.push(at),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(a: &str, b: &str) -> Aligned {
+        let [a, b] = [a, b].map(Units::of);
+        let (found, back) = (Aligned::of(&a, &b), Aligned::of(&b, &a));
+        let turned = Aligned {
+            a: back.b,
+            b: back.a,
+            ..back
+        };
+        assert_eq!(found, turned);
+        assert_eq!((found.a, found.b), (a.len(), b.len()));
+        found
+    }
+
+    /// Equal units, and numbers that agree, differ and are replaced.
+    fn counts(a: &str, b: &str) -> [usize; 4] {
+        let found = of(a, b);
+        [found.equal, found.agree, found.differ, found.replaced]
+    }
+
+    /// Units that look random and are not, none of them a number.
+    fn noise(length: usize, alphabet: u64, seed: u64) -> Vec<u64> {
+        let mut state = seed;
+        let mut next = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            2 * ((state >> 33) % alphabet)
+        };
+        (0..length).map(|_| next()).collect()
+    }
+
+    /// Characters that are a unit each: from `first` on.
+    fn characters(first: u32, count: u32) -> String {
+        (first..first + count)
+            .filter_map(|at| char::from_u32(0xAC00 + at))
+            .collect()
+    }
+
+    #[test]
+    fn equal_texts_are_one_stretch() {
+        let text = "渡船早上8点开，晚上十一点回。";
+        assert_eq!(counts(text, text), [12, 2, 0, 0]);
+        // What is not a unit makes no difference.
+        assert_eq!(counts(text, "渡船早上 8 点开;晚上11点回"), [12, 2, 0, 0]);
+    }
+
+    #[test]
+    fn texts_without_units_are_aligned_with_each_other_only() {
+        assert_eq!(of("", ""), Aligned::default());
+        assert_eq!(of("", "。").share(), 1.0);
+        assert_eq!(of("", "渡船").share(), 0.0);
+        assert_eq!(of("渡船", "码头").share(), 0.0);
+    }
+
+    #[test]
+    fn what_one_text_has_more_differs_from_nothing() {
+        let text = "渡船早上8点开";
+        assert_eq!(counts(text, "渡船明天早上8点开"), [7, 1, 0, 0]);
+        assert_eq!(counts(text, "渡船3号早上8点开"), [7, 1, 0, 0]);
+        assert_eq!(counts(text, "渡船早上8点开9点到"), [7, 1, 0, 0]);
+        assert_eq!(of(text, "渡船明天早上8点开").share(), 1.0);
+    }
+
+    #[test]
+    fn a_number_in_the_place_of_another_is_replaced() {
+        let text = "渡船早上8点开，晚上6点回";
+        assert_eq!(counts(text, "渡船早上9点开，晚上6点回"), [11, 1, 1, 1]);
+        assert_eq!(counts(text, "渡船早上9点开，晚上7点回"), [10, 0, 2, 2]);
+        assert_eq!(counts(text, "渡船早上准点开，晚上6点回"), [11, 1, 0, 0]);
+        // Of two numbers one stands opposite the only one of the other text.
+        assert_eq!(counts(text, "渡船早上7或9点开，晚上6点回"), [11, 1, 1, 1]);
+        assert_eq!(
+            counts(
+                "The ferry leaves at 8 today",
+                "The ferry leaves at nine today"
+            ),
+            [5, 0, 1, 1]
+        );
+    }
+
+    #[test]
+    fn in_a_long_gap_a_number_differs_and_is_not_replaced() {
+        for (length, replaced) in [(REPLACED, 1), (REPLACED + 1, 0)] {
+            let length = length as u32;
+            let first = format!("渡船早上8{}码头", characters(0, length - 1));
+            let short = "渡船早上9码头".to_owned();
+            let long = format!("渡船早上9{}码头", characters(100, length - 1));
+            for second in [short, long] {
+                assert_eq!(counts(&first, &second), [6, 0, 1, replaced], "{second}");
+            }
         }
     }
-    let mut run = Vec::new();
-    let mut next = tops.last().copied();
-    while let Some(at) = next {
-        run.push(anchors[at]);
-        next = before[at];
+
+    #[test]
+    fn numbers_of_a_gap_agree_in_any_order() {
+        assert_eq!(counts("渡船3北5码头", "渡船5南3码头"), [4, 2, 0, 0]);
+        assert_eq!(counts("渡船3北5码头", "渡船5南4码头"), [4, 1, 1, 1]);
+        assert_eq!(counts("渡船北5西5码头", "渡船南5东4码头"), [4, 1, 1, 1]);
     }
-    run.reverse();
-    run
+
+    #[test]
+    fn a_few_equal_units_between_differences_are_no_stretch() {
+        for (middle, equal) in [("石", 4), ("石桥", 4), ("石桥边", 7)] {
+            let first = format!("渡船东南{middle}西北码头");
+            let second = format!("渡船春夏{middle}秋冬码头");
+            assert_eq!(counts(&first, &second), [equal, 0, 0, 0], "{middle}");
+        }
+        // An equal number there agrees all the same.
+        assert_eq!(
+            counts("渡船东南5西北码头", "渡船春夏5秋冬码头"),
+            [4, 1, 0, 0]
+        );
+    }
+
+    #[test]
+    fn at_begin_and_end_one_unit_is_a_stretch() {
+        assert_eq!(counts("渡东南头", "渡春夏头"), [2, 0, 0, 0]);
+        assert_eq!(counts("8东南", "8春夏"), [1, 1, 0, 0]);
+        assert_eq!(counts("东南8", "春夏秋8"), [1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn a_repeated_begin_is_not_the_end_too() {
+        assert_eq!(counts("渡船", "渡船渡船"), [2, 0, 0, 0]);
+        assert_eq!(counts("8888 渡", "渡"), [1, 0, 0, 0]);
+    }
+
+    #[test]
+    fn long_texts_are_held_fast_at_anchors() {
+        let own = |from: u64| -> Vec<u64> { (from..from + 20).map(|at| 2 * at).collect() };
+        let number = |value: u64| vec![2 * value + 1];
+        let parts = [1, 2, 3].map(|seed| noise(2000, 3000, seed));
+        let joined = |kept: [Vec<u64>; 4]| -> Units {
+            let mut all = kept[0].clone();
+            for (part, own) in parts.iter().zip(&kept[1..]) {
+                all.extend(part);
+                all.extend(own);
+            }
+            Units::from_row(all)
+        };
+        let first = joined([own(5000), number(7), number(8), own(6000)]);
+        let second = joined([own(7000), number(7), number(9), own(8000)]);
+        assert!(first.len() * second.len() > EXACT * EXACT);
+        let expected = Aligned {
+            a: 6042,
+            b: 6042,
+            equal: 6001,
+            agree: 1,
+            differ: 1,
+            replaced: 1,
+        };
+        assert_eq!(Aligned::of(&first, &second), expected);
+        assert_eq!(Aligned::of(&second, &first), expected);
+        let all = common_subsequence(first.as_slice(), second.as_slice());
+        assert_eq!(all.len(), expected.equal);
+    }
+
+    #[test]
+    fn what_is_too_long_and_has_no_anchors_counts_as_rewritten() {
+        // Each row of units occurs many times.
+        for (times, equal) in [(1300, 3900), (1400, 0)] {
+            let first = format!("东{}", "渡船停".repeat(times));
+            let second = format!("西{}北", "渡船停".repeat(times));
+            assert_eq!(of(&first, &second).equal, equal);
+        }
+    }
+
+    #[test]
+    fn a_long_row_beside_a_short_one_is_aligned() {
+        let long = noise(1 << 20, 1 << 30, 1);
+        let at = [70, 8000, long.len() - 5];
+        let short: Vec<u64> = at.map(|at| long[at]).to_vec();
+        let found: Vec<usize> = common_subsequence(&long, &short)
+            .into_iter()
+            .map(|(x, _)| x)
+            .collect();
+        assert_eq!(found, at);
+    }
+
+    /// The length of a longest common subsequence, by the textbook's table.
+    fn textbook(a: &[u64], b: &[u64]) -> usize {
+        let mut above = vec![0; b.len() + 1];
+        for x in a {
+            let mut row = vec![0; b.len() + 1];
+            for (at, y) in b.iter().enumerate() {
+                row[at + 1] = if x == y {
+                    above[at] + 1
+                } else {
+                    above[at + 1].max(row[at])
+                };
+            }
+            above = row;
+        }
+        above[b.len()]
+    }
+
+    #[test]
+    fn a_common_subsequence_is_a_longest_one() {
+        for round in 0..400 {
+            let alphabet = [2, 5, 40][round as usize % 3];
+            let lengths = noise(2, 140, round).into_iter().map(|half| half as usize);
+            let rows: Vec<Vec<u64>> = lengths
+                .enumerate()
+                .map(|(at, length)| noise(length, alphabet, 2 * round + at as u64 + 1000))
+                .collect();
+            let (a, b) = (&rows[0], &rows[1]);
+            let found = common_subsequence(a, b);
+            assert_eq!(found.len(), textbook(a, b), "{a:?} {b:?}");
+            assert!(found.iter().all(|&(x, y)| a[x] == b[y]));
+            assert!(found.is_sorted_by(|left, right| left.0 < right.0 && left.1 < right.1));
+        }
+    }
+
+    #[test]
+    fn the_order_of_two_texts_makes_no_difference() {
+        for round in 0..300 {
+            let [a, b] = [0, 1].map(|at| {
+                let length = noise(1, 60 + 340 * (round % 2), round + at)[0] as usize;
+                // Every other unit of a small alphabet is a number.
+                let row = noise(length, 12, 7 * round + at).into_iter();
+                Units::from_row(row.map(|unit| unit / 2).collect())
+            });
+            let (found, back) = (Aligned::of(&a, &b), Aligned::of(&b, &a));
+            assert_eq!((found.a, found.b), (back.b, back.a));
+            assert_eq!(
+                (found.equal, found.agree, found.differ, found.replaced),
+                (back.equal, back.agree, back.differ, back.replaced)
+            );
+            assert!(found.equal <= found.shorter() && found.replaced <= found.differ);
+        }
+    }
 }

@@ -1,34 +1,32 @@
 /*! The measure `content(k)`: whether two texts are the same text again.
 
 Resemblance counts every shingle alike. In a collection with forms, of weather
-bulletins or court notices, two texts of one form so resemble each other whatever
-they say. Here a verdict rests on two kinds of evidence beside the sets of shingles.
+bulletins or court notices, any two texts of one form therefore resemble each other, whatever
+they say. Content rests on two kinds of evidence beside the sets of shingles.
 
-**What is shared, weighed**: a shingle that many texts of the collection carry
+**What both have, weighed**: a shingle that many texts of the collection carry
 says little; see [`Weighed`].
 
-**What replaces what**: the texts are laid side by side, see [`Aligned`]. Two texts of one
-form align nearly everywhere and have little in common that is rare; and where one has a number, the
-other has another.
+**What replaces what**: the texts are aligned; see [`Aligned`]. Two texts of one
+form align nearly everywhere, but where one has a number, the other has another one.
 
 ```text
-similarity = resemblance − numbers, at least 0
+similarity = max(0, resemblance − numbers)
 numbers = min(1, 200 r / n) · min(1, 3 max(0, r / (r + s) − 1.5 (1 − a)))
 ```
 
-Here r is how many numbers another number replaces, and s how many stand in both; n is how
-many units the shorter text has and a is the share of them that is aligned. A number in a
-long text says less than one in a bulletin of two lines, and a text that was edited
-throughout loses numbers with the rest: that many are not counted. The factors are fitted to pairs that people
-read; they are few and round so that they fit other collections too.
+Here the resemblance is the weighed one, or that of the sets where nothing was weighed; r is how many numbers are
+replaced by another number, and s how many agree; n is how many units the shorter text has, and a is the share of
+them that is aligned. A number in a long text says less than one in a bulletin of two lines. A text that was edited
+throughout loses numbers with the rest; as many as that explains are not counted. The factors are fitted to pairs
+that people read; they are few and round so that they fit other collections too.
 
-**Short texts.** In less than [`SHORT`] letters and digits one changed word is
-all. There the letters and digits of one text must be those of the other or a
-piece of it, at least 3/4 as long, and no number may differ; the share is the similarity. A text without
-letters and digits equals itself only.
+**Short texts.** Among less than [`SHORT`] letters and digits one changed word is a large part. There the letters and
+digits of one text must be those of the other, or a piece of it that is at least 3/4 as long; that share is the
+similarity, and it is 0 if any number differs. A text without letters and digits equals only itself.
 
-What a pair costs is a merge of two samples of some 200 hashes each, and one alignment if
-these do not rule the pair out.
+A pair costs a merge of two samples of about 200 hashes each, and an alignment unless that rules the pair out: numbers
+only lower the similarity.
 */
 
 use super::aligned::Aligned;
@@ -38,20 +36,20 @@ use super::short::{Letters, SHORT};
 use super::units::{Units, is_spaced};
 use super::weighed::{Sample, Scratch, Weighed, sampled};
 
-/// One replaced number in so many units has its full weight.
+/// The largest number of units to one replaced number at which numbers have their full weight.
 const MUCH: f64 = 200.0;
 
-/// How much of the similarity the share of replaced numbers takes.
+/// How much the share of replaced numbers, beyond what is expected, takes from the similarity.
 const FACTOR: f64 = 3.0;
 
 /// The share of numbers that edits replace, for each share of the text that they replace.
 const EXPECTED: f64 = 1.5;
 
-/// What comparing a text by content needs of it.
+/// What comparing a text by content needs of it, beside its [`Units`].
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     shingles: Shingles,
-    /// In how many texts each of the first shingles stands: those of `level`.
+    /// How many texts carry each of the first shingles: those of `level`.
     counts: Box<[u32]>,
     level: u32,
     /// Texts that carry a shingle, at most, for it to be rare.
@@ -66,19 +64,19 @@ pub struct Evidence {
     pub overlap: Overlap,
     /// What was weighed; `None` where all shingles count alike.
     pub weighed: Option<Weighed>,
-    /// How the texts stand side by side.
+    /// How the texts align.
     pub aligned: Aligned,
-    /// Whether a text is so short that letters and digits decide.
+    /// Whether one of the texts is so short that letters and digits decide.
     pub short: bool,
-    /// The content or, for short texts, the share of letters and digits.
+    /// The content; of short texts, the share of letters and digits. In \[0, 1\].
     pub similarity: f64,
 }
 
 /// Appends the hashes of the shingles by which `content(k)` compares a normalized text: of `k`
 /// characters, or of 8/5 as many in a script with spaces between words.
 ///
-/// Five letters are one word and five Chinese characters are three: what stands
-/// in a few texts of one stands in hundreds of the other.
+/// Five letters are about one word, which hundreds of texts have; five Chinese characters are about three
+/// words, which few have.
 pub fn content_hashes(text: &str, k: usize, hashes: &mut Vec<u64>) {
     let k = if is_spaced(text) {
         (8 * k).div_ceil(5)
@@ -119,7 +117,8 @@ impl Profile {
         8 * self.shingles.len() + 4 * self.counts.len() + self.letters.heap_bytes()
     }
 
-    /// The largest similarity that the two can have, whatever their alignment, if it is at least `threshold`.
+    /// The largest similarity that the two can have, whatever their alignment; `None` if it is
+    /// less than `threshold`.
     pub fn most_from(&self, other: &Profile, threshold: f64, scratch: &mut Scratch) -> Option<f64> {
         let most = if self.is_short_beside(other) {
             self.letters.similarity(&other.letters)
@@ -132,7 +131,7 @@ impl Profile {
         (most >= threshold).then_some(most)
     }
 
-    /// The similarity, from the largest that it can be.
+    /// The similarity, from [the largest](Self::most_from) that it can be. Never more than that.
     pub(super) fn similarity(&self, other: &Profile, most: f64, aligned: &Aligned) -> f64 {
         if !self.is_short_beside(other) {
             score(most, aligned)
@@ -164,7 +163,7 @@ impl Profile {
     }
 }
 
-/// The similarity of two texts that resemble each other so much and stand so side by side.
+/// The similarity of two texts with this resemblance and this alignment.
 fn score(resemblance: f64, aligned: &Aligned) -> f64 {
     if aligned.replaced == 0 {
         return resemblance;
@@ -190,5 +189,263 @@ impl Evidence {
             short,
             similarity: a.0.similarity(b.0, most, &aligned),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::weighed::KNOWN;
+    use super::*;
+
+    /// Distinct characters, which are a unit and a shingle of length 1 each: none of them a number.
+    fn text(range: std::ops::Range<u32>) -> String {
+        range.filter_map(|at| char::from_u32(0xac00 + at)).collect()
+    }
+
+    /// A table that says how many texts carry the characters of each text.
+    fn table(carried: &[(&str, usize)]) -> ShingleFrequencies {
+        let mut table = ShingleFrequencies::default();
+        for (text, times) in carried {
+            let set = Shingles::of(text, 1);
+            table.add(&vec![set.hashes(); *times]);
+        }
+        table
+    }
+
+    /// Compares two texts by shingles of one character, both ways; and by the verifier's two steps.
+    fn evidence(a: &str, b: &str, table: &ShingleFrequencies) -> Evidence {
+        let units = [a, b].map(Units::of);
+        let [a, b] = [a, b].map(|text| Profile::of(text, 1, Some(table)));
+        let found = Evidence::of((&a, &units[0]), (&b, &units[1]));
+        let back = Evidence::of((&b, &units[1]), (&a, &units[0]));
+        assert_eq!(found.similarity, back.similarity);
+        let mut scratch = Scratch::default();
+        let most = a.most_from(&b, 0.0, &mut scratch).unwrap();
+        assert!((0.0..=most).contains(&found.similarity) && most <= 1.0);
+        for threshold in [
+            0.0,
+            most - 1e-9,
+            most,
+            most + 1e-9,
+            found.similarity,
+            0.5,
+            1.0,
+        ] {
+            let expected = (most >= threshold).then_some(most);
+            assert_eq!(a.most_from(&b, threshold, &mut scratch), expected);
+            assert_eq!(b.most_from(&a, threshold, &mut scratch), expected);
+        }
+        assert_eq!(a.similarity(&b, most, &found.aligned), found.similarity);
+        found
+    }
+
+    fn close(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+    }
+
+    #[test]
+    fn a_replaced_number_takes_all_from_a_short_text_and_hardly_any_from_a_long_one() {
+        let nothing = ShingleFrequencies::default();
+        // (characters, numbers that agree, what the replaced one takes)
+        for (length, agree, taken) in [
+            (60, 0, 1.0),
+            (60, 1, 1.0),
+            (3998, 0, 0.05),
+            (3990, 8, 0.05 / 3.0),
+        ] {
+            let same: String = (0..agree).map(|at| format!("10{at}、")).collect();
+            let [a, b] =
+                [7, 8].map(|number| format!("{same}{}{number}{}", text(0..20), text(20..length)));
+            let found = evidence(&a, &b, &nothing);
+            let aligned = found.aligned;
+            assert_eq!((aligned.agree, aligned.replaced), (agree, 1));
+            let n = aligned.shorter() as f64;
+            assert_eq!(aligned.equal, aligned.a - 1);
+            let share = 1.0 / (agree as f64 + 1.0) - 1.5 / n;
+            let numbers = (200.0 / n).min(1.0) * (3.0 * share).min(1.0);
+            close(
+                found.similarity,
+                (found.overlap.resemblance() - numbers).max(0.0),
+            );
+            assert!((numbers - taken).abs() < 1e-3, "{numbers} {taken}");
+        }
+    }
+
+    #[test]
+    fn the_formula_says_what_numbers_take() {
+        let aligned = |units, equal, replaced, agree| Aligned {
+            a: units,
+            b: units + 50,
+            equal,
+            agree,
+            replaced,
+            differ: replaced,
+        };
+        for (aligned, expected) in [
+            (aligned(100, 100, 0, 9), 0.9),
+            (aligned(100, 100, 1, 0), 0.0),
+            // 3 (1/10 - 0)
+            (aligned(200, 200, 1, 9), 0.6),
+            // Half of that in a text of twice the length.
+            (aligned(400, 400, 1, 9), 0.75),
+            // 3 (1/10 - 1.5/20)
+            (aligned(200, 190, 1, 9), 0.825),
+            // Edits explain as many.
+            (aligned(200, 180, 1, 9), 0.9),
+            // Of two thirds that are replaced, the half that is rewritten is expected to lose more.
+            (aligned(200, 100, 2, 1), 0.9),
+            (aligned(200, 120, 2, 1), 0.9 - 0.2),
+        ] {
+            close(score(0.9, &aligned), expected);
+        }
+    }
+
+    #[test]
+    fn numbers_that_do_not_replace_each_other_take_nothing() {
+        let nothing = ShingleFrequencies::default();
+        let body = text(0..60);
+        for (a, b) in [
+            (format!("{body}7"), body.clone()),
+            (format!("{body}7人8日"), format!("{body}8人7日")),
+            (
+                format!("7{}{body}", text(100..120)),
+                format!("8{}{body}", text(200..220)),
+            ),
+        ] {
+            let found = evidence(&a, &b, &nothing);
+            assert_eq!(found.similarity, found.overlap.resemblance());
+        }
+    }
+
+    #[test]
+    fn a_form_that_many_texts_share_counts_less() {
+        let (form, a, b) = (text(0..60), text(100..140), text(200..240));
+        let same = text(300..310);
+        let (a, b) = (format!("{form}{same}{a}"), format!("{form}{same}{b}"));
+        for (times, each) in [(RARE, 1.0), (RARE + 1, 0.5), (RARE + 81, 0.1)] {
+            let found = evidence(&a, &b, &table(&[(&form, times as usize)]));
+            let shared = 10.0 + 60.0 * each;
+            close(found.similarity, shared / (shared + 80.0));
+            assert_eq!(found.weighed.is_none(), times == RARE);
+            assert_eq!(found.overlap.resemblance(), 70.0 / 150.0);
+        }
+    }
+
+    #[test]
+    fn a_sample_of_too_few_shingles_says_nothing() {
+        let whole = text(0..50);
+        let units = Units::of(&whole);
+        let mut known = Profile::of(&whole, 1, Some(&table(&[(&whole, 9)])));
+        for (sampled, is_known) in [(KNOWN, true), (KNOWN - 1, false)] {
+            known.counts = known.counts[..sampled].into();
+            let found = Evidence::of((&known, &units), (&known, &units));
+            assert_eq!(found.weighed.is_some(), is_known);
+            assert_eq!(found.similarity, 1.0);
+        }
+    }
+
+    #[test]
+    fn the_level_of_a_pair_is_the_larger_one() {
+        let (form, more) = (text(0..100), text(1000..1500));
+        let found = evidence(&form, &format!("{form}{more}"), &table(&[(&form, 12)]));
+        let weighed = found.weighed.unwrap();
+        assert_eq!((weighed.level, weighed.median), (2, 12));
+        let of_form = sampled(Shingles::of(&form, 1).hashes(), 2).len() as u64;
+        // 1 / (1 + √8)
+        assert_eq!((weighed.shared, weighed.alone_a), (261 * of_form, 0));
+    }
+
+    #[test]
+    fn without_a_table_it_is_the_resemblance_to_the_last_bit() {
+        for cut in 0..120 {
+            let (a, b) = (text(0..100), text(cut..cut * 2 + 45));
+            let resemblance = Shingles::of(&a, 1).resemblance(&Shingles::of(&b, 1));
+            let units = [&a, &b].map(|text| Units::of(text));
+            let [x, y] = [&a, &b].map(|text| Profile::of(text, 1, None));
+            let found = Evidence::of((&x, &units[0]), (&y, &units[1]));
+            assert_eq!(found.similarity.to_bits(), resemblance.to_bits());
+            assert_eq!(found.weighed, None);
+            let nothing_common = evidence(&a, &b, &ShingleFrequencies::default());
+            assert_eq!(nothing_common.similarity.to_bits(), resemblance.to_bits());
+        }
+    }
+
+    #[test]
+    fn no_pair_is_more_similar_than_it_can_be() {
+        let form = text(0..40);
+        let table = table(&[(&form, 30), (&text(40..80), 9)]);
+        for round in 0..200_u32 {
+            let [a, b] = [round, round * 7 + 3].map(|seed| {
+                let own = seed * 13 % 60;
+                let number = seed % 3;
+                let end = text(40 + own..60 + own + seed % 30);
+                format!("{form}{number}日{}号{end}", seed % 5)
+            });
+            // It compares the two.
+            evidence(&a, &b, &table);
+        }
+    }
+
+    #[test]
+    fn texts_with_spaces_have_longer_shingles() {
+        let hashes = |text: &str, k, of: fn(&str, usize, &mut Vec<u64>)| {
+            let mut hashes = Vec::new();
+            of(text, k, &mut hashes);
+            hashes
+        };
+        for (text, k, used) in [
+            ("the ferry leaves at noon", 1, 2),
+            ("the ferry leaves at noon", 5, 8),
+            ("the ferry leaves at noon", 6, 10),
+            ("паром уходит в полдень", 5, 8),
+            ("渡船中午十二点开", 5, 5),
+            ("渡船 ferry 中午十二点开", 5, 5),
+        ] {
+            assert_eq!(
+                hashes(text, k, content_hashes),
+                hashes(text, used, shingle_hashes),
+                "{text} {k}"
+            );
+        }
+        let text = "The ferry to the island leaves at noon, and comes back in the evening.";
+        let profile = Profile::of(text, 5, None);
+        assert_eq!(profile.shingles, Shingles::of(text, 8));
+    }
+
+    #[test]
+    fn one_letter_decides_whether_a_text_is_short() {
+        let nothing = ShingleFrequencies::default();
+        for (letters, short) in [(SHORT as u32 - 1, true), (SHORT as u32, false)] {
+            let a = text(0..letters);
+            let b = format!("{}。", text(0..letters + 1));
+            let found = evidence(&a, &b, &nothing);
+            assert_eq!(found.short, short);
+            let resemblance = f64::from(letters) / f64::from(letters + 2);
+            let share = f64::from(letters) / f64::from(letters + 1);
+            assert_eq!(found.similarity, if short { share } else { resemblance });
+        }
+    }
+
+    #[test]
+    fn a_short_text_with_another_number_is_another() {
+        let nothing = ShingleFrequencies::default();
+        for (a, b, similarity) in [
+            ("码头停航3天", "码头停航三天。", 0.0),
+            ("码头停航3天", "码头停航 3 天！", 1.0),
+            ("码头停航3天", "码头停航4天", 0.0),
+            ("码头今日停航3天", "码头今日停航3天5", 8.0 / 9.0),
+            ("3天停航码头", "4，3天停航码头", 6.0 / 7.0),
+            ("", "", 1.0),
+            ("。", "！", 0.0),
+        ] {
+            let found = evidence(a, b, &nothing);
+            assert!(found.short && found.weighed.is_none());
+            assert_eq!(found.similarity, similarity, "{a} {b}");
+        }
+        // The letters are a piece of the other, but a number that is longer is another one.
+        let found = evidence("第2天码头停航", "第12天码头停航", &nothing);
+        assert_eq!(found.similarity, 0.0);
+        let found = evidence("码头停航一二", "码头停航一二三", &nothing);
+        assert_eq!((found.aligned.differ, found.similarity), (1, 0.0));
     }
 }

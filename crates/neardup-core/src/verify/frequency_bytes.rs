@@ -15,8 +15,9 @@ use super::shingle_frequencies::{DEFAULT_ENTRIES, ShingleFrequencies, is_of};
 use crate::bytes::Bytes;
 use crate::error::Result;
 
-/// Changes whenever the bytes do.
-pub(crate) const FORMAT: u32 = 1;
+/// Changes whenever the bytes do, or what is counted. In format 1 the shingles of texts in scripts with spaces were as
+/// long as those of others.
+pub(crate) const FORMAT: u32 = 2;
 
 /// One in so many shingles is in a probe.
 const ONE_IN: u64 = 1024;

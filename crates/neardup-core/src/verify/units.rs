@@ -1,13 +1,13 @@
-/*! A text as the units that two texts are aligned by.
+/*! A text as the units by which two texts are aligned.
 
 A unit is a **word** of a script with spaces between words, one character of another
-script, or a **number**. Punctuation, symbols and white space are none.
+script, or a **number**. Punctuation, symbols and white space are not units.
 
 A number is a run of ASCII digits, with `.`, `,` or `:` between digits; a run of the
 Chinese numerals 〇零一二两三四五六七八九十百千万; an English number word from *zero* to
-*twenty*; or the name of a month, but for *may*, which mostly is a verb. Its value is what it says:
-`1,200` is `1200`, 十三 and *thirteen* are `13`, 二〇二三 is `2023`. Else a value is compared as it is
-written, so `7.0` is not `7`.
+*twenty*; or the English name of a month or its first three letters, except *may*, which is mostly a verb.
+Numbers are compared by value: `1,200` is `1200`, 十三 and *thirteen* are `13`, 二〇二三 is `2023`. Beyond
+that they are compared as they are written: `7.0` is not `7`, and a month is no numeral. Case matters in other words only.
 */
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -84,6 +84,11 @@ impl Units {
     pub(super) fn as_slice(&self) -> &[u64] {
         &self.0
     }
+
+    #[cfg(test)]
+    pub(super) fn from_row(row: Vec<u64>) -> Self {
+        Units(row.into_boxed_slice())
+    }
 }
 
 /// Appends the units of a normalized text, in order. O(n) for n characters.
@@ -130,12 +135,12 @@ fn is_of_word(c: char) -> bool {
 fn word(word: &str) -> u64 {
     // Words of numbers and months are ASCII, and most words are longer or shorter than they.
     if (3..=9).contains(&word.len()) {
-        let is_word = |known: &&str| known.eq_ignore_ascii_case(word);
-        if let Some(value) = NUMBER_WORDS.iter().position(|known| is_word(&known)) {
+        let is_word = |known: &str| known.eq_ignore_ascii_case(word);
+        if let Some(value) = NUMBER_WORDS.iter().position(|known| is_word(known)) {
             return number(&value.to_string());
         }
-        let is_month = |known: &&str| is_word(known) || word.len() == 3 && known.starts_with(word);
-        if let Some(month) = MONTHS.iter().position(|known| is_month(&known)) {
+        let is_month = |known: &str| is_word(known) || known.get(..3).is_some_and(is_word);
+        if let Some(month) = MONTHS.iter().position(|known| is_month(known)) {
             return xxh3_64_with_seed(&[month as u8], 1) | NUMBER;
         }
     }
@@ -301,12 +306,43 @@ mod tests {
             ("二〇二三年", "2023年"),
             ("1,200吨", "1200吨"),
             ("eight ships", "8 ships"),
+            ("Twenty SHIPS", "20 SHIPS"),
+            ("十二万", "120,000"),
             ("on Dec 3", "on december 3"),
+            ("jan", "JANUARY"),
         ] {
             assert_eq!(of(a), of(b), "{a} {b}");
         }
-        assert_ne!(of("march"), of("april"));
-        assert!(is_number(of("june")[0]) && !is_number(of("may")[0]));
+        for (a, b) in [
+            ("march", "april"),
+            ("june", "6"),
+            ("7.0", "7"),
+            ("ferry", "Ferry"),
+            ("marc", "march"),
+        ] {
+            assert_ne!(of(a), of(b), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn words_that_are_numbers() {
+        for (word, expected) in [
+            ("june", true),
+            ("Jun", true),
+            ("may", false),
+            ("eighteen", true),
+            ("eighty", false),
+            ("thirds", false),
+            ("éa", false),
+        ] {
+            assert_eq!(is_number(of(word)[0]), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_text_has_as_many_units_as_it_says() {
+        assert!(Units::of("，!").is_empty());
+        assert_eq!(Units::of("渡口 ferry 12:30").len(), 4);
     }
 
     #[test]

@@ -1,14 +1,14 @@
 /*! Two texts by their shingles, each weighed by how many texts of the collection carry it.
 
-A shingle that at most R texts carry is *rare* and weighs 1, by the table
-[`ShingleFrequencies`](super::ShingleFrequencies), which knows R; one that n texts carry weighs
-1 / (1 + √(n − R)). What hundreds of texts share, a form or a phrase, so says little.
+A shingle that at most R texts carry is *rare* and weighs 1. The table
+[`ShingleFrequencies`](super::ShingleFrequencies) has the counts and R. A shingle that n texts carry weighs
+1 / (1 + √(n − R)): what hundreds of texts share, a form or a phrase, says little.
 
-Let n be the median, the lower of two, of how many texts carry the common shingles that both
-texts have. The text may be one that is posted often: an
-unshared shingle that at least 0.8 n texts carry is *of the majority form*: there
-the other text was edited. So as many rare unshared shingles of the other text are excused: they
-weigh on average what a shingle weighs that n texts carry. Let s, a and b be the weights of the shingles of both,
+Let n be the lower median of how many texts carry the *common* shingles, those that are not rare, that both
+texts have. One of the two may be a text that is posted often: an
+unshared shingle that at least 0.8 n texts carry is *of the majority form*. Where one text has such
+shingles, the other was edited, so as many rare unshared shingles of the other are *excused*: each
+weighs what a shingle weighs that n texts carry. Let s, a and b be the weights of the shingles of both,
 and of one text alone:
 
 ```text
@@ -16,12 +16,12 @@ containment = s / (s + min(a, b))
 resemblance = s / (s + a + b)
 ```
 
-Only shingles are looked at that both texts and the table
-sample, see [`frequencies`](super::shingle_frequencies); fewer than [`KNOWN`] say nothing. Then, and where no shared
-shingle is common, all of the sets count, and each shingle alike.
+Only shingles that are in the [samples](super::shingle_frequencies) of both texts and of the table are weighed.
+If these are fewer than [`KNOWN`], or no shared one is common, nothing is weighed: then all shingles of both texts
+count, each alike.
 
-All weights are integers, in thousandths, and the quotient is the only rounding. A pair costs one
-merge of two samples, of some 200 hashes each.
+Weights are integers, in thousandths; the quotient is the only floating-point operation. A pair costs one
+merge of two samples of about 200 hashes each.
 */
 
 use super::shingle_frequencies::is_of;
@@ -186,5 +186,140 @@ fn share(shared: u64, rest: u64) -> f64 {
     match shared + rest {
         0 => 1.0,
         all => shared as f64 / all as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RARE: u32 = 4;
+
+    /// Numbers of shingles, and how many texts carry each of them.
+    type Counted<'a> = &'a [(usize, u32)];
+
+    /// Weighs two texts with some shingles in common and some of their own, in both orders.
+    fn weigh(shared: Counted<'_>, only_a: Counted<'_>, only_b: Counted<'_>) -> Option<Weighed> {
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        let mut hash = 0;
+        for (counted, in_a, in_b) in [
+            (only_b, false, true),
+            (shared, true, true),
+            (only_a, true, false),
+        ] {
+            for &(times, count) in counted {
+                for _ in 0..times {
+                    hash += 1;
+                    a.extend(in_a.then_some((hash, count)));
+                    b.extend(in_b.then_some((hash, count)));
+                }
+            }
+        }
+        let (a, b): ((Vec<_>, Vec<_>), (Vec<_>, Vec<_>)) =
+            (a.into_iter().unzip(), b.into_iter().unzip());
+        let [a, b] = [&a, &b].map(|(hashes, counts)| Sample {
+            hashes,
+            counts,
+            rare: RARE,
+        });
+        let mut scratch = Scratch::default();
+        let found = scratch.weigh(&a, &b, 3);
+        let back = scratch.weigh(&b, &a, 3).map(|back| Weighed {
+            alone_a: back.alone_b,
+            alone_b: back.alone_a,
+            ..back
+        });
+        assert_eq!(found, back);
+        found
+    }
+
+    #[test]
+    fn a_rare_shingle_weighs_most_and_others_less_the_more_texts_carry_them() {
+        for (count, expected) in [
+            (0, 1000),
+            (1, 1000),
+            (RARE, 1000),
+            (RARE + 1, 500),
+            (RARE + 4, 333),
+            (RARE + 81, 100),
+            (RARE + 9801, 10),
+        ] {
+            assert_eq!(weight(count, RARE), expected, "{count}");
+        }
+        assert_eq!(weight(100, 100), 1000);
+        assert!((RARE..5000).all(|count| weight(count + 1, RARE) <= weight(count, RARE)));
+        assert!(weight(u32::MAX, RARE) < 1000);
+    }
+
+    #[test]
+    fn resemblance_and_containment_are_by_weight() {
+        let found = weigh(
+            &[(10, 1), (10, RARE + 1)],
+            &[(5, 1)],
+            &[(9, 1), (2, RARE + 1)],
+        );
+        let found = found.unwrap();
+        let expected = Weighed {
+            level: 3,
+            shared: 15_000,
+            alone_a: 5000 - 2 * 500,
+            alone_b: 10_000,
+            median: RARE + 1,
+            excused: 2,
+        };
+        assert_eq!(found, expected);
+        assert_eq!(found.resemblance(), 15.0 / 29.0);
+        assert_eq!(found.containment(), 15.0 / 19.0);
+    }
+
+    #[test]
+    fn texts_with_the_same_shingles_resemble_each_other_with_one() {
+        let found = weigh(&[(30, 1), (30, 90)], &[], &[]).unwrap();
+        assert_eq!((found.resemblance(), found.containment()), (1.0, 1.0));
+        let none = Weighed::default();
+        assert_eq!((none.resemblance(), none.containment()), (1.0, 1.0));
+    }
+
+    #[test]
+    fn too_few_shingles_and_nothing_common_say_nothing() {
+        assert!(weigh(&[(KNOWN - 2, 9)], &[(1, 1)], &[(1, 1)]).is_some());
+        assert_eq!(weigh(&[(KNOWN - 3, 9)], &[(1, 1)], &[(1, 1)]), None);
+        assert!(weigh(&[(1, RARE + 1), (99, RARE)], &[], &[]).is_some());
+        assert_eq!(weigh(&[(99, RARE)], &[(9, 50)], &[(9, 50)]), None);
+        assert_eq!(weigh(&[], &[(50, 50)], &[(50, 50)]), None);
+    }
+
+    #[test]
+    fn the_median_is_the_lower_one_of_what_is_common() {
+        let median = |shared| weigh(shared, &[], &[]).unwrap().median;
+        assert_eq!(median(&[(50, 1), (20, 6), (20, 30)]), 6);
+        assert_eq!(median(&[(50, 1), (20, 6), (21, 30)]), 30);
+    }
+
+    #[test]
+    fn edits_of_a_text_that_is_posted_often_are_excused() {
+        // (texts that carry the form, and what the often posted text has in the place of five
+        // rare shingles, excused)
+        for (form, usual, excused) in [(10, 8, 5), (10, 7, 0), (20, 16, 5), (20, 15, 0), (5, 4, 5)]
+        {
+            let found = weigh(&[(50, form)], &[(5, 1)], &[(5, usual)]).unwrap();
+            assert_eq!(found.excused, excused, "{form} {usual}");
+            let each = if excused == 0 {
+                1000
+            } else {
+                weight(form, RARE)
+            };
+            assert_eq!(found.alone_a, 5 * each, "{form} {usual}");
+            assert_eq!(found.alone_b, 5 * weight(usual, RARE), "{form} {usual}");
+        }
+    }
+
+    #[test]
+    fn as_many_are_excused_as_the_majority_has_shingles() {
+        let found = weigh(&[(50, 20)], &[(9, 1), (1, 6)], &[(5, 20)]).unwrap();
+        assert_eq!(found.excused, 5);
+        let usual = weight(20, RARE);
+        assert_eq!(found.alone_a, 4000 + 5 * usual + weight(6, RARE));
+        assert_eq!(found.alone_b, 5 * usual);
     }
 }
