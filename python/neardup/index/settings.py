@@ -62,7 +62,7 @@ class Settings:
         """Return what is stored, by name."""
         table = dataclasses.asdict(self)
         del table["recipe"]
-        table["recipe_id"] = self.recipe.id
+        table["recipe_id"] = _deciding_id(self.recipe, self.threshold)
         return {"recipe": self.recipe.to_toml(), "settings": json.dumps(table, sort_keys=True)}
 
     @classmethod
@@ -72,14 +72,14 @@ class Settings:
         Raises
         ------
         IndexMismatchError
-            If the recipe would not yield the stored sketches: a file that it names
-            has changed, or neardup has.
+            If the recipe would not yield the stored sketches and verdicts: a file that it
+            names has changed, or neardup has.
         """
         recipe = recipe_from_table(tomllib.loads(rows["recipe"]))
         table: dict[str, Any] = json.loads(rows["settings"])
         stored = table.pop("recipe_id")
         try:
-            now = recipe.id
+            now = _deciding_id(recipe, table["threshold"])
         except InputError as error:
             raise IndexMismatchError(
                 Message(
@@ -94,6 +94,13 @@ class Settings:
                 Message("index.recipe_is_other", location=location, recipe=stored, found=now)
             )
         return cls(recipe=recipe, **table)
+
+
+def _deciding_id(recipe: Recipe, threshold: float | None) -> str:
+    """Return the id of a recipe that decides by a threshold of the index, if it has one."""
+    if threshold is None:
+        return recipe.id
+    return recipe.replace(decide={"threshold": threshold}).id
 
 
 def new_settings(wanted: Mapping[str, Any], *, has_background: bool) -> Settings:

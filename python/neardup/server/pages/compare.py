@@ -84,7 +84,20 @@ def _verdict(found: Comparison, same: bool) -> str:
         return "same"
     if found.duplicate:
         return "duplicate"
-    return "contradict" if found.contradict else "different"
+    return "numbers" if _numbers_decide(found) else "different"
+
+
+def _numbers_decide(found: Comparison) -> bool:
+    """Return whether the two would be duplicates if their numbers agreed."""
+    if found.threshold is None or not _is_by_content(found):
+        return False
+    if found.short:
+        return found.numbers_differ > 0 and found.aligned >= found.threshold
+    return found.similarity < found.threshold <= found.weighted_resemblance
+
+
+def _is_by_content(found: Comparison) -> bool:
+    return found.measure.startswith("content(")
 
 
 def _rules(words: Words, recipe: str) -> list[str]:
@@ -107,9 +120,14 @@ def _figures(words: Words, found: Comparison, sides: Sides) -> list[tuple[str, s
         ("resemblance", words.percent(found.resemblance)),
         ("containment_a", words.percent(found.containment_a)),
         ("containment_b", words.percent(found.containment_b)),
+        ("aligned", words.percent(found.aligned)),
     ]
     if found.numbers_agree or found.numbers_differ:
-        rows.append(("numbers", f"{found.numbers_agree:,} / {found.numbers_differ:,}"))
+        numbers = (found.numbers_agree, found.numbers_differ, found.numbers_replaced)
+        rows.append(("numbers", " / ".join(f"{count:,}" for count in numbers)))
+    if found.number_penalty and _is_by_content(found):
+        rows.append(("weighted", words.percent(found.weighted_resemblance)))
+        rows.append(("penalty", words.percent(found.number_penalty)))
     if found.distance is not None:
         of_bits = f" / {found.bits}" if found.bits else ""
         rows.append(("distance", f"{found.distance}{of_bits}"))
