@@ -80,7 +80,7 @@ def test_an_edited_copy_of_a_bulletin_is_dropped(at):
 
 
 def test_the_threshold_is_inside():
-    """At, just under and just over a content in which common shingles count a tenth."""
+    """At, just under and just over a content in which common shingles count less."""
     made = bulletins(40)
     made.append(edited(made[3]))
     (row,) = pairs(made).table.to_pylist()
