@@ -259,19 +259,33 @@ mod tests {
         }
         let (a, b): ((Vec<_>, Vec<_>), (Vec<_>, Vec<_>)) =
             (a.into_iter().unzip(), b.into_iter().unzip());
-        let [a, b] = [&a, &b].map(|(hashes, counts)| Sample {
-            hashes,
-            counts,
-            rare: RARE,
-        });
+        let of_all = |counts: &[u32]| -> Vec<u16> {
+            counts.iter().map(|&count| weight(count, RARE)).collect()
+        };
+        let weights = [&a, &b].map(|(_, counts)| of_all(counts));
+        let [a, b] =
+            [(&a, &weights[0]), (&b, &weights[1])].map(|((hashes, counts), weights)| Sample {
+                hashes,
+                counts,
+                weights,
+                rare: RARE,
+            });
         let mut scratch = Scratch::default();
-        let found = scratch.weigh(&a, &b, 3);
-        let back = scratch.weigh(&b, &a, 3).map(|back| Weighed {
+        let mut at = |a, b, threshold| match scratch.weigh(a, b, 3, threshold) {
+            Weighing::Done(found) => Some(found),
+            Weighing::AllAlike | Weighing::TooLow => None,
+        };
+        let found = at(&a, &b, 0.0);
+        let back = at(&b, &a, 0.0).map(|back| Weighed {
             alone_a: back.alone_b,
             alone_b: back.alone_a,
             ..back
         });
         assert_eq!(found, back);
+        // No threshold that is reached rules the pair out.
+        if let Some(weighed) = found {
+            assert_eq!(at(&a, &b, weighed.resemblance()), found);
+        }
         found
     }
 
@@ -284,13 +298,13 @@ mod tests {
             (RARE + 1, 500),
             (RARE + 4, 333),
             (RARE + 81, 100),
-            (RARE + 9801, 10),
+            (RARE + 3969, 15),
         ] {
             assert_eq!(weight(count, RARE), expected, "{count}");
         }
         assert_eq!(weight(100, 100), 1000);
         assert!((RARE..5000).all(|count| weight(count + 1, RARE) <= weight(count, RARE)));
-        assert!(weight(u32::MAX, RARE) < 1000);
+        assert_eq!(weight(u32::MAX, RARE), 15);
     }
 
     #[test]
@@ -346,13 +360,16 @@ mod tests {
         {
             let found = weigh(&[(50, form)], &[(5, 1)], &[(5, usual)]).unwrap();
             assert_eq!(found.excused, excused, "{form} {usual}");
-            let each = if excused == 0 {
-                1000
-            } else {
-                weight(form, RARE)
+            let each = match excused {
+                0 => RARE_WEIGHT,
+                _ => weight(form, RARE),
             };
-            assert_eq!(found.alone_a, 5 * each, "{form} {usual}");
-            assert_eq!(found.alone_b, 5 * weight(usual, RARE), "{form} {usual}");
+            assert_eq!(found.alone_a, 5 * u64::from(each), "{form} {usual}");
+            assert_eq!(
+                found.alone_b,
+                5 * u64::from(weight(usual, RARE)),
+                "{form} {usual}"
+            );
         }
     }
 
@@ -360,8 +377,32 @@ mod tests {
     fn as_many_are_excused_as_the_majority_has_shingles() {
         let found = weigh(&[(50, 20)], &[(9, 1), (1, 6)], &[(5, 20)]).unwrap();
         assert_eq!(found.excused, 5);
-        let usual = weight(20, RARE);
-        assert_eq!(found.alone_a, 4000 + 5 * usual + weight(6, RARE));
+        let usual = u64::from(weight(20, RARE));
+        assert_eq!(found.alone_a, 4000 + 5 * usual + u64::from(weight(6, RARE)));
         assert_eq!(found.alone_b, 5 * usual);
+    }
+
+    #[test]
+    fn what_one_text_has_alone_weighs_at_least_what_is_usual() {
+        let found = weigh(&[(50, 20)], &[(5, 2000)], &[(3, 6)]).unwrap();
+        assert_eq!(found.alone_a, 5 * u64::from(weight(20, RARE)));
+        assert_eq!(found.alone_b, 3 * u64::from(weight(6, RARE)));
+    }
+
+    #[test]
+    fn what_is_shared_rules_out_pairs_below_a_threshold() {
+        let hashes: Vec<u64> = (0..100).collect();
+        let counts = [100; 100];
+        let weights = [weight(100, RARE); 100];
+        let sample = |from: usize, to: usize| Sample {
+            hashes: &hashes[from..to],
+            counts: &counts[from..to],
+            weights: &weights[from..to],
+            rare: RARE,
+        };
+        let mut scratch = Scratch::default();
+        let (a, b) = (sample(0, 60), sample(40, 100));
+        assert!(matches!(scratch.weigh(&a, &b, 0, 0.2), Weighing::Done(_)));
+        assert!(matches!(scratch.weigh(&a, &b, 0, 0.21), Weighing::TooLow));
     }
 }
