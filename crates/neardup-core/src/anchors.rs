@@ -1,7 +1,7 @@
 /*! Anchors: rows of items that two texts have in common and that are found in each of them once.
 
-Two long texts are aligned piece by piece: they are held fast at their anchors, and only what
-lies between two anchors is compared item by item.
+Two long texts are aligned piece by piece: they are held fast at their anchors, and only what lies
+between two anchors is compared item by item.
 */
 
 use rustc_hash::FxHashMap;

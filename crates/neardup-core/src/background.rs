@@ -1,14 +1,15 @@
 /*! Background: what a collection has in common, for judging documents that come later.
 
-Batch work counts over its whole input which keys are frequent and which shingles are
-common, and then decides. A store that takes documents one by one cannot know what
-will come. It counts what it has at some moments and decides by that: so what is
-counted has to be kept, and be small. Only what is *not* rare is kept of it, a few
-per cent of all shingles; the decisions are the same as with all of it.
+Batch work counts over its whole input which keys are frequent and which shingles are common, and
+then decides. A store that takes documents one by one cannot know what will come. It counts what it
+has at some moments and decides by that: so what is counted has to be kept, and be small. Only what
+is *not* rare is kept of it, a few per cent of all shingles; the decisions are the same as with all
+of it.
 
-The bytes are of one format for all machines: numbers with the lowest byte first. A background of format 1 is
-read too, since nobody else has what it counted: its shingles of texts in scripts with spaces are shorter than those
-that are looked up now, so nothing is common in such texts until they are counted again.
+The bytes are of one format for all machines: numbers with the lowest byte first. A background of
+format 1 is read too, since nobody else has what it counted: its shingles of texts in scripts with
+spaces are shorter than those that are looked up now, so nothing is common in such texts until they
+are counted again.
 */
 
 use std::sync::Arc;

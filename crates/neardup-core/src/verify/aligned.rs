@@ -1,17 +1,19 @@
 /*! Two texts aligned: what both have, and what one has in the place of what.
 
-The [units](super::units) of both texts are aligned. Their common begin and end are set aside. Long texts are
-then held fast at their [anchors](crate::anchors), rows of [`ANCHOR`] units that occur once in each text; what
-lies between two anchors is aligned by its longest common subsequence (Hyyrö, *Bit-parallel LCS-length
-computation revisited*, 2004), or counts as rewritten if it is too long for that.
+The [units](super::units) of both texts are aligned. Their common begin and end are set aside. Long
+texts are then held fast at their [anchors](crate::anchors), rows of [`ANCHOR`] units that occur
+once in each text; what lies between two anchors is aligned by its longest common subsequence
+(Hyyrö, *Bit-parallel LCS-length computation revisited*, 2004), or counts as rewritten if it is too
+long for that.
 
-Runs of equal units are *stretches*. Any two texts have some words or characters in common, so a run of fewer than
-[`SHORTEST`] units between two differences is not a stretch but a part of the difference. What is left between the
-stretches are *gaps*, with units of one text or of both. A number in a gap agrees if the same gap of the other text
-has it too. Of the other numbers as many *differ* as stand opposite a number of the other text.
+Runs of equal units are *stretches*. Any two texts have some words or characters in common, so a run
+of fewer than [`SHORTEST`] units between two differences is not a stretch but a part of the
+difference. What is left between the stretches are *gaps*, with units of one text or of both. A
+number in a gap agrees if the same gap of the other text has it too. Of the other numbers as many
+*differ* as stand opposite a number of the other text.
 
-The order of the two texts makes no difference. Time is O(n log n) for n units, and O(xy / 64) for a gap of x and y units; memory is
-at most about 8 MB besides, since xy is at most [`EXACT`]².
+The order of the two texts makes no difference. Time is O(n log n) for n units, and O(xy / 64) for a
+gap of x and y units; memory is at most about 8 MB besides, since xy is at most [`EXACT`]².
 */
 
 use rustc_hash::FxHashMap;
@@ -22,11 +24,12 @@ use crate::anchors::anchors;
 /// Units of an anchor.
 const ANCHOR: usize = 4;
 
-/// Two rows of units are aligned without anchors if the product of their lengths is at most the square of this.
+/// Two rows of units are aligned without anchors if the product of their lengths is at most the
+/// square of this.
 const WITHOUT_ANCHORS: usize = 256;
 
-/// Two rows of units between anchors are aligned by their longest common subsequence if the product of their lengths is at
-/// most the square of this. Else they count as rewritten.
+/// Two rows of units between anchors are aligned by their longest common subsequence if the product
+/// of their lengths is at most the square of this. Else they count as rewritten.
 pub const EXACT: usize = 4096;
 
 /// The least number of units of a stretch between two differences.
@@ -194,8 +197,8 @@ fn stretches(a: &[u64], b: &[u64]) -> Vec<Stretch> {
     found
 }
 
-/// The anchors of what lies between the common begin and the common end of two rows of units; none if
-/// it is so short that it is aligned at once.
+/// The anchors of what lies between the common begin and the common end of two rows of units; none
+/// if it is so short that it is aligned at once.
 fn anchors_between(
     a: &[u64],
     b: &[u64],
@@ -231,8 +234,8 @@ fn between(a: &[u64], b: &[u64], x: usize, y: usize, add: &mut impl FnMut(Stretc
 
 /// The positions of a longest common subsequence, ascending in both rows.
 ///
-/// O(xy / 64) for x and y units. The longer one is packed into words of 64 columns, so that the table and the masks
-/// take at most about xy / 4 bytes.
+/// O(xy / 64) for x and y units. The longer one is packed into words of 64 columns, so that the
+/// table and the masks take at most about xy / 4 bytes.
 fn common_subsequence(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
     if a.len() > b.len() {
         let mut found = common_subsequence(b, a);

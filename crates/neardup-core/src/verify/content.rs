@@ -1,32 +1,34 @@
 /*! The measure `content(k)`: whether two texts are the same text again.
 
-Resemblance counts every shingle alike. In a collection with forms, of weather
-bulletins or court notices, any two texts of one form therefore resemble each other, whatever
-they say. Content rests on two kinds of evidence beside the sets of shingles.
+Resemblance counts every shingle alike. In a collection with forms, of weather bulletins or court
+notices, any two texts of one form therefore resemble each other, whatever they say. Content rests
+on two kinds of evidence beside the sets of shingles.
 
-**What both have, weighed**: a shingle that many texts of the collection carry
-says little; see [`Weighed`].
+**What both have, weighed**: a shingle that many texts of the collection carry says little; see
+[`Weighed`].
 
-**What replaces what**: the texts are aligned; see [`Aligned`]. Two texts of one
-form align nearly everywhere, but where one has a number, the other has another one.
+**What replaces what**: the texts are aligned; see [`Aligned`]. Two texts of one form align nearly
+everywhere, but where one has a number, the other has another one.
 
 ```text
 similarity = max(0, resemblance − numbers)
 numbers = min(1, 200 r / n) · min(1, 3 max(0, r / (r + s) − 1.5 (1 − a)))
 ```
 
-Here the resemblance is the weighed one, or that of the sets where nothing was weighed; r is how many numbers are
-replaced by another number, and s how many agree; n is how many units the shorter text has, and a is the share of
-them that is aligned. A number in a long text says less than one in a bulletin of two lines. A text that was edited
-throughout loses numbers with the rest; as many as that explains are not counted. The factors are fitted to pairs
-that people read; they are few and round so that they fit other collections too.
+Here the resemblance is the weighed one, or that of the sets where nothing was weighed; r is how
+many numbers are replaced by another number, and s how many agree; n is how many units the shorter
+text has, and a is the share of them that is aligned. A number in a long text says less than one in
+a bulletin of two lines. A text that was edited throughout loses numbers with the rest; as many as
+that explains are not counted. The factors are fitted to pairs that people read; they are few and
+round so that they fit other collections too.
 
-**Short texts.** Among less than [`SHORT`] letters and digits one changed word is a large part. There the letters and
-digits of one text must be those of the other, or a piece of it that is at least 3/4 as long; that share is the
-similarity, and it is 0 if any number differs. A text without letters and digits equals only itself.
+**Short texts.** Among less than [`SHORT`] letters and digits one changed word is a large part.
+There the letters and digits of one text must be those of the other, or a piece of it that is at
+least 3/4 as long; that share is the similarity, and it is 0 if any number differs. A text without
+letters and digits equals only itself.
 
-A pair costs a merge of two samples of about 200 hashes each, and an alignment unless that rules the pair out: numbers
-only lower the similarity.
+A pair costs a merge of two samples of about 200 hashes each, and an alignment unless that rules the
+pair out: numbers only lower the similarity.
 */
 
 use super::aligned::Aligned;
@@ -77,8 +79,8 @@ pub struct Evidence {
 /// Appends the hashes of the shingles by which `content(k)` compares a normalized text: of `k`
 /// characters, or of 8/5 as many in a script with spaces between words.
 ///
-/// Five letters are about one word, which hundreds of texts have; five Chinese characters are about three
-/// words, which few have.
+/// Five letters are about one word, which hundreds of texts have; five Chinese characters are about
+/// three words, which few have.
 pub fn content_hashes(text: &str, k: usize, hashes: &mut Vec<u64>) {
     let k = if is_spaced(text) {
         (8 * k).div_ceil(5)

@@ -1,13 +1,13 @@
 /*! A text as the units by which two texts are aligned.
 
-A unit is a **word** of a script with spaces between words, one character of another
-script, or a **number**. Punctuation, symbols and white space are not units.
+A unit is a **word** of a script with spaces between words, one character of another script, or a
+**number**. Punctuation, symbols and white space are not units.
 
-A number is a run of ASCII digits, with `.`, `,` or `:` between digits; a run of the
-Chinese numerals 〇零一二两三四五六七八九十百千万; an English number word from *zero* to
-*twenty*; or the English name of a month or its first three letters, except *may*, which is mostly a verb.
-Numbers are compared by value: `1,200` is `1200`, 十三 and *thirteen* are `13`, 二〇二三 is `2023`. Beyond
-that they are compared as they are written: `7.0` is not `7`, and a month is no numeral. Case matters in other words only.
+A number is a run of ASCII digits, with `.`, `,` or `:` between digits; a run of the Chinese
+numerals 〇零一二两三四五六七八九十百千万; an English number word from *zero* to *twenty*; or the English name of a
+month or its first three letters, except *may*, which is mostly a verb. Numbers are compared by
+value: `1,200` is `1200`, 十三 and *thirteen* are `13`, 二〇二三 is `2023`. Beyond that they are compared
+as they are written: `7.0` is not `7`, and a month is no numeral. Case matters in other words only.
 */
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -126,8 +126,8 @@ pub fn is_spaced(text: &str) -> bool {
     narrow > 4 * wide
 }
 
-/// A character of a word. Letters from Thai on have no spaces between words or, as Korean, count one
-/// by one all the same.
+/// A character of a word. Letters from Thai on have no spaces between words or, as Korean, count
+/// one by one all the same.
 fn is_of_word(c: char) -> bool {
     c < '\u{E00}' && c.is_alphabetic()
 }

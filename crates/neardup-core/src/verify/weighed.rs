@@ -1,27 +1,27 @@
 /*! Two texts by their shingles, each weighed by how many texts of the collection carry it.
 
 A shingle that at most R texts carry is *rare* and weighs 1. The table
-[`ShingleFrequencies`](super::ShingleFrequencies) has the counts and R. A shingle that n texts carry weighs
-1 / (1 + √(n − R)): what hundreds of texts share, a form or a phrase, says little.
+[`ShingleFrequencies`](super::ShingleFrequencies) has the counts and R. A shingle that n texts carry
+weighs 1 / (1 + √(n − R)): what hundreds of texts share, a form or a phrase, says little.
 
-Let n be the lower median of how many texts carry the *common* shingles, those that are not rare, that both
-texts have. One of the two may be a text that is posted often: an
-unshared shingle that at least 0.8 n texts carry is *of the majority form*. Where one text has such
-shingles, the other was edited, so as many rare unshared shingles of the other are *excused*: each
-weighs what a shingle weighs that n texts carry. No unshared one weighs less than that. Let s, a and b be the weights of the shingles of both,
-and of one text alone:
+Let n be the lower median of how many texts carry the *common* shingles, those that are not rare,
+that both texts have. One of the two may be a text that is posted often: an unshared shingle that at
+least 0.8 n texts carry is *of the majority form*. Where one text has such shingles, the other was
+edited, so as many rare unshared shingles of the other are *excused*: each weighs what a shingle
+weighs that n texts carry. No unshared one weighs less than that. Let s, a and b be the weights of
+the shingles of both, and of one text alone:
 
 ```text
 containment = s / (s + min(a, b))
 resemblance = s / (s + a + b)
 ```
 
-Only shingles that are in the [samples](super::shingle_frequencies) of both texts and of the table are weighed.
-If these are fewer than [`KNOWN`], or no shared one is common, nothing is weighed: then all shingles of both texts
-count, each alike.
+Only shingles that are in the [samples](super::shingle_frequencies) of both texts and of the table
+are weighed. If these are fewer than [`KNOWN`], or no shared one is common, nothing is weighed: then
+all shingles of both texts count, each alike.
 
-Weights are integers, in thousandths; the quotient is the only floating-point operation. A pair costs one
-merge of two samples of about 200 hashes each.
+Weights are integers, in thousandths; the quotient is the only floating-point operation. A pair
+costs one merge of two samples of about 200 hashes each.
 */
 
 use super::shingle_frequencies::is_of;
