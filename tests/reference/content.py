@@ -104,7 +104,8 @@ def weight(carried):
     """Return what a shingle weighs that so many texts have, in thousandths."""
     if carried <= RARE:
         return 1000
-    return 1_000_000 // (1000 + isqrt(1_000_000 * (carried - RARE)))
+    more = min(carried - RARE, 4095)
+    return 1_000_000 // (1000 + isqrt(1_000_000 * more))
 
 
 def weigh(first, second, table):
@@ -122,9 +123,10 @@ def weigh(first, second, table):
     # What stands where the other text has the majority form is an edit.
     excused = [min(len(a & rare), len(b & majority)), min(len(b & rare), len(a & majority))]
     shared = sum(weight(carried[h]) for h in a & b)
-    alone = [sum(weight(carried[h]) for h in one) for one in (a - b, b - a)]
+    usual = weight(median)
+    alone = [sum(max(weight(carried[h]), usual) for h in one) for one in (a - b, b - a)]
     for side in (0, 1):
-        alone[side] -= excused[side] * (1000 - weight(median))
+        alone[side] -= excused[side] * (1000 - usual)
     return {
         "level": level,
         "containment": shared / (shared + min(alone)),
