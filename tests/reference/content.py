@@ -104,8 +104,7 @@ def weight(carried):
     """Return what a shingle weighs that so many texts have, in thousandths."""
     if carried <= RARE:
         return 1000
-    more = min(carried - RARE, 4095)
-    return 1_000_000 // (1000 + isqrt(1_000_000 * more))
+    return max(150, 1_000_000 // (1000 + isqrt(1_000_000 * (carried - RARE))))
 
 
 def weigh(first, second, table):

@@ -2,7 +2,7 @@
 
 A shingle that at most R texts carry is *rare* and weighs 1. The table
 [`ShingleFrequencies`](super::ShingleFrequencies) has the counts and R. A shingle that n texts carry
-weighs 1 / (1 + √(n − R)): what hundreds of texts share, a form or a phrase, says little.
+weighs 1 / (1 + √(n − R)), at least 0.15: what many texts share, a form or a phrase, says little.
 
 Let n be the lower median of how many texts carry the *common* shingles, those that are not rare,
 that both texts have. One of the two may be a text that is posted often: an unshared shingle that at
@@ -198,11 +198,12 @@ pub(super) fn weight(count: u32, rare: u32) -> u16 {
     WEIGHTS[more.min(WEIGHTS.len() - 1)]
 }
 
-/// The weights of shingles that so many texts more carry than a rare one.
+/// The weights of shingles that so many texts more carry than a rare one; the last is for all beyond.
 ///
-/// The last one stands for all beyond, where what is left of the weight hardly changes.
-static WEIGHTS: [u16; 4096] = {
-    let mut weights = [RARE_WEIGHT; 4096];
+/// 0.15 is the least: what thousands of texts share may be an item that thousands have posted, each
+/// with a line of its own.
+static WEIGHTS: [u16; 33] = {
+    let mut weights = [RARE_WEIGHT; 33];
     let mut more = 1;
     while more < weights.len() {
         let root = (1_000_000 * more as u64).isqrt();
@@ -297,14 +298,16 @@ mod tests {
             (RARE, 1000),
             (RARE + 1, 500),
             (RARE + 4, 333),
-            (RARE + 81, 100),
-            (RARE + 3969, 15),
+            (RARE + 9, 250),
+            (RARE + 16, 200),
+            (RARE + 32, 150),
+            (RARE + 33, 150),
         ] {
             assert_eq!(weight(count, RARE), expected, "{count}");
         }
         assert_eq!(weight(100, 100), 1000);
         assert!((RARE..5000).all(|count| weight(count + 1, RARE) <= weight(count, RARE)));
-        assert_eq!(weight(u32::MAX, RARE), 15);
+        assert_eq!(weight(u32::MAX, RARE), 150);
     }
 
     #[test]
