@@ -333,7 +333,7 @@ mod tests {
         let (form, a, b) = (text(0..60), text(100..140), text(200..240));
         let same = text(300..310);
         let (a, b) = (format!("{form}{same}{a}"), format!("{form}{same}{b}"));
-        for (times, each) in [(RARE, 1.0), (RARE + 1, 0.5), (RARE + 81, 0.1)] {
+        for (times, each) in [(RARE, 1.0), (RARE + 1, 0.5), (RARE + 9, 0.25)] {
             let found = evidence(&a, &b, &table(&[(&form, times as usize)]));
             let shared = 10.0 + 60.0 * each;
             close(found.similarity, shared / (shared + 80.0));
