@@ -289,8 +289,9 @@ class Jobs:
         return removed
 
     def counts(self) -> dict[str, int]:
-        """Return the numbers of waiting, running, done and failed jobs. Only jobs of this
-        process count; the last two since its start.
+        """Return the numbers of waiting, running, done and failed jobs.
+
+        Only jobs of this process count; done and failed ones since it started.
         """
         with self._changed:
             return {"waiting": len(self._waiting), "running": self._running, **self._ended}
@@ -424,7 +425,7 @@ class Jobs:
         )
 
     def _look(self, job: _Job, end: float) -> None:
-        """Raise if a check was removed or its time is up."""
+        """Raise if a check was removed or took too long, or if the service stops."""
         if self._time_is_up:
             raise JobError(*STOPPED)
         if not self._table.exists(job.state.job):
