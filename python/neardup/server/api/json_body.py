@@ -23,7 +23,7 @@ __all__ = ["JsonRoute"]
 #: Deepest nesting: no field of this service is deeper, and orjson writes at most 254 levels.
 _DEEPEST = 200
 
-#: Most fields of an object: only `extra` may have as many in this service.
+#: Most fields of an object: in this service only `extra` can have more.
 _MOST_FIELDS = 50
 
 _INVALID_FIELD = Message("server.title_invalid_field")

@@ -2,9 +2,9 @@
 
 It runs as a script, so that nothing of the service is loaded: it has no keys, no database
 connection and no open socket. It reads the client's file from standard input and writes one
-JSON object to standard output: ``{"text": ...}``, ``{"refused": ...}`` or ``{"missing":
-...}``. Messages are a code with values, which the service puts into words. Limits of memory
-and time are set before the first byte of the file is read.
+JSON object to standard output: ``{"text": ...}``, ``{"refused": ...}`` or ``{"missing": ...}``.
+Messages are a code with values, which the service puts into words. Limits of memory and time
+are set before the first byte of the file is read.
 """
 
 from __future__ import annotations
