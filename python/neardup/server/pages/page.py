@@ -23,7 +23,7 @@ from neardup.server.security import auth, csrf
 
 __all__ = ["error_page", "page", "see"]
 
-#: Status codes with texts of their own; others use the text of 400 or 500.
+#: Status codes with texts of their own; others use the text of 422 or 500.
 _WORDED = (401, 403, 404, 409, 413, 422, 429, 500, 503)
 _MOST_FIELDS, _MOST_FILES = 16, 2
 

@@ -25,7 +25,7 @@ __all__ = ["router"]
 #: Start of this process; all processes of a service start together.
 _STARTED = time.monotonic()
 
-#: Units of durations: seconds in one unit, and its word.
+#: Units of durations: from how many seconds on it is used, its seconds, and its word.
 _SPANS = ((2 * 86400, 86400, "days"), (2 * 3600, 3600, "hours"), (2 * 60, 60, "minutes"))
 
 router = APIRouter()
