@@ -137,14 +137,12 @@ class KeptScores:
 
     @property
     def recall(self) -> float:
-        """Share of the documents to drop that were rightly dropped, in [0, 1]; 1 if there are
-        none."""
+        """Rightly dropped share of the documents to drop, in [0, 1]; 1 if there are none."""
         return share(self.rightly, self.to_drop)
 
     @property
     def precision(self) -> float:
-        """Share of the dropped documents that were rightly dropped, in [0, 1]; 1 if there are
-        none."""
+        """Rightly dropped share of the dropped documents, in [0, 1]; 1 if there are none."""
         return share(self.rightly, self.dropped)
 
 

@@ -224,7 +224,9 @@ def bootstrap_interval(
     ParameterError
         If a parameter is out of bounds.
 
-    Notes ----- The percentile bootstrap [1]_. Items with equal rows are drawn together from a
+    Notes
+    -----
+    The percentile bootstrap [1]_. Items with equal rows are drawn together from a
     multinomial, which has the same distribution and costs time by distinct rows instead of
     items.
 

@@ -132,7 +132,9 @@ def passage_scores(found: Iterable[Case], true: Iterable[Case]) -> PassageScores
     --------
     neardup.lab.plant : texts with passages whose cases are known.
 
-    Notes ----- The measures are those of Potthast et al. [1]_; PlagDet of the macro-averages
+    Notes
+    -----
+    The measures are those of Potthast et al. [1]_; PlagDet of the macro-averages
     is what the PAN competitions ranked by. The paper does not define a share of nothing. A
     character of a document and one of a source are always different, even if both texts have
     the same name. O(c d) for c cases and d detections of one document and one source; other

@@ -88,7 +88,9 @@ def sweep(values: Floats, is_true: Flags, *, by_distance: bool = False, seed: in
     seed : int, default=0
         Of the resamples.
 
-    Notes ----- A cut-off lies about half-way between the last value that it includes and the
+    Notes
+    -----
+    A cut-off lies about half-way between the last value that it includes and the
     next one; of the numbers there, the one with the fewest digits. Up to 1,000 pairs are left
     out one by one; more of them in 1,000 seeded groups.
     """

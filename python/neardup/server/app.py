@@ -166,8 +166,7 @@ class _Described(FastAPI):
 
 
 class _Heads:
-    """Answers HEAD like GET, without the body. The outermost middleware: the others see only
-    GET."""
+    """Answers HEAD like GET, without the body; outermost, so that the others see only GET."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

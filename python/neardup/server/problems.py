@@ -213,8 +213,7 @@ def _places(error: BaseException) -> Iterator[str]:
 
 
 class _Caught:
-    """Handles unexpected errors inside all other middleware, so that their headers are added
-    too."""
+    """Handles unexpected errors inside all other middleware, which add their headers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -347,8 +347,7 @@ async def _remove(request: Request, id: str) -> Response:
 
 
 def _check_whole(request: Request) -> None:
-    """Refuse an address with a trailing line break, which the ``$`` of a route's pattern
-    ignores."""
+    """Refuse an address with a trailing line break, which a route's ``$`` ignores."""
     path = request.scope["path"]
     if path.endswith("\n"):
         raise _missing(path.removeprefix("/v1/documents/"))

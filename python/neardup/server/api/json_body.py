@@ -111,8 +111,7 @@ def _no_constant(name: str) -> None:
 
 
 def _faults(value: Any, field: str, depth: int) -> Iterator[tuple[str, str]]:
-    """Yield fields that the standard library parses but the index cannot store, with error
-    codes."""
+    """Yield fields that `json` parses but the index cannot store, with error codes."""
     if depth > _DEEPEST:
         yield field.partition(".")[0].partition("[")[0], "server.too_deep"
     elif isinstance(value, str):

@@ -112,8 +112,7 @@ class Libraries:
         return tuple(self._places)
 
     def listed(self) -> list[tuple[str, int | None]]:
-        """Return names and numbers of readable documents; None for a library that is not open
-        yet."""
+        """Return names and numbers of readable documents, None if a library is not open yet."""
         with self._lock:
             return [
                 (name, None if place.open is None else place.open.library.readable)

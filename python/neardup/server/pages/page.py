@@ -40,7 +40,9 @@ def page(scope: auth.Scope | None) -> Callable[[Handler], Handler]:
     scope : {'read', 'write'} or None
         Scope that the reader's key must have; None: anybody may see the page.
 
-    Notes ----- A form is read, and checked to come from a page of this service, before the
+    Notes
+    -----
+    A form is read, and checked to come from a page of this service, before the
     function is called; the function gets it from ``await request.form()``. Readers without the
     scope are redirected to the sign-in page.
     """

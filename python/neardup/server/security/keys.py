@@ -76,7 +76,9 @@ class Keys:
     path : Path
         Made by `create_key`.
 
-    Notes ----- Each lookup checks whether the file was replaced, which takes some
+    Notes
+    -----
+    Each lookup checks whether the file was replaced, which takes some
     microseconds. A missing or damaged file counts as having no keys, so that nobody is
     admitted by mistake.
     """
