@@ -43,8 +43,8 @@ def page(scope: auth.Scope | None) -> Callable[[Handler], Handler]:
     Notes
     -----
     A form is read, and checked to come from a page of this service, before the
-    function is called; the function gets it from ``await request.form()``. Readers without the
-    scope are redirected to the sign-in page.
+    function is called; the function gets it from ``await request.form()``. Readers who are not
+    signed in are redirected to the sign-in page.
     """
 
     def decorate(function: Handler) -> Handler:

@@ -54,7 +54,7 @@ _ANONYMOUS_SECONDS = 5.0
 _ALWAYS = frozenset(("/healthz", "/readyz", "/metrics"))
 #: Slowest allowed transfer of a body, in bytes per second.
 _SLOWEST = 16 << 10
-#: All bodies at once: the size of 4 largest bodies or of 2 largest papers, whichever is more.
+#: Bytes of all bodies at once: this many of the largest bodies or papers, whichever is more.
 _BODIES, _PAPERS = 4, 2
 _RETRY_SECONDS = 1
 _CLOSE = (b"connection", b"close")
