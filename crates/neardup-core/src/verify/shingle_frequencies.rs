@@ -1,23 +1,23 @@
-/*! In how many texts of a collection the shingles of a text stand.
+/*! Document frequencies of shingles: the number of texts that contain each shingle.
 
-A shingle that hundreds of texts carry is part of a form, one that two carry is
-content. To tell them apart takes document frequencies, and to count those of
-all shingles would take more memory than the texts. So they are counted for a
-sample of the shingles, chosen by their hashes: the same in every text.
+A shingle that hundreds of texts contain is boilerplate; one that only two contain is
+content. Telling them apart takes document frequencies, and counting all shingles
+would take more memory than the texts. So only a sample of the shingles is counted,
+chosen by their hashes and therefore the same in every text.
 
 **The sample of a text.** A shingle is *of level l* if the leading l bits of its
-hash are zero, which one in 2^l is. A text of n distinct shingles is counted at
-the largest level l with n / 2^l >= [`SAMPLE`], so with 128 to 255 shingles on
-average, and wholly if it has fewer. In sorted order a sample is the beginning
-of the set.
+hash are zero, which is true of one in 2^l. A text of n distinct shingles is counted
+at the largest level l with n / 2^l >= [`SAMPLE`], so with 128 to 255 shingles on
+average; a text with fewer shingles is counted in full. In sorted order a sample is a
+prefix of the set.
 
-**The bound.** The table has a level too, 0 at first. Whenever it would hold more
-shingles than its budget, its level goes up by one and what is not of that level
-goes. A level once needed by some of the texts is needed by all of them, so what
-the table holds in the end depends on the set of texts only, not on their order
-nor on how the work was dealt out.
+**The bound.** The table has a level too, initially 0. Whenever it would hold more
+shingles than its budget, its level rises by one and shingles not of that level are
+dropped. The whole set of texts needs at least the level that any part of it needs, so
+the final content of the table depends only on the set of texts, not on their order or
+on how the work was divided.
 
-20 to 40 bytes a counted shingle, since the parts double when they are full.
+Memory: 20 to 40 bytes per counted shingle, since the parts double when they are full.
 */
 
 use std::collections::HashMap;
@@ -25,29 +25,29 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
-/// The least number of shingles that a text is counted by, if it has so many.
+/// The minimum size, on average, of the sample of a text that has at least so many shingles.
 pub const SAMPLE: usize = 128;
 
-/// Shingles that a table holds at most unless told otherwise.
+/// The maximum number of shingles in a table, by default.
 pub const DEFAULT_ENTRIES: usize = 6_000_000;
 
-/// Texts that carry a rare shingle in a small collection, at most.
+/// In a small collection, a shingle is rare if at most this many texts contain it.
 pub const RARE: u32 = 4;
 
-/// So many texts times the square of a number make that number of them few.
+/// In a collection of n texts, a shingle is rare if at most sqrt(n / `SQUARE`) texts contain it.
 const SQUARE: u64 = 1600;
 
-/// Parts of the table, which threads fill side by side.
+/// Parts of the table, which threads fill in parallel.
 ///
-/// A part of a large table, a quarter of a megabyte to some megabytes, so also
-/// fits a core's own cache while it is filled.
+/// A part of a large table takes a quarter of a megabyte to a few megabytes, so it also fits
+/// into the cache of one core while it is filled.
 const PARTS: usize = 64;
 
-/// Sampled shingles taken in before the budget is looked at: what a table may
-/// exceed it by for a moment.
+/// Sampled shingles added between checks of the budget: a table may temporarily exceed its
+/// budget by this many.
 const TOGETHER: usize = 1 << 20;
 
-/// For the shingles of a collection, the number of texts that carry them.
+/// The number of texts that contain each sampled shingle of a collection.
 ///
 /// # Examples
 ///
@@ -85,9 +85,9 @@ impl ShingleFrequencies {
         }
     }
 
-    /// Counts texts, each given by the hashes of its shingles: in any order,
+    /// Counts texts, each given by the hashes of its shingles in any order, with
     /// repeats allowed, as [`shingle_hashes`](super::shingle_hashes) yields
-    /// them. A text should be counted once, however often it is posted.
+    /// them. Callers should count a text only once, even if the collection has several copies.
     ///
     /// Runs on the current rayon pool.
     pub fn add<T: AsRef<[u64]> + Sync>(&mut self, texts: &[T]) {
@@ -102,9 +102,9 @@ impl ShingleFrequencies {
         self.add_samples(&samples);
     }
 
-    /// Counts texts by what [`sample`] made of them.
+    /// Counts texts by their samples, as [`sample`] returns them.
     ///
-    /// For a caller that hashes text by text: a sample is a small part of the
+    /// For callers that hash one text at a time: a sample is a small part of the
     /// hashes. Runs on the current rayon pool.
     pub fn add_samples<T: AsRef<[u64]> + Sync>(&mut self, samples: &[T]) {
         let mut rest = samples;
@@ -125,7 +125,7 @@ impl ShingleFrequencies {
         self.texts += samples.len() as u64;
     }
 
-    /// A table as it was, from its level, its number of texts, and its shingles with
+    /// Restores a table from its level, its number of texts, and its shingles with
     /// their counts.
     pub fn from_counts(
         level: u32,
@@ -143,7 +143,8 @@ impl ShingleFrequencies {
         table
     }
 
-    /// Counts what another table counted of other texts: the same as to add them here.
+    /// Adds the counts of another table over other texts. The result is the same as adding those
+    /// texts here.
     pub fn merge(&mut self, other: &ShingleFrequencies) {
         while self.level < other.level {
             self.raise_level();
@@ -162,7 +163,7 @@ impl ShingleFrequencies {
         }
     }
 
-    /// All shingles of the table and their counts, by hash.
+    /// All shingles of the table and their counts, sorted by hash.
     pub fn counts(&self) -> Vec<(u64, u32)> {
         let all = self.parts.iter().flatten();
         let mut counts: Vec<_> = all.map(|(&hash, &count)| (hash, count)).collect();
