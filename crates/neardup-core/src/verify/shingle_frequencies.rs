@@ -25,7 +25,8 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
-/// The minimum size, on average, of the sample of a text that has at least so many shingles.
+/// The minimum size of a text's sample, on average. Texts with fewer shingles are counted in
+/// full.
 pub const SAMPLE: usize = 128;
 
 /// The maximum number of shingles in a table, by default.
@@ -171,10 +172,11 @@ impl ShingleFrequencies {
         counts
     }
 
-    /// Shingles that matter and their counts, by hash: those that are not rare, and
-    /// those that a majority form of common ones might have.
+    /// The shingles that affect comparisons, with their counts, sorted by hash: those that are
+    /// not rare, and those that may belong to a majority form.
     pub fn common(&self) -> Vec<(u64, u32)> {
-        // See `weighed`: of a majority form has 4/5 of the median of what is common.
+        // A shingle of the majority form has at least 4/5 of the median count of the common
+        // shingles; see `weighed`.
         let least = (4 * (u64::from(self.rare()) + 1)).div_ceil(5);
         let all = self.parts.iter().flatten();
         let mut common: Vec<_> = all
@@ -187,8 +189,8 @@ impl ShingleFrequencies {
 
     fn take_in<T: AsRef<[u64]> + Sync>(&mut self, samples: &[T]) {
         let level = self.level;
-        // Two pieces a thread keep both cores of a small machine busy, and the
-        // lists of a piece long.
+        // Two pieces per thread balance the load and still give long lists in
+        // each piece.
         let piece = samples.len().div_ceil(2 * rayon::current_num_threads());
         let dealt: Vec<Vec<Vec<u64>>> = samples
             .par_chunks(piece.max(1))
@@ -220,14 +222,14 @@ impl ShingleFrequencies {
         });
     }
 
-    /// The number of texts that carry a shingle: 0 if it is not of the table's
-    /// level, or none was counted by it.
+    /// The number of texts that contain a shingle: 0 if it is not of the table's
+    /// level, or no text was counted by it.
     pub fn count(&self, hash: u64) -> u32 {
         self.parts[part(hash)].get(&hash).copied().unwrap_or(0)
     }
 
-    /// The level below which the table knows nothing; 0 until its budget is
-    /// used up.
+    /// The level of the table: it holds only shingles of this level. 0 until its budget is
+    /// exceeded.
     pub fn level(&self) -> u32 {
         self.level
     }
@@ -242,10 +244,11 @@ impl ShingleFrequencies {
         self.parts.iter().all(HashMap::is_empty)
     }
 
-    /// The number of texts that carry a shingle, at most, for it to be rare.
+    /// The largest number of texts that may contain a rare shingle.
     ///
-    /// Phrases of the language become more frequent as a collection grows, and
-    /// forms of which there are a handful do not. The root keeps between the two.
+    /// Common phrases of the language occur in more texts as a collection grows, while a form
+    /// with a handful of copies does not. A limit that grows with the square root lies between
+    /// the two.
     pub fn rare(&self) -> u32 {
         let root = (self.texts / SQUARE).isqrt();
         u32::try_from(root).unwrap_or(u32::MAX).max(RARE)
@@ -257,11 +260,11 @@ impl ShingleFrequencies {
     }
 }
 
-/// The shingles that a text is counted by: distinct, of the text's level and at
-/// least of `level`, which may be 0 or that of the table.
+/// The sample by which a text is counted: its distinct shingles of the text's own level or of
+/// `level`, whichever is higher. `level` may be 0 or that of the table.
 ///
 /// `hashes` are the text's shingles in any order, repeats allowed; `scratch` is
-/// used again for the next text. O(n) for n hashes.
+/// reused for the next text. O(n) for n hashes.
 pub fn sample(hashes: &[u64], level: u32, scratch: &mut Vec<u64>) -> Vec<u64> {
     let level = level_of(hashes, scratch).max(level);
     let mut seen = Seen::new(hashes.len(), scratch);
@@ -274,14 +277,14 @@ pub fn sample(hashes: &[u64], level: u32, scratch: &mut Vec<u64>) -> Vec<u64> {
     sample
 }
 
-/// As [`sample`], of hashes that are distinct.
+/// Like [`sample`], for hashes that are distinct.
 pub fn sample_of_distinct(hashes: &[u64], level: u32) -> Vec<u64> {
     let level = text_level(hashes.len()).max(level);
     let chosen = hashes.iter().copied().filter(|&hash| is_of(level, hash));
     chosen.collect()
 }
 
-/// The level of a text with these shingles, some of them repeated.
+/// The level of a text with these shingles, which may repeat.
 fn level_of(hashes: &[u64], scratch: &mut Vec<u64>) -> u32 {
     let most = text_level(hashes.len());
     if most == 0 {
@@ -295,7 +298,7 @@ fn level_of(hashes: &[u64], scratch: &mut Vec<u64>) -> u32 {
     if text_level(least) == most {
         return most;
     }
-    // Between the two bounds: they are counted.
+    // The two bounds differ, so the distinct shingles are counted exactly.
     scratch.clear();
     scratch.extend_from_slice(hashes);
     scratch.sort_unstable();
@@ -303,8 +306,8 @@ fn level_of(hashes: &[u64], scratch: &mut Vec<u64>) -> u32 {
     text_level(scratch.len())
 }
 
-/// One bit for each hash, in a field so sparse that one new hash in a hundred
-/// or so finds its bit taken.
+/// One bit for each hash, in a bit set so sparse that only about one new hash in a hundred
+/// finds its bit already set.
 struct Seen<'a> {
     bits: &'a mut [u64],
 }
@@ -316,11 +319,11 @@ impl<'a> Seen<'a> {
         Seen { bits: scratch }
     }
 
-    /// Marks a hash; true only if it was not marked before, false also for a
-    /// new one whose bit is taken.
+    /// Marks a hash. True only for a new hash; false also for a new hash whose bit is
+    /// already set.
     fn is_new(&mut self, hash: u64) -> bool {
-        // The first bits of a hash decide about its level, so the last ones
-        // tell hashes of a level apart.
+        // The leading bits of a hash decide its level, so only the trailing bits
+        // distinguish hashes of one level.
         let word = &mut self.bits[(hash >> 6) as usize & (self.bits.len() - 1)];
         let bit = 1 << (hash & 63);
         let is_new = *word & bit == 0;
@@ -329,16 +332,16 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// The largest level at which a text of so many distinct shingles still has
-/// [`SAMPLE`] of them on average; 0 if it has no more than that.
+/// The largest level at which a text with this many distinct shingles still has a sample of
+/// [`SAMPLE`] on average; 0 if it has fewer shingles than that.
 pub(super) fn text_level(shingles: usize) -> u32 {
     (shingles / SAMPLE).checked_ilog2().unwrap_or(0)
 }
 
 /// Whether a hash is of a level.
 ///
-/// The leading bits decide and the last ones are free for finding a place.
-/// All bits of XXH3 are mixed alike.
+/// The leading bits decide, which leaves the trailing bits for choosing a place in a table.
+/// All bits of XXH3 are equally well mixed.
 pub(crate) fn is_of(level: u32, hash: u64) -> bool {
     hash <= u64::MAX.checked_shr(level).unwrap_or(0)
 }
