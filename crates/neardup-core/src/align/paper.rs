@@ -16,7 +16,7 @@ const FIRST_PLACES: usize = 2;
 pub struct Paper {
     letters: Letters,
     hashes: Vec<u64>,
-    /// The places of each shingle, ascending; at most one more than [`MOST_PLACES`].
+    /// The places of each shingle, ascending; at most one more than `MOST_PLACES`.
     places: FxHashMap<u64, Vec<u32>>,
 }
 

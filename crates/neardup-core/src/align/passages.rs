@@ -22,7 +22,7 @@ const EDITED: u32 = 8 * DENSE;
 const NEAR: u32 = 30 * DENSE;
 
 /// The largest distance in the source, where sentences may have been moved: 300 Chinese
-/// characters, and at most [`NEAR`] plus [`MOVED`] times the lower of the two scores. A few
+/// characters, and at most [`NEAR`] plus `MOVED` times the lower of the two scores. A few
 /// characters must not make half a page of the source part of a passage.
 const NEAR_IN_SOURCE: u32 = 300 * DENSE;
 const MOVED: u32 = 16;

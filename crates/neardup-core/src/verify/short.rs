@@ -60,7 +60,7 @@ impl Letters {
         }
     }
 
-    /// The number of letters and digits; [`LONGEST`] + 1 if there are more.
+    /// The number of letters and digits; `LONGEST` + 1 if there are more.
     pub(super) fn len(&self) -> usize {
         match self {
             Letters::Nothing(_) => 0,
