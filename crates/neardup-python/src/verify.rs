@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use crate::judge::evidence;
 use crate::threads::run;
 
-/// Shingles of `a`, of `b`, and in both of two normalized texts.
+/// The number of shingles in each of two normalized texts and in both: (a, b, common).
 #[pyfunction]
 #[pyo3(signature = (a, b, *, shingle))]
 pub fn overlap(py: Python<'_>, a: &str, b: &str, shingle: usize) -> (usize, usize, usize) {
@@ -19,10 +19,10 @@ pub fn overlap(py: Python<'_>, a: &str, b: &str, shingle: usize) -> (usize, usiz
     })
 }
 
-/// Everything by which `content(shingle)` decides about two normalized texts.
+/// The evidence by which `content(shingle)` decides about two normalized texts.
 ///
-/// `counted` are the texts by which shingles are common, each once; `entries`
-/// is the most shingles that are counted.
+/// `counted` are the texts of the collection that determine which shingles are common, each
+/// once; `entries` is the maximum number of shingles counted.
 #[pyfunction]
 #[pyo3(signature = (a, b, *, shingle, counted, entries))]
 pub fn content<'py>(

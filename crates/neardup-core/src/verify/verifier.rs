@@ -1,4 +1,4 @@
-//! Many pairs of one store, verified in parallel.
+//! Verification of many pairs of one store in parallel.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -16,7 +16,7 @@ use super::weighed::Scratch;
 use crate::error::Result;
 use crate::texts::TextStore;
 
-/// Bytes of profiles kept between loads, unless told otherwise.
+/// Bytes of profiles kept between loads, by default.
 const CACHE_BYTES: usize = 192 << 20;
 
 /// How the similarity of two texts is measured.
@@ -30,13 +30,13 @@ const CACHE_BYTES: usize = 192 << 20;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Shingles of `k` characters in common over all of them.
+    /// The number of shared shingles of `k` characters divided by the number of all.
     Resemblance {
         /// Characters in a shingle.
         k: usize,
     },
-    /// Whether one is the other again, by shingles that weigh more the fewer texts carry them, and by what
-    /// stands in the place of what: [`Evidence`](super::Evidence).
+    /// Whether one text repeats the other, by shingles that weigh more the fewer texts contain
+    /// them, and by which words or characters replace which: [`Evidence`](super::Evidence).
     Content {
         /// Characters in a shingle.
         k: usize,
@@ -63,45 +63,45 @@ impl fmt::Display for Measure {
 
 /// Compares pairs of documents of a [`TextStore`] by a [`Measure`].
 ///
-/// What a measure needs of a text is made when a document is first looked at and
-/// kept up to a fixed budget, because a document that is a candidate once often
-/// is again. The budget changes the time, never a result.
+/// The data that a measure needs of a text is computed at its first comparison and cached up
+/// to a fixed budget, because a document that is a candidate once often is one again. The
+/// budget affects only the time, never a result.
 #[derive(Debug)]
 pub struct Verifier {
     measure: Measure,
     threshold: f64,
     frequencies: Option<Arc<ShingleFrequencies>>,
     looked_at: HashMap<u32, LookedAt>,
-    /// Of texts that may be similar to others.
+    /// Units of the texts that may be similar to others.
     units: HashMap<u32, Units>,
     bytes: usize,
     cache: usize,
 }
 
-/// What two texts are to each other.
+/// The result of the first comparison of two texts.
 #[derive(Clone, Copy, Debug)]
 enum Like {
     Similar(f64),
-    /// Similar at most so much.
+    /// An upper bound of the similarity.
     AtMost(f64),
 }
 
-/// What a measure needs of a text.
+/// The data that a measure needs of a text.
 #[derive(Debug)]
 enum LookedAt {
-    /// Holds the place of a text until it is looked at.
+    /// Placeholder until the text has been processed.
     NotYet,
     Shingles(Shingles),
-    // In a box, since it is several times the size of the other.
+    // Boxed, since it is several times the size of the other variants.
     Profile(Box<Profile>),
 }
 
 impl Verifier {
-    /// A verifier by `measure` and an inclusive `threshold`.
+    /// Creates a verifier with a `measure` and an inclusive `threshold`.
     ///
-    /// `frequencies` tells [`Measure::Content`] which shingles many texts carry,
-    /// counted with the measure's own shingle; without it none is common. The
-    /// other measure does not look at it.
+    /// `frequencies` gives [`Measure::Content`] the number of texts that contain each shingle,
+    /// counted with shingles of the measure's own length; without it no shingle is common. The
+    /// other measure ignores it.
     pub fn new(
         measure: Measure,
         threshold: f64,
@@ -118,8 +118,8 @@ impl Verifier {
         }
     }
 
-    /// The same that keeps so many bytes of what was made of texts, and makes as many
-    /// at once, by an upper estimate.
+    /// The same verifier with a cache of `cache` bytes. At most about as many bytes are
+    /// computed at once, by an upper estimate.
     pub fn with_cache(self, cache: usize) -> Self {
         Verifier { cache, ..self }
     }
@@ -165,7 +165,7 @@ impl Verifier {
         Ok(similarities)
     }
 
-    /// Takes the texts apart that are to be aligned: most pairs are ruled out before.
+    /// Splits the texts to be aligned into units. Most pairs have been ruled out by then.
     fn load_units(
         &mut self,
         texts: &TextStore,
@@ -194,7 +194,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// The similarity of a pair by how it aligns, if it is large enough.
+    /// The similarity of a pair by its alignment, if it reaches the threshold.
     fn align(&self, (a, b): (u32, u32), most: f64) -> Option<f64> {
         let (LookedAt::Profile(own), LookedAt::Profile(other)) =
             (self.looked_at.get(&a)?, self.looked_at.get(&b)?)
@@ -206,9 +206,9 @@ impl Verifier {
         (similarity >= self.threshold).then_some(similarity)
     }
 
-    /// Looks at the texts that the first of `pairs` need and that are not there
-    /// yet, and returns for how many pairs: at least one, and no more than the
-    /// budget allows.
+    /// Processes the texts of the first of `pairs` that are not in the cache, and returns
+    /// the number of pairs that are ready: at least one, and no more than the budget
+    /// allows.
     fn load(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<usize> {
         if self.bytes > self.cache {
             self.looked_at.clear();
@@ -263,7 +263,7 @@ impl Measure {
         }
     }
 
-    /// The most that looking at a text of so many bytes takes, or nearly so.
+    /// An estimate of the most memory that the data of a text of `size` bytes takes.
     ///
     /// A character has at least one byte and at most one shingle of 8 bytes,
     /// with 4 for its count if the text is short, and at most one unit of 8.
@@ -276,7 +276,7 @@ impl Measure {
 }
 
 impl LookedAt {
-    /// What it takes, with its place in the table.
+    /// The memory it takes, including its entry in the table.
     fn bytes(&self) -> usize {
         64 + match self {
             LookedAt::NotYet => 0,
