@@ -153,6 +153,7 @@ struct Sketched {
 
 impl Corpus {
     /// An empty corpus whose documents will be sketched by `recipe`.
+    ///
     /// `keeps_texts` says whether texts will be read again; a recipe that counts its own corpus
     /// always keeps them. `shingle` is the length of the shingles to count for
     /// [`ShingleFrequencies`], or `None` to count none.
@@ -164,7 +165,7 @@ impl Corpus {
         Corpus::within(recipe, keeps_texts, shingle, Memory::default())
     }
 
-    /// As [`new`](Self::new), within the given memory limits.
+    /// As `new`, within the given memory limits.
     ///
     /// # Errors
     ///

@@ -65,9 +65,9 @@ impl Corpus {
     }
 
     /// A corpus with the texts that a corpus of the same recipe saved in the folder of a
-    /// [`Memory`]. The caller must [attach](Self::attach) its `documents` and then
-    /// [finish](Self::finish) it. `has_counted` says whether shingles were counted; `digest` is
-    /// that of the [frequencies](Self::frequencies_digest).
+    /// [`Memory`]. Its `documents` must then be [attached](Self::attach), and after that the
+    /// corpus must be [finished](Self::finish). `has_counted` says whether shingles were counted;
+    /// `digest` is that of the [frequencies](Self::frequencies_digest).
     ///
     /// # Errors
     ///
