@@ -60,20 +60,34 @@ def _sketches_of_one_text(pairs):
 
 
 def _parts(pairs, measured):
-    """Return the numbers' veto alone, and content and resemblance without and with it."""
+    """Return what numbers take alone, and content and resemblance without and with it."""
     core = compiled(load_recipe("general"))
     corpus = _core.Corpus(core, keeps_texts=True, shingle=SHINGLE, workers=WORKERS)
     corpus.push(pa.array(pairs.documents.texts, pa.large_string()), titles=None, units=None)
     corpus.finish()
     both = zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)
-    found = [_core.judge(corpus, a, b, measure="content", shingle=SHINGLE) for a, b in both]
-    agrees = np.array([not one["contradicts"] for one in found])
-    without = np.array([one["similarity"] for one in found])
+    found, without = [], []
+    normalized = [core.normalize(text) for text in pairs.documents.texts]
+    for a, b in both:
+        one = _core.judge(corpus, a, b, measure="content", shingle=SHINGLE)
+        found.append(one["similarity"])
+        if one["short"]:
+            without.append(one["similarity"])
+        elif one["weighed"]:
+            without.append(one["weighed"]["resemblance"])
+        else:
+            texts = normalized[a], normalized[b]
+            alone = _core.content(*texts, shingle=SHINGLE, counted=[], entries=1)
+            without.append(alone["resemblance"])
+    without = np.array(without)
+    penalty = without - np.array(found)
     resemblance = next(m.values for m in measured if m.name == RESEMBLANCE)
     return [
-        Measured("numbers alone", "text", False, agrees.astype(np.float64), ()),
+        Measured("numbers alone", "text", False, 1 - penalty, ()),
         Measured("content without numbers", "text", False, without, ()),
-        Measured("resemblance with numbers", "text", False, resemblance * agrees, ()),
+        Measured(
+            "resemblance with numbers", "text", False, np.maximum(resemblance - penalty, 0), ()
+        ),
     ]
 
 

@@ -47,12 +47,26 @@ class Comparison:
     containment_a, containment_b : float
         Share of the first text's shingles that occur in the second, and the
         reverse, in [0, 1].
+    weighted_resemblance : float
+        As `resemblance`, with text that many documents share discounted, in [0, 1]. Two
+        texts alone do not show what many share, so nothing is discounted here; but
+        in scripts with spaces between words, shingles of 8/5 as many characters count.
+    aligned : float
+        Share of the shorter text that is aligned with the other text, in the same order,
+        in [0, 1]; in words, or in characters for scripts without spaces between words.
     numbers_agree, numbers_differ : int
-        Numbers with their units that both texts have, and those for which
-        the other text has another number.
-    contradict : bool
-        Whether more numbers differ than edits explain. By ``content(k)`` such
-        texts are never duplicates.
+        Numbers that both texts have, and those in whose place the other text has another
+        number. 13, 十三 and *thirteen* are the same number.
+    numbers_replaced : int
+        Those of the differing numbers that have the same words around them in both texts.
+    number_penalty : float
+        What the replaced numbers take from the similarity, in [0, 1]: by ``content(k)``,
+        similarity is `weighted_resemblance` less this, unless a text is short. Other
+        measures ignore numbers. 0 for short texts.
+    short : bool
+        Whether a text has fewer than 40 letters and digits. By ``content(k)`` the similarity
+        then is the share of letters and digits that the two have in common, in one
+        piece, and 0 if that is less than 3/4 or any number differs.
     edit_similarity : float
         1 - edits / longer length, in [0, 1]: insertions, deletions and substitutions
         of single characters; white space does not count. For two texts that are empty or
@@ -80,9 +94,13 @@ class Comparison:
     resemblance: float
     containment_a: float
     containment_b: float
+    weighted_resemblance: float
+    aligned: float
     numbers_agree: int
     numbers_differ: int
-    contradict: bool
+    numbers_replaced: int
+    number_penalty: float
+    short: bool
     edit_similarity: float
     distance: int | None
     bits: int | None
@@ -122,8 +140,8 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     Resemblance and containment are those of Broder [1]_, over the sets of
     character shingles of the normalized texts: exact, O(n log n). Two texts do not
     tell which of their shingles are a template that many others share: here
-    ``content(k)`` is the resemblance, and numbers still count. The edit similarity is
-    exact [2]_ if the product of both lengths is at most 4 * 10^9; for longer texts it
+    ``content(k)`` is the resemblance less what replaced numbers take from it. The edit
+    similarity is exact [2]_ if the product of both lengths is at most 4 * 10^9; for longer texts it
     is a lower bound. Passages: see :func:`neardup.papers.align`.
 
     References
@@ -148,6 +166,19 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     'similarity 0.8750 by resemblance(5), at least 0.55 needed: duplicates'
     >>> neardup.compare(a, b, recipe="characters", max_distance=9).verdict
     '0 of 128 bits differ, at most 9 allowed: duplicates'
+
+    Two reports of one form differ in little but their numbers:
+
+    >>> monday = (
+    ...     "Ferry report for Monday: 310 passengers on 8 crossings, 2 of them late by more "
+    ...     "than 10 minutes. No crossing was cancelled."
+    ... )
+    >>> tuesday = monday.replace("310 passengers on 8", "745 passengers on 14")
+    >>> found = neardup.compare(monday, tuesday)
+    >>> found.numbers_agree, found.numbers_replaced
+    (2, 2)
+    >>> round(found.weighted_resemblance, 2), round(found.number_penalty, 2), found.duplicate
+    (0.72, 0.68, False)
     """
     import pyarrow as pa
 
@@ -175,7 +206,14 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
         units=None if units is None else pa.array(units, pa.large_string()),
     )
     corpus.finish()
-    found = _comparison(corpus, chosen, _core.edit_similarity(a, b))
+    # Two texts are no collection: there is nothing to count by.
+    evidence = _core.content(
+        *(core.normalize(text) for text in texts),
+        shingle=chosen.decide.shingle,
+        counted=[],
+        entries=1,
+    )
+    found = _comparison(corpus, chosen, evidence, _core.edit_similarity(a, b))
     if not (a.strip() or b.strip()):
         # The measures are undefined for empty texts: use the verdict.
         same = float(found.duplicate)
@@ -185,6 +223,8 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
             resemblance=same,
             containment_a=same,
             containment_b=same,
+            weighted_resemblance=same,
+            aligned=same,
             edit_similarity=same,
         )
     if given["passages"]:
@@ -192,7 +232,9 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     return found
 
 
-def _comparison(corpus: _core.Corpus, recipe: Recipe, edit_similarity: float) -> Comparison:
+def _comparison(
+    corpus: _core.Corpus, recipe: Recipe, evidence: dict[str, Any], edit_similarity: float
+) -> Comparison:
     from neardup import _core
 
     decide, sketch = recipe.decide, recipe.sketch
@@ -212,29 +254,44 @@ def _comparison(corpus: _core.Corpus, recipe: Recipe, edit_similarity: float) ->
     if found["features"]:
         measure = measure_name(measured, decide.shingle, sketch.kind)
     duplicate: bool = found["duplicate"]
-    reason = _reason(recipe, measure, found, by_content=measured == "content")
-    return Comparison(
+    aligned, short = evidence["aligned"], evidence["short"]
+    comparison = Comparison(
         similarity=found["similarity"],
         measure=measure,
         duplicate=duplicate,
-        verdict=Message("runs.duplicates" if duplicate else "runs.no_duplicates", reason=reason),
+        verdict="",
         threshold=decide.threshold,
         max_distance=decide.max_distance,
         resemblance=found["resemblance"],
         containment_a=found["containment_a"],
         containment_b=found["containment_b"],
-        numbers_agree=found["agree"],
-        numbers_differ=found["differ"],
-        contradict=found["contradicts"],
+        weighted_resemblance=evidence["resemblance"],
+        aligned=_aligned_share(aligned),
+        numbers_agree=aligned["agree"],
+        numbers_differ=aligned["differ"],
+        numbers_replaced=aligned["replaced"],
+        number_penalty=0.0 if short else evidence["resemblance"] - evidence["similarity"],
+        short=short,
         edit_similarity=edit_similarity,
         distance=found["distance"],
         bits=sketch.bits if sketch.kind == "simhash" else None,
         shingle=decide.shingle,
         recipe_id=recipe.id,
     )
+    reason = _reason(recipe, found, comparison)
+    code = "runs.duplicates" if duplicate else "runs.no_duplicates"
+    return replace(comparison, verdict=Message(code, reason=reason))
 
 
-def _reason(recipe: Recipe, measure: str, found: dict[str, Any], *, by_content: bool) -> Message:
+def _aligned_share(aligned: dict[str, int]) -> float:
+    """Return the share of the shorter text that is aligned."""
+    shorter = min(aligned["units_a"], aligned["units_b"])
+    if shorter:
+        return aligned["equal"] / shorter
+    return float(aligned["units_a"] == aligned["units_b"])
+
+
+def _reason(recipe: Recipe, found: dict[str, Any], comparison: Comparison) -> Message:
     """Return on what the verdict about two texts rests."""
     decide = recipe.decide
     if found["few_features"]:
@@ -250,17 +307,31 @@ def _reason(recipe: Recipe, measure: str, found: dict[str, Any], *, by_content: 
             Message(
                 "runs.similarity",
                 similarity=_shown(found["similarity"], decide.threshold),
-                measure=measure,
+                measure=comparison.measure,
                 threshold=decide.threshold,
             )
         )
+        if decide.measure == "content":
+            reasons += _reasons_of_content(comparison)
     if not reasons:
         return Message("runs.neither_bound", recipe=recipe.name)
-    if by_content and found["contradicts"]:
-        reasons.append(Message("runs.numbers_differ"))
     if found["duplicate"] and not found["within_bounds"]:
         return Message("runs.identical")
     return reduce(lambda first, then: Message("runs.both", first=first, second=then), reasons)
+
+
+def _reasons_of_content(comparison: Comparison) -> list[Message]:
+    """Return what besides shingles decides by ``content(k)``."""
+    threshold = comparison.threshold or 0.0
+    if comparison.short and comparison.numbers_differ and comparison.aligned >= threshold:
+        return [Message("runs.short_numbers_differ", count=comparison.numbers_differ)]
+    if comparison.short:
+        return [Message("runs.short")]
+    if comparison.number_penalty:
+        resemblance = f"{comparison.weighted_resemblance:.4f}"
+        count = comparison.numbers_replaced
+        return [Message("runs.numbers_replaced", count=count, resemblance=resemblance)]
+    return []
 
 
 def _shown(similarity: float, threshold: float) -> str:

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import A, B
 
+from neardup import load_recipe
+
 
 def lines_of(path):
     return [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
@@ -89,18 +91,26 @@ def test_compare(run, arguments):
         (
             A + "！",
             "1 agree, 0 differ",
-            "similarity 1.0000 by content(5), at least 0.45 needed: duplicates",
+            "similarity 1.0000 by content(5), at least 0.45 needed; a text is short, so letters "
+            "and digits decide: duplicates",
         ),
         (
             A.replace("三百", "五百"),
-            "0 agree, 1 differ: more than edits explain",
-            "similarity 0.0000 by content(5), at least 0.45 needed; more numbers differ than edits "
-            "explain: no duplicates",
+            "0 agree, 1 differ, 1 of them replaced",
+            "similarity 0.0000 by content(5), at least 0.45 needed; a text is short, and a number "
+            "differs: no duplicates",
         ),
         (
             B,
-            "0 agree, 0 differ",
-            "similarity 0.0000 by content(5), at least 0.45 needed: no duplicates",
+            "0 agree, 1 differ",
+            "similarity 0.0000 by content(5), at least 0.45 needed; a text is short, so letters "
+            "and digits decide: no duplicates",
+        ),
+        (
+            A * 2,
+            "1 agree, 0 differ",
+            "similarity 0.0000 by content(5), at least 0.45 needed; a text is short, so letters "
+            "and digits decide: no duplicates",
         ),
     ],
 )
@@ -112,6 +122,25 @@ def test_compare_says_what_decides(run, other, numbers, verdict):
     assert said["similarity"].endswith("by content(5)")
     assert (said["numbers"], said["verdict"]) == (numbers, verdict)
     assert "distance" not in said
+
+
+def test_compare_says_what_replaced_numbers_take(run):
+    text = 2 * A + "粮站建于1958年，占地1200平方米，二〇〇一年停用。"
+    Path("a.txt").write_text(text, "utf-8")
+    Path("b.txt").write_text(text.replace("1200", "1500"), "utf-8")
+    lines = run("compare", "a.txt", "b.txt").out.splitlines()
+    assert lines == [
+        "similarity   0.3080  by content(5)",
+        "resemblance  0.8438  of 5-character shingles",
+        "weighted     0.8438  resemblance; text that many documents share counts less",
+        "containment  0.9153  of A in B, 0.9153 of B in A",
+        "edits        0.9889  1 - edits / length of the longer",
+        "aligned      0.9857  of the shorter text, in the same order",
+        "numbers      4 agree, 1 differ, 1 of them replaced: penalty 0.5357",
+        "verdict      similarity 0.3080 by content(5), at least 0.45 needed; 1 number is replaced "
+        "by another, which lowers the similarity from 0.8438: no duplicates",
+        f"recipe       {load_recipe('general').id}",
+    ]
 
 
 @pytest.mark.parametrize(

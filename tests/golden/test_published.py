@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 from tests.reference import sketch
 
-from neardup import compare, fingerprint, load_recipe
+from neardup import _core, compare, fingerprint, load_recipe
 from neardup.recipe.assets import compiled
 
 TOKENS = "tests.golden.segmenters:tokens"
@@ -149,6 +149,9 @@ def test_golden_values_of_the_methods_page():
     assert str(fingerprint("a", recipe=news)) == "00000002e40db1e0"
     found = compare("近似文本检测引擎", "近似文本检测引擎！")
     assert (found.resemblance, found.containment_a, found.containment_b) == (0.8, 1.0, 0.8)
+    texts = "7月3日，气温13度", "7月9日，气温15度"
+    side_by_side = _core.content(*texts, shingle=5, counted=[], entries=1)["aligned"]
+    assert (side_by_side["agree"], side_by_side["replaced"]) == (1, 2)
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")

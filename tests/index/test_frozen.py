@@ -5,17 +5,21 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tomllib
 from contextlib import closing
 
 import pytest
 from tests.index.fixtures import make_index as frozen
 from tests.index.sound import check_sound
 
-from neardup import Index
+from neardup import Index, IndexMismatchError
 from neardup.index import passages
 from neardup.papers import open_library
 from neardup.papers.library import made_by
+from neardup.recipe import recipe_from_table
 
+#: The id of the recipe when the files were frozen, and with the version that `content` has now.
+THEN, NOW = "frozen-355a72cfbf2c", "frozen-fbcc6d594376"
 NEARDUP = (sys.executable, "-m", "neardup")
 
 
@@ -30,13 +34,30 @@ def database(version):
 
 
 @pytest.fixture
-def copy(database, tmp_path):
+def untouched(database, tmp_path):
     return str(shutil.copy(database, tmp_path / "index.db"))
 
 
 @pytest.fixture
+def copy(untouched):
+    """The file with the id that its recipe has now: `content` is of another version since."""
+    with closing(sqlite3.connect(untouched)) as connection:
+        found = dict(connection.execute("SELECT name, value FROM meta"))
+        assert recipe_from_table(tomllib.loads(found["recipe"])).id == NOW
+        settings = json.loads(found["settings"]) | {"recipe_id": NOW}
+        connection.execute(
+            "UPDATE meta SET value = ? WHERE name = 'settings'", [json.dumps(settings)]
+        )
+        connection.commit()
+    return untouched
+
+
+@pytest.fixture
 def recorded(version):
-    return json.loads(frozen.files(version)[1].read_text("utf-8"))
+    found = json.loads(frozen.files(version)[1].read_text("utf-8"))
+    assert found["stats"]["recipe_id"] == THEN
+    found["stats"]["recipe_id"] = NOW
+    return found
 
 
 def test_the_file_is_what_was_frozen(database, version):
@@ -45,6 +66,11 @@ def test_the_file_is_what_was_frozen(database, version):
         found = dict(connection.execute("SELECT name, value FROM meta"))
     assert found["schema"] == str(version)
     assert found["neardup"] == "0.1.0"
+
+
+def test_decisions_by_another_version_of_content_are_refused(untouched):
+    with pytest.raises(IndexMismatchError, match=f"{THEN}.*{NOW}.*is of another version"):
+        Index(untouched)
 
 
 @pytest.mark.parametrize("part", ["documents", "clusters", "queries", "events", "stats"])

@@ -91,11 +91,10 @@ class Judge:
         if decide.measure == "sketch":
             return sample.resemblance(self.sketches[a], self.sketches[b])
         with patch.object(content, "commonness", lambda *_: self.table):
-            found = content.content(self.texts[a], self.texts[b], decide.shingle)
-        return -1.0 if found["contradicts"] else found["similarity"]
+            return content.content(self.texts[a], self.texts[b], decide.shingle)["similarity"]
 
     def similarity(self, asking, other):
-        """-1 for what is no candidate or contradicts itself: no threshold takes that."""
+        """-1 for what is no candidate: no threshold takes that."""
         if self.postings and self.has_sketch(other):
             self.file(other)
         if self.first_of[asking] == self.first_of[other]:

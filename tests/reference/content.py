@@ -1,20 +1,25 @@
-"""verify: what two normalized texts share beside the form that many share.
+"""verify: how much of two normalized texts is the same, beside the form that many share.
 
-Three things decide. Shingles that many texts of the collection carry count
-less. Numbers that contradict each other rule a pair out. Short texts are
-compared by their letters and digits alone.
+Shingles weigh less the more texts of the collection have them. The texts are
+aligned, and numbers that other numbers replace lower the similarity. Short
+texts are compared by their letters and digits alone.
 
-Shingles are named by their 64-bit hashes here, because the sample of a text is
-chosen by these: at level l, the shingles whose hash begins with l zero bits.
+Shingles and units are named by their 64-bit hashes here, because the sample of a
+text is chosen by these (at level l, the shingles whose hash begins with l zero
+bits) and so is the text that is read first where an alignment has a choice.
 """
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections import Counter
-from fractions import Fraction
 from functools import cache, lru_cache
+from itertools import pairwise
+from math import isqrt
 
-from .normalize import WHITE_SPACE, is_within
+import xxhash
+
+from .normalize import is_within
 from .segment import ENCLOSED_LETTERS, shingles
 from .sketch import xxh3
 
@@ -24,15 +29,37 @@ SAMPLE = 128
 KNOWN = 24
 SHORT = 40
 
-NUMBER = re.compile(r"[0-9]+(?:[.,:][0-9]+)*|[〇零一二两三四五六七八九十百千]+")
+# Units in a row that hold an alignment, the least in an equal stretch, the most in a
+# gap that replaces a number, and the most pairs of units that are compared.
+ANCHOR = 4
+SHORTEST = 3
+REPLACED = 12
+EXACT = 4096
+
 DIGITS = dict(zip("〇零一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
 POWERS = {"十": 10, "百": 100, "千": 1000}
+MYRIAD = "万"
+NUMERALS = "".join([*DIGITS, *POWERS, MYRIAD])
+NUMBER = re.compile(rf"[0-9]+(?:[.,:][0-9]+)*|[{NUMERALS}]+")
+NUMBER_WORDS = re.findall(
+    "[a-z]+",
+    """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen twenty
+    """,
+)
+# May is a verb.
+MONTHS = re.findall(
+    "[a-z]+|-",
+    "january february march april - june july august september october november december",
+)
 
 
 @lru_cache(maxsize=1000)
 def hashes(text, k):
-    """Return the hashes of the text's distinct shingles."""
-    return frozenset(xxh3(shingle, 64) for shingle in shingles(text, k))
+    """Return the hashes of the text's distinct shingles, longer ones of spaced text."""
+    length = -(-8 * k // 5) if is_spaced(text) else k
+    return frozenset(xxh3(shingle, 64) for shingle in shingles(text, length))
 
 
 def is_spaced(text):
@@ -41,7 +68,7 @@ def is_spaced(text):
     return narrow > 4 * sum(c >= "\u0e00" for c in text)
 
 
-# Common shingles
+# Weighed shingles
 
 
 def level_of(count):
@@ -73,8 +100,15 @@ def commonness(texts, k, entries):
     return {h: n for h, n in counts.items() if is_of(level, h)}, level
 
 
+def weight(carried):
+    """Return what a shingle weighs that so many texts have, in thousandths."""
+    if carried <= RARE:
+        return 1000
+    return max(150, 1_000_000 // (1000 + isqrt(1_000_000 * (carried - RARE))))
+
+
 def weigh(first, second, table):
-    """Sort out the shingles of two texts; None if none that both have is common."""
+    """Weigh the shingles of two texts; None if none that both have is common."""
     counts, least = table
     level = max(level_of(len(first)), level_of(len(second)), least)
     a, b = ({h for h in one if is_of(level, h)} for one in (first, second))
@@ -83,85 +117,217 @@ def weigh(first, second, table):
     if not common or len(a | b) < KNOWN:
         return None
     median = common[(len(common) - 1) // 2]
-
-    def is_majority(h):
-        return carried[h] >= Fraction(8, 10) * median
-
-    major_a, major_b = (sum(map(is_majority, one)) for one in (a - b, b - a))
-    other_a, other_b = len(a - b) - major_a, len(b - a) - major_b
-    # What departs from the majority form of the other text is an edit.
-    differs_a, differs_b = max(0, other_a - major_b), max(0, other_b - major_a)
+    majority = {h for h in a ^ b if 10 * carried[h] >= 8 * median}
+    rare = {h for h in (a ^ b) - majority if carried[h] <= RARE}
+    # What stands where the other text has the majority form is an edit.
+    excused = [min(len(a & rare), len(b & majority)), min(len(b & rare), len(a & majority))]
+    shared = sum(weight(carried[h]) for h in a & b)
+    usual = weight(median)
+    alone = [sum(max(weight(carried[h]), usual) for h in one) for one in (a - b, b - a)]
+    for side in (0, 1):
+        alone[side] -= excused[side] * (1000 - usual)
     return {
         "level": level,
-        "rare": len(a & b) - len(common),
-        "common": len(common),
+        "containment": shared / (shared + min(alone)),
+        "resemblance": shared / (shared + sum(alone)),
         "median": median,
-        "differs_a": differs_a,
-        "differs_b": differs_b,
-        "edits": len(a ^ b) - differs_a - differs_b,
+        "excused": sum(excused),
     }
 
 
-def share(weighed):
-    """Return the content in common of shingles that were sorted out."""
-    common = Fraction(3, 10)
-    shared = weighed["rare"] + common * weighed["common"]
-    differs = weighed["differs_a"] + weighed["differs_b"] + common * weighed["edits"]
-    return float(shared / (shared + differs))
-
-
-# Numbers
+# Units
 
 
 def value(number):
     """Return what a number says: 1,200 is 1200, 十三 is 13, 二〇二三 is 2023."""
-    if number[0] not in DIGITS and number[0] not in POWERS:
+    if number[0] not in NUMERALS:
         return number.replace(",", "")
-    if not POWERS.keys() & set(number):
+    if not {*POWERS, MYRIAD} & set(number):
         return "".join(str(DIGITS[c]) for c in number)
-    total = digit = 0
+    total = below = digit = 0
     for c in number:
         if c in DIGITS:
             digit = DIGITS[c]
-        else:
-            total += (digit or 1) * POWERS[c]
+        elif c in POWERS:
+            below += (digit or 1) * POWERS[c]
             digit = 0
-    return str(total + digit)
-
-
-def numbers(text):
-    """Return (unit, value) of each number; the unit is the next visible character."""
-    found = Counter()
-    for match in NUMBER.finditer(text):
-        rest = (c for c in text[match.end() :] if c not in WHITE_SPACE)
-        found[next(rest, None), value(match[0])] += 1
-    return found
-
-
-def compare_numbers(a, b):
-    """Return how many numbers agree, and how many of one unit differ."""
-    first, second = numbers(a), numbers(b)
-    left_a, left_b = Counter(), Counter()
-    for left, rest in ((left_a, first - second), (left_b, second - first)):
-        for (unit, _), times in rest.items():
-            left[unit] += times
-    return (first & second).total(), (left_a & left_b).total()
-
-
-def contradict(agree, differ, contained):
-    """Return whether too many numbers differ, for texts that share so much."""
-    if not differ:
-        return False
-    return Fraction(differ, agree + differ) > Fraction(15, 100) + (1 - contained) / 2
-
-
-# Short texts
+        else:
+            total += (below + digit or 1) * 10_000
+            below = digit = 0
+    return str(total + below + digit)
 
 
 @cache
 def is_letter(character):
     """Tell whether a character is a letter or a digit."""
     return unicodedata.category(character)[0] in "LN" or is_within(character, ENCLOSED_LETTERS)
+
+
+@cache
+def is_of_word(character):
+    """Tell whether a character is a letter of a script with spaces between words."""
+    return character < "\u0e00" and unicodedata.category(character)[0] == "L"
+
+
+def named(text, seed=0, *, number=False):
+    """Return a unit: a hash whose last bit says whether it is a number."""
+    hashed = xxhash.xxh3_64_intdigest(text.encode(), seed=seed)
+    return hashed | 1 if number else hashed & ~1
+
+
+def word_unit(word):
+    """Return the unit of a word, which may be a number or the name of a month."""
+    # The lower case of some letters beyond ASCII is ASCII.
+    lower = word.lower() if word.isascii() else word
+    if lower in NUMBER_WORDS:
+        return named(str(NUMBER_WORDS.index(lower)), number=True)
+    for at, month in enumerate(MONTHS):
+        if lower in (month, month[:3]):
+            return named(chr(at), seed=1, number=True)
+    return named(word)
+
+
+@lru_cache(maxsize=1000)
+def units(text):
+    """Return words, numbers, and the other letters and digits one by one, in order."""
+    found = []
+    at = 0
+    while at < len(text):
+        end = at + 1
+        if number := NUMBER.match(text, at):
+            found.append(named(value(number[0]), number=True))
+            end = number.end()
+        elif is_of_word(text[at]):
+            while end < len(text) and is_of_word(text[end]):
+                end += 1
+            found.append(word_unit(text[at:end]))
+        elif is_letter(text[at]):
+            found.append(named(text[at]))
+        at = end
+    return found
+
+
+# Side by side
+
+
+def common_subsequence(a, b):
+    """Return the places of a longest common subsequence, by the textbook table.
+
+    Of several it is the one that is found if, from the ends on, a unit of the longer
+    row is left out wherever that costs nothing.
+    """
+    if len(a) > len(b):
+        return [(x, y) for y, x in common_subsequence(b, a)]
+    table = [[0] * (len(b) + 1)]
+    for x in a:
+        above, row = table[-1], [0]
+        for j, y in enumerate(b):
+            row.append(above[j] + 1 if x == y else max(above[j + 1], row[j]))
+        table.append(row)
+    i, j, places = len(a), len(b), []
+    while i and j:
+        if table[i][j] == table[i][j - 1]:
+            j -= 1
+        elif table[i][j] == table[i - 1][j]:
+            i -= 1
+        else:
+            i, j = i - 1, j - 1
+            places.append((i, j))
+    return places[::-1]
+
+
+def anchors(a, b, begin, stop_a, stop_b):
+    """Return where four units in a row stand that each text has once, forward in both."""
+    if (stop_a - begin) * (stop_b - begin) <= 16 * EXACT:
+        return []
+
+    def once(row, stop):
+        rows = [tuple(row[at : at + ANCHOR]) for at in range(begin, stop - ANCHOR + 1)]
+        times = Counter(rows)
+        return {row: begin + at for at, row in enumerate(rows) if times[row] == 1}
+
+    there = once(b, stop_b)
+    both = sorted((at, there[row]) for row, at in once(a, stop_a).items() if row in there)
+    # Patience sorting: the top of each pile, and what each card lies on.
+    tops, before = [], {}
+    for at in both:
+        pile = bisect_left(tops, at[1], key=lambda top: top[1])
+        before[at] = tops[pile - 1] if pile else None
+        tops[pile : pile + 1] = [at]
+    run = [tops[-1]] if tops else []
+    while run and before[run[-1]]:
+        run.append(before[run[-1]])
+    return run[::-1]
+
+
+def matches(a, b):
+    """Return the places of equal units of two rows, forward in both."""
+    least = min(len(a), len(b))
+    begin = next((at for at in range(least) if a[at] != b[at]), least)
+    end = next((at for at in range(least - begin) if a[-1 - at] != b[-1 - at]), least - begin)
+    stop_a, stop_b = len(a) - end, len(b) - end
+    places = [(at, at) for at in range(begin)]
+    x = y = begin
+    for here, there in [*anchors(a, b, begin, stop_a, stop_b), (stop_a, stop_b)]:
+        if here < x or there < y:
+            continue
+        if (here - x) * (there - y) <= EXACT**2:
+            between = common_subsequence(a[x:here], b[y:there])
+            places += [(x + i, y + j) for i, j in between]
+        x, y = here, there
+        while x < stop_a and y < stop_b and a[x] == b[y]:
+            places.append((x, y))
+            x, y = x + 1, y + 1
+    return places + [(stop_a + at, stop_b + at) for at in range(end)]
+
+
+def stretches(a, b):
+    """Return equal stretches as (place in a, place in b, length), without short ones inside."""
+    runs = []
+    for x, y in matches(a, b):
+        if runs and (runs[-1][0] + runs[-1][2], runs[-1][1] + runs[-1][2]) == (x, y):
+            runs[-1][2] += 1
+        else:
+            runs.append([x, y, 1])
+    return [
+        (x, y, length)
+        for x, y, length in runs
+        if length >= SHORTEST or x == y == 0 or (x + length, y + length) == (len(a), len(b))
+    ]
+
+
+def aligned(a, b):
+    """Return how the units of two texts stand side by side, and the numbers among them."""
+    counted = {"units_a": len(units(a)), "units_b": len(units(b))}
+    first, second = sorted((units(a), units(b)), key=lambda row: (len(row), row))
+    equal = agree = differ = replaced = 0
+    ends = [(0, 0, 0), *stretches(first, second), (len(first), len(second), 0)]
+    for (x, y, length), (next_x, next_y, _) in pairwise(ends):
+        equal += length
+        agree += sum(unit & 1 for unit in first[x : x + length])
+        gaps = first[x + length : next_x], second[y + length : next_y]
+        if not all(gaps):
+            continue
+        of_a, of_b = (Counter(unit for unit in gap if unit & 1) for gap in gaps)
+        same = (of_a & of_b).total()
+        other = min(of_a.total(), of_b.total()) - same
+        agree += same
+        differ += other
+        replaced += other if max(map(len, gaps)) <= REPLACED else 0
+    return counted | {"equal": equal, "agree": agree, "differ": differ, "replaced": replaced}
+
+
+def taken_by_numbers(found):
+    """Return how much the replaced numbers of an alignment lower the similarity, in [0, 1]."""
+    replaced, shorter = found["replaced"], min(found["units_a"], found["units_b"])
+    if not replaced:
+        return 0.0
+    rewritten = 1 - found["equal"] / shorter
+    beyond = replaced / (replaced + found["agree"]) - 1.5 * rewritten
+    return min(1, 200 * replaced / shorter) * min(1, 3 * max(0, beyond))
+
+
+# Short texts
 
 
 @lru_cache(maxsize=1000)
@@ -184,28 +350,21 @@ def content(a, b, k=5, counted=(), entries=8_000_000):
     """Return everything that decides about two texts, as a dict.
 
     `counted` are the texts of the collection, each once. The texts are similar
-    if `similarity` reaches the threshold and nothing `contradicts`.
+    if `similarity` reaches the threshold.
     """
-    longer = -(-8 * k // 5)
-    first, second = (hashes(text, longer if is_spaced(text) else k) for text in (a, b))
-    shared, union = len(first & second), len(first | second)
-    smaller = min(len(first), len(second))
-    agree, differ = compare_numbers(a, b)
+    first, second = hashes(a, k), hashes(b, k)
+    side_by_side = aligned(a, b)
     short = min(len(letters(a)), len(letters(b))) < SHORT
-    weighed = None
-    if not short and not is_spaced(a) and not is_spaced(b):
-        weighed = weigh(first, second, commonness(counted, k, entries))
+    weighed = None if short else weigh(first, second, commonness(counted, k, entries))
     if short:
-        similarity = short_similarity(a, b)
-    elif weighed:
-        similarity = share(weighed)
+        similarity = short_similarity(a, b) if not side_by_side["differ"] else 0.0
     else:
-        similarity = shared / union
+        union = len(first | second)
+        similarity = weighed["resemblance"] if weighed else len(first & second) / union
+        similarity = max(0.0, similarity - taken_by_numbers(side_by_side))
     return {
         "similarity": similarity,
         "short": short,
-        "agree": agree,
-        "differ": differ,
-        "contradicts": contradict(agree, differ, Fraction(shared, smaller or 1)),
+        "aligned": side_by_side,
         "weighed": weighed,
     }

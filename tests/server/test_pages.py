@@ -30,6 +30,10 @@ UNREADABLE = {
 
 HOSTILE = '<script>window.broken=1</script></textarea><img src=x onerror="window.broken=1">\u202e'
 PAGES = ["/", "/ask", "/check", "/clusters", "/status", "/documents/a/1", "/documents?id=a/2"]
+BULLETIN = (
+    "水文站通报：渡口今天运送旅客310人次，比昨天略多，"
+    "夜间安排3人值守。请沿岸单位检查泵房、涵洞和仓库。"
+)
 ENGLISH = {"Accept-Language": "en"}
 
 
@@ -80,10 +84,26 @@ def test_compare(client):
         (FERRY, FERRY, "The two texts are the same"),
         (FERRY, FERRY + "！", "The two texts are near-duplicates"),
         (FERRY, BRIDGE, "The two texts are no duplicates"),
+        (BULLETIN, BULLETIN.replace("310", "745"), "Alike, but with other numbers"),
+        ("北岸的渡口停航三天", "北岸的渡口停航四天", "Alike, but with other numbers"),
     ],
 )
 def test_the_verdict_is_a_sentence(client, a, b, expected):
     assert expected in forms.send(client, "/", a=a, b=b, headers=ENGLISH).text
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_what_replaced_numbers_take_is_shown_where_content_decides(client, language):
+    given = {"a": BULLETIN, "b": BULLETIN.replace("310", "745")}
+    found = neardup.compare(**given)
+    words = page_words(language)
+    row = (words("figure_penalty"), words.percent(found.number_penalty))
+    for recipe, is_shown in (("general", True), ("shingle", False)):
+        headers = {"Accept-Language": language}
+        seen = forms.texts(forms.send(client, "/", **given, recipe=recipe, headers=headers).text)
+        assert all(part in seen for part in row) == is_shown
+        assert "1 / 1 / 1" in seen
+        assert words.percent(found.aligned) in seen
 
 
 def test_texts_of_files_are_read(client):

@@ -16,28 +16,84 @@ BULLETIN = (
 )
 
 
-def test_numbers_that_contradict_each_other():
-    """8时, 13.5米 and 十三厘 are said in another way; 3人 is the same."""
-    other = BULLETIN.replace("8时", "9时").replace("13.5米", "12.1米").replace("十三厘", "2厘")
-    found = compare(BULLETIN, other)
-    assert (found.numbers_agree, found.numbers_differ, found.contradict) == (1, 3, True)
-    assert found.similarity == found.resemblance > load_recipe("general").decide.threshold
-    assert (found.measure, found.duplicate) == ("content(5)", False)
-    # A recipe that counts shingles alone does not look at them.
-    by_shingles = compare(BULLETIN, other, recipe="shingle")
-    assert (by_shingles.contradict, by_shingles.duplicate) == (True, True)
+OTHER_NUMBERS = BULLETIN.replace("8时", "9时").replace("13.5米", "12.1米").replace("十三厘", "2厘")
+
+
+def numbers_of(found):
+    return found.numbers_agree, found.numbers_differ, found.numbers_replaced
+
+
+def test_numbers_that_are_replaced():
+    """8时, 13.5米 and 十三厘 are others in the other bulletin; 3人 is the same."""
+    found = compare(BULLETIN, OTHER_NUMBERS)
+    assert numbers_of(found) == (1, 3, 3)
+    assert found.aligned == 54 / 57
+    threshold = load_recipe("general").decide.threshold
+    assert found.weighted_resemblance == found.resemblance > threshold
+    assert found.number_penalty == found.resemblance - found.similarity > 0
+    assert (found.measure, found.duplicate, found.short) == ("content(5)", False, False)
+    assert found.verdict == (
+        "similarity 0.0000 by content(5), at least 0.45 needed; 3 numbers are replaced by others, "
+        "which lowers the similarity from 0.5732: no duplicates"
+    )
+    assert in_language(found.verdict, "zh") == (
+        "按 content(5) 计算的相似度为 0.0000，应不低于 0.45；3 处数字换成了别的，"
+        "相似度因此由 0.5732 降低：不重复"
+    )
+
+
+def test_a_recipe_that_counts_shingles_alone_ignores_numbers():
+    by_content, by_shingles = (
+        compare(BULLETIN, OTHER_NUMBERS, recipe=recipe) for recipe in ("general", "shingle")
+    )
+    assert by_shingles.duplicate
+    assert by_shingles.number_penalty == by_content.number_penalty
+    assert "number" not in by_shingles.verdict
+
+
+def test_one_replaced_number_lowers_the_similarity():
+    found = compare(BULLETIN, BULLETIN.replace("值守。", "值守5天。").replace("13.5米", "13.6米"))
+    assert numbers_of(found) == (3, 1, 1)
+    assert 0 < found.number_penalty < 1
+    assert found.similarity == found.weighted_resemblance - found.number_penalty
 
 
 def test_numbers_written_in_another_way_agree():
     found = compare(BULLETIN, BULLETIN.replace("十三厘米", "13厘米").replace("3人", "三人"))
-    assert (found.numbers_agree, found.numbers_differ, found.contradict) == (4, 0, False)
+    assert (*numbers_of(found), found.number_penalty) == (4, 0, 0, 0.0)
     assert found.duplicate
 
 
 def test_a_passage_that_is_left_out_takes_its_numbers_with_it():
     found = compare(BULLETIN, BULLETIN.replace("夜间安排3人值守。", ""))
-    assert (found.numbers_agree, found.numbers_differ, found.contradict) == (3, 0, False)
+    assert (*numbers_of(found), found.number_penalty) == (3, 0, 0, 0.0)
+    assert found.aligned == 1.0
     assert found.duplicate
+
+
+@given(a=texts(), b=texts())
+def test_the_similarity_is_the_weighted_resemblance_less_the_penalty(a, b):
+    found = compare(a, b)
+    if found.measure == "content(5)" and not found.short:
+        assert found.number_penalty == found.weighted_resemblance - found.similarity
+    else:
+        assert found.number_penalty == 0
+    assert 0 <= found.aligned <= 1
+    assert 0 <= found.numbers_replaced <= found.numbers_differ
+
+
+@pytest.mark.parametrize(
+    ("b", "reason"),
+    [
+        ("北岸的渡口停航三天！", "a text is short, so letters and digits decide: duplicates"),
+        ("北岸的渡口停航四天", "a text is short, and a number differs: no duplicates"),
+    ],
+)
+def test_the_verdict_on_short_texts_says_so(b, reason):
+    found = compare("北岸的渡口停航三天", b)
+    assert found.short
+    assert found.verdict.endswith(f"at least 0.45 needed; {reason}")
+    assert "很短" in in_language(found.verdict, "zh")
 
 
 @pytest.mark.parametrize(

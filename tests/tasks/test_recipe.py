@@ -2,12 +2,22 @@
 
 import dataclasses
 import tomllib
+from contextlib import contextmanager
 
 import pytest
 import tomli_w
 
-from neardup import InputError, ParameterError, Recipe, fingerprint, load_recipe, plan
-from neardup.recipe import NAMES
+from neardup import (
+    Index,
+    IndexMismatchError,
+    InputError,
+    ParameterError,
+    Recipe,
+    fingerprint,
+    load_recipe,
+    plan,
+)
+from neardup.recipe import NAMES, assets
 
 CHANGES = [
     ("normalize", "nfkc", False),
@@ -29,9 +39,9 @@ CHANGES = [
     ("sketch", "bits", 64),
     ("sketch", "tie", 1),
 ]
-#: Digests of the built-in recipes: whoever changes one changes FORMAT.
+#: Digests of the built-in recipes: whoever changes one changes FORMAT or CONTENT.
 IDS = {
-    "general": "3f39b2b1f71a",
+    "general": "f66b3d80c59c",
     "characters": "26708c03d59b",
     "classic": "8773e5168373",
     "keywords": "8d9e831a9d41",
@@ -42,12 +52,15 @@ IDS = {
     "news": "94d332f57a29",
     "bkdr": "b90c945e2701",
 }
-#: What the digests of two of them were in format 2; the others are the same.
-FORMAT_2 = IDS | {"improved": "c301b55ac0df", "bkdr": "89adc7fa68fa"}
+#: What the digests of three of them were in format 2; the others are the same.
+FORMAT_2 = IDS | {
+    "general": "3f39b2b1f71a",
+    "improved": "c301b55ac0df",
+    "bkdr": "89adc7fa68fa",
+}
 DECIDE = [
     ("threshold", 0.9),
     ("max_distance", 9),
-    ("measure", "content"),
     ("common", "none"),
     ("shingle", 4),
     ("min_features", 1),
@@ -64,13 +77,14 @@ def test_the_id_changes_with_what_changes_bits(stage, setting, value):
 
 
 def test_every_setting_is_in_the_list():
-    """The others are files, or go with another hash or kind of sketch; see below."""
+    """The others are files, or go with another hash, kind of sketch or measure; see below."""
     listed = {(stage, setting) for stage, setting, _ in CHANGES}
     listed |= {("decide", setting) for setting, _ in DECIDE}
     recipe = load_recipe("characters")
     stages = ("normalize", "segment", "weigh", "sketch", "decide")
     known = {(s, f.name) for s in stages for f in dataclasses.fields(getattr(recipe, s))}
     assert known - listed == {
+        ("decide", "measure"),
         ("segment", "user_dictionary"),
         ("sketch", "hash"),
         ("sketch", "kind"),
@@ -106,13 +120,13 @@ def test_the_id_changes_with_the_minimum_document_frequency():
     assert recipe.replace(weigh={"min_document_frequency": 1}).id == recipe.id
 
 
-def test_recipes_whose_bits_did_not_change_keep_their_ids():
-    """Of format 2; those of format 3 are other ones."""
+def test_recipes_whose_results_did_not_change_keep_their_ids():
+    """Of format 2; those of format 3, and of a later version of `content`, are other ones."""
     recipes = {name: load_recipe(name) for name in NAMES}
     recipes["improved"] = recipes["improved"].for_single_texts()
     assert {name: recipe.id.rpartition("-")[2] for name, recipe in recipes.items()} == IDS
     unchanged = {name for name, digest in IDS.items() if FORMAT_2[name] == digest}
-    assert unchanged == set(NAMES) - {"improved", "bkdr"}
+    assert unchanged == set(NAMES) - {"general", "improved", "bkdr"}
 
 
 def test_built_in_recipes_have_ids_of_their_own():
@@ -124,6 +138,44 @@ def test_built_in_recipes_have_ids_of_their_own():
 def test_the_digest_does_not_change_with_the_decision(setting, value):
     recipe = load_recipe("characters")
     assert recipe.replace(decide={setting: value}).id == recipe.id
+
+
+@contextmanager
+def version_of_content(version):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(assets, "CONTENT", version)
+        assets._digest.cache_clear()
+        yield
+    assets._digest.cache_clear()
+
+
+def test_the_id_changes_with_the_version_of_content_where_content_decides():
+    recipes = {name: load_recipe(name) for name in NAMES}
+    recipes["classic, threshold"] = recipes["classic"].replace(decide={"threshold": 0.5})
+    resemblance = {"measure": "resemblance"}
+    recipes["general, resemblance"] = recipes["general"].replace(decide=resemblance)
+    with version_of_content(assets.CONTENT - 1):
+        before = {name: recipe.id for name, recipe in recipes.items()}
+    changed = {name for name, recipe in recipes.items() if recipe.id != before[name]}
+    assert changed == {"general", "classic, threshold"}
+
+
+@pytest.mark.parametrize(
+    ("options", "is_refused"),
+    [({}, True), ({"recipe": "classic", "threshold": 0.5}, True), ({"recipe": "classic"}, False)],
+)
+def test_an_index_that_decided_by_another_version_of_content_is_refused(
+    options, is_refused, tmp_path
+):
+    location = str(tmp_path / "index.db")
+    with version_of_content(assets.CONTENT - 1):
+        Index(location, **options).close()
+        Index(location, **options).close()
+    if not is_refused:
+        Index(location).close()
+        return
+    with pytest.raises(IndexMismatchError, match=r"made by the recipe .*neardup is of another ver"):
+        Index(location)
 
 
 def test_the_digest_does_not_change_with_the_words_about_it():

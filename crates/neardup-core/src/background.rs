@@ -1,12 +1,15 @@
-/*! Background: what a collection has in common, for judging documents that come later.
+/*! Background: statistics of a collection, for deciding on documents that are added later.
 
-Batch work counts over its whole input which keys are frequent and which shingles are
-common, and then decides. A store that takes documents one by one cannot know what
-will come. It counts what it has at some moments and decides by that: so what is
-counted has to be kept, and be small. Only what is *not* rare is kept of it, a few
-per cent of all shingles; the decisions are the same as with all of it.
+Batch work first counts over its whole input which keys are frequent and which shingles are common,
+and then decides. A store that takes documents one by one does not know its future documents. From
+time to time it counts the documents that it has, and it decides by these counts, so the counts must
+be stored and be small. Only what is *not* rare is stored, a few per cent of all shingles; the
+decisions are the same as with all counts.
 
-The bytes are of one format for all machines: numbers with the lowest byte first.
+The bytes have one little-endian format for all machines. A background of format 1 can still be
+read, because its counts exist nowhere else. Its shingles of texts in scripts with spaces are
+shorter than those that are looked up now, so nothing is common in such texts until they are counted
+again.
 */
 
 use std::sync::Arc;
@@ -18,18 +21,21 @@ use crate::error::Result;
 use crate::verify::ShingleFrequencies;
 use crate::verify::frequency_bytes::{FORMAT, Table, write_shingles};
 
-/// What a collection has in common.
+/// The oldest format that is read.
+const FIRST_FORMAT: u32 = 1;
+
+/// Document counts of the frequent keys and common shingles of a collection.
 #[derive(Clone, Debug, Default)]
 pub struct Background {
-    /// Documents that were counted.
+    /// The number of documents that were counted.
     documents: u64,
     heavy_hitters: Arc<HeavyHitters>,
-    /// In how many texts shingles stand; `None` where nobody asked.
+    /// The number of texts with each shingle; `None` if shingles were not counted.
     frequencies: Option<Arc<ShingleFrequencies>>,
 }
 
 impl Background {
-    /// What the documents of a finished corpus have in common.
+    /// The background of the documents of a finished corpus.
     ///
     /// # Errors
     ///
@@ -54,8 +60,8 @@ impl Background {
         })
     }
 
-    /// What so many documents have in common, by what was counted of their shingles
-    /// alone: for comparing texts, and not for finding candidates.
+    /// The background of `documents` documents from their shingle counts alone: for comparing
+    /// texts, not for finding candidates.
     pub fn of_shingles(documents: u64, counted: &ShingleFrequencies) -> Self {
         let common =
             ShingleFrequencies::from_counts(counted.level(), counted.texts(), counted.common());
@@ -81,7 +87,7 @@ impl Background {
         self.frequencies.as_ref()
     }
 
-    /// All of it as bytes.
+    /// The background as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = FORMAT.to_le_bytes().to_vec();
         bytes.extend(self.documents.to_le_bytes());
@@ -97,14 +103,14 @@ impl Background {
         bytes
     }
 
-    /// What [`to_bytes`](Self::to_bytes) made bytes of.
+    /// The background from the bytes that [`to_bytes`](Self::to_bytes) returned.
     ///
     /// # Errors
     ///
     /// If the bytes are of another format or damaged.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut rest = Bytes::new("a stored background", bytes);
-        rest.format(FORMAT)?;
+        rest.format(FIRST_FORMAT..=FORMAT)?;
         let documents = rest.u64()?;
         let keys: Vec<(u32, u32)> = (0..rest.count(8)?)
             .map(|_| Ok((rest.u32()?, rest.u32()?)))
@@ -155,7 +161,7 @@ mod tests {
     fn damaged_bytes_are_refused() {
         let bytes = background().to_bytes();
         for end in 0..bytes.len() {
-            // Where the keys end, the bytes of a background without shingles do.
+            // A background without shingles ends where the keys end.
             let is_whole = end == 4 + 8 + 8 + 2 * 8;
             assert_eq!(
                 Background::from_bytes(&bytes[..end]).is_ok(),
@@ -165,8 +171,20 @@ mod tests {
         }
         let longer = [bytes.as_slice(), &[0]].concat();
         assert!(Background::from_bytes(&longer).is_err());
-        let other = [&[2, 0, 0, 0], &bytes[4..]].concat();
-        let error = Background::from_bytes(&other).unwrap_err();
-        assert!(error.to_string().contains("format"), "{error}");
+    }
+
+    #[test]
+    fn known_formats_are_read_and_others_refused() {
+        let bytes = background().to_bytes();
+        for format in FIRST_FORMAT - 1..=FORMAT + 1 {
+            let other = [&format.to_le_bytes(), &bytes[4..]].concat();
+            let found = Background::from_bytes(&other);
+            assert_eq!(found.is_ok(), (1..=2).contains(&format), "{format}");
+            match found {
+                // Writing always uses the latest format.
+                Ok(found) => assert_eq!(found.to_bytes(), bytes),
+                Err(error) => assert!(error.to_string().contains("of format 2"), "{error}"),
+            }
+        }
     }
 }

@@ -1,8 +1,9 @@
-/*! Blobs that may leave memory: appended, then read by number.
+/*! Blobs that may be moved out of memory: appended, then read by number.
 
-Texts, sketches, and keys on their way between batches and buckets are blobs one after the
-other in a [`Spill`]. Where each of them ends stays in memory, 8 bytes a blob, and is
-written behind them when a named file is complete, so that another run can open it.
+Texts, sketches, and keys on their way between batches and buckets are blobs, stored one
+after the other in a [`Spill`]. The end of each blob stays in memory, 8 bytes per blob. When
+a named file is completed, the ends are written after the blobs, so that another run can
+open it.
 */
 
 use std::ops::Range;
@@ -23,7 +24,7 @@ pub struct BlobFile {
 }
 
 impl BlobFile {
-    /// No blobs, in `bytes`, which are empty.
+    /// No blobs yet; they are written to `bytes`, which must be empty.
     pub fn new(bytes: Spill) -> Self {
         BlobFile {
             bytes,
@@ -35,7 +36,7 @@ impl BlobFile {
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or is not as it was written.
+    /// If the file cannot be read, or is damaged.
     pub fn open(path: &Path) -> Result<Self> {
         let bytes = Spill::open(path)?;
         let ends = stored_ends(&bytes)?.ok_or_else(|| {
@@ -50,17 +51,17 @@ impl BlobFile {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no blobs.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Bytes of all blobs.
+    /// The size of all blobs in bytes.
     pub fn size(&self) -> u64 {
         self.begin(self.len())
     }
 
-    /// Where a blob begins, or where the last one ends.
+    /// Where a blob begins; for the number of blobs, where the last one ends.
     ///
     /// # Panics
     ///
@@ -80,7 +81,7 @@ impl BlobFile {
         Ok(())
     }
 
-    /// Some blobs, one after the other; `buffer` holds them if they have to be read.
+    /// Reads a range of consecutive blobs; `buffer` holds them if they have to be read.
     ///
     /// # Errors
     ///
@@ -94,7 +95,7 @@ impl BlobFile {
         self.bytes.read(begin, end, buffer)
     }
 
-    /// Gives a named file its name, with all in it on the disk. Without effect for others.
+    /// Flushes a named file to the disk and gives it its name. Does nothing for others.
     ///
     /// # Errors
     ///
@@ -109,7 +110,7 @@ impl BlobFile {
     }
 }
 
-/// Where the blobs of a complete file end; `None` if it is none.
+/// Where the blobs of a complete file end; `None` if `bytes` is not a complete file.
 fn stored_ends(bytes: &Spill) -> Result<Option<Vec<u64>>> {
     let mut buffer = Vec::new();
     let Some(behind) = bytes.len().checked_sub(NUMBER) else {

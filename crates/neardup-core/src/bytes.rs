@@ -1,10 +1,12 @@
-//! Stored numbers, read back from bytes: the lowest byte first.
+//! Reads stored little-endian numbers from bytes.
+
+use std::ops::RangeInclusive;
 
 use crate::error::{Error, Result};
 
-/// Bytes that are still to be read.
+/// The bytes that have not been read yet.
 pub(crate) struct Bytes<'a> {
-    /// What they are, for an error.
+    /// What the bytes contain, for error messages.
     what: &'static str,
     rest: &'a [u8],
 }
@@ -40,18 +42,19 @@ impl<'a> Bytes<'a> {
         Ok(items.iter().map(|&bytes| of(bytes)).collect())
     }
 
-    /// Refuses bytes of another format.
-    pub(crate) fn format(&mut self, expected: u32) -> Result<()> {
+    /// Fails unless the bytes have one of the known formats.
+    pub(crate) fn format(&mut self, known: RangeInclusive<u32>) -> Result<()> {
         match self.u32()? {
-            found if found == expected => Ok(()),
+            found if known.contains(&found) => Ok(()),
             found => {
-                let expected = format!("of format {expected}");
+                let expected = format!("of format {}", known.end());
                 Err(Error::input(self.what, expected, found))
             }
         }
     }
 
-    /// A number of items of `size` bytes each, which must be there.
+    /// Reads the number of items of `size` bytes each, and checks that this many bytes
+    /// remain.
     pub(crate) fn count(&mut self, size: u64) -> Result<u64> {
         let count = self.u64()?;
         match count.checked_mul(size) {
@@ -60,7 +63,7 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// Refuses bytes that are left over.
+    /// Fails if bytes are left over.
     pub(crate) fn end(&self) -> Result<()> {
         match self.rest.len() {
             0 => Ok(()),

@@ -1,7 +1,7 @@
-/*! What can go wrong in the core, said once.
+/*! The errors of the core.
 
-Lower layers give facts: which parameter or file, what was expected, what was
-found. The layer that knows the user's options adds the advice.
+The core reports facts: which parameter or file, what was expected, what was found.
+The layer that knows the user's options adds advice.
 */
 
 use std::fmt;
@@ -11,8 +11,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error of the core.
 ///
-/// Opaque on purpose: callers branch on [`Error::category`] and print the
-/// value; the fields behind the sentence may change.
+/// Opaque on purpose: callers branch on [`Error::category`] and print the value; the
+/// internal fields may change.
 #[derive(Debug)]
 pub struct Error {
     kind: Box<Kind>,
@@ -23,9 +23,9 @@ pub struct Error {
 pub enum Category {
     /// An argument is outside what its documentation allows.
     Parameter,
-    /// A text or a table that was handed in cannot be used.
+    /// A text or a table passed by the caller cannot be used.
     Input,
-    /// The operating system refused: a disk is full, a file went away.
+    /// An operating system call failed: the disk is full, a file has disappeared.
     Io,
 }
 
@@ -76,12 +76,12 @@ impl Error {
         .into()
     }
 
-    /// The operating system refused while `doing` something.
+    /// An operating system call failed while `doing` something.
     pub fn io(doing: &'static str, source: std::io::Error) -> Self {
         Kind::Io { doing, source }.into()
     }
 
-    /// What the sentence is made of, by name: for a caller that words it in another language.
+    /// The parameters of the message by name, for a caller that writes it in another language.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         match &*self.kind {
             Kind::Parameter {
@@ -119,7 +119,7 @@ impl Error {
     }
 }
 
-/// An offending value is shown, but never more of it than fits a line.
+/// Shortens an invalid value so that it fits on one line.
 fn shorten(got: impl fmt::Display) -> String {
     const LIMIT: usize = 60;
     let full = got.to_string();

@@ -1,13 +1,13 @@
-/*! The judge: whether two documents are duplicates, and why.
+/*! Decides whether two documents are duplicates, and explains why.
 
-The only place that decides about a pair. Two documents are duplicates if their texts are the
-same, or if all [`Bounds`] hold for them: the distance of their fingerprints, their similarity,
-and by content their numbers, which must not contradict each other. A document with fewer
-features than the bounds ask for is a duplicate of an identical text only.
+This is the only place that decides about a pair. Two documents are duplicates if their texts
+are the same, or if they meet all [`Bounds`]: on the distance of their fingerprints and on
+their similarity. A document with fewer features than the bounds require is a duplicate only
+of an identical text.
 
-[`Judge::similarities`] decides many pairs at once and looks at no more of them than decides;
-[`Bounds::judge`] decides one pair and says everything that the verdict rests on. Both give the
-same verdict.
+[`Judge::similarities`] decides many pairs at once and computes only what the verdicts need.
+[`Bounds::judge`] decides one pair and returns everything that the verdict depends on. Both
+give the same verdict.
 */
 
 use std::sync::Arc;
@@ -17,61 +17,62 @@ use rayon::prelude::*;
 use crate::candidates::Search;
 use crate::corpus::Corpus;
 use crate::error::Result;
-use crate::verify::{Evidence, Measure, Overlap, Profile, Shingles, Verifier};
+use crate::verify::{Evidence, Measure, Overlap, Profile, Shingles, Units, Verifier};
 
-/// The bounds of duplicates. Without a threshold or a distance nothing but texts of few features
-/// can be a duplicate.
+/// The bounds that duplicates must meet. Without a threshold and without a distance, only texts
+/// with too few features can be duplicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// What is measured of two texts; `None` for the similarity of their sketches.
+    /// The measure applied to the two texts; `None` for the similarity of their sketches.
     pub measure: Option<Measure>,
     /// The smallest similarity, inclusive.
     pub threshold: Option<f64>,
     /// The largest number of differing bits of fingerprints, inclusive.
     pub max_distance: Option<u32>,
-    /// Documents with fewer features than this equal only identical texts.
+    /// Documents with fewer features than this are duplicates only of identical texts.
     pub min_features: u32,
 }
 
-/// What makes two documents of a collection duplicates.
+/// How the duplicates of a collection are found and decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
     /// How candidates are found.
     pub search: Search,
-    /// What decides about them.
+    /// The bounds that a candidate pair must meet.
     pub bounds: Bounds,
 }
 
-/// What the verdict about two documents rests on.
+/// The verdict about two documents, and everything that it depends on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judgement {
     /// Whether the two are duplicates.
     pub is_duplicate: bool,
-    /// Whether all bounds hold; if not, the two may still be duplicates with the same text.
+    /// Whether all bounds hold. If not, the two may still be duplicates because their texts are
+    /// the same.
     pub is_within_bounds: bool,
-    /// By the measure of the bounds, in \[0, 1\]; 1 or 0 where a text has no features.
+    /// Similarity by the measure of the bounds, in \[0, 1\]. If a text has no features: 1 for
+    /// identical texts, 0 for others.
     pub similarity: f64,
-    /// Differing bits; `None` where one has no fingerprint.
+    /// Number of differing bits; `None` if one of the two has no fingerprint.
     pub distance: Option<u32>,
     /// Whether the texts are the same.
     pub is_identical: bool,
-    /// The least number of features of the two.
+    /// The smaller of the two numbers of features.
     pub features: u32,
-    /// Whether they have too few features for any but an identical text.
+    /// Whether one has so few features that only identical texts are duplicates.
     pub has_few_features: bool,
-    /// What was found in the texts.
+    /// What the comparison found in the texts.
     pub evidence: Evidence,
-    /// Shingles of both texts, of the same length in any script.
+    /// Overlap of the shingles of both texts; the shingle length does not depend on the script.
     pub overlap: Overlap,
 }
 
 impl Bounds {
-    /// Whether all bounds hold. `contradicts` says whether the numbers of the texts do.
-    fn hold(&self, similarity: f64, distance: Option<u32>, contradicts: bool) -> bool {
+    /// Whether all bounds hold.
+    fn hold(&self, similarity: f64, distance: Option<u32>) -> bool {
         let is_near = self.is_within_distance(distance);
         let is_similar = self.threshold.is_none_or(|least| similarity >= least);
-        let by_content = matches!(self.measure, Some(Measure::Content { .. }));
-        self.exist() && is_near && is_similar && !(by_content && contradicts)
+        self.exist() && is_near && is_similar
     }
 
     fn exist(&self) -> bool {
@@ -85,37 +86,38 @@ impl Bounds {
         }
     }
 
-    /// Whether a document has a sketch that is worth comparing.
+    /// Whether a document has enough features for its sketch to be compared.
     pub fn has_sketch(&self, corpus: &Corpus, document: u32) -> bool {
         corpus
             .features(document as usize)
             .is_some_and(|count| count >= self.min_features.max(1))
     }
 
-    /// Differing bits of two documents; `None` where one has no fingerprint.
+    /// Number of differing bits of two documents; `None` if one has no fingerprint.
     pub fn distance(&self, corpus: &Corpus, a: u32, b: u32) -> Option<u32> {
         let both = self.has_sketch(corpus, a) && self.has_sketch(corpus, b);
         both.then(|| corpus.sketches().distance(a, b)).flatten()
     }
 
-    /// Whether two documents with one text are duplicates whatever the bounds.
+    /// Whether two documents with the same text are duplicates even if the bounds do not hold.
     ///
-    /// A text resembles itself with 1, but a recipe that reads titles may sketch
-    /// it in two ways, and by the sketches it then is two things.
+    /// By any measure of texts, a text has similarity 1 to itself. But a recipe that uses titles
+    /// may give the same text two different sketches, and then a comparison of sketches treats
+    /// the two documents as different.
     pub fn is_same(&self, corpus: &Corpus, a: u32, b: u32) -> bool {
         self.measure.is_some()
             || !(self.has_sketch(corpus, a) && self.has_sketch(corpus, b))
             || corpus.sketches().are_equal(a, b)
     }
 
-    /// The similarity of two documents by their sketches, if that suffices.
+    /// The similarity of two documents by their sketches, if it meets the bounds.
     pub fn by_sketches(&self, corpus: &Corpus, a: u32, b: u32) -> Option<f64> {
         let similarity = corpus.sketches().similarity(a, b);
         let distance = corpus.sketches().distance(a, b);
-        self.hold(similarity, distance, false).then_some(similarity)
+        self.hold(similarity, distance).then_some(similarity)
     }
 
-    /// Judges one pair.
+    /// Decides one pair and returns what the verdict depends on.
     ///
     /// # Errors
     ///
@@ -127,10 +129,13 @@ impl Bounds {
         let mut sets = Vec::new();
         for document in [a, b] {
             let text = corpus.texts().text(document as usize, &mut buffer)?;
-            profiles.push(Profile::of(text, shingle, frequencies));
+            profiles.push((Profile::of(text, shingle, frequencies), Units::of(text)));
             sets.push(Shingles::of(text, shingle));
         }
-        let evidence = Evidence::of(&profiles[0], &profiles[1]);
+        let evidence = Evidence::of(
+            (&profiles[0].0, &profiles[0].1),
+            (&profiles[1].0, &profiles[1].1),
+        );
         let overlap = sets[0].overlap(&sets[1]);
         let is_identical = corpus.identity(a as usize) == corpus.identity(b as usize);
         let features = [a, b].map(|document| corpus.features(document as usize).unwrap_or(0));
@@ -146,8 +151,7 @@ impl Bounds {
             Some(Measure::Resemblance { .. }) => overlap.resemblance(),
             Some(Measure::Content { .. }) => evidence.similarity,
         };
-        let is_within_bounds =
-            !has_few_features && self.hold(similarity, distance, evidence.contradicts);
+        let is_within_bounds = !has_few_features && self.hold(similarity, distance);
         let is_same = has_few_features || self.exist() && self.is_same(corpus, a, b);
         Ok(Judgement {
             is_duplicate: is_within_bounds || is_identical && is_same,
@@ -173,7 +177,7 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// A judge by a rule.
+    /// Creates a judge that applies `rule`.
     pub fn new(corpus: &Corpus, rule: Rule) -> Self {
         let verifier = rule.bounds.measure.map(|measure| {
             let threshold = rule.bounds.threshold.unwrap_or(0.0);
@@ -188,7 +192,7 @@ impl Judge {
         }
     }
 
-    /// The bounds of duplicates.
+    /// The bounds that duplicates must meet.
     pub fn bounds(&self) -> &Bounds {
         &self.rule.bounds
     }
@@ -205,15 +209,16 @@ impl Judge {
 
     /// Whether two documents that share keys are candidates by their sketches.
     ///
-    /// Keys may bring more together than a search promises, and which they do depends on the
-    /// store; so what is exact by the sketches is held to them.
+    /// Pairs that share keys may exceed the limits of the search, and which of them are found
+    /// depends on the store. Searches that are exact by the sketches therefore check the sketches
+    /// here, so that the result does not depend on the store.
     pub fn is_candidate(&self, corpus: &Corpus, a: u32, b: u32) -> bool {
         match self.rule.search {
             Search::Near { .. } => {
                 let distance = corpus.sketches().distance(a, b);
                 distance.is_some() && self.rule.bounds.is_within_distance(distance)
             }
-            // Rounding must not lose what is just enough.
+            // Rounding must not reject a pair exactly at the threshold.
             Search::Prefix { threshold } => corpus.sketches().similarity(a, b) >= threshold - 1e-9,
             Search::Bands(_) | Search::Postings { .. } => true,
         }
@@ -243,7 +248,7 @@ impl Judge {
         Ok(similarities)
     }
 
-    /// As [`similarities`](Self::similarities), of pairs that share keys, not all of which are
+    /// Like [`similarities`](Self::similarities), for pairs that share keys but are not all
     /// candidates.
     ///
     /// # Errors

@@ -1,23 +1,25 @@
-/*! The stages of neardup: near-duplicate texts, found and explained.
+/*! The stages of neardup, which finds near-duplicate texts and explains each result.
 
-A collection goes through eight stages, and each has one module of its name:
+A collection goes through eight stages. Each of the first seven has a module of the same name:
 
-1. [`normalize`]: text to text, and where each character came from.
+1. [`normalize`]: text to normalized text, and where each character came from.
 2. [`segment`]: text to units: words with part of speech, or runs of characters.
 3. [`weigh`]: units to features with integer weights.
 4. [`sketch`]: features to a fingerprint, a signature or a sample.
-5. [`candidates`]: sketches to pairs of documents worth a closer look.
-6. [`verify`]: a pair's texts to a similarity, and a yes or no.
-7. [`cluster`]: verified pairs to which document stands for which.
-8. keep: what is left, and the reason for each that is not; see [`cluster`].
+5. [`candidates`]: sketches to pairs of documents that are worth comparing.
+6. [`verify`]: the texts of a pair to a similarity and a verdict.
+7. [`cluster`]: verified pairs to clusters, each represented by one document.
+8. keep: the documents kept, and a reason for each one removed; see [`cluster`].
 
-Beside them stands [`align`]: which stretches of one text stand in another, and where.
+Apart from these stages, [`align`] finds which stretches of one text occur in another,
+and where.
 
-The first four, with their settings, are a [`recipe::Recipe`]. This crate knows
-nothing of Python, of files or of formats: it takes slices and yields vectors.
+The first four stages with their settings are a [`recipe::Recipe`]. This crate does not
+depend on Python or on file formats: it takes slices and returns vectors.
 */
 
 pub mod align;
+mod anchors;
 pub mod background;
 pub mod blob_file;
 mod bytes;

@@ -1,14 +1,15 @@
 /*! The first four stages as one value: how a text becomes a sketch.
 
-A [`Recipe`] is its [`Settings`] with the [`Resources`] they need loaded. It never
-changes and is shared between threads; what a thread needs to work is a
-[`Scratch`] of its own. Cloning is cheap.
+A [`Recipe`] holds its [`Settings`] and the loaded [`Resources`] that they need. It is
+immutable and shared between threads; each thread brings a [`Scratch`] of its own.
+Cloning is cheap.
 
-Two ways lead to a fingerprint: where each occurrence of a unit counts 1 (scheme
-`tf` without `top`), or each distinct unit does (`once`), units are hashed and
-counted as they come; 64 bits of hash tell new ones from repeated ones. Else the
-features of the document are collected, weighed, and added up. Both give the same.
-Signatures and samples are of the set of features and take the first way.
+A fingerprint is computed in one of two ways. If each occurrence of a unit counts 1
+(scheme `tf` without `top`) or each distinct unit does (`once`), units are hashed and
+counted in one pass; a 64-bit hash tells new units from repeated ones. Otherwise the
+features of the document are collected, weighed, and summed. Where both apply, they give
+the same result. Signatures and samples depend only on the set of features and use the
+first way.
 */
 
 use std::sync::Arc;
@@ -28,7 +29,7 @@ use crate::weigh::{self, DocumentFrequencies, Features, Markers, Weigher};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Text to text.
+    /// Text to normalized text.
     pub normalize: normalize::Settings,
     /// Text to units.
     pub segment: segment::Settings,
@@ -38,14 +39,14 @@ pub struct Settings {
     pub sketch: sketch::Settings,
 }
 
-/// What settings refer to and do not contain.
+/// Data that settings refer to but do not contain.
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
     /// Stop words instead of the bundled ones.
     pub stop_words: Option<Vec<String>>,
     /// Marker words of the `improved` scheme.
     pub markers: Vec<String>,
-    /// Words for jieba, a line each: the word, its frequency, its tag.
+    /// Words for jieba, one per line: the word, its frequency, its tag.
     pub user_dictionary: Option<String>,
     /// Document frequencies, for `idf = "table"` or known in advance for
     /// `idf = "corpus"`.
@@ -77,7 +78,7 @@ pub struct Recipe {
     weigher: Weigher,
 }
 
-/// What a kind of sketch needs beside the features.
+/// What each kind of sketch needs in addition to the features.
 #[derive(Clone, Debug)]
 enum Sketcher {
     SimHash(SimHash),
@@ -85,7 +86,7 @@ enum Sketcher {
     Sample { size: u32 },
 }
 
-/// Room for a thread to work in; reused, it saves allocations.
+/// Working memory of one thread; reusing it saves allocations.
 #[derive(Debug, Default)]
 pub struct Scratch {
     features: Features,
@@ -100,25 +101,25 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// How many features of the text that was sketched last were left out because
-    /// too few documents contain them.
+    /// Number of features of the last sketched text that were left out because too few
+    /// documents contain them.
     pub(crate) fn rare(&self) -> usize {
         self.rare
     }
 
-    /// The hashes of the distinct features of the text that was sampled last.
+    /// The hashes of the distinct features of the last sampled text.
     pub(crate) fn hashes(&self) -> &[u64] {
         self.sampler.hashes()
     }
 }
 
 impl Recipe {
-    /// Loads what `settings` need.
+    /// Creates a recipe and loads what `settings` need.
     ///
     /// # Errors
     ///
-    /// If a setting or a combination of settings has no meaning, or a resource
-    /// cannot be read or is missing.
+    /// If a setting or a combination of settings is invalid, or a resource cannot be read
+    /// or is missing.
     pub fn new(settings: Settings, resources: Resources) -> Result<Self> {
         settings.sketch.check()?;
         let sketcher = match &settings.sketch {
@@ -158,33 +159,32 @@ impl Recipe {
         })
     }
 
-    /// What the recipe makes of features.
+    /// How the recipe turns features into a sketch.
     pub fn sketch_settings(&self) -> &sketch::Settings {
         &self.sketch
     }
 
-    /// Whether the title of a document has a say in its weights.
+    /// Whether the title of a document affects the weights of its features.
     pub fn uses_title(&self) -> bool {
         self.weigher.uses_title()
     }
 
-    /// Whether making a sketch meets the hash of every shingle of `k` characters;
-    /// then they are in [`Scratch::hashes`].
+    /// Whether sketching computes the hash of every shingle of `k` characters; if so,
+    /// [`Scratch::hashes`] holds them.
     pub(crate) fn meets_shingles(&self, k: usize) -> bool {
         matches!(self.sketcher, Sketcher::Sample { .. })
             && self.segmenter.shingle() == Some(k)
             && self.weigher.keeps_all()
     }
 
-    /// Whether weights depend on frequencies of the collection that the recipe
-    /// has not been given. Until then it weighs as if every word were in every
-    /// document.
+    /// Whether weights depend on document frequencies that the recipe does not have yet.
+    /// Without them it weighs as if every word occurred in every document.
     pub fn needs_document_frequencies(&self) -> bool {
         self.weigher.needs_document_frequencies()
     }
 
-    /// The same recipe with the frequencies of a collection. Without effect
-    /// for settings that use none.
+    /// The same recipe with the document frequencies of a collection. Settings that use no
+    /// frequencies ignore them.
     pub fn with_document_frequencies(&self, frequencies: DocumentFrequencies) -> Self {
         Recipe {
             weigher: self.weigher.with_document_frequencies(frequencies),
@@ -192,24 +192,24 @@ impl Recipe {
         }
     }
 
-    /// Writes the normalized `text` into `out`, replacing what was there.
+    /// Writes the normalized `text` into `out`, replacing its content.
     pub fn normalize_into(&self, text: &str, out: &mut String) {
         self.normalizer.normalize_into(text, out);
     }
 
-    /// The normalized `text`, with the span of the original of each character.
+    /// The normalized `text`, with the original span of each character.
     pub fn normalize_mapped(&self, text: &str) -> Mapped {
         self.normalizer.normalize_mapped(text)
     }
 
-    /// Makes the sketch of a `normalized` text and writes it into `out`.
+    /// Computes the sketch of a `normalized` text and writes it into `out`.
     ///
-    /// `title` is the title as it came; it is normalized here, and only looked
-    /// at by the scheme `improved`.
+    /// `title` is the original title; it is normalized here and used only by the scheme
+    /// `improved`.
     ///
-    /// Returns the number of features, those that `top` drops included and those that
-    /// too few documents contain left out. 0 means that there is nothing to sketch;
-    /// `out` is then no sketch.
+    /// Returns the number of features. Features dropped by `top` count; features that too few
+    /// documents contain do not. 0 means that there is nothing to sketch; `out` then holds no
+    /// valid sketch.
     pub fn sketch(
         &self,
         normalized: &str,
@@ -237,8 +237,8 @@ impl Recipe {
         }
     }
 
-    /// Adds a document to `frequencies`: each feature of a `normalized` text
-    /// once. Returns their number.
+    /// Adds a document to `frequencies`, counting each distinct feature of a `normalized`
+    /// text once. Returns the number of features.
     pub fn count(
         &self,
         normalized: &str,
@@ -250,7 +250,7 @@ impl Recipe {
         scratch.features.len()
     }
 
-    /// The units of a `normalized` text with their tags, before any is dropped.
+    /// The units of a `normalized` text with their tags, before filtering.
     pub fn units(&self, normalized: &str) -> Vec<(String, String)> {
         let mut units = Vec::new();
         self.segmenter.for_each(normalized, |unit| {
@@ -259,8 +259,8 @@ impl Recipe {
         units
     }
 
-    /// The features of a `normalized` text with their weights, the heaviest
-    /// first, equal ones by code points.
+    /// The features of a `normalized` text with their weights, by descending weight, ties by
+    /// code points.
     pub fn features(&self, normalized: &str, title: Option<&str>) -> Vec<(String, u64)> {
         let mut scratch = Scratch::default();
         self.collect(normalized, &mut scratch);
@@ -293,7 +293,7 @@ impl Recipe {
         }
     }
 
-    /// Every unit counts 1, or only the first of equal ones.
+    /// Counts every unit once, or only the first of equal units if `each_once`.
     fn run_unweighted<const W: usize>(
         &self,
         simhash: &SimHash,
@@ -421,9 +421,9 @@ impl Recipe {
         features
     }
 
-    /// Calls `feature` with the hash of each distinct feature, and returns how
-    /// many there are: none in a text without a letter or digit, where runs of
-    /// signs would make features of nothing.
+    /// Calls `feature` with the hash of each distinct feature, and returns the number of
+    /// features. A text without a letter or digit has none: runs of punctuation are not
+    /// content.
     fn each_feature(
         &self,
         normalized: &str,
@@ -451,7 +451,8 @@ impl Recipe {
     }
 }
 
-/// An empty document has all sums equal, and is not a tie.
+/// Writes the fingerprint. An empty document gets zeros: its sums are all equal, but the
+/// tie rule must not apply.
 fn finish(simhash: &SimHash, ones: &[u64], total: u64, out: &mut [u64]) {
     match total {
         0 => out.fill(0),

@@ -1,9 +1,9 @@
-/*! Bytes that may leave memory: appended, then read anywhere.
+/*! Bytes that may be moved out of memory: appended, then read at any position.
 
-Up to a budget they stay in memory. Beyond it they go to a file, unnamed and removed by
-the system with the process, or one with a name that another run can open again once it
-is complete. Such a file ends with a digest of all before it, so that what was damaged
-meanwhile is never taken for what was written.
+Up to a budget the bytes stay in memory. Beyond it they go to a file: either an unnamed one,
+which the system removes when the process ends, or a named one, which another run can open
+once it is complete. A named file ends with a digest of all bytes before it, so that damage
+is detected.
 */
 
 use std::fs::File;
@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 const WRITING: &str = "writing what does not fit into memory to a file";
 const READING: &str = "reading back from a file what did not fit into memory";
 
-/// Bytes that wait in memory once there is a file.
+/// Size of the write buffer once there is a file.
 const WAITING: usize = 4 << 20;
 
 /// Bytes of the digest at the end of a complete file.
@@ -29,19 +29,19 @@ const CHECKED: usize = 1 << 20;
 /// Append-only bytes, in memory or in a file.
 #[derive(Debug)]
 pub struct Spill {
-    /// Everything, or what is not yet in the file.
+    /// Everything, or the bytes that are not in the file yet.
     memory: Vec<u8>,
     budget: usize,
     file: Option<File>,
-    /// Where an unnamed file is made; by default where the system has temporary files.
+    /// The folder of an unnamed file; by default the system's temporary folder.
     folder: Option<PathBuf>,
-    /// Where the file will stand when it is complete, and a digest of what is in it.
+    /// The final path of a named file, and the digest of its bytes so far.
     named: Option<(PathBuf, Digest)>,
     /// Bytes that are in the file.
     spilled: u64,
 }
 
-/// Of all bytes so far.
+/// A digest of all bytes so far.
 #[derive(Default)]
 struct Digest(Box<Xxh3>);
 
@@ -52,7 +52,7 @@ impl std::fmt::Debug for Digest {
 }
 
 impl Spill {
-    /// Nothing yet; more than `budget` bytes go to an unnamed file.
+    /// An empty spill; more than `budget` bytes go to an unnamed file.
     pub fn new(budget: usize) -> Self {
         Spill {
             memory: Vec::new(),
@@ -64,7 +64,7 @@ impl Spill {
         }
     }
 
-    /// As [`new`](Self::new), with the unnamed file in a folder, if there is one.
+    /// As [`new`](Self::new), with the unnamed file in `folder`, if there is one.
     pub fn within(folder: Option<&Path>, budget: usize) -> Self {
         Spill {
             folder: folder.map(Path::to_owned),
@@ -72,7 +72,7 @@ impl Spill {
         }
     }
 
-    /// Nothing yet, in a new file that [`complete`](Self::complete) gives its name.
+    /// An empty spill in a new file; [`complete`](Self::complete) gives it its name.
     ///
     /// # Errors
     ///
@@ -92,11 +92,11 @@ impl Spill {
         })
     }
 
-    /// What an earlier run has completed.
+    /// Opens a file that an earlier run completed.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or is not as it was written. It is read to its end.
+    /// If the file cannot be read, or is damaged. The whole file is read to check it.
     pub fn open(path: &Path) -> Result<Self> {
         let damaged = |_| {
             let found = "other bytes";
@@ -116,7 +116,7 @@ impl Spill {
         })
     }
 
-    /// Whether this is a file that is to get a name and is not complete.
+    /// Whether this is a named file that is not complete yet.
     pub fn is_named(&self) -> bool {
         self.named.is_some()
     }
@@ -126,7 +126,7 @@ impl Spill {
         self.spilled + self.memory.len() as u64
     }
 
-    /// Whether there is none.
+    /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -137,7 +137,7 @@ impl Spill {
     ///
     /// If the file cannot be made or written: usually a full disk.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        // What is long goes on in parts, so that it is never in memory twice.
+        // Long input is appended in parts, so that memory never holds it twice.
         for part in bytes.chunks(WAITING) {
             self.memory.extend_from_slice(part);
             if self.memory.len() > self.budget {
@@ -171,14 +171,14 @@ impl Spill {
         Ok(())
     }
 
-    /// Gives a file made by [`create`](Self::create) its name, with all in it on the disk.
-    /// Without effect for others.
+    /// Flushes a file made by [`create`](Self::create) to the disk and gives it its name.
+    /// Does nothing for others.
     ///
     /// # Errors
     ///
     /// If it cannot be written or named.
     pub fn complete(&mut self) -> Result<()> {
-        // What is flushed still goes into the digest.
+        // The flushed bytes are part of the digest too.
         if self.named.is_some() {
             self.flush()?;
         }
@@ -201,7 +201,7 @@ impl Spill {
     ///
     /// # Panics
     ///
-    /// If there are not so many bytes.
+    /// If there are fewer bytes.
     pub fn read<'a>(&'a self, begin: u64, end: u64, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         if begin >= self.spilled {
             let at = |offset: u64| (offset - self.spilled) as usize;
@@ -224,7 +224,7 @@ fn unfinished(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Whether the digest of the first `size` bytes stands behind them.
+/// Whether the digest of the first `size` bytes follows them.
 fn is_whole(file: &File, size: u64) -> std::io::Result<bool> {
     let mut digest = Xxh3::new();
     let mut buffer = vec![0; CHECKED];

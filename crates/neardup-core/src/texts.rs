@@ -1,11 +1,11 @@
 /*! The texts of a run, kept out of memory.
 
-Verification needs a candidate pair's texts again, long after the input went
-by. They are appended here as they are read, in memory or in a file ([`Spill`]).
-What stays in memory is 8 bytes per document, or 24 where titles and units are kept too.
+Verification needs the texts of a candidate pair again, long after the input was read.
+Texts are appended here as they are read, in memory or in a file ([`Spill`]). 8 bytes
+per document stay in memory, or 24 if titles and units are kept too.
 
-Records are three strings: the normalized text, the title and the units that a
-caller's own segmenter made (both often empty).
+A record consists of three strings: the normalized text, the title, and the units made
+by the caller's own segmenter. Title and units are often empty.
 */
 
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::blob_file::BlobFile;
 use crate::error::{Error, Result};
 use crate::spill::Spill;
 
-/// Append-only texts, addressed by their number.
+/// Append-only texts, addressed by number.
 #[derive(Debug)]
 pub struct TextStore {
     /// The parts of each record.
@@ -27,17 +27,17 @@ pub struct TextStore {
 const ALL_PARTS: usize = 3;
 
 impl TextStore {
-    /// A store of texts alone that holds up to `budget` bytes in memory.
+    /// A store of texts only that holds up to `budget` bytes in memory.
     pub fn new(budget: usize) -> Self {
         TextStore::of(Spill::new(budget), false)
     }
 
-    /// A store in `bytes`, which are empty. `with_all` keeps titles and units too.
+    /// A store in `bytes`, which must be empty. `with_all` keeps titles and units too.
     pub fn of(bytes: Spill, with_all: bool) -> Self {
         TextStore::in_blobs(BlobFile::new(bytes), with_all)
     }
 
-    /// What an earlier run stored in a file and [completed](Self::complete).
+    /// Opens the texts that an earlier run [completed](Self::complete).
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl TextStore {
         self.blobs.is_empty()
     }
 
-    /// Appends one record; of a store of texts alone the others must be empty.
+    /// Appends one record. In a store of texts only, title and units must be empty.
     ///
     /// # Errors
     ///

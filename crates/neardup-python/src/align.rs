@@ -1,4 +1,4 @@
-//! Which stretches of a paper stand in its sources.
+//! Alignment: which stretches of a paper occur in its sources.
 
 use neardup_core::align;
 use numpy::{IntoPyArray, PyArray1};
@@ -10,13 +10,13 @@ use crate::arrays::strings;
 use crate::errors::raise;
 use crate::threads::run;
 
-/// Begin and end in the paper, begin and end in the source.
+/// A piece: begin and end in the paper, begin and end in the source.
 type Piece = (u32, u32, u32, u32);
 
-/// The span as a piece, the similarity, and the pieces.
+/// A passage: its span as a piece, its similarity, and its pieces.
 type Passage = (Piece, f64, Vec<Piece>);
 
-/// Makes texts comparable letter by letter.
+/// Converts texts to a form that can be compared letter by letter.
 #[pyclass(frozen, module = "neardup._core")]
 pub struct Aligner {
     inner: align::Aligner,
@@ -37,7 +37,7 @@ impl Aligner {
             .map_err(raise)
     }
 
-    /// For each text its winnowed shingles, four bytes each, little-endian.
+    /// The winnowed shingles of each text, four bytes each, little-endian.
     #[pyo3(signature = (texts, *, workers))]
     fn sketches(&self, py: Python<'_>, texts: PyArray, workers: usize) -> PyResult<Vec<Vec<u8>>> {
         let texts = strings(texts.array().as_ref())?;
@@ -48,7 +48,7 @@ impl Aligner {
         run(py, workers, || texts.par_iter().map(sketch).collect())
     }
 
-    /// For each source the passages that the paper has in common with it.
+    /// The passages that the paper shares with each source.
     #[pyo3(signature = (paper, sources, *, least, workers))]
     fn passages(
         &self,
@@ -68,7 +68,7 @@ impl Aligner {
     }
 }
 
-/// A paper that is held against many sources.
+/// A paper, prepared for comparison with many sources.
 #[pyclass(frozen, module = "neardup._core")]
 pub struct Paper {
     inner: align::Paper,
@@ -76,7 +76,7 @@ pub struct Paper {
 
 #[pymethods]
 impl Paper {
-    /// Where each letter stands in the original: begins and ends, in code points.
+    /// The span of each letter in the original: begins and ends, in code points.
     fn spans<'py>(
         &self,
         py: Python<'py>,
@@ -87,7 +87,7 @@ impl Paper {
     }
 }
 
-/// Which of many documents are worth holding against a paper.
+/// An index that selects the documents worth comparing with a paper.
 #[pyclass(frozen, module = "neardup._core")]
 pub struct Library {
     inner: align::Library,
@@ -113,14 +113,14 @@ impl Library {
         self.inner.len()
     }
 
-    /// Numbers of documents and how many shingles speak for each, the most first.
+    /// Document numbers with their numbers of common shingles, highest first.
     #[pyo3(signature = (paper, *, least, limit))]
     fn sources(&self, py: Python<'_>, paper: &Paper, least: u32, limit: usize) -> Vec<(u32, u32)> {
         py.detach(|| self.inner.sources(&paper.inner, least, limit))
     }
 }
 
-/// 1 - edits / longer length, without white space.
+/// The edit similarity: 1 - edits / longer length, ignoring white space.
 #[pyfunction]
 pub fn edit_similarity(py: Python<'_>, a: &str, b: &str) -> PyResult<f64> {
     py.detach(|| align::edit_similarity(a, b)).map_err(raise)

@@ -1,4 +1,4 @@
-//! Arrays in and out.
+//! Conversion of arrays from and to Python.
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -27,7 +27,7 @@ pub fn strings(array: &dyn Array) -> PyResult<Vec<Option<&str>>> {
     }
 }
 
-/// The strings of an optional array; all `None` where there is no array.
+/// The strings of an optional array; all `None` if there is no array.
 pub fn optional_strings(array: Option<&PyArray>, len: usize) -> PyResult<Vec<Option<&str>>> {
     match array {
         Some(array) => strings(array.array().as_ref()),
@@ -58,8 +58,8 @@ pub fn column<T: Element>(
     PyArray1::from_vec(py, values.collect())
 }
 
-/// Loads NumPy. Otherwise the first array that is made loads it, after the long
-/// work, and an interrupt that waited till then would end as a panic.
+/// Loads NumPy early. Otherwise the first array created loads it after a long computation,
+/// and an interrupt pending until then would cause a panic.
 pub fn load_numpy(py: Python<'_>) {
     PyArray1::<u8>::zeros(py, 0, false);
 }

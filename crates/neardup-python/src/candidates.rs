@@ -1,4 +1,4 @@
-//! Stage candidates on its own: joins, look-ups, plans.
+//! Stage candidates on its own: joins, lookups, plans.
 
 use neardup_core::Error;
 use neardup_core::candidates::{self, Banding, HammingIndex, Purpose, Scheme};
@@ -10,7 +10,7 @@ use crate::arrays::{fingerprints, load_numpy};
 use crate::errors::raise;
 use crate::threads::run;
 
-/// Points of a curve, at most.
+/// The maximum number of points of a curve.
 const MAX_POINTS: usize = 1 << 16;
 
 /// First row, second row, distance.
@@ -40,7 +40,7 @@ pub fn near_pairs<'py>(
     ))
 }
 
-/// What a search will do and cost.
+/// The steps and the estimated cost of a search.
 #[pyfunction]
 #[pyo3(signature = (documents, bits, max_distance, *, look_ups))]
 pub fn plan(
@@ -76,7 +76,7 @@ pub fn plan(
     Ok(fields)
 }
 
-/// The smallest distance that finds a share `recall` of pairs at `threshold`.
+/// The smallest distance expected to find a share `recall` of the pairs at `threshold`.
 #[pyfunction]
 pub fn radius(threshold: f64, bits: u32, recall: f64) -> PyResult<u32> {
     candidates::radius(threshold, bits, recall).map_err(raise)
@@ -88,7 +88,7 @@ pub fn predicted_recall(threshold: f64, bits: u32, max_distance: u32) -> f64 {
     candidates::predicted_recall(threshold, bits, max_distance)
 }
 
-/// Bands and rows for a threshold, and the expected share found there.
+/// Bands and rows for a threshold, and the share of pairs expected to be found there.
 #[pyfunction]
 pub fn banding(
     threshold: f64,
@@ -100,7 +100,7 @@ pub fn banding(
     Ok((chosen.bands(), chosen.rows(), chosen.recall(threshold)))
 }
 
-/// Similarities from 0 to 1, and the share of pairs that becomes candidates.
+/// Similarities from 0 to 1, each with the share of pairs that become candidates.
 #[pyfunction]
 pub fn s_curve(bands: u32, rows: u32, points: usize) -> PyResult<Vec<(f64, f64)>> {
     if points > MAX_POINTS {
@@ -110,7 +110,7 @@ pub fn s_curve(bands: u32, rows: u32, points: usize) -> PyResult<Vec<(f64, f64)>
     Ok(Banding::new(bands, rows).map_err(raise)?.s_curve(points))
 }
 
-/// Fingerprints for look-ups, in memory.
+/// An in-memory index of fingerprints.
 #[pyclass(module = "neardup._core")]
 pub struct FingerprintIndex {
     index: HammingIndex,

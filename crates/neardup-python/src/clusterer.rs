@@ -1,4 +1,4 @@
-//! The one rule over the documents of a run, and all of their pairs.
+//! Clustering of the documents of a run by the one rule, and the search for all pairs.
 
 use neardup_core::Error;
 use neardup_core::cluster::{self, Reason};
@@ -35,7 +35,7 @@ type Similar = (u32, f64, Option<u32>, bool);
 #[pyclass(module = "neardup._core")]
 pub struct Clusterer {
     inner: cluster::Clusterer,
-    /// Of the corpus that it decides.
+    /// The state of the corpus that it clusters.
     state: u64,
     /// The first documents of the corpus, which can be decided.
     documents: usize,
@@ -66,7 +66,7 @@ impl Clusterer {
         Ok(Clusterer::of(inner, corpus, corpus.inner.len()))
     }
 
-    /// A clusterer by keys that were joined for this order.
+    /// A clusterer that uses the keys joined for this order.
     #[staticmethod]
     fn joined(
         py: Python<'_>,
@@ -95,8 +95,8 @@ impl Clusterer {
         Ok(Clusterer::of(inner, corpus, corpus.inner.len()))
     }
 
-    /// A clusterer among the documents of a store. The first `batch` documents of the corpus
-    /// are to be decided, the others are stored ones with these ascending `numbers`.
+    /// A clusterer for additions to a store. The first `batch` documents of the corpus are to be
+    /// decided; the others are stored documents with these ascending `numbers`.
     #[staticmethod]
     fn among(
         py: Python<'_>,
@@ -124,7 +124,7 @@ impl Clusterer {
         Ok(Clusterer::of(inner, corpus, batch as usize))
     }
 
-    /// What is to be stored of the documents kept: keys, documents, shares.
+    /// The entries to store for the kept documents: keys, documents, minimum overlaps.
     fn new_entries(&self) -> (Vec<u64>, Vec<u32>, Vec<u16>) {
         let new = self.inner.new_entries().iter();
         (
@@ -134,7 +134,7 @@ impl Clusterer {
         )
     }
 
-    /// All stored documents that one repeats: document, similarity, distance, identical.
+    /// All stored documents that a document duplicates: document, similarity, distance, identical.
     fn similar(
         &mut self,
         py: Python<'_>,
@@ -174,23 +174,23 @@ impl Clusterer {
         ))
     }
 
-    /// Lists that have turned documents away, and documents that have the most frequent key.
+    /// The number of lists that left documents out, and of documents with the most frequent key.
     fn skew(&self) -> (u64, u32) {
         let skew = self.inner.skew();
         (skew.closed_lists, skew.most_frequent)
     }
 
-    /// Candidate pairs looked at so far, and those that were similar.
+    /// The number of candidate pairs compared so far, and of those that were similar.
     fn counts(&self) -> (u64, u64) {
         (self.inner.candidates(), self.inner.verified())
     }
 }
 
-/// All verified pairs of a [`Corpus`], a piece at a time.
+/// All verified pairs of a [`Corpus`], in chunks.
 #[pyclass(module = "neardup._core")]
 pub struct PairSearch {
     inner: cluster::PairSearch,
-    /// Of the corpus whose pairs it finds.
+    /// The state of the corpus whose pairs it finds.
     state: u64,
 }
 
@@ -207,12 +207,12 @@ impl PairSearch {
         })
     }
 
-    /// The number of candidate pairs looked at so far.
+    /// The number of candidate pairs compared so far.
     fn candidates(&self) -> u64 {
         self.inner.candidates()
     }
 
-    /// The next pairs, in no order; None after the last.
+    /// The next pairs, in no particular order; None after the last.
     fn next_piece<'py>(
         &mut self,
         py: Python<'py>,
@@ -232,7 +232,7 @@ impl PairSearch {
     }
 }
 
-/// -1 where there is none.
+/// The distance; -1 if there is none.
 fn distance(bits: Option<u32>) -> i32 {
     bits.map_or(-1, |bits| bits as i32)
 }

@@ -1,4 +1,4 @@
-//! Documents of a run, and what it holds of them in memory.
+//! The documents of a run, and the limits of its memory.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::judge::Rule;
 use crate::recipe::Recipe;
 use crate::threads::Threads;
 
-/// How much a corpus and those who work on it hold in memory.
+/// The memory limits of a corpus and of the operations on it.
 #[pyclass(frozen, module = "neardup._core")]
 pub struct Memory {
     inner: corpus::Memory,
@@ -56,11 +56,11 @@ impl Memory {
     }
 }
 
-/// The shuffle of keys of a corpus whose sketches are outside of memory.
+/// The external join of the keys of a corpus whose sketches are on disk.
 #[pyclass(module = "neardup._core")]
 pub struct ExternalJoin {
     inner: Option<candidates::ExternalJoin>,
-    /// Of the corpus that it was made for; unknown of one that was opened.
+    /// The state of the corpus that it was made for; None if it was opened from a folder.
     pub(crate) state: Option<u64>,
     pub(crate) joined: Option<candidates::JoinedKeys>,
 }
@@ -86,7 +86,7 @@ impl ExternalJoin {
         })
     }
 
-    /// What an earlier run finished in a folder.
+    /// Opens the join that an earlier run finished in a folder.
     #[staticmethod]
     fn open(rule: &Rule, folder: PathBuf) -> PyResult<Self> {
         let joined = candidates::JoinedKeys::open(rule.inner.search, &folder).map_err(raise)?;
@@ -97,7 +97,7 @@ impl ExternalJoin {
         })
     }
 
-    /// Does a part of the work; False if all of it is done.
+    /// Does a part of the work; returns False when all of it is done.
     fn advance(&mut self, py: Python<'_>, corpus: &Corpus) -> PyResult<bool> {
         let Some(join) = &mut self.inner else {
             return Ok(false);
@@ -124,7 +124,7 @@ impl ExternalJoin {
 pub struct Corpus {
     pub(crate) inner: corpus::Corpus,
     pub(crate) threads: Threads,
-    /// Another one after each change, and for each corpus.
+    /// A number unique to this corpus, and changed with its content.
     pub(crate) state: u64,
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn check_below(count: usize, documents: &[u32]) -> PyResult<()> {
 }
 
 impl Corpus {
-    /// Raises unless it is the corpus of that state, and nothing was added to it.
+    /// Raises unless the corpus has this state, so is the same one and unchanged.
     pub(crate) fn check_state(&self, state: u64) -> PyResult<()> {
         match self.state == state {
             true => Ok(()),
@@ -174,7 +174,7 @@ impl Corpus {
         }
     }
 
-    /// Raises unless the sketches of all documents are outside of memory.
+    /// Raises unless the sketches of all documents are on disk.
     pub(crate) fn check_outside(&self) -> PyResult<()> {
         match self.inner.outside() {
             Some(store) if store.len() == self.inner.len() => Ok(()),
@@ -216,8 +216,8 @@ impl Corpus {
         })
     }
 
-    /// The texts that an earlier run saved in the folder of its memory; `documents` are to be
-    /// attached. `digest` is that of the frequencies.
+    /// Opens the texts that an earlier run saved in the folder of its memory limits. `documents`
+    /// are still to be attached; `digest` is the digest of the document frequencies.
     #[staticmethod]
     #[pyo3(signature = (recipe, *, workers, memory, documents, has_counted, digest))]
     fn open(
@@ -241,12 +241,12 @@ impl Corpus {
         })
     }
 
-    /// Completes what waits in the folder of its memory, for another run to open.
+    /// Writes pending data to the folder of its memory limits, so that another run can open it.
     fn save(&mut self, py: Python<'_>) -> PyResult<()> {
         self.threads.run(py, || self.inner.save())
     }
 
-    /// Identities, numbers of features and sketches of some documents, as Arrow arrays for
+    /// Identities, feature counts and sketches of some documents, as Arrow arrays for
     /// [`attach`](Self::attach).
     fn rows(&self, py: Python<'_>, begin: u32, end: u32) -> PyResult<[PyArray; 3]> {
         if self.is_outside() {
@@ -272,7 +272,7 @@ impl Corpus {
         Ok(arrays.map(PyArray::from_array_ref))
     }
 
-    /// Adds documents of a corpus that was opened: what `rows` returned of them.
+    /// Adds documents to an opened corpus, from the arrays that `rows` returned.
     fn attach(
         &mut self,
         py: Python<'_>,
@@ -309,12 +309,12 @@ impl Corpus {
         self.threads.run(py, || self.inner.attach(&documents))
     }
 
-    /// Whether sketches are outside of memory, so that keys have to be joined.
+    /// Whether sketches are on disk, so that keys need an external join.
     fn is_outside(&self) -> bool {
         self.inner.outside().is_some()
     }
 
-    /// An empty corpus on the same threads that counts nothing.
+    /// An empty corpus on the same threads that does not count shingles.
     #[pyo3(signature = (*, keeps_texts))]
     fn emptied(&self, keeps_texts: bool) -> PyResult<Self> {
         let recipe = self.inner.recipe().clone();
@@ -325,15 +325,15 @@ impl Corpus {
         })
     }
 
-    /// Judges by what is known to be common, for a corpus that does not count.
+    /// Sets the background frequencies, for a corpus that does not count shingles.
     fn set_background(&mut self, background: &Background) {
         if let Some(known) = background.inner.shingle_frequencies() {
             self.inner.set_shingle_frequencies(Arc::clone(known));
         }
     }
 
-    /// Adds documents of a store: texts as they came, 16 bytes for the identity of each,
-    /// numbers of features, sketches as bytes.
+    /// Adds documents of a store: original texts, the identity of each (16 bytes),
+    /// feature counts, and sketches as bytes.
     fn restore(
         &mut self,
         py: Python<'_>,
@@ -373,8 +373,8 @@ impl Corpus {
         self.threads.run(py, || self.inner.restore(&documents))
     }
 
-    /// What was counted of shingles, to be merged with what others counted; None where
-    /// nothing was.
+    /// The shingle counts as bytes, to be merged with those of other corpora; None if the corpus
+    /// does not count shingles.
     fn counted_shingles<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let Some(counted) = self.inner.shingle_frequencies() else {
             return Ok(None);
@@ -383,7 +383,7 @@ impl Corpus {
         Ok(Some(PyBytes::new(py, &bytes)))
     }
 
-    /// 16 bytes for each document; equal ones have the same text.
+    /// 16 bytes for each document; documents with the same text have the same bytes.
     fn identities(&self, py: Python<'_>) -> Vec<Py<PyBytes>> {
         (0..self.inner.len())
             .map(|document| PyBytes::new(py, &self.inner.identity(document).to_le_bytes()).unbind())
@@ -427,8 +427,8 @@ impl Corpus {
         self.threads.run(py, || self.inner.finish())
     }
 
-    /// Rows of 64-bit words, one a document; zero where there is no sketch. No
-    /// rows for other sketches than fingerprints.
+    /// One row of 64-bit words per document; zeros for a document without a sketch. No
+    /// rows if the sketches are not fingerprints.
     fn fingerprints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u64>>> {
         let (mut rows, mut words) = (Vec::new(), 0);
         if let Some(all) = self.inner.sketches().fingerprints() {
@@ -441,7 +441,7 @@ impl Corpus {
         numpy::PyArrayMethods::reshape(&rows.into_pyarray(py), shape)
     }
 
-    /// Signatures, one a document. No rows for other sketches.
+    /// One signature per document. No rows if the sketches are not signatures.
     fn signatures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u32>>> {
         let (mut rows, mut values) = (Vec::new(), 0);
         if let Sketches::Signatures(all) = self.inner.sketches() {
@@ -470,7 +470,7 @@ impl Corpus {
         self.inner.frequencies_digest()
     }
 
-    /// Documents counted so far, and in how many of them each word stands.
+    /// The number of documents counted so far, and the document frequency of each word.
     fn frequencies(&self) -> Option<(u64, Vec<(String, u64)>)> {
         self.inner
             .frequencies()
@@ -489,8 +489,8 @@ fn identity(bytes: &[u8]) -> PyResult<u128> {
     }
 }
 
-/// The number of distinct strings in arrays, up to collisions of a 64-bit hash; 8 bytes
-/// a string while it lasts.
+/// The number of distinct strings in arrays, except for collisions of a 64-bit hash. Uses
+/// 8 bytes per string during the call.
 #[pyfunction]
 pub fn count_distinct(py: Python<'_>, arrays: Vec<PyArray>) -> PyResult<usize> {
     let mut hashes = Vec::new();

@@ -1,4 +1,4 @@
-//! Which encoding bytes without a mark may be in.
+//! Detection of the encoding of bytes without a byte order mark.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use pyo3::prelude::*;

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict, PyType};
 
-/// Raises the class of `neardup.exceptions` that fits the error's category.
+/// The exception of `neardup.exceptions` for the error's category.
 pub fn raise(error: Error) -> PyErr {
     Python::attach(|py| worded(py, &error).unwrap_or_else(|failure| failure))
 }

@@ -1,4 +1,5 @@
-//! What a store outside of memory needs: keys, lists fetched by key, and what is common.
+//! Support for external stores: keys, posting lists fetched by key, and background
+//! frequencies.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::errors::raise;
 use crate::judge::Rule;
 use crate::threads::run;
 
-/// What a collection has in common.
+/// Background frequencies: the shingles and keys that many documents of a collection share.
 #[pyclass(frozen, module = "neardup._core")]
 pub struct Background {
     pub(crate) inner: background::Background,
@@ -22,7 +23,7 @@ pub struct Background {
 
 #[pymethods]
 impl Background {
-    /// Of the documents of a finished corpus.
+    /// Creates the background of the documents of a finished corpus.
     #[new]
     fn new(py: Python<'_>, corpus: &Corpus) -> PyResult<Self> {
         let inner = corpus
@@ -31,7 +32,8 @@ impl Background {
         Ok(Background { inner })
     }
 
-    /// Of so many documents, by what several corpora counted of the shingles of theirs.
+    /// Creates the background of this many documents from the merged shingle counts of several
+    /// corpora.
     #[staticmethod]
     fn of_shingles(py: Python<'_>, documents: u64, counted: &[u8]) -> PyResult<Self> {
         let count = || {
@@ -53,7 +55,7 @@ impl Background {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Documents counted, shingles that many of them carry, keys that many of them have.
+    /// The number of documents counted, of common shingles, and of common keys.
     fn counts(&self) -> (u64, usize, usize) {
         let frequencies = self.inner.shingle_frequencies();
         (
@@ -64,7 +66,7 @@ impl Background {
     }
 }
 
-/// Under which keys documents are stored, and by which they are looked up.
+/// The keys under which documents are stored, and by which they are looked up.
 #[pyclass(frozen, module = "neardup._core")]
 pub struct KeyScheme {
     inner: candidates::KeyScheme,
@@ -89,7 +91,7 @@ impl KeyScheme {
         self.inner.has_keys()
     }
 
-    /// Documents in the list of a key, at most; None if lists are not capped.
+    /// The maximum number of documents in the list of a key; None if lists are not capped.
     fn max_list_len(&self) -> Option<usize> {
         Some(self.inner.max_list_len()).filter(|&most| most != usize::MAX)
     }
@@ -106,8 +108,8 @@ impl KeyScheme {
         Ok(keys)
     }
 
-    /// The keys by which the documents of a corpus are looked up that have a sketch,
-    /// ascending, each once.
+    /// The keys by which the documents of a corpus that have a sketch are looked up,
+    /// ascending and distinct.
     fn lookup_keys<'py>(
         &self,
         py: Python<'py>,
@@ -132,14 +134,14 @@ impl KeyScheme {
     }
 }
 
-/// The lists of a store that the documents of a corpus need.
+/// The posting lists of a store that the documents of a corpus need.
 #[pyclass(module = "neardup._core")]
 pub struct FetchedIndex {
     inner: Option<candidates::FetchedIndex>,
 }
 
 impl FetchedIndex {
-    /// What is inside, which can be asked for once.
+    /// Takes the inner index, which is possible only once.
     pub(crate) fn take(&mut self) -> PyResult<candidates::FetchedIndex> {
         self.inner.take().ok_or_else(used_up)
     }
@@ -151,7 +153,7 @@ fn used_up() -> PyErr {
 
 #[pymethods]
 impl FetchedIndex {
-    /// Of entries: key, number of the document, minimum overlap.
+    /// Creates an index from entries: key, document number, minimum overlap.
     #[new]
     fn new(
         scheme: &KeyScheme,
@@ -171,8 +173,8 @@ impl FetchedIndex {
         })
     }
 
-    /// Where there are no keys: for each document of the batch the numbers of stored
-    /// ones to compare, between two offsets.
+    /// Creates an index without keys: for each document of the batch, the numbers of the stored
+    /// documents to compare are those between two offsets.
     #[staticmethod]
     fn listed(scheme: &KeyScheme, offsets: Vec<usize>, numbers: Vec<u64>) -> PyResult<Self> {
         let inner = candidates::FetchedIndex::listed(scheme.inner.clone(), &offsets, &numbers);
@@ -181,7 +183,7 @@ impl FetchedIndex {
         })
     }
 
-    /// Numbers of the stored documents that may be similar to one of a corpus.
+    /// The numbers of the stored documents that may be similar to a document of a corpus.
     fn candidates<'py>(
         &self,
         py: Python<'py>,

@@ -1,4 +1,4 @@
-//! What makes two documents duplicates.
+//! The rule by which two documents are duplicates.
 
 use neardup_core::Error;
 use neardup_core::candidates::{Banding, Search};
@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use crate::corpus::Corpus;
 use crate::errors::raise;
 
-/// How candidates are found and what decides about them.
+/// How candidates are found and which bounds decide about them.
 #[pyclass(frozen, module = "neardup._core")]
 pub struct Rule {
     pub(crate) inner: rules::Rule,
@@ -52,8 +52,8 @@ impl Rule {
     }
 }
 
-/// Whether two documents of a corpus that keeps its texts are duplicates by some bounds, and
-/// everything that the verdict rests on.
+/// Whether two documents of a corpus that keeps its texts are duplicates by the given bounds,
+/// and everything that the verdict depends on.
 #[pyfunction]
 #[pyo3(signature = (
     corpus, a, b, *, measure, shingle, threshold = None, max_distance = None, min_features = 1
@@ -91,7 +91,7 @@ pub fn judge<'py>(
     Ok(fields)
 }
 
-/// Evidence as a dictionary; `overlap` is of the shingles whose resemblance is to be shown.
+/// Evidence as a dictionary; `overlap` is that of the shingles whose resemblance is reported.
 pub fn evidence<'py>(
     py: Python<'py>,
     found: &Evidence,
@@ -103,25 +103,28 @@ pub fn evidence<'py>(
     fields.set_item("containment_a", overlap.containment_a())?;
     fields.set_item("containment_b", overlap.containment_b())?;
     fields.set_item("short", found.short)?;
-    fields.set_item("agree", found.numbers.agree)?;
-    fields.set_item("differ", found.numbers.differ)?;
-    fields.set_item("contradicts", found.contradicts)?;
+    let aligned = PyDict::new(py);
+    aligned.set_item("units_a", found.aligned.a)?;
+    aligned.set_item("units_b", found.aligned.b)?;
+    aligned.set_item("equal", found.aligned.equal)?;
+    aligned.set_item("agree", found.aligned.agree)?;
+    aligned.set_item("differ", found.aligned.differ)?;
+    aligned.set_item("replaced", found.aligned.replaced)?;
+    fields.set_item("aligned", aligned)?;
     let weighed = found.weighed.map(|weighed| {
         let fields = PyDict::new(py);
         fields.set_item("level", weighed.level)?;
-        fields.set_item("rare", weighed.rare)?;
-        fields.set_item("common", weighed.common)?;
+        fields.set_item("containment", weighed.containment())?;
+        fields.set_item("resemblance", weighed.resemblance())?;
         fields.set_item("median", weighed.median)?;
-        fields.set_item("differs_a", weighed.differs_a)?;
-        fields.set_item("differs_b", weighed.differs_b)?;
-        fields.set_item("edits", weighed.edits)?;
+        fields.set_item("excused", weighed.excused)?;
         PyResult::Ok(fields)
     });
     fields.set_item("weighed", weighed.transpose()?)?;
     Ok(fields)
 }
 
-/// What is measured of texts; `None` for the similarity of sketches.
+/// The measure with this name; `None` for the similarity of sketches.
 fn measured(name: &str, k: usize) -> PyResult<Option<Measure>> {
     match name {
         "resemblance" => Ok(Some(Measure::Resemblance { k })),

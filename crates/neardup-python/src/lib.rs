@@ -1,9 +1,9 @@
 /*! The private module `neardup._core`: argument in, core call, result out.
 
-Nothing here decides anything. Names, defaults, validation and documentation
-live in the Python package; the stages live in `neardup-core`. Every call that
-can take long releases the interpreter lock and runs on a pool of the wanted
-number of threads.
+This module has no logic of its own. Names, defaults, validation and documentation
+are in the Python package; the stages are in `neardup-core`. Every call that can take
+long releases the interpreter lock and runs on a pool with the requested number of
+threads.
 */
 
 mod align;

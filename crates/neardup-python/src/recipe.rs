@@ -9,10 +9,10 @@ use pyo3::prelude::*;
 
 use crate::errors::raise;
 
-/// Documents, words, and in how many documents each word stands.
+/// The number of documents, the words, and the document frequency of each word.
 type Frequencies = (u64, Vec<String>, Vec<u64>);
 
-/// The normalized text, and for each of its characters begin and end in the original.
+/// The normalized text, and the begin and end of each of its characters in the original.
 type Mapped = (String, Vec<(u32, u32)>);
 
 /// A recipe with its resources loaded.
@@ -76,8 +76,8 @@ impl Recipe {
         py.detach(|| self.inner.features(normalized, title))
     }
 
-    /// Number of features, the words of a fingerprint (lowest first, four of
-    /// them), and the values of a signature or the keys of a sample.
+    /// The number of features, the four words of a fingerprint (lowest first), and the
+    /// values of a signature or the keys of a sample.
     fn sketch(
         &self,
         py: Python<'_>,

@@ -1,4 +1,4 @@
-//! The steps of a search whose keys are not all in one memory.
+//! The steps of a distributed search, whose keys do not fit into one memory.
 
 use neardup_core::candidates::{self, Sketches};
 use neardup_core::corpus::{Corpus, Restored};
@@ -20,16 +20,16 @@ use crate::judge::Rule;
 use crate::recipe::Recipe;
 use crate::threads::pool;
 
-/// Of the documents found: number, and number of the earlier one.
+/// Candidate pairs: the number of a document, and of the earlier one.
 type Pairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
-/// Lists for each batch, and documents in closed ones.
+/// Lists for each batch, and documents in closed lists.
 type Lists<'py> = (Vec<Bound<'py, PyBytes>>, Bound<'py, PyArray1<i64>>);
 
 /// Similarity, distance.
 type Judged<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i32>>);
 
-/// Keys dealt to buckets and back; see `neardup_core::candidates::shuffle`.
+/// Distributes keys to buckets and returns the results; see `neardup_core::candidates::shuffle`.
 #[pyclass(frozen, module = "neardup._core")]
 pub struct Shuffle {
     inner: candidates::Shuffle,
@@ -60,8 +60,8 @@ impl Shuffle {
         Ok(Shuffle { inner, settings })
     }
 
-    /// The keys of a batch of documents, the largest number of which is `highest`: a blob
-    /// for each bucket.
+    /// The keys of a batch of documents as one blob per bucket. `highest` is the largest document
+    /// number.
     fn keys<'py>(
         &self,
         py: Python<'py>,
@@ -72,7 +72,7 @@ impl Shuffle {
         told(py, blobs)
     }
 
-    /// For the keys of each batch in one bucket how many documents of all have them.
+    /// For the keys of each batch in one bucket, the number of documents that have each key.
     fn count<'py>(
         &self,
         py: Python<'py>,
@@ -81,7 +81,7 @@ impl Shuffle {
         told(py, py.detach(|| self.inner.count(&blobs)))
     }
 
-    /// The entries of those documents of a batch that are filed: a blob for each bucket.
+    /// The entries of those documents of a batch that are indexed, as one blob per bucket.
     fn file<'py>(
         &self,
         py: Python<'py>,
@@ -100,8 +100,8 @@ impl Shuffle {
         told(py, blobs)
     }
 
-    /// The lists of one bucket, for each batch that has `asked`, and the documents in
-    /// those lists that are closed and leave others out.
+    /// The lists of one bucket for each batch in `asked`, and the documents in closed lists,
+    /// which leave others out.
     fn lists<'py>(
         &self,
         py: Python<'py>,
@@ -115,8 +115,8 @@ impl Shuffle {
         Ok((told(py, Ok(found.of_batches))?, closed))
     }
 
-    /// For those documents of a batch that are asked for, the earlier ones that share
-    /// enough keys.
+    /// The earlier documents that share enough keys with each queried document of a
+    /// batch.
     fn candidates<'py>(
         &self,
         py: Python<'py>,
@@ -178,7 +178,7 @@ fn flags(flags: &[bool], documents: usize) -> PyResult<&[bool]> {
     }
 }
 
-/// What several corpora counted of their shingles, as if one had counted it.
+/// Merges the shingle counts of several corpora, as if one corpus had counted them.
 #[pyfunction]
 pub fn merge_shingles<'py>(
     py: Python<'py>,
@@ -197,7 +197,7 @@ pub fn merge_shingles<'py>(
     Ok(PyBytes::new(py, &merged.map_err(raise)?))
 }
 
-/// Counted shingles at `level`, or at their own if that is higher.
+/// The shingle counts at `level`, or unchanged if their own level is higher.
 #[pyfunction]
 pub fn thin_shingles<'py>(
     py: Python<'py>,
@@ -209,7 +209,7 @@ pub fn thin_shingles<'py>(
     Ok(PyBytes::new(py, &thin.map_err(raise)?))
 }
 
-/// Counted shingles, less what was counted of some of the texts once more.
+/// Subtracts the shingle counts of some texts from counts that include the same texts.
 #[pyfunction]
 pub fn subtract_shingles<'py>(
     py: Python<'py>,
@@ -221,8 +221,8 @@ pub fn subtract_shingles<'py>(
     Ok(PyBytes::new(py, &left.map_err(raise)?))
 }
 
-/// The level of counted shingles, and some of their hashes, by which the level of all is
-/// told.
+/// The level of shingle counts, and a probe of their hashes, from which the level of all is
+/// estimated.
 #[pyfunction]
 pub fn probe_shingles<'py>(
     py: Python<'py>,
@@ -234,16 +234,16 @@ pub fn probe_shingles<'py>(
     Ok((level, probe.into_pyarray(py)))
 }
 
-/// The level that all shingles together will surely have, from the probes of all parts.
+/// A level that all shingles together will certainly reach, from the probes of all parts.
 #[pyfunction]
 pub fn level_of_probes(py: Python<'_>, probes: PyReadonlyArray1<'_, u64>) -> PyResult<u32> {
     let probes = probes.as_slice()?.to_vec();
     Ok(py.detach(|| frequency_bytes::level_of_probes(probes)))
 }
 
-/// Similarity and distance of pairs of documents by a rule: NaN where they are no
-/// candidates by their sketches or it does not suffice, -1 where there is no fingerprint.
-/// `texts` are as they came, null where the rule looks at none.
+/// Similarity and distance of pairs of documents by a rule. The similarity is NaN if the pair
+/// is not a candidate by its sketches or not a duplicate; the distance is -1 if there is no
+/// fingerprint. `texts` are the original texts, or null if the rule uses none.
 #[pyfunction]
 #[pyo3(signature = (rule, recipe, background, texts, sketches, features, a, b))]
 #[expect(clippy::too_many_arguments, reason = "columns of one batch")]

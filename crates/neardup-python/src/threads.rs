@@ -1,7 +1,7 @@
 //! The threads that the core works on.
 //!
-//! No call may use the global pool of rayon. A forked child has none of its parent's threads, so
-//! it would wait for them forever. Each object has a pool of its own, and a child makes another.
+//! No call may use the global pool of rayon: a forked child has none of its parent's threads and
+//! would wait for them forever. Each object has its own pool, and a forked child creates another.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::errors::raise;
 
-/// More threads than this are a mistake, and could exhaust the system's.
+/// The maximum number of threads. More are a mistake and could exhaust the system's limit.
 pub const MAX_WORKERS: usize = 1024;
 
 /// A pool of `workers` threads; 0 means one for each processor.
@@ -32,7 +32,7 @@ pub fn pool(workers: usize) -> PyResult<ThreadPool> {
         })
 }
 
-/// Does a piece of work of the core on `workers` threads, without the interpreter's lock.
+/// Runs a call of the core on `workers` threads, with the interpreter lock released.
 pub fn run<T: Send>(
     py: Python<'_>,
     workers: usize,
@@ -42,7 +42,7 @@ pub fn run<T: Send>(
     py.detach(|| pool.install(work)).map_err(raise)
 }
 
-/// A pool that belongs to an object, which a forked child may go on using.
+/// The thread pool of an object; the object stays usable in a forked child.
 #[derive(Clone)]
 pub struct Threads {
     workers: usize,
@@ -60,7 +60,7 @@ impl Threads {
         })
     }
 
-    /// Does a piece of work of the core on the pool, without the interpreter's lock.
+    /// Runs a call of the core on the pool, with the interpreter lock released.
     pub fn run<T: Send>(
         &self,
         py: Python<'_>,
@@ -70,7 +70,7 @@ impl Threads {
         py.detach(|| pool.install(work)).map_err(raise)
     }
 
-    /// The pool, or in a forked child a new one for each call.
+    /// The pool, or a new one for each call in a forked child.
     pub fn pool(&self) -> PyResult<Arc<ThreadPool>> {
         match std::process::id() == self.process {
             true => Ok(Arc::clone(&self.pool)),
@@ -83,7 +83,7 @@ impl Threads {
 #[pyfunction]
 pub fn forbid_global_pool() {
     let refuse = |_| Err(std::io::Error::other("the global pool is not to be used"));
-    // The error is the purpose: the pool is never built, and cannot be from now on.
+    // The error is intended: the pool is not built, and cannot be built later.
     let _ = ThreadPoolBuilder::new()
         .num_threads(1)
         .spawn_handler(refuse)

@@ -1,13 +1,15 @@
 //! Stage verify for one pair of texts.
 
-use neardup_core::verify::{Evidence, Overlap, Profile, ShingleFrequencies, Shingles};
+use neardup_core::verify::{
+    Evidence, Overlap, Profile, ShingleFrequencies, Shingles, Units, content_hashes,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::judge::evidence;
 use crate::threads::run;
 
-/// Shingles of `a`, of `b`, and in both of two normalized texts.
+/// The number of shingles in each of two normalized texts and in both: (a, b, common).
 #[pyfunction]
 #[pyo3(signature = (a, b, *, shingle))]
 pub fn overlap(py: Python<'_>, a: &str, b: &str, shingle: usize) -> (usize, usize, usize) {
@@ -17,10 +19,10 @@ pub fn overlap(py: Python<'_>, a: &str, b: &str, shingle: usize) -> (usize, usiz
     })
 }
 
-/// Everything by which `content(shingle)` decides about two normalized texts.
+/// The evidence by which `content(shingle)` decides about two normalized texts.
 ///
-/// `counted` are the texts by which shingles are common, each once; `entries`
-/// is the most shingles that are counted.
+/// `counted` are the texts of the collection that determine which shingles are common, each
+/// once; `entries` is the maximum number of shingles counted.
 #[pyfunction]
 #[pyo3(signature = (a, b, *, shingle, counted, entries))]
 pub fn content<'py>(
@@ -32,12 +34,21 @@ pub fn content<'py>(
     entries: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let compare = || {
-        let sets: Vec<Shingles> = counted.iter().map(|t| Shingles::of(t, shingle)).collect();
-        let hashes: Vec<&[u64]> = sets.iter().map(Shingles::hashes).collect();
+        let hashes: Vec<Vec<u64>> = counted
+            .iter()
+            .map(|text| {
+                let mut hashes = Vec::new();
+                content_hashes(text, shingle, &mut hashes);
+                hashes
+            })
+            .collect();
         let mut frequencies = ShingleFrequencies::new(entries);
         frequencies.add(&hashes);
-        let [a, b] = [a, b].map(|text| Profile::of(text, shingle, Some(&frequencies)));
-        Ok(Evidence::of(&a, &b))
+        let [a, b] = [a, b].map(|text| {
+            let profile = Profile::of(text, shingle, Some(&frequencies));
+            (profile, Units::of(text))
+        });
+        Ok(Evidence::of((&a.0, &a.1), (&b.0, &b.1)))
     };
     let found = run(py, 1, compare)?;
     evidence(py, &found, &found.overlap)

@@ -111,18 +111,28 @@ def _check_paths(a: str, b: str, output: Path | None) -> None:
 def _print(found: Comparison) -> None:
     typer.echo(f"similarity   {found.similarity:.4f}  by {found.measure}")
     typer.echo(f"resemblance  {found.resemblance:.4f}  of {found.shingle}-character shingles")
+    weighted = "resemblance; text that many documents share counts less"
+    typer.echo(f"weighted     {found.weighted_resemblance:.4f}  {weighted}")
     both = f"{found.containment_a:.4f}  of A in B, {found.containment_b:.4f} of B in A"
     typer.echo(f"containment  {both}")
     typer.echo(f"edits        {found.edit_similarity:.4f}  1 - edits / length of the longer")
-    numbers = f"{found.numbers_agree} agree, {found.numbers_differ} differ"
-    if found.contradict:
-        numbers += ": more than edits explain"
-    typer.echo(f"numbers      {numbers}")
+    typer.echo(f"aligned      {found.aligned:.4f}  of the shorter text, in the same order")
+    typer.echo(f"numbers      {_numbers(found)}")
     if found.bits is not None:
         bits = "none" if found.distance is None else f"{found.distance} of {found.bits} bits"
         typer.echo(f"distance     {bits}")
     typer.echo(f"verdict      {found.verdict}")
     typer.echo(f"recipe       {found.recipe_id}")
+
+
+def _numbers(found: Comparison) -> str:
+    """Return how the numbers of two texts compare, and what that takes from the similarity."""
+    numbers = f"{found.numbers_agree} agree, {found.numbers_differ} differ"
+    if found.numbers_replaced:
+        numbers += f", {found.numbers_replaced} of them replaced"
+    if found.number_penalty:
+        numbers += f": penalty {found.number_penalty:.4f}"
+    return numbers
 
 
 def read_text(path: str, encoding: str | None) -> str:

@@ -1,26 +1,26 @@
 """The persistent index: has this been seen before?
 
 ==============  ======================================================
-``index``       the public class: opens, checks, writes out
-``ingest``      its methods that add, and a batch decided and stored
-``query``       its methods that ask
-``retention``   its methods that remove, expire and decide again
-``engine``      an open index: database, settings, what is ready
-``decide``      the rule of `dedup` among the documents of the store
-``background``  what the texts of the index have in common
+``index``       the public class: opens, checks, exports
+``ingest``      its methods that add documents; how a batch is decided and stored
+``query``       its methods that only read
+``retention``   its methods that remove, expire and reconsider documents
+``engine``      an open index: database, settings, deciders
+``decide``      the rule of `dedup`, applied against the stored documents
+``background``  statistics of text that many documents of the index share
 ``sketches``    sketches of texts and of stored documents
-``export``      an index as files of records, or all of it; ``restore`` reads that
-``integrity``   whether an index agrees with itself; ``repair`` corrects it
-``passages``    what a paper check looks documents up by
-``results``     what is answered
-``settings``    recipe, threshold and the like, stored and compared
+``export``      writes records or a full dump; ``restore`` reads a dump
+``integrity``   finds damage in an index; ``repair`` corrects it
+``passages``    the shingles by which a paper check finds documents
+``results``     the types that methods return
+``settings``    recipe, threshold and other settings, stored and compared
 ``values``      what both databases can hold: ids, times, fields
 ``schema``      the tables; ``store`` has the statements
 ``backends``    connections and transactions of SQLite and PostgreSQL
 ==============  ======================================================
 
-What is imported with this package loads neither SQLAlchemy nor Arrow: the methods of `Index`
-load the rest when they are called.
+Importing this package loads neither SQLAlchemy nor Arrow: the methods of `Index` load them when
+they are called.
 """
 
 from neardup.index.index import Index

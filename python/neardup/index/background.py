@@ -1,14 +1,13 @@
-"""What is common in an index, counted again as it grows.
+"""Background statistics of an index, recomputed as it grows.
 
-A batch knows its whole collection before it decides. An index does not know what
-will come, so it counts what it has, at moments that depend on nothing but how many
-documents have arrived: after the first 1,000, whenever that number has doubled, and
-from 32,000 on after every 20,000. It counts the newest 20,000 documents: forms come
-and go, and the count takes about a second however large the index is. Decisions made
-before stand.
+`dedup` sees its whole collection before it decides. An index cannot, so it counts the documents
+it has. The moments depend only on how many documents have arrived: after the first 1,000, then
+whenever that number has doubled, and from 32,000 on after every 20,000. Only the newest 20,000
+documents are counted: boilerplate comes and goes, and this way a count takes about a second
+however large the index is. Earlier decisions do not change.
 
-A form that begins between two counts is unknown until the second. To count twice as
-often would learn it twice as soon, and take a tenth of the time of a bulk load.
+Boilerplate that first appears between two counts is unknown until the second one. Counting twice
+as often would halve that delay and take a tenth of the time of a bulk load.
 """
 
 from __future__ import annotations
@@ -34,17 +33,19 @@ if TYPE_CHECKING:
 
 __all__ = ["NEWEST", "counted_from", "next_count", "recount"]
 
-#: Documents that are counted, at most.
+#: The most documents that one count reads.
 NEWEST = 20_000
 
-#: Documents after which it is counted for the first time, and the most between two.
+#: Arrivals before the first count, and the most arrivals between two counts.
 _FIRST, _MOST = 1_000, 20_000
 
 _TOGETHER = 1024
 
 
 def next_count(counted_at: int) -> int:
-    """Return at how many arrivals it is counted again, from the last time (0: never).
+    """Return the number of arrivals at which the next count is due.
+
+    `counted_at` is the number of arrivals at the last count; 0 if there was none.
 
     Examples
     --------
@@ -61,7 +62,7 @@ def counted_from(
     workers: int = 0,
     progress: Progress | None = None,
 ) -> _core.Background:
-    """Count what a collection has in common."""
+    """Compute the background statistics of a collection."""
     from neardup import _core
 
     rule = settings.rule
@@ -82,9 +83,9 @@ def _batched(items: Iterator[str], size: int) -> Iterator[list[str]]:
 
 
 def recount(session: Session, settings: Settings, *, workers: int) -> int:
-    """Count an index' own newest documents, store the result, and return their number.
+    """Count the newest documents of the index, store the result, and return their number.
 
-    Inside a transaction that writes.
+    The session must be in a write transaction.
     """
     from neardup import _core
 

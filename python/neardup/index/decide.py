@@ -1,9 +1,9 @@
-"""The rule of `dedup`, applied to a batch among the documents of a store.
+"""The rule of `dedup`, applied to a batch against the stored documents.
 
-Everything that takes long and needs no look at the store, sketching above all, is
-done before the transaction begins. Inside it the keys of the batch are looked up,
-the documents that may be similar are fetched with their texts, and the core decides
-document by document, as it does in memory.
+Work that takes long and does not read the store, above all sketching, is done before the
+transaction begins. Inside the transaction the keys of the batch are looked up, the candidates
+are fetched with their texts, and the core decides one document after the other, as it does in
+memory.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ __all__ = ["BatchContext", "Decider", "Verdicts"]
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What the rule says of documents, and what is to be stored because of it.
+    """The decisions on some documents, and the changes to the postings that follow from them.
 
     Parameters
     ----------
     matches : list of Match or None
-        What each document repeats; None if it is kept.
+        The kept document that each document repeats; None if it is itself kept.
     kept_numbers : list of int or None
-        The number of that document.
+        The number of that kept document.
     postings : mapping of str to sequence of int
-        Columns ``key``, ``number`` and ``share`` for the kept ones.
+        Columns ``key``, ``number`` and ``share`` of the kept documents.
     replaced : mapping of str to sequence of int
-        By ``key`` and ``number`` what is to be deleted: in a full list, a new posting
-        takes the place of the oldest that is outside of the window, so that none stays
-        closed by what has long passed.
+        Postings to delete, as columns ``key`` and ``number``: in a full list, a new posting
+        replaces the oldest one that is outside the window, so that old documents do not keep
+        the list closed.
     """
 
     matches: list[Match | None]
@@ -60,7 +60,7 @@ class Verdicts:
 
 
 class Decider:
-    """The rule of an index, ready to be applied; for one state of the background."""
+    """The rule of an index for one version of its background statistics."""
 
     def __init__(
         self,
@@ -83,9 +83,9 @@ class Decider:
     def context(
         self, session: Session, corpus: _core.Corpus, *, not_before: int | None = None
     ) -> BatchContext:
-        """Return what a batch is decided by, with what is stored and may be similar.
+        """Return the context that a batch is decided in: the stored candidates of its documents.
 
-        Stored documents that arrived before `not_before`, a stamp, are not looked at.
+        Stored documents that arrived before the stamp `not_before` are ignored.
         """
         if self.background is not None:
             corpus.set_background(self.background)
@@ -127,7 +127,7 @@ class Decider:
         *,
         not_before: int | None = None,
     ) -> Verdicts:
-        """Decide some rows of a batch, in this order, which get the numbers from `first` on."""
+        """Decide some rows of a batch, in this order; they are numbered from `first` on."""
         if not rows:
             nothing: dict[str, list[int]] = {"key": [], "number": [], "share": []}
             return Verdicts([], [], nothing, nothing)
@@ -163,25 +163,25 @@ class Decider:
         return Verdicts(matches, kept_numbers, postings, replaced)
 
     def keep(self, batch: Incoming, first: int) -> Verdicts:
-        """Return what keeps all documents of a batch, whatever they repeat."""
+        """Return verdicts that keep all documents of a batch, whatever they repeat."""
         nothing: list[None] = [None] * len(batch)
         postings = self.postings_of(batch.corpus, range(first, first + len(batch)))
         return Verdicts(list(nothing), list(nothing), postings, {"key": [], "number": []})
 
     def keys_of(self, corpus: _core.Corpus) -> list[list[int]]:
-        """Return all keys that each document of a corpus may be filed under, signed."""
+        """Return all keys that each document of a corpus may be indexed by, as signed integers."""
         return [
             [signed(key) for key in self.key_scheme.keys_of(corpus, row)]
             for row in range(len(corpus))
         ]
 
     def postings_of(self, corpus: _core.Corpus, numbers: Sequence[int]) -> dict[str, list[int]]:
-        """Return the columns of postings of documents with these numbers if all are kept."""
+        """Return the postings of documents with these numbers, as columns, as if all are kept."""
         if self.background is not None:
             corpus.set_background(self.background)
         found: dict[str, list[int]] = {"key": [], "number": [], "share": []}
         for row, number in enumerate(numbers):
-            # Alone, it repeats nothing.
+            # Against an empty index, every document is kept.
             stored = _core.FetchedIndex.listed(self.key_scheme, [0] * (len(corpus) + 1), [])
             clusterer = _core.Clusterer.among(corpus, self.rule, stored, [])
             clusterer.decide(corpus, np.array([row], np.uint32))
@@ -194,7 +194,7 @@ class Decider:
 
 @dataclass(frozen=True)
 class BatchContext:
-    """A clusterer, the stored documents it knows, and the postings in and out of the window."""
+    """A clusterer, the stored candidates, and the postings inside and outside the window."""
 
     clusterer: _core.Clusterer
     stored: list[RowMapping]
@@ -202,7 +202,7 @@ class BatchContext:
     passed: Postings | None
 
     def oldest_passed(self, keys: Sequence[int], longest: int | None) -> dict[str, list[int]]:
-        """Return for each key whose list is full its oldest posting outside of the window."""
+        """Return, for each key whose list is full, its oldest posting outside the window."""
         found: dict[str, list[int]] = {"key": [], "number": []}
         if self.postings is None or self.passed is None or longest is None:
             return found
@@ -219,10 +219,10 @@ class BatchContext:
 
 
 class Scanned:
-    """Fingerprints of all kept documents, for a distance that no key can serve.
+    """Fingerprints of all kept documents, for a distance too large to be found by keys.
 
-    Read from the store when they are first needed, and then only what is new. Those of
-    documents that are gone are found too, and passed over when they are fetched.
+    They are read from the store on first use; later only new ones are read. Fingerprints of
+    removed documents may still match; the fetch of candidates skips them.
     """
 
     def __init__(self, rule: Rule) -> None:
@@ -233,15 +233,15 @@ class Scanned:
         self._numbers: list[int] = []
 
     def near(self, session: Session, corpus: _core.Corpus) -> tuple[list[int], list[int]]:
-        """Return for each document of a corpus the numbers of those within the distance.
+        """Return the numbers of the documents within the distance, for each document of a corpus.
 
-        As offsets and numbers.
+        The result is a pair: offsets, and the concatenated numbers.
         """
         with self._lock:
             try:
                 return self._near(session, corpus)
             except BaseException:
-                # An interrupt may have come between fingerprints and their numbers.
+                # An interrupt may have left fingerprints without their numbers: read all again.
                 self._index, self._numbers = None, []
                 raise
 
@@ -264,7 +264,7 @@ class Scanned:
 
 
 def _rows(sketches: list[bytes], bits: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    # Stored are whole bytes, the lowest first; in memory, whole words of 64 bits.
+    # The store has whole bytes, lowest byte first; memory has whole 64-bit words.
     words, size = -(-bits // 64), -(-bits // 8)
     rows = np.zeros((len(sketches), 8 * words), np.uint8)
     rows[:, :size] = np.frombuffer(b"".join(sketches), np.uint8).reshape(-1, size)

@@ -1,4 +1,4 @@
-"""An open index: its database, its settings, and what is ready for decisions."""
+"""An open index: its database, its settings, and its deciders."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = ["Engine", "open_index"]
 
 
 class Engine:
-    """What all operations on one index share."""
+    """The state that all operations on one index share."""
 
     def __init__(self, database: Database, settings: Settings, identity: int, workers: int) -> None:
         self.database = database
@@ -47,35 +47,35 @@ class Engine:
         self.rule = settings.rule
         self.workers = workers
         self.location = database.location
-        #: Whether the index was made when it was opened here.
+        #: Whether opening the index has created it.
         self.is_new = False
         self._forget()
         database.on_fork = self._forget
 
     def _forget(self) -> None:
-        # Threads do not survive a fork, and a lock may be held by one of them.
+        # Threads do not survive a fork, and one of them may have held the lock.
         self._lock = threading.Lock()
         self._origin: _core.Corpus | None = None
         self._deciders: dict[int, Decider] = {}
 
     @contextmanager
     def reading(self, *, check_identity: bool = True) -> Iterator[Session]:
-        """Give the statements of a transaction that sees one moment of the index.
+        """Open a read transaction, which sees one snapshot of the index.
 
-        A look at the counters raises where another index is there by now, unless
-        `check_identity` is false: the identity may be what is damaged.
+        With `check_identity`, reading the counters raises if another index has replaced this one
+        at the location. Pass false where the identity itself may be damaged.
         """
         with self.database.reading() as connection:
             yield Session(connection, self.location, self._identity if check_identity else None)
 
     @contextmanager
     def writing(self, *, check_identity: bool = True) -> Iterator[Session]:
-        """Give the same of a transaction that is alone in writing."""
+        """Open a write transaction; only one at a time can be open on an index."""
         with self.database.writing() as connection:
             yield Session(connection, self.location, self._identity if check_identity else None)
 
     def _new_corpus(self, *, keeps_texts: bool) -> _core.Corpus:
-        """Return an empty corpus; all of them share their threads."""
+        """Return an empty corpus; all corpora of this index share their threads."""
         with self._lock:
             if self._origin is None:
                 self._origin = empty_corpus(self.settings, workers=self.workers)
@@ -88,7 +88,7 @@ class Engine:
         titles: pa.LargeStringArray | None,
         units: pa.LargeStringArray | None,
     ) -> _core.Corpus:
-        """Return sketches and normalized texts; titles count where the recipe weighs them."""
+        """Return sketches and normalized texts; titles count if the recipe weighs them."""
         corpus = self._new_corpus(keeps_texts=self.rule.keeps_texts)
         uses_titles = self.settings.recipe.weigh.scheme == "improved"
         corpus.push(texts, titles=titles if uses_titles else None, units=units)
@@ -97,14 +97,14 @@ class Engine:
     def restored(
         self, rows: Sequence[Any], texts: pa.LargeStringArray | None = None
     ) -> _core.Corpus:
-        """Return stored documents with the sketches that they have, and texts if given."""
+        """Return a corpus of stored documents with their stored sketches, and texts if given."""
         keeps_texts = texts is not None and self.rule.keeps_texts
         corpus = self._new_corpus(keeps_texts=keeps_texts)
         restore(corpus, rows, self.location, texts)
         return corpus
 
     def decider(self, session: Session, version: int | None = None) -> Decider:
-        """Return the rule with the background that the index has now."""
+        """Return the rule with the current background statistics of the index."""
         if version is None:
             version = session.counters()["background"]
         with self._lock:
@@ -114,7 +114,7 @@ class Engine:
             background = self._stored_background(session, version) if version else None
             like = next(iter(self._deciders.values()), None)
             decider = Decider(self.settings, background, like=like)
-            # A reader may still decide by the one before.
+            # A reader may still use the version before this one.
             latest = max(self._deciders, default=version)
             self._deciders = {
                 number: other for number, other in self._deciders.items() if number == latest
@@ -150,10 +150,10 @@ def open_index(
     make_new: bool | None,
     progress: Progress | None = None,
 ) -> Engine:
-    """Open an index, or make one; `make_new` says which, None whatever is needed.
+    """Open an index or create one; `make_new` demands one of the two, None allows both.
 
-    `wanted` has the parameters of `Index` that `Settings` are made of, None where nothing is
-    asked for.
+    `wanted` has the parameters of `Index` that `Settings` are made from; None where the caller
+    gave nothing.
     """
     database = Database.open(location, must_exist=make_new is False)
     try:
@@ -164,7 +164,7 @@ def open_index(
             if background is not None:
                 known = counted_from(background, settings, workers=workers, progress=progress)
             data = None if known is None else known.to_bytes()
-            # False if another process was a moment faster.
+            # `_make` returns False if another process has just created the index.
             made = _make(database, settings, background=data)
         if not made and make_new:
             raise IndexUnavailableError(
@@ -183,7 +183,7 @@ def open_index(
 
 
 def _open(database: Database, wanted: Mapping[str, Any], workers: int) -> Engine:
-    """Return an index that is there, if it is as asked for."""
+    """Return an existing index after comparing its settings with the wanted ones."""
     database.check_schema()
     with database.reading() as connection:
         session = Session(connection, database.location)
@@ -196,7 +196,7 @@ def _open(database: Database, wanted: Mapping[str, Any], workers: int) -> Engine
 def _settings_of(rows: dict[str, str], location: str) -> Settings:
     try:
         settings = Settings.from_rows(rows, location)
-        # Made of the settings, and so what is wrong with them shows here.
+        # The rule is computed from the settings, so this is where invalid settings show.
         settings.rule.compiled(settings.expected)
         return settings
     except IndexMismatchError:
@@ -208,13 +208,13 @@ def _settings_of(rows: dict[str, str], location: str) -> Settings:
 
 
 def _words(error: Exception) -> str:
-    """Return the words of an error; one of ours stays a message."""
+    """Return the text of an error; our own errors keep their message with its code."""
     words: str = error.message if isinstance(error, NeardupError) else str(error)
     return words
 
 
 def _make(database: Database, settings: Settings, *, background: bytes | None) -> bool:
-    """Make the tables of an index with these settings; False if they are there already."""
+    """Create the tables of an index with these settings; False if they already exist."""
     now = datetime.now(UTC)
 
     def fill(connection: Connection) -> None:
@@ -229,6 +229,6 @@ def _make(database: Database, settings: Settings, *, background: bytes | None) -
             first["background"] = 1
         session.make_counters(first)
 
-    # Checks all that the settings bring about before anything is made.
+    # Checks everything that follows from the settings before anything is created.
     Decider(settings)
     return database.create_tables(fill)

@@ -1,11 +1,11 @@
-"""An index written out: its records for people and other programs, or all of it as lines of JSON.
+"""Export of an index: its records for people and other programs, or a full dump as JSON lines.
 
-A dump is enough to make an index that answers as the first one did from then on: settings,
-background, documents with their numbers, texts, sketches and decisions, keys as they are,
-events and counters. The bytes depend on the content alone, not on the database that it came
-from. ``docs/formats.md`` has the format; `restore` reads it.
+An index restored from a dump gives the same answers as the original would from then on. A dump
+has settings, background statistics, documents with their numbers, texts, sketches and decisions,
+stored keys, events and counters. Its bytes depend on the content alone, not on the kind of
+database. ``docs/formats.md`` describes the format; `restore` reads it.
 
-Whole tables are read here, so these statements are not in `store`.
+These statements read whole tables and are used only here, so they are not in `store`.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "KEY_COLUMNS", "KIND", "dump", "stored_columns", "write_records"]
 
-#: Rows fetched at once: few, since a text may be long.
+#: Rows fetched at once. Few, because texts may be long.
 _TOGETHER = 200
 
 
 def _fetch(session: Session, query: Any, rows: int = _TOGETHER) -> Iterator[Any]:
-    """Give the rows of a query, some at a time, without holding more of them."""
+    """Yield the rows of a query; at most `rows` of them are in memory at once."""
     result = session.connection.execute(query, execution_options={"yield_per": rows})
     with closing(result):
         yield from result.mappings().partitions()
@@ -66,14 +66,14 @@ _MORE: list[pa.Field[Any]] = [pa.field("reason", pa.string()), pa.field("at", _T
 #: Columns of the file of decisions.
 _DECISIONS = pa.schema([*REMOVED, *_MORE])
 
-#: Columns of every kept record; further fields follow.
+#: The first columns of the kept records; further fields follow.
 _FIRST: dict[str, pa.DataType] = {
     **dict.fromkeys(("id", "text", "title", "source"), pa.large_string()),
     "at": _TIME,
 }
 _TAKEN = re.compile(f"(extra_)*({'|'.join(_FIRST)})")
 
-#: What a column of a table can hold as it is, by the kinds of its values.
+#: Column types by the set of Python types that occur; any other set is written as text.
 _TYPES: dict[frozenset[type], pa.DataType] = {
     frozenset({bool}): pa.bool_(),
     frozenset({int}): pa.int64(),
@@ -85,7 +85,7 @@ _TYPES: dict[frozenset[type], pa.DataType] = {
 def write_records(
     engine: Engine, kept: Output, decisions: Output | None, progress: Progress
 ) -> int:
-    """Write kept documents, and decisions, as they are at one moment; return the kept ones."""
+    """Write kept documents and decisions from one snapshot; return the number of kept ones."""
     with engine.reading() as session:
         progress.stage("kept documents", None)
         count = _write_kept(session, kept, progress)
@@ -103,7 +103,7 @@ def _write_kept(session: Session, output: Output, progress: Progress) -> int:
             count += len(records)
             progress.advance(len(records))
         return count
-    # A table has to know its columns before its first row.
+    # A table needs its columns before the first row is written.
     more = _more_columns(session)
     schema = pa.schema(_FIRST | more)
 
@@ -141,7 +141,7 @@ def _records(session: Session) -> Iterator[list[dict[str, Any]]]:
 
 
 def _name(name: str) -> str:
-    """Return the name of a further field, which must not be one of the first columns."""
+    """Return the column name of a further field, changed if it equals one of the first columns."""
     return f"extra_{name}" if _TAKEN.fullmatch(name) else name
 
 
@@ -168,7 +168,7 @@ def _decisions(session: Session, measure: str) -> Iterator[dict[str, Any]]:
     query = query.where(documents.c.state != KEPT).order_by(documents.c.number)
     for rows in _fetch(session, query):
         for row in session.sound(rows):
-            # Of a freed document no decision holds.
+            # A freed document has no valid decision.
             holds = row["state"] == DROPPED
             if holds and row["kept_id"] is None:
                 must = Message("index.number_of_kept")
@@ -189,17 +189,17 @@ def _decisions(session: Session, measure: str) -> Iterator[dict[str, Any]]:
 
 # The whole index
 
-#: The first line of a dump names them.
+#: Kind and format version, written in the first line of a dump.
 KIND, FORMAT = "index", 1
 
 KEY_COLUMNS = ("key", "number", "share")
 
-#: Keys in one line, and bytes of a background in one.
+#: Keys per line, and bytes of background statistics per line.
 _KEYS, _PART = 1000, 600_000
 
 
 def dump(engine: Engine, write: Callable[[bytes], object], progress: Progress) -> None:
-    """Write the whole index as it is at one moment, in pieces of whole lines."""
+    """Write one snapshot of the whole index, in blocks of whole lines."""
     digest = hashlib.sha256()
     counts = {"documents": 0, "keys": 0, "events": 0}
     with engine.reading() as session:
@@ -213,7 +213,7 @@ def dump(engine: Engine, write: Callable[[bytes], object], progress: Progress) -
 def _parts(session: Session, counts: dict[str, int], progress: Progress) -> Iterator[bytes]:
     location = session.location
     about = dict(sorted(session.meta().items()))
-    # An index that is made of it has an identity of its own.
+    # A restored index gets its own schema version and identity.
     for name in ("schema", IDENTITY):
         about.pop(name, None)
     yield _line({"neardup": KIND, "format": FORMAT, "schema": SCHEMA, "meta": about})
@@ -251,8 +251,8 @@ def _line(value: dict[str, Any]) -> bytes:
 
 
 def stored_columns(table: Table) -> dict[str, Any]:
-    """Return the columns of a table that are written, by name."""
-    # Events are told apart by their order; each database counts them for itself.
+    """Return the columns of a table that a dump has, by name."""
+    # The order of the lines identifies events; each database numbers them itself.
     return {str(column.name): column for column in table.c if column is not events.c.event}
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Index"]
 
-#: Options that settings are made of, or compared with those of an index that exists.
+#: Options that become settings, or are compared with the settings of an existing index.
 _WANTED = ("recipe", "threshold", "max_distance", "store", "expected")
 
 
@@ -34,9 +34,9 @@ _WANTED = ("recipe", "threshold", "max_distance", "store", "expected")
 class Index(Ingest, Query, Retention):
     """A store of documents that answers whether a text has been seen before.
 
-    Opens the index at a location, or makes one there. Several threads may use it at
-    once, and any number of processes and, with PostgreSQL, machines the same location.
-    For an index that exists, None takes what it was made with.
+    Opens the index at a location, or creates one there. Several threads may share one object;
+    several processes and, with PostgreSQL, several machines may use the same location. For an
+    existing index, None means the value it was created with.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ class Index(Ingest, Query, Retention):
     ParameterError
         If a parameter is out of bounds.
     IndexMismatchError
-        If the index was made with other settings.
+        If the index was created with other settings.
     IndexFormatError
-        If there is something else at the location, or it is damaged.
+        If the location holds something else, or the index is damaged.
     IndexUnavailableError
         If the location cannot be reached, read or written.
     MissingDependencyError
@@ -63,16 +63,15 @@ class Index(Ingest, Query, Retention):
 
     Notes
     -----
-    One rule, that of :func:`neardup.dedup`: a document is dropped if and only if it is
-    verified similar to one before it that is kept. With the same `background` (and the
-    same bands), the same documents are kept however they come in. A recipe that weighs
-    words by how many documents of a collection have them (`improved`, `keywords`) takes
-    the bundled table instead, unless it names one. A search by bands is laid out for
-    `expected` documents, where :func:`neardup.dedup` takes their number, and other bands
-    find other pairs. Decisions are made one after the other, so of two similar documents
-    that two processes add at once one is kept. What a method has returned is on the disk.
-    An addition looks some tens of keys up: its cost grows with the logarithm of the number
-    of documents.
+    The rule is that of :func:`neardup.dedup`: a document is dropped if and only if it is
+    verified similar to an earlier document that is kept. With the same `background` (and the
+    same bands), the same documents are kept however they are divided into batches. A recipe
+    that weighs words by document frequency (`improved`, `keywords`) uses the bundled table
+    unless it names another. Banding is tuned for `expected` documents, where
+    :func:`neardup.dedup` uses the actual number; other bands find other pairs. Decisions are
+    made one after the other, so if two processes add two similar documents at once, one is
+    kept. When a method returns, its result is on disk. An addition looks up some tens of keys;
+    its cost grows with the logarithm of the number of documents.
 
     Examples
     --------
@@ -113,12 +112,12 @@ class Index(Ingest, Query, Retention):
     def load(
         cls, location: str | Path, source: str | Path, **options: Unpack[LoadParameters]
     ) -> Self:
-        """Make an index of what :meth:`dump` wrote, and open it.
+        """Create an index from a file that :meth:`dump` wrote, and open it.
 
         Parameters
         ----------
         location : str or Path
-            Where no index is yet; see :class:`Index`.
+            A location without an index; see :class:`Index`.
         source : str or Path
             The file, also compressed; or ``-`` for standard input.
         {options}
@@ -126,18 +125,18 @@ class Index(Ingest, Query, Retention):
         Returns
         -------
         Index
-            It answers as the first one would from then on.
+            It gives the same answers as the original would from then on.
 
         Raises
         ------
         InputError
-            If the file is not what was written, or cut off. No index is made then.
+            If the file is not a dump, or is truncated or modified. No index is created then.
         IndexFormatError
-            If it is of another version.
+            If the dump has another format version.
         IndexMismatchError
-            If its recipe would make other sketches here.
+            If the recipe would make different sketches here.
         IndexUnavailableError
-            If there is an index already, or it cannot be written.
+            If an index already exists at the location, or cannot be written.
 
         Examples
         --------
@@ -166,33 +165,33 @@ class Index(Ingest, Query, Retention):
         decisions: str | Path | None = None,
         **options: Unpack[OutputParameters],
     ) -> int:
-        """Write the kept documents, and why the others are dropped.
+        """Write the kept documents, and on request the decisions on the others.
 
         Parameters
         ----------
         kept : str or Path
-            Where the kept documents go, in the order of arrival: ``id``, ``text``,
-            ``title``, ``source``, ``at`` and the further fields. Format by extension.
+            Output for the kept documents, in the order of arrival: ``id``, ``text``,
+            ``title``, ``source``, ``at`` and the further fields. The extension sets the format.
         decisions : str, Path or None, default=None
-            Where the others go: ``id``, ``kept_id``, ``similarity``, ``measure``,
-            ``distance``, ``reason`` (``identical``, ``similar``, or ``freed`` where no
-            decision holds) and ``at``.
+            Output for the others: ``id``, ``kept_id``, ``similarity``, ``measure``,
+            ``distance``, ``reason`` (``identical``, ``similar``, or ``freed`` if the kept
+            document is gone) and ``at``.
         {options}
 
         Returns
         -------
         int
-            Kept documents.
+            Number of kept documents.
 
         Raises
         ------
         OutputError
-            If an output exists, cannot be written, or is a file of the index itself. Then
-            none is left behind.
+            If an output exists, cannot be written, or is a file of the index itself. No
+            output is left behind then.
 
         Notes
         -----
-        Both show the index at one moment. Memory does not grow with the index.
+        Both outputs show the same snapshot. Memory does not grow with the index.
         """
         from neardup.index.export import write_records
         from neardup.writers import OutputSet
@@ -207,12 +206,12 @@ class Index(Ingest, Query, Retention):
 
     @takes_options
     def dump(self, output: str | Path, **options: Unpack[OutputParameters]) -> None:
-        """Write the whole index, so that :meth:`load` can make it anew.
+        """Write the whole index to a file from which :meth:`load` can recreate it.
 
         Parameters
         ----------
         output : str or Path
-            A file of any name, ``.gz`` and ``.zst`` compress; or ``-``.
+            A file of any name; ``.gz`` and ``.zst`` compress it. ``-`` is standard output.
         {options}
 
         Raises
@@ -222,8 +221,8 @@ class Index(Ingest, Query, Retention):
 
         Notes
         -----
-        The index at one moment. Two indexes that hold the same give the same bytes,
-        in whichever database they are. Memory does not grow with the index.
+        The dump is one snapshot. Two indexes with the same content give the same bytes, in
+        SQLite and in PostgreSQL. Memory does not grow with the index.
         """
         from neardup.index.export import dump
         from neardup.writers import OutputSet
@@ -243,11 +242,10 @@ class Index(Ingest, Query, Retention):
         raise TypeError(Message("index.cannot_be_pickled", location=repr(self._engine.location)))
 
     def recount(self) -> int:
-        """Count anew what the newest texts have in common, and return their number.
+        """Recompute the background statistics from the newest texts; return how many were read.
 
-        Decisions from now on are made by it; those made before stand. Without effect,
-        and 0, for an index whose rule does not look at it or whose background was
-        given.
+        Later decisions use the new statistics; earlier ones do not change. Does nothing and
+        returns 0 if the rule of the index does not use them or the background was given.
 
         Returns
         -------
@@ -262,12 +260,12 @@ class Index(Ingest, Query, Retention):
             return recount(session, engine.settings, workers=engine.workers)
 
     def compact(self) -> None:
-        """Give the space of removed documents back to the system."""
+        """Return the space of removed documents to the file system."""
         self._engine.database.compact()
 
     @takes_options
     def check(self, **options: Unpack[CheckParameters]) -> list[str]:
-        """Return what is damaged.
+        """Check the index for damage.
 
         Parameters
         ----------
@@ -276,8 +274,8 @@ class Index(Ingest, Query, Retention):
         Returns
         -------
         list of str
-            A line for each damage, at most about 1,000; empty if there is none. A line has
-            a `code` and `values` for programs.
+            One line for each fault, at most about 1,000; empty if there is none. A line has a
+            `code` and `values` for programs.
 
         Raises
         ------
@@ -286,10 +284,10 @@ class Index(Ingest, Query, Retention):
 
         Notes
         -----
-        Without `full` some 1,000 documents, spread evenly over all, are sketched again; all
-        other rows and counters are checked either way. SQLite also checks all pages of the
-        file. The index is seen at one moment, and others may go on writing. With `full` it
-        takes about as long as adding all documents.
+        Without `full`, some 1,000 documents, spread evenly, are sketched again; all other rows
+        and counters are always checked. SQLite also checks all pages of the file. The check
+        reads one snapshot, so others may write meanwhile. With `full` it takes about as long as
+        adding all documents.
 
         Examples
         --------
@@ -308,9 +306,9 @@ class Index(Ingest, Query, Retention):
 
     @takes_options
     def repair(self, **options: Unpack[ProgressParameters]) -> list[str]:
-        """Make sketches, keys, states and counters again, from the texts.
+        """Rebuild sketches, keys, states and counters from the texts.
 
-        A document whose text is lost is removed. Copy the files of the index before.
+        A document whose text is lost is removed. Back up the files of the index first.
 
         Parameters
         ----------
@@ -319,8 +317,8 @@ class Index(Ingest, Query, Retention):
         Returns
         -------
         list of str
-            What was changed and what is lost, a line each, as :meth:`check` has them; empty if
-            nothing was damaged.
+            What was changed and what is lost, one line each as in :meth:`check`; empty if nothing
+            was damaged.
 
         Raises
         ------
@@ -331,8 +329,7 @@ class Index(Ingest, Query, Retention):
 
         Notes
         -----
-        Documents are repaired some at a time, each time in a transaction. If the repair is
-        interrupted, call it again.
+        The repair runs in many small transactions. If it is interrupted, call it again.
         """
         from neardup.index.repair import repair
 

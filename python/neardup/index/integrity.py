@@ -1,8 +1,8 @@
-"""Whether an index agrees with itself: rows, texts, sketches, keys, counters.
+"""Checks whether an index is consistent: rows, texts, sketches, keys, counters.
 
-A check of pages finds what a disk did to the file's own structure. This one finds values that
-are well stored and wrong. Documents are read in the order of their numbers; of each, or of a
-sample, the text is sketched again and its keys are looked up.
+The database's own check of its pages finds a damaged file structure. This check finds wrong
+values in an intact file. Documents are read in the order of their numbers. The text of each, or
+of a sample, is sketched again, and its keys are looked up.
 """
 
 from __future__ import annotations
@@ -43,50 +43,50 @@ if TYPE_CHECKING:
 
 __all__ = ["Document", "Examination", "check", "stored_background"]
 
-#: Documents read at once, texts among them.
+#: Documents read at once, with their texts.
 _TOGETHER = 200
 
-#: Documents of a sample, spread evenly.
+#: Size of the sample, spread evenly over all documents.
 _SAMPLE = 1000
 
-#: A number that no document has.
+#: Greater than any document's number.
 _AFTER_ALL = 1 << 63
 
-#: Lines of a report.
+#: The most lines in a report.
 _LISTED = 1000
 
 
 @dataclass
 class Document:
-    """A stored document, what is wrong with it, and what its text says that it should be."""
+    """A stored document, its faults, and the values recomputed from its text."""
 
     row: dict[str, Any]
     text: str | None = None
     faults: list[Message] = field(default_factory=list)
-    #: Of the text, if it can be read: identity, number of features and sketch.
+    #: Recomputed from the text if it can be read: identity, number of features and sketch.
     made: tuple[bytes, int, bytes] | None = None
-    #: Whether neither identity nor sketch is that of the text.
+    #: Whether both identity and sketch differ from those of the text.
     text_is_other: bool = False
-    #: Whether its keys are to be written again.
+    #: Whether its keys must be written again.
     has_wrong_keys: bool = False
 
     def fault(self, code: str, **values: Any) -> None:
-        """Add a message of what is wrong."""
+        """Add a message about a fault."""
         self.faults.append(Message(code, **values))
 
     @property
     def number(self) -> int:
-        """Its number, which is the key of its row."""
+        """The document's number, the key of its row."""
         return int(self.row["number"])
 
     def other_fields(self) -> dict[str, Any]:
-        """Return the fields that the text says otherwise than the row, with its values."""
+        """Return the recomputed values of the columns whose stored values differ."""
         made = zip(("identity", "features", "sketch"), self.made or (), strict=False)
         return {name: value for name, value in made if self.row[name] != value}
 
 
 def check(engine: Engine, *, full: bool, progress: Progress) -> list[str]:
-    """Return what is damaged, a line each."""
+    """Return one line for each fault."""
     found = list(engine.database.check())
     more = 0
     try:
@@ -106,7 +106,7 @@ def check(engine: Engine, *, full: bool, progress: Progress) -> list[str]:
 def stored_background(
     session: Session,
 ) -> tuple[int, _core.Background | None, Message | None]:
-    """Return the version of the latest background, what it says, and what is wrong with it."""
+    """Return version and content of the latest background statistics, and their fault."""
     version = session.connection.scalar(select(func.max(background.c.version)))
     if not version:
         return 0, None, None
@@ -128,14 +128,14 @@ class Examination:
         self._version, known, self._background_fault = stored_background(session)
         self.decider = Decider(engine.settings, known)
         self._has_texts = engine.settings.store == "text"
-        # Which keys a document gets depends on what is common at that moment. Where that
-        # changes, or lists are closed, a key may be missing for a good reason.
+        # A document's keys depend on the background statistics of the moment it was added. If those
+        # change, or lists are capped, a key may be missing without a fault.
         self.is_exact = (
             engine.settings.background != "own" and self.decider.key_scheme.max_list_len() is None
         )
 
     def lines(self) -> Iterator[Message]:
-        """Give all that is wrong, as lines."""
+        """Yield a message for each fault."""
         missing = missing_parts(self._connection)
         yield from missing
         if any(line.code != "index.index_is_missing" for line in missing):
@@ -163,7 +163,7 @@ class Examination:
     # Documents
 
     def documents(self) -> Iterator[list[Document]]:
-        """Give all documents with what is wrong with them, some at a time."""
+        """Yield all documents with their faults, page by page."""
         count = self._connection.execute(select(func.count()).select_from(documents)).scalar_one()
         step = 1 if self._full else max(1, count // _SAMPLE)
         totals = (
@@ -173,7 +173,7 @@ class Examination:
         self._progress.stage("check", count)
         while some := self.page(after, at=at, step=step):
             for document in some:
-                # Both come in the order of numbers; keys of no document: see `strays`.
+                # Both are ordered by number. Keys without a document are reported by `strays`.
                 while number < document.number:
                     number, total = next(totals, (_AFTER_ALL, 0))
                 own = total if number == document.number else 0
@@ -186,7 +186,7 @@ class Examination:
             yield some
 
     def page(self, after: int, *, at: int = 0, step: int = 1) -> list[Document]:
-        """Return the next documents, every `step`-th with text, sketch and keys compared."""
+        """Return the next documents; every `step`-th has its text, sketch and keys compared."""
         query = select(documents).where(documents.c.number > after)
         query = query.order_by(documents.c.number).limit(_TOGETHER)
         some = [Document(dict(row)) for row in self._connection.execute(query).mappings()]
@@ -237,7 +237,7 @@ class Examination:
         rows = self._session.run(query, [document.number for document in some])
         packed = {row[0]: row[1] for row in rows}
         for document in some:
-            # Documents without entries are counted, all of them: see `strays`.
+            # `strays` reports documents without a row in `texts`.
             if document.number not in packed:
                 continue
             try:
@@ -275,7 +275,7 @@ class Examination:
         try:
             found = self._session.postings(looked_up)
         except IndexFormatError as error:
-            # Which of them it is does not matter: the keys of all are made again.
+            # The unreadable posting need not be located: the keys of all are made again.
             following, reason = len(kept) - 1, error.args[0]
             kept[0].fault("index.or_one_of_next", following=following, reason=reason)
             for document in kept:
@@ -300,7 +300,7 @@ class Examination:
                 document.has_wrong_keys = True
 
     def _has_sketch(self, document: Document) -> bool:
-        """Return whether the stored sketch is of the form that the recipe makes."""
+        """Return whether the stored sketch has the format that the recipe makes."""
         row = document.row
         if document.made is not None:
             return bool(row["sketch"] == document.made[2] and row["features"] == document.made[1])
@@ -313,16 +313,16 @@ class Examination:
         return True
 
     def _key_counts(self) -> Iterator[tuple[int, int]]:
-        """Give the numbers under which keys are stored, each with how many."""
+        """Yield each number that has stored keys, and how many."""
         number = all_keys.c.number
         query = select(number, func.count()).group_by(number).order_by(number)
         rows = self._connection.execute(query, execution_options={"yield_per": 10_000})
         return ((row[0], row[1]) for row in rows if isinstance(row[0], int))
 
     def key_count(self) -> tuple[Any, int]:
-        """Return how many keys were stored, None if that was not counted, and how many are there.
+        """Return how many keys should be stored (None if not recorded) and how many are.
 
-        This finds a key that may be missing for a good reason, and for none is.
+        This finds a missing key even where `is_exact` is false.
         """
         query = select(counters.c.value).where(counters.c.name == FILED)
         filed = self._connection.scalar(query)
@@ -331,7 +331,7 @@ class Examination:
     # Counters and what belongs to no document
 
     def wrong_counters(self, states: Counter[int], last: int) -> Iterator[Message]:
-        """Give counters that do not agree with the rows."""
+        """Yield counters that do not agree with the rows."""
         found = {row.name: row.value for row in self._connection.execute(select(counters))}
         about = self._session.meta()
         for name in COUNTERS:
@@ -367,7 +367,7 @@ class Examination:
             yield Message("index.background_is_missing", number=found["background"])
 
     def strays(self) -> Iterator[Message]:
-        """Give rows that belong to no document, and documents without their text."""
+        """Yield rows that belong to no document, and documents without their text."""
         other = documents.alias()
         if self._has_texts:
             query = select(other.c.number).select_from(
@@ -393,7 +393,7 @@ class Examination:
             yield Message("index.keys_of_none_kept", number=shown, count=count)
 
     def wrong_events(self) -> Iterator[Message]:
-        """Give events that cannot be read."""
+        """Yield events that cannot be read."""
         for row in self._connection.execute(select(events).order_by(events.c.event)).mappings():
             try:
                 sound_event(row, self._engine.location)
@@ -402,7 +402,7 @@ class Examination:
 
 
 def _without_identity(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row to make keys of: they do not depend on the identity, which may be damaged."""
+    """Return a row for making keys. They do not use the identity, which may be damaged."""
     return {**row, "identity": bytes(16)}
 
 

@@ -1,7 +1,7 @@
-"""What a paper check asks of an index: winnowed shingles, and texts by number.
+"""What a paper check reads from an index: winnowed shingles, and texts by number.
 
-The shingles of a document are made when a check first needs them, and stored: a library is
-sketched once.
+The shingles of a document are computed and stored when a check first needs them, so a library
+is sketched only once.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = ["count_missing", "make_missing", "stored", "texts_of"]
 
-#: Documents in one transaction that makes shingles: others wait for it.
+#: Documents per write transaction. Other writers wait for it.
 _TOGETHER = 100
 
 
 def count_missing(engine: Engine, made_by: str) -> int:
-    """Return how many documents with a text have no shingles that were made so."""
+    """Return how many documents with a text have no shingles of the version `made_by`."""
     with engine.reading() as session:
         connection = session.connection
         there = select(func.count()).select_from(texts)
@@ -40,7 +40,7 @@ def count_missing(engine: Engine, made_by: str) -> int:
 def make_missing(
     engine: Engine, made_by: str, sketch: Callable[[list[str]], list[bytes]]
 ) -> Iterator[int]:
-    """Make and store the shingles of documents that have none; give how many, again and again."""
+    """Compute and store missing shingles; yield the number of documents after each batch."""
     after = 0
     is_made = and_(passages.c.number == texts.c.number, passages.c.made_by == made_by)
     query = (
@@ -52,7 +52,7 @@ def make_missing(
     )
     while True:
         with engine.writing() as session:
-            # Raises if another index stands there by now.
+            # Raises if another index has replaced this one.
             session.counters()
             connection = session.connection
             rows = connection.execute(query.where(texts.c.number > after)).all()
@@ -72,7 +72,7 @@ def make_missing(
 
 
 def stored(engine: Engine, made_by: str) -> tuple[list[int], list[bytes]]:
-    """Return the numbers of documents and their shingles, by number."""
+    """Return the numbers of documents and their shingles, ordered by number."""
     query = select(passages.c.number, passages.c.shingles).where(passages.c.made_by == made_by)
     with engine.reading() as session:
         rows = session.connection.execute(query.order_by(passages.c.number)).all()
@@ -85,7 +85,7 @@ def stored(engine: Engine, made_by: str) -> tuple[list[int], list[bytes]]:
 
 
 def texts_of(engine: Engine, numbers: Sequence[int]) -> dict[int, tuple[RowMapping, str]]:
-    """Return id and title of some documents with their texts, by number."""
+    """Return the rows (id and title) and texts of some documents, by number."""
     with engine.reading() as session:
         query = (
             select(documents.c.number, documents.c.id, documents.c.title, texts.c.text)

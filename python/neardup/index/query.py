@@ -1,4 +1,4 @@
-"""The methods of `Index` that ask and change nothing."""
+"""The methods of `Index` that only read."""
 
 from __future__ import annotations
 
@@ -49,23 +49,23 @@ class Query:
         at: datetime | str | None = None,
         **options: Unpack[QueryParameters],
     ) -> list[Match]:
-        """Return the kept documents that a text repeats; nothing is stored.
+        """Return the kept documents that a text repeats; stores nothing.
 
         Parameters
         ----------
         text : str
         k : int, default=10
-            The most answers; at least 1.
+            The most documents to return; at least 1.
         title : str or None, default=None
-            For recipes that weigh titles.
+            Used by recipes that weigh titles.
         at : datetime, str or None, default=None
-            The moment that `within` ends at, now by default.
+            The end of the `within` window; now by default.
         {options}
 
         Returns
         -------
         list of Match
-            The most similar first; of two that tie, the earlier.
+            The most similar first; ties in the order of arrival.
 
         Examples
         --------
@@ -98,7 +98,7 @@ class Query:
         ]
 
     def get(self, id: str) -> Document | None:
-        """Return a document as it is stored, None if it is not there.
+        """Return a stored document; None if there is none with this id.
 
         Parameters
         ----------
@@ -107,18 +107,18 @@ class Query:
         return self.get_many([check_string(id, "id")]).get(id)
 
     def get_many(self, ids: Sequence[str], *, texts: bool = True) -> dict[str, Document]:
-        """Return documents as they are stored, by id.
+        """Return stored documents by id.
 
         Parameters
         ----------
         ids : sequence of str
         texts : bool, default=True
-            Whether texts are fetched; else they are None.
+            Whether to fetch texts; otherwise `text` is None.
 
         Returns
         -------
         dict of str to Document
-            In the order of `ids`, without those that are not there.
+            In the order of `ids`; ids that do not exist are left out.
         """
         if isinstance(ids, str) or not isinstance(ids, Sequence):
             raise bad("ids", "index.list_of_text", ids)
@@ -131,7 +131,7 @@ class Query:
         return {id: by_id[id] for id in wanted if id in by_id}
 
     def explain(self, id: str) -> Explanation | None:
-        """Return why a document is kept or dropped, and what happened to it since.
+        """Return why a document is kept or dropped, and its later events.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class Query:
         Returns
         -------
         Explanation or None
-            None if nothing is known of such a document.
+            None if the index has neither the document nor events of it.
         """
         engine = self._engine
         check_string(id, "id")
@@ -161,20 +161,20 @@ class Query:
             )
 
     def clusters(self, *, search: str | None = None, after: int = 0) -> Iterator[Cluster]:
-        """Give the kept documents for which others were dropped, by arrival.
+        """Yield each kept document for which others were dropped, in the order of arrival.
 
         Parameters
         ----------
         search : str or None, default=None
             Only clusters in which the id or the title of a document contains this text;
-            upper and lower case of ASCII letters are one.
+            the case of ASCII letters is ignored.
         after : int, default=0
-            Only those behind the cluster with this `number`.
+            Only clusters after the one with this `number`.
 
         Yields
         ------
         Cluster
-            Documents that arrive or go meanwhile may be missing or not.
+            Documents added or removed during the iteration may or may not appear.
 
         Notes
         -----
@@ -192,12 +192,12 @@ class Query:
         return _paged(self._engine, read, after=after, **wanted)
 
     def documents(self, state: str | None = None) -> Iterator[Document]:
-        """Give all documents, by arrival.
+        """Yield all documents in the order of arrival.
 
         Parameters
         ----------
         state : {"kept", "dropped", "freed"} or None, default=None
-            Only those.
+            Only documents in this state.
 
         Yields
         ------
@@ -213,7 +213,7 @@ class Query:
         return _paged(self._engine, read, state=wanted, with_texts=True)
 
     def stats(self) -> Stats:
-        """Return sizes and settings."""
+        """Return the size and the settings of the index."""
         engine = self._engine
         settings, rule = engine.settings, engine.rule
         with engine.reading() as session:
@@ -247,13 +247,13 @@ class Query:
         )
 
     def __len__(self) -> int:
-        """Return the number of documents, kept or not."""
+        """Return the number of documents in any state."""
         with self._engine.reading() as session:
             counters = session.counters()
         return counters["kept"] + counters["dropped"] + counters["freed"]
 
     def __contains__(self, id: object) -> bool:
-        """Return whether a document with this id is there, kept or not."""
+        """Return whether the index has a document with this id, in any state."""
         if not isinstance(id, str):
             return False
         with self._engine.reading() as session:
@@ -287,7 +287,7 @@ def _event(row: RowMapping, location: str) -> Event:
 def _dropped(
     engine: Engine, session: Session, kept: Sequence[RowMapping]
 ) -> dict[int, tuple[tuple[str, Match], ...]]:
-    """Return those that were dropped for kept documents, by their numbers."""
+    """Return the documents dropped for each of some kept documents, by their numbers."""
     ids = {row["number"]: row["id"] for row in kept}
     found: dict[int, list[tuple[str, Match]]] = {number: [] for number in ids}
     for number, id, match in session.dropped_for(ids, engine.rule.measure):
@@ -302,7 +302,7 @@ def _paged(
     after: int = 0,
     **which: Any,
 ) -> Iterator[T]:
-    """Give what is read page by page, each as the index is at that moment."""
+    """Yield rows page by page; each page is a snapshot of its own."""
     while True:
         with engine.reading() as session:
             rows = session.page(after, **which)

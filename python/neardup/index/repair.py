@@ -1,8 +1,8 @@
-"""What is damaged in an index, made again from the texts.
+"""Repair of a damaged index from its texts.
 
-Texts, ids and times cannot be made again. Sketches, keys and counters can; so can states, from
-what a document repeats. It is done some documents a transaction: a repair that is killed is
-begun again, and finds the rest.
+Texts, ids and times cannot be rebuilt. Sketches, keys and counters can, and so can states, from
+the stored decisions. The repair runs in many small transactions: if it is killed, the next call
+starts again and repairs what is left.
 """
 
 from __future__ import annotations
@@ -44,24 +44,24 @@ __all__ = ["repair"]
 #: Documents whose keys are written again in one transaction.
 _TOGETHER = 1000
 
-#: What is said of a document whose state was corrected, by the state.
+#: Message for a document whose state was corrected, by the new state.
 _STATE_NOW = {
     KEPT: "index.is_kept_now",
     DROPPED: "index.is_dropped_now",
     FREED: "index.is_freed_now",
 }
 
-#: What is wrong with the background, which is repaired by itself.
+#: Faults of the background statistics, which have a repair step of their own.
 _OF_BACKGROUND = ("index.background_cannot_be_read", "index.background_is_missing")
 
 
 def repair(engine: Engine, *, progress: Progress) -> list[str]:
-    """Repair what can be repaired; return what was done and what is lost, a line each.
+    """Repair what can be repaired; return one line for each repair and each loss.
 
     Raises
     ------
     IndexFormatError
-        If pages or tables are damaged: then no statement can be relied on.
+        If pages or tables are damaged: then no statement is reliable.
     """
     wrong = engine.database.check()
     if wrong:
@@ -79,25 +79,25 @@ def repair(engine: Engine, *, progress: Progress) -> list[str]:
 
 
 class _Repair:
-    """The steps of a repair; each is one transaction or several."""
+    """The steps of a repair; each uses one or more transactions."""
 
     def __init__(self, engine: Engine, progress: Progress) -> None:
         self._engine = engine
         self._progress = progress
-        #: What was done, as lines.
+        #: One message for each repair and each loss.
         self.done: list[Message] = []
-        #: Kept documents whose keys are to be written again.
+        #: Kept documents whose keys must be written again.
         self._refiled: set[int] = set()
 
     @contextmanager
     def _examining(self, *, write: bool = True) -> Iterator[tuple[Session, Examination]]:
-        # Without a look at the identity: it may be what is damaged.
+        # Without the check of the identity, which may itself be damaged.
         begin = self._engine.writing if write else self._engine.reading
         with begin(check_identity=False) as session:
             yield session, Examination(self._engine, session, full=True, progress=self._progress)
 
     def restore_indexes(self) -> None:
-        """Make missing indexes of tables; raise if a table or column is missing."""
+        """Create missing indexes of tables; raise if a table or column is missing."""
         with self._engine.writing(check_identity=False) as session:
             names = set()
             for line in missing_parts(session.connection):
@@ -113,7 +113,7 @@ class _Repair:
                     self.done.append(Message("index.index_made_again", index=index.name))
 
     def mend_documents(self) -> None:
-        """Repair documents one by one, some a transaction."""
+        """Repair documents one by one, several per transaction."""
         after = 0
         self._progress.stage("repair", None)
         while True:
@@ -127,7 +127,7 @@ class _Repair:
             after = some[-1].number
 
     def _mend(self, session: Session, document: Document) -> list[Message]:
-        """Repair a document, and return what was done, as lines."""
+        """Repair a document, and return a message for each change."""
         has_text = self._engine.settings.store == "text"
         row, number = document.row, document.number
         if has_text and (document.text is None or document.text_is_other):
@@ -158,7 +158,7 @@ class _Repair:
         return [Message("index.of_document", number=number, what=line) for line in lines]
 
     def _made_again(self, document: Document) -> dict[str, Any] | None:
-        """Return what the text says otherwise than the row; None if there is nothing to go by."""
+        """Return corrected columns; None if neither text nor sketch can be used."""
         row = document.row
         if document.made is not None:
             return document.other_fields()
@@ -169,7 +169,7 @@ class _Repair:
         return {}
 
     def _replaced(self, session: Session, row: dict[str, Any]) -> list[tuple[str, Any, Message]]:
-        """Return columns that cannot be made again, with what takes their place."""
+        """Return columns that cannot be rebuilt, each with a replacement and a message."""
         found: list[tuple[str, Any, Message]] = []
         if not isinstance(row["id"], str) or not row["id"]:
             new_id = f"recovered-{row['number']}"
@@ -198,7 +198,7 @@ class _Repair:
         return Message(why, number=number, id=f"{id!r:.60}")
 
     def find_wrong_keys(self) -> None:
-        """Find documents with keys that are not of their sketches, or all if any lacks a key."""
+        """Find documents whose keys do not match their sketches; all if any key is missing."""
         with self._examining(write=False) as (session, examined):
             self._refiled.update(
                 document.number
@@ -212,7 +212,7 @@ class _Repair:
                 self._refiled.update(session.connection.scalars(kept))
 
     def tidy(self) -> None:
-        """Remove what belongs to no document, and count again."""
+        """Remove rows that belong to no document, and recompute the counters."""
         with self._examining() as (session, examined):
             connection = session.connection
             strays = list(examined.strays())
@@ -241,7 +241,7 @@ class _Repair:
             ]
 
     def file_again(self) -> None:
-        """Write the keys of kept documents again, and count all keys."""
+        """Write the keys of kept documents again, and recount all keys."""
         numbers = sorted(self._refiled)
         for begin in range(0, len(numbers), _TOGETHER):
             with self._examining() as (session, examined):
@@ -263,7 +263,7 @@ class _Repair:
                 self.done.append(Message("index.keys_counted_again"))
 
     def mend_background(self) -> None:
-        """Count the background again if it is lost; one that was given cannot be."""
+        """Recompute the background statistics if they are lost; given ones cannot be recomputed."""
         settings = self._engine.settings
         with self._engine.writing(check_identity=False) as session:
             version, known, fault = stored_background(session)
@@ -277,7 +277,7 @@ class _Repair:
 
 
 def _state_of(session: Session, row: dict[str, Any]) -> dict[str, Any]:
-    """Return state and decision as they must be, by what the document repeats."""
+    """Return the columns of state and decision, corrected by the document it repeats."""
     kept, similarity, reason = row["kept_number"], row["similarity"], row["reason"]
     if kept is None and (row["state"] == KEPT or (similarity is None and reason is None)):
         nothing = dict.fromkeys(("kept_number", "similarity", "distance", "reason"))
@@ -292,7 +292,7 @@ def _state_of(session: Session, row: dict[str, Any]) -> dict[str, Any]:
     is_decided = is_decided and (distance is None or isinstance(distance, int))
     if is_decided and keeper == KEPT and kept < row["number"]:
         return {"state": DROPPED}
-    # Nothing has the number 0.
+    # No document has the number 0.
     is_gone = isinstance(kept, int) and keeper is None and 0 <= kept < row["number"]
     gone = kept if is_gone else 0
     if is_decided:

@@ -1,4 +1,4 @@
-"""What :mod:`neardup.index.export` wrote, made into an index again: all of it or nothing."""
+"""Restore of a dump written by :mod:`neardup.index.export`: completely or not at all."""
 
 from __future__ import annotations
 
@@ -52,25 +52,25 @@ if TYPE_CHECKING:
 
 __all__ = ["load"]
 
-#: Rows inserted together, and bytes of texts and sketches: a server takes only so much.
+#: Rows per insert, and bytes of texts and sketches per insert: servers limit the size of one.
 _TOGETHER, _BYTES = 200, 8 << 20
 
 _CHUNK = 1 << 20
 
 
 def load(location: str | Path, source: str | Path, progress: Progress) -> None:
-    """Make an index of what was dumped, all of it or nothing.
+    """Create an index from a dump, completely or not at all.
 
     Raises
     ------
     InputError
-        If the dump cannot be read, is not one, is cut off or was changed.
+        If the file cannot be read, is not a dump, is truncated or was modified.
     IndexFormatError
-        If it is of another version.
+        If the dump has another format version.
     IndexMismatchError
-        If its recipe would not make the same sketches here.
+        If its recipe would make different sketches here.
     IndexUnavailableError
-        If there is an index at the location, or it cannot be written.
+        If an index already exists at the location, or cannot be written.
     """
     name = str(source)
     with Database.open(location, must_exist=False) as database:
@@ -95,12 +95,12 @@ def _is_there(database: Database) -> IndexUnavailableError:
 
 @contextlib.contextmanager
 def _nothing_half_made(database: Database, location: str | Path) -> Iterator[None]:
-    """Remove the file that was made for an index that is not to be."""
+    """On an error, remove the file that was created for the index."""
     is_new = database.dialect == "sqlite" and not Path(location).exists()
     try:
         yield
     except BaseException:
-        # Another process may have made its own index there in between.
+        # Another process may have created its own index there meanwhile.
         with contextlib.suppress(Exception):
             is_new = is_new and not database.exists()
         database.close()
@@ -112,7 +112,7 @@ def _nothing_half_made(database: Database, location: str | Path) -> Iterator[Non
 
 
 def _check_settings(about: dict[str, str], reading: _Reading) -> None:
-    """Raise unless the index can be used here, before anything is made."""
+    """Raise, before anything is created, if the index could not be used here."""
     try:
         settings = Settings.from_rows(about, reading.name)
     except NeardupError:
@@ -125,7 +125,7 @@ def _check_settings(about: dict[str, str], reading: _Reading) -> None:
 def _fill(
     connection: Connection, about: dict[str, str], reading: _Reading, progress: Progress
 ) -> None:
-    # An index over all rows is made faster than it grows row by row.
+    # Building an index over all rows at once is faster than updating it row by row.
     indexes = sorted(documents.indexes | events.indexes, key=lambda index: str(index.name))
     for index in indexes:
         index.drop(connection)
@@ -175,7 +175,7 @@ def _fill_tables(connection: Connection, reading: _Reading, progress: Progress) 
 
 
 class _Waiting:
-    """Rows that are inserted together."""
+    """A buffer of rows to be inserted together."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -197,17 +197,17 @@ class _Waiting:
         self._bytes = 0
 
 
-#: For a number of the schema the most that it holds; a smaller kind is listed first.
+#: Bound of each integer type of the schema. Subclasses come before their base class.
 _BOUNDS = {SmallInteger: 1 << 15, BigInteger: 1 << 63, Integer: 1 << 31}
 
-#: What is always known of an index.
+#: Settings that every index has.
 _ABOUT = {"recipe", "settings", "created"}
 
 _NAMES = ("counters", "background", "document", "keys", "event")
 
 
 class _Reading:
-    """The lines of a dump, checked one by one and all together at the end."""
+    """The lines of a dump: each is checked, and at the end all of them together."""
 
     def __init__(self, blocks: Iterator[list[bytes]], name: str) -> None:
         self.name = name
@@ -217,7 +217,7 @@ class _Reading:
         self.counted = {"documents": 0, "keys": 0, "events": 0}
 
     def wrong(self, found: Message) -> InputError:
-        """Return the error that the lines are not as they were written."""
+        """Return the error that the dump is not as it was written."""
         return InputError(
             Message("index.not_as_exported", file=self.name, line=self._number, found=found)
         )
@@ -233,7 +233,7 @@ class _Reading:
         return line, value
 
     def header(self) -> dict[str, str]:
-        """Read the first line, and return settings and the like."""
+        """Read the first line, and return the settings that it holds."""
         line = next(self._lines, b"")
         self._number += 1
         header = _object(line)
@@ -259,7 +259,7 @@ class _Reading:
         return dict(about)
 
     def rows(self) -> Iterator[tuple[str, Any]]:
-        """Give kind and content of the other lines; the last one is checked."""
+        """Yield kind and content of each further line; the last line is verified."""
         while True:
             line, value = self._next()
             kind, content = next(iter(value.items()), ("nothing", None))
@@ -289,7 +289,7 @@ class _Reading:
             raise self.wrong(Message("index.got_more_lines"))
 
     def decoded(self, table: Table, row: dict[str, Any]) -> dict[str, Any]:
-        """Return the values of a row, each of its column's kind."""
+        """Return the values of a row, converted to the types of their columns."""
         return {
             name: self._value(name, column, row.get(name))
             for name, column in stored_columns(table).items()
@@ -319,7 +319,7 @@ class _Reading:
         return type(value) is int and -bound <= value < bound
 
     def keys(self, columns: dict[str, Any]) -> dict[str, list[int]]:
-        """Return the columns of some keys."""
+        """Return the columns of a block of keys."""
         found = {name: columns.get(name) for name in KEY_COLUMNS}
         lists = [values for values in found.values() if isinstance(values, list)]
         if len(lists) < len(found) or len({len(values) for values in lists}) != 1:
@@ -331,7 +331,7 @@ class _Reading:
         return dict(zip(found, lists, strict=True))
 
     def counters(self, rows: dict[str, Any]) -> dict[str, int]:
-        """Return the counters, all of them."""
+        """Return all counters."""
         if set(rows) != set(COUNTERS):
             raise self.wrong(Message("index.got_other_counters"))
         if not all(self._fits(counters.c.value, value) for value in rows.values()):
@@ -348,7 +348,7 @@ def _object(line: bytes) -> dict[str, Any] | None:
 
 
 def _blocks(name: str) -> Iterator[list[bytes]]:
-    """Give the lines of a file, or of standard input as it comes."""
+    """Yield the lines of a file, or of standard input as they arrive."""
     if name == "-":
         first = sys.stdin.buffer.read(_CHUNK)
         if by_content(first[:4], Format("jsonl", None)) != Format("jsonl", None):

@@ -1,4 +1,4 @@
-"""What an index answers."""
+"""The types that the methods of an index return."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Match:
     id : str
         Id of the kept document.
     similarity : float
-        In [0, 1]; 1 for the same text.
+        In [0, 1]; 1 if the normalized texts are the same.
     measure : str
-        What the similarity is, for example ``content(5)``.
+        The name of the similarity measure, for example ``content(5)``.
     distance : int or None
-        Differing bits of the two fingerprints; None where there are none.
+        Number of bits in which the two fingerprints differ; None for other sketches.
     identical : bool
         Whether the normalized texts are the same.
     """
@@ -54,7 +54,7 @@ class Match:
 
 @dataclass(frozen=True)
 class NewDocument:
-    """A document that is to be added: the arguments of :meth:`neardup.Index.add`.
+    """A document to be added: the arguments of :meth:`neardup.Index.add`.
 
     Parameters
     ----------
@@ -75,16 +75,16 @@ class NewDocument:
 
 @dataclass(frozen=True)
 class Decision:
-    """What became of one of several documents.
+    """The result for one of several added documents.
 
     Parameters
     ----------
     id : str
     new : bool
-        Whether it was stored now. False if it was there with the same text, and if
-        there is a problem.
+        Whether this call stored it. False if it was already there with the same text, or
+        if there is a problem.
     repeats : Match or None
-        The kept document that it repeats; None if it is kept.
+        The kept document that it repeats; None if it is itself kept.
     problem : str or None
         Why it was not stored.
     """
@@ -97,23 +97,23 @@ class Decision:
 
 @dataclass(frozen=True)
 class Document:
-    """A document as it is stored.
+    """A stored document.
 
     Parameters
     ----------
     id : str
     text : str or None
-        As it came; None where the index keeps no texts.
+        As it was added; None if the index stores no texts.
     title, source : str or None
     at : datetime
         Time of arrival, in UTC.
     extra : dict
-        Further fields, as JSON holds them.
+        Further fields, as JSON values.
     state : {"kept", "dropped", "freed"}
-        ``freed``: it was dropped, and the document that it repeats is gone since;
+        ``freed``: it was dropped, but the document that it repeats has since been removed;
         :meth:`Index.reconsider` decides it again.
     repeats : Match or None
-        For a dropped document what it repeats.
+        What a dropped document repeats; None otherwise.
     """
 
     id: str
@@ -136,7 +136,7 @@ class Event:
         In UTC.
     action : {"removed", "expired", "freed", "reconsidered", "kept", "recounted"}
     id : str or None
-        The document that it happened to.
+        The document that the event is about; None if it is about the whole index.
     details : dict
     """
 
@@ -155,14 +155,14 @@ class Explanation:
     document : Document or None
         None if it was removed or has expired.
     measure : str
-        What similarities of this index are.
+        The similarity measure of this index.
     threshold : float or None
-        The smallest one of a duplicate, inclusive.
+        The lowest similarity of a duplicate, inclusive.
     dropped : tuple of (str, Match)
-        For a kept document those that were dropped for it, each with its id, in the
-        order of arrival.
+        For a kept document, the documents dropped for it with their ids, in the order of
+        arrival.
     events : tuple of Event
-        What happened to it since, the oldest first.
+        Later events of the document, the oldest first.
     """
 
     document: Document | None
@@ -174,7 +174,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A kept document and those that were dropped for it.
+    """A kept document and the documents dropped for it.
 
     Parameters
     ----------
@@ -183,7 +183,8 @@ class Cluster:
     dropped : tuple of (str, Match)
         In the order of arrival.
     number : int
-        Place of the kept document in the order of decisions: where to go on reading.
+        The kept document's position in the order of decisions; pass it as `after` to
+        continue from here.
     """
 
     id: str
@@ -193,25 +194,25 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Added:
-    """What became of documents that were added together.
+    """The result of adding several documents.
 
     Parameters
     ----------
     keep : ndarray of shape (n_documents,), dtype bool
-        For each document, in input order, whether it is kept: also one that was
-        there already and is kept. A record without a readable text or id is not.
+        Whether each document is kept, in input order. True also for a document that was
+        already there and is kept; False for a record without a readable text or id.
     removed : pyarrow.Table
-        One row a dropped document, in input order: ``id`` and ``kept_id``
+        One row per dropped document, in input order: ``id`` and ``kept_id``
         (large_string), ``similarity`` (float64, in [0, 1]), ``measure`` (string),
-        ``distance`` (int32, bits; null where there is no fingerprint).
+        ``distance`` (int32, bits; null if the sketch is no fingerprint).
     new : int
-        Documents that were not there before.
+        Documents that were added.
     already : int
-        Documents that were there before with the same text.
+        Documents that were already there with the same text.
     problem_count : int
         Records that could not be added.
     problems : list of Problem
-        At most 10,000 of them.
+        At most 10,000 of the problems.
     """
 
     keep: NDArray[np.bool_]
@@ -224,17 +225,17 @@ class Added:
 
 @dataclass(frozen=True)
 class Removed:
-    """What a removal or an expiry took away.
+    """The result of a removal or an expiry.
 
     Parameters
     ----------
     removed : int
-        Documents that are gone.
+        Number of removed documents.
     freed : tuple of str
-        Ids of documents that are still there and were dropped for one of those; at
-        most 10,000 of them, in the order of arrival.
+        Ids of the remaining documents that had been dropped for a removed one, in the
+        order of arrival; at most 10,000.
     freed_count : int
-        All of them.
+        Number of freed documents.
     """
 
     removed: int
@@ -253,21 +254,21 @@ class Stats:
     documents, kept, dropped, freed : int
         ``documents`` is the sum of the other three.
     bytes : int
-        On disk, all in all.
+        Total size on disk.
     recipe_id : str
     measure : str
     threshold : float or None
     max_distance : int or None
     store : {"text", "sketch"}
     scheme : str
-        How candidates are found.
+        The scheme of candidate search.
     background : str
-        Where is known from what many texts have in common: ``own``, ``given`` or
-        ``none``.
+        Where the background statistics come from: ``own`` (counted from the documents of the
+        index), ``given`` or ``none``.
     background_texts : int
-        Documents that were counted for that the last time; 0 if none were yet.
+        Number of documents in the latest count; 0 before the first one.
     first, last : datetime or None
-        Arrival of the oldest and the newest document, in UTC.
+        Arrival of the first and the last document, in UTC.
     created : datetime
     """
 

@@ -1,4 +1,4 @@
-"""The methods of `Index` that take documents out, and decide again."""
+"""The methods of `Index` that remove, expire, keep and reconsider documents."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Retention"]
 
-#: Documents that one transaction removes, and decides again: those with their texts.
+#: Documents per transaction: of a removal, and of a new decision, which needs their texts.
 _TOGETHER, _WITH_TEXTS = 500, 100
 
-#: Ids that a result lists.
+#: The most ids that a result lists.
 _LISTED = 10_000
 
 
@@ -43,13 +43,13 @@ class Retention:
         Returns
         -------
         Removed
-            ``freed`` lists those that were dropped for it. They stay dropped until
+            ``freed`` lists the documents that were dropped for it. They stay dropped until
             :meth:`reconsider`.
 
         Raises
         ------
         InputError
-            If it is not there.
+            If there is no such document.
         """
         check_string(id, "id")
         with self._engine.writing() as session:
@@ -65,10 +65,10 @@ class Retention:
         return InputError(Message(code, location=self._engine.location, id=show(id)))
 
     def keep(self, id: str) -> None:
-        """Keep a document that was dropped, whatever it repeats.
+        """Keep a dropped document, whatever it repeats.
 
-        Undoes a removal: from now on others may be dropped for this document. What
-        happened is in :meth:`explain`.
+        This reverses the decision: from now on others may be dropped for this document.
+        :meth:`explain` shows the event.
 
         Parameters
         ----------
@@ -115,19 +115,19 @@ class Retention:
             session.log("kept", [(None, id, details)])
 
     def reconsider(self, ids: Sequence[str] | None = None) -> list[tuple[str, Match | None]]:
-        """Decide documents again, by what is known to be common now.
+        """Decide documents again, with the current background statistics.
 
         Parameters
         ----------
         ids : sequence of str or None, default=None
-            Dropped or freed documents; ids of kept ones and of none are passed over.
-            None means all freed ones: those dropped for a document that is gone.
+            Dropped or freed documents; ids of kept or unknown documents are ignored. None
+            means all freed documents: those dropped for a document that has been removed.
 
         Returns
         -------
         list of (str, Match or None)
-            In the order of arrival, each as if it came now; None for those that are
-            kept.
+            In the order of arrival. Each is decided as if it were added now; None means that
+            it is kept.
         """
         from neardup.index.ingest.transaction import write
 
@@ -141,7 +141,7 @@ class Retention:
             numbers = session.numbers_not_kept(ids)
         for begin in range(0, len(numbers), _WITH_TEXTS):
             with engine.writing() as session:
-                # Without those that somebody else has decided or removed meanwhile.
+                # Leaves out documents that another process has decided or removed meanwhile.
                 rows = session.not_kept(numbers[begin : begin + _WITH_TEXTS])
                 batch = _stored_batch(engine, session, rows)
                 session.delete([row["number"] for row in rows])
@@ -172,7 +172,7 @@ class Retention:
         before : datetime, str or None, default=None
             The moment, exclusive.
         older_than : timedelta, str or None, default=None
-            The same as a span before now, such as ``90d``. One of the two is needed.
+            A time span before now, such as ``90d``. Give exactly one of the two.
 
         Returns
         -------
@@ -196,7 +196,7 @@ class Retention:
                 freed += _take_out(self._engine, session, rows, "expired")
                 removed += len(rows)
         if freed:
-            # What was freed early on may have expired later.
+            # A document freed by an earlier transaction may have expired in a later one.
             with self._engine.reading() as session:
                 there = {id for id, row in session.by_ids(freed).items() if row["state"] == FREED}
             freed = [id for id in freed if id in there]
@@ -213,10 +213,10 @@ def _take_out(
     rows: Sequence[RowMapping],
     action: Literal["removed", "expired"],
 ) -> list[str]:
-    """Remove documents, and return the ids of those freed by it."""
+    """Remove documents, and return the ids of the documents that this frees."""
     kept = [row for row in rows if row["state"] == KEPT]
     decider = engine.decider(session)
-    # All keys that they may be filed under, whatever was frequent then.
+    # All keys that they may be indexed by: which keys were too frequent is not recorded.
     postings: dict[str, list[int]] = {"key": [], "number": []}
     if kept and decider.key_scheme.has_keys():
         for row, keys in zip(kept, decider.keys_of(engine.restored(kept)), strict=True):
@@ -233,7 +233,7 @@ def _take_out(
     because = [(number, id, {"repeated": ids[of], "which": action}) for number, id, of in freed]
     session.log("freed", because)
     changes = {name: -sum(row["state"] == at for row in rows) for at, name in enumerate(STATES)}
-    # Those freed and taken out at once were counted as dropped.
+    # Documents that were freed and then removed here had been counted as dropped.
     changes["dropped"] -= len(freed)
     changes["freed"] += len(freed)
     session.add_to_counters(changes)
@@ -241,7 +241,7 @@ def _take_out(
 
 
 def _stored_batch(engine: Engine, session: Session, rows: Sequence[RowMapping]) -> Incoming:
-    """Return stored documents as if they came in, with the sketches that they have."""
+    """Return stored documents as a batch to add, with their stored sketches."""
     import pyarrow as pa
 
     from neardup.index.ingest.incoming import Incoming

@@ -1,12 +1,12 @@
 """The tables of an index: one schema for SQLite and PostgreSQL.
 
-`keys` is what look-ups read: which kept documents have a key. It is stored in
-the order of its primary key, so that a look-up touches one page. `documents`
-has one row for each document that was ever added and not removed. The texts
-stand apart from it: most statements do not need them.
+`keys` is the inverted index: it has the numbers of the kept documents that have a key.
+Its rows are stored in the order of the primary key, so a lookup reads one page.
+`documents` has one row for each document that was added and not removed. Texts have a
+table of their own, because most statements do not need them.
 
-`SCHEMA` is the version that this neardup reads and writes. It is stored in
-`meta` and compared on opening.
+`SCHEMA` is the version that this release reads and writes. It is stored in `meta` and
+compared on opening.
 """
 
 from __future__ import annotations
@@ -61,28 +61,28 @@ __all__ = [
     "upgrade",
 ]
 
-#: Version of the tables below. It is raised with every change of them.
+#: Version of the tables below. Raise it with every change to them.
 SCHEMA = 2
 
-#: The versions that are brought to this one when they are opened.
+#: Older versions that opening an index upgrades to this one.
 UPGRADED = (1,)
 
 METADATA = MetaData()
 
 
 class _Bytes(LargeBinary):
-    """Bytes as the driver returns them: a damaged row may hold something else."""
+    """Bytes as the driver returns them, unchecked: a damaged row may hold another type."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> None:  # noqa: ARG002
         return None
 
 
-# Only a column declared INTEGER is SQLite's row number itself; it has 64 bits all the same.
+# SQLite uses only a column declared INTEGER as its row number; it has 64 bits too.
 _NUMBER = BigInteger().with_variant(Integer(), "sqlite")
-# Bytes decide the order, as in SQLite: whatever the collation of the database.
+# Bytewise order as in SQLite, whatever the collation of the database.
 _TEXT = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
 
-#: What the index is: `schema`, recipe and settings.
+#: Schema version, recipe and settings.
 meta = Table(
     "meta",
     METADATA,
@@ -90,7 +90,7 @@ meta = Table(
     Column("value", _TEXT, nullable=False),
 )
 
-#: Counts that change with every addition.
+#: Counts that every addition changes.
 counters = Table(
     "counters",
     METADATA,
@@ -98,7 +98,7 @@ counters = Table(
     Column("value", BigInteger, nullable=False),
 )
 
-#: What is common in the collection, as it was counted at a stated moment.
+#: Background statistics of the collection, with the time of their computation.
 background = Table(
     "background",
     METADATA,
@@ -107,7 +107,7 @@ background = Table(
     Column("data", _Bytes, nullable=False),
 )
 
-#: One row a document. `at` is microseconds since 1970, UTC.
+#: One row per document. `at` is in microseconds since 1970, UTC.
 documents = Table(
     "documents",
     METADATA,
@@ -140,7 +140,7 @@ Index(
 Index("documents_at", documents.c.at)
 Index("documents_freed", documents.c.number, sqlite_where=_is_freed, postgresql_where=_is_freed)
 
-#: Texts, packed with zstd; a document whose text is not stored has no row.
+#: Texts, compressed with zstd; a document without a stored text has no row.
 texts = Table(
     "texts",
     METADATA,
@@ -148,13 +148,13 @@ texts = Table(
     Column("text", _Bytes, nullable=False),
 )
 
-#: Documents with their texts, null where a text is not stored; to be selected from.
+#: Documents with their texts; null if a text is not stored.
 documents_with_texts: Select[Any] = select(documents, texts.c.text).select_from(
     documents.outerjoin(texts, texts.c.number == documents.c.number)
 )
 
-#: Keys of kept documents. A key is 64 bits without a sign, stored as the signed
-#: number of the same bits: neither database has the other kind.
+#: Keys of kept documents. A key is an unsigned 64-bit number, stored as the signed number
+#: with the same bits, because neither database has unsigned integers.
 keys = Table(
     "keys",
     METADATA,
@@ -164,7 +164,7 @@ keys = Table(
     sqlite_with_rowid=False,
 )
 
-#: The same of the latest documents, in SQLite: see `neardup.index.store.postings`.
+#: Keys of the latest documents, in SQLite: see `neardup.index.store.postings`.
 recent_keys = Table(
     "recent_keys",
     METADATA,
@@ -174,11 +174,11 @@ recent_keys = Table(
     sqlite_with_rowid=False,
 )
 
-#: Both together, to be selected from.
+#: The rows of both tables.
 all_keys = union_all(select(keys), select(recent_keys)).subquery("all_keys")
 
-#: What a paper check looks documents up by: their winnowed shingles, made when they are first
-#: asked for. `made_by` says how, so that others are not taken for them.
+#: The winnowed shingles by which a paper check finds documents, computed on first use.
+#: `made_by` identifies the method, so that shingles of another method are not used.
 passages = Table(
     "passages",
     METADATA,
@@ -187,7 +187,7 @@ passages = Table(
     Column("shingles", _Bytes, nullable=False),
 )
 
-#: What happened to documents after they were added. Rows are never removed.
+#: Events of documents after they were added. Rows are never removed.
 events = Table(
     "events",
     METADATA,
@@ -202,10 +202,10 @@ Index("events_id", events.c.id)
 
 
 def upgrade(connection: Connection) -> None:
-    """Bring the tables of an older version to this one, in a transaction that writes."""
+    """Upgrade the tables of an older version, in a write transaction."""
     query = select(meta.c.value).where(meta.c.name == "schema")
     if connection.execute(query).scalar_one() == "1":
-        # An upgrade that was undone from outside may have left it.
+        # The table may exist already if only the version was reset from outside.
         passages.create(connection, checkfirst=True)
     statement = update(meta).where(meta.c.name == "schema").values(value=str(SCHEMA))
     connection.execute(statement)

@@ -1,7 +1,7 @@
-"""What an index was made with, and what it therefore decides by.
+"""The settings that an index was created with and decides by.
 
-Stored in the index and compared on opening: sketches of two recipes cannot be
-compared, and decisions by two thresholds make no sense together.
+They are stored in the index and compared on opening: sketches of two recipes cannot be compared,
+and decisions by two thresholds would contradict each other.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from neardup._engine.rule import Rule, rule
 from neardup.exceptions import IndexMismatchError, InputError, ParameterError
 from neardup.recipe import FILES, Recipe, load_recipe, recipe_from_table
 
-#: Documents that an index is laid out for unless told otherwise.
+#: Default number of documents that an index is tuned for.
 EXPECTED = 1_000_000
 
 
 @dataclass(frozen=True)
 class Settings:
-    """All that decides, in an index.
+    """Everything that decisions of an index depend on.
 
     Parameters
     ----------
     recipe : Recipe
     threshold, max_distance
-        As in :func:`neardup.dedup`, None for the recipe's own.
+        As in :func:`neardup.dedup`; None for the recipe's own.
     store : {"text", "sketch"}
-        Without texts the sketches decide.
+        With ``sketch``, texts are not stored and only sketches are compared.
     expected : int
-        Documents that the search is laid out for.
+        Number of documents that the candidate search is tuned for.
     background : {"own", "given", "none"}
-        Whether what is common is counted again from the index' own documents, was
-        counted once elsewhere, or is not looked at.
+        Source of the background statistics: counted from the index' own documents, counted
+        elsewhere and given, or not used.
     """
 
     recipe: Recipe
@@ -50,36 +50,36 @@ class Settings:
 
     @property
     def rule(self) -> Rule:
-        """When a document repeats another."""
+        """The rule by which a document repeats another."""
         wanted = rule(self.recipe, threshold=self.threshold, max_distance=self.max_distance)
         if self.store == "text":
             return wanted
-        # A distance stands for the threshold where there are fingerprints.
+        # Fingerprints are compared by distance instead of a threshold.
         threshold = None if wanted.sketch.kind == "simhash" else wanted.threshold
         return dataclasses.replace(wanted, measured="sketch", common=False, threshold=threshold)
 
     def to_rows(self) -> dict[str, str]:
-        """Return what is stored, by name."""
+        """Return the stored form of the settings: values by name."""
         table = dataclasses.asdict(self)
         del table["recipe"]
-        table["recipe_id"] = self.recipe.id
+        table["recipe_id"] = _deciding_id(self.recipe, self.threshold)
         return {"recipe": self.recipe.to_toml(), "settings": json.dumps(table, sort_keys=True)}
 
     @classmethod
     def from_rows(cls, rows: dict[str, str], location: str) -> Settings:
-        """Return what was stored.
+        """Return settings from their stored form.
 
         Raises
         ------
         IndexMismatchError
-            If the recipe would not yield the stored sketches: a file that it names
-            has changed, or neardup has.
+            If the recipe would not yield the stored sketches and verdicts, because a file that
+            it names or neardup itself has changed.
         """
         recipe = recipe_from_table(tomllib.loads(rows["recipe"]))
         table: dict[str, Any] = json.loads(rows["settings"])
         stored = table.pop("recipe_id")
         try:
-            now = recipe.id
+            now = _deciding_id(recipe, table["threshold"])
         except InputError as error:
             raise IndexMismatchError(
                 Message(
@@ -96,8 +96,15 @@ class Settings:
         return cls(recipe=recipe, **table)
 
 
+def _deciding_id(recipe: Recipe, threshold: float | None) -> str:
+    """Return the recipe's id with the threshold of the index, if it has one."""
+    if threshold is None:
+        return recipe.id
+    return recipe.replace(decide={"threshold": threshold}).id
+
+
 def new_settings(wanted: Mapping[str, Any], *, has_background: bool) -> Settings:
-    """Return the settings of an index that is to be made; None takes a default."""
+    """Return the settings of an index to be created; None means the default."""
     chosen = {name: value for name, value in wanted.items() if value is not None}
     recipe = _with_absolute_paths(load_recipe(chosen.get("recipe", "general")).for_single_texts())
     settings = Settings(
@@ -117,7 +124,7 @@ def new_settings(wanted: Mapping[str, Any], *, has_background: bool) -> Settings
 
 
 def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> None:
-    """Raise unless what is asked for, None for nothing, is what is stored."""
+    """Raise unless the wanted settings, where not None, equal the stored ones."""
     expected = {name: getattr(stored, name) for name in ("store", "expected")}
     for name in ("threshold", "max_distance"):
         own = getattr(stored, name)
@@ -128,7 +135,7 @@ def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> No
     if wanted["recipe"] is not None:
         recipe = load_recipe(wanted["recipe"]).for_single_texts()
         asked["recipe"] = (recipe.id, stored.recipe.id)
-        # The id is about sketches; what a duplicate is belongs to the recipe too.
+        # The id covers only sketches; the definition of a duplicate is compared separately.
         if recipe.id == stored.recipe.id and recipe.decide != stored.recipe.decide:
             asked[Message("index.decide_of_recipe")] = (recipe.decide, stored.recipe.decide)
     for name, (found, held) in asked.items():
@@ -145,7 +152,7 @@ def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> No
 
 
 def _with_absolute_paths(recipe: Recipe) -> Recipe:
-    """Return the recipe with the paths of its files from the root: a store outlives folders."""
+    """Return the recipe with absolute paths: the working directory may differ next time."""
     for stage, setting, words in FILES:
         value = getattr(getattr(recipe, stage), setting)
         if value not in words:

@@ -20,7 +20,7 @@ __all__ = ["empty_corpus", "restore"]
 
 
 def empty_corpus(settings: Settings, *, workers: int) -> _core.Corpus:
-    """Return a corpus whose threads the corpora of all batches share."""
+    """Return an empty corpus; corpora made from it share its threads."""
     return _core.Corpus(compiled(settings.recipe), keeps_texts=False, shingle=None, workers=workers)
 
 
@@ -30,12 +30,12 @@ def restore(
     location: str,
     texts: pa.LargeStringArray | None = None,
 ) -> None:
-    """Add stored documents to a corpus, with the sketches that they have.
+    """Add stored documents with their stored sketches to a corpus.
 
     Raises
     ------
     IndexFormatError
-        If a sketch is not of the form that the recipe makes.
+        If a sketch has another format than the recipe makes.
     """
     try:
         _restore(corpus, rows, texts)

@@ -31,38 +31,38 @@ __all__ = [
     "time_fault",
 ]
 
-#: What a document can be: kept; dropped for a kept one; dropped for one that was removed.
+#: States: kept; dropped for a kept document; freed, that is dropped for one since removed.
 STATES = ("kept", "dropped", "freed")
 KEPT, DROPPED, FREED = range(3)
 
-#: Why a document was dropped: its text is the kept one's, or similar enough.
+#: Why a document was dropped: its normalized text is identical, or similar enough.
 IDENTICAL, SIMILAR = range(2)
 
-#: The longest id, in UTF-8: what an index of PostgreSQL can hold, with some room.
+#: The longest id, in bytes of UTF-8. It leaves some room below the limit of PostgreSQL's indexes.
 MAX_ID_BYTES = 2000
 
-#: What text of PostgreSQL cannot hold, and what stands for it.
+#: The character that text in PostgreSQL cannot hold, and its replacement.
 NUL, _FOR_NUL = "\0", "\N{REPLACEMENT CHARACTER}"
 
-# As people and older programs write times: the year first, and one-digit numbers. An
-# order that differs from country to country is not guessed at.
+# Times as people and older programs write them: the year first, one-digit numbers allowed.
+# Orders that differ between countries are not guessed.
 _LOOSE_TIME = re.compile(
     r"(\d{4})([-/])(\d{1,2})\2(\d{1,2})"
     r"(?:[T ]\s*(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6})\d*)?)?)?"
     r"(?:\s*(Z|[+-]\d{2}:?\d{2}))?",
     re.ASCII,
 )
-#: Seconds or milliseconds since 1970, or digits whose parts nobody can tell.
+#: Seconds or milliseconds since 1970, or ambiguous digits.
 _ALL_DIGITS = re.compile(r"\d{9,}", re.ASCII)
 
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
-#: A stamp before all others.
+#: Earlier than every stamp.
 EVER = -(2**62)
 
 
-#: What an id must be, and the reason that it is not.
+#: Message codes: what an id must be, and why an id is refused that is not.
 _IDS = {
     "index.id_text": "index.must_be_id_text",
     "index.unicode_text": "index.must_be_unicode_text",
@@ -71,7 +71,7 @@ _IDS = {
 
 
 def _must_be(id: str) -> str | None:
-    """Return the code of what an id must be that it is not."""
+    """Return the code of the condition that an id violates; None if it is valid."""
     if not id or NUL in id:
         return "index.id_text"
     try:
@@ -88,7 +88,7 @@ def id_fault(id: str) -> Message | None:
 
 
 def check_id(id: Any) -> str:
-    """An id that can be stored."""
+    """Return an id that can be stored, or raise."""
     must = _must_be(check_string(id, "id"))
     if must is not None:
         raise bad("id", must, id, most=MAX_ID_BYTES)
@@ -96,7 +96,7 @@ def check_id(id: Any) -> str:
 
 
 def plain_text(value: Any) -> str:
-    """Return a title or source as both databases can hold it.
+    """Return a title or source in a form that both databases can hold.
 
     Raises
     ------
@@ -109,33 +109,33 @@ def plain_text(value: Any) -> str:
 
 
 def json_of(extra: dict[str, Any] | None) -> str | None:
-    """Return further fields as JSON, what it has no form for as text; None for none.
+    """Return further fields as JSON; values without a JSON form become text. None for none.
 
     Raises
     ------
     TypeError
-        If they cannot be written so.
+        If they cannot be written as JSON.
     """
-    import orjson  # `import neardup` is not to wait for it
+    import orjson  # imported here to keep `import neardup` fast
 
     return orjson.dumps(extra, default=str).decode() if extra else None
 
 
 def stamp(at: datetime) -> int:
-    """Return microseconds since 1970."""
+    """Return a time as microseconds since 1970."""
     return (at - _START) // _MICROSECOND
 
 
 def moment(at: int) -> datetime:
-    """Return the time of a stamp, in UTC."""
+    """Return the time of a stamp (microseconds since 1970), in UTC."""
     return _START + timedelta(microseconds=at)
 
 
 def check_time(value: Any, name: str, zone: tzinfo = UTC) -> datetime:
-    """A moment: a datetime, a date or text; in `zone` if it names none.
+    """Return a datetime, a date or text as a UTC time; without a zone of its own it is in `zone`.
 
-    Text is ISO 8601, or of the form ``2024-3-9 8:00:00``. Of an hour that a zone has
-    twice the first one is meant.
+    Text is ISO 8601, or of the form ``2024-3-9 8:00:00``. A local time that occurs twice (end of
+    daylight saving) means the first occurrence.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def check_time(value: Any, name: str, zone: tzinfo = UTC) -> datetime:
         moment = value.replace(tzinfo=zone) if value.tzinfo is None else value
         return moment.astimezone(UTC)
     except (OverflowError, ValueError):
-        # Also for what is called a time and is none, as pandas has it.
+        # Also for values that are datetimes only by type, such as NaT of pandas.
         raise bad(name, "index.time_in_bounds", value) from None
 
 
@@ -174,19 +174,19 @@ def _time_of(text: str) -> datetime | None:
     day_text = f"{year}-{month:0>2}-{day:0>2}"
     time_text = f"{hour or '':0>2}:{minute or '':0>2}:{second or '':0>2}.{fraction or '':0<6}"
     try:
-        # What is out of bounds is found as in any other time.
+        # `fromisoformat` checks the bounds.
         return datetime.fromisoformat(f"{day_text}T{time_text}{zone or ''}")
     except ValueError:
         return None
 
 
 def earlier(stamp: int, span: timedelta) -> int:
-    """Return the stamp that is a span earlier; bounded, as the database's numbers are."""
+    """Return the stamp one span earlier, limited to what the database can hold."""
     return max(stamp - span // _MICROSECOND, EVER)
 
 
 def time_fault(value: Any, zone: tzinfo = UTC) -> Message | None:
-    """Return why a value of a record is no time; None if it is one."""
+    """Return why a value is not a valid time; None if it is."""
     try:
         check_time(value, "at", zone)
     except ParameterError:

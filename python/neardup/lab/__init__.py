@@ -1,11 +1,10 @@
-"""The lab: experiments whose truth is known, their metrics, their figures.
+"""The lab: experiments with known ground truth, their metrics and figures.
 
-`RepostModel` makes near-duplicates as re-posts do, `EditModel` as editors do;
-`published` runs the published comparison of methods on a collection of your
-own; `evaluate_pairs` says which measure and threshold fit pairs that you
-labelled; `plant` puts passages of texts into others, and `passage_scores` says
-how many of them were found; the metrics serve any result. Figures need the
-extra: ``pip install 'neardup[lab]'``.
+`RepostModel` makes near-duplicates like those of re-posts, `EditModel` like those of editors;
+`published` runs the published comparison of methods on your own collection; `evaluate_pairs`
+finds the measure and threshold that fit your labelled pairs; `plant` puts passages of texts
+into others, and `passage_scores` measures how well they were found. The metrics work with any
+result. Figures need the extra: ``pip install 'neardup[lab]'``.
 """
 
 from neardup.lab.cluster_metrics import (

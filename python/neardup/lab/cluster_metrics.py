@@ -1,4 +1,4 @@
-"""How good clusters are, and how good a kept set is.
+"""Metrics of clusterings and of kept sets.
 
 The adjusted Rand index is scikit-learn's. Empty cases have one rule: a share of
 nothing is 1.
@@ -108,7 +108,7 @@ def b_cubed(found: npt.ArrayLike, true: npt.ArrayLike) -> BCubed:
         return BCubed(1.0, 1.0, 1.0)
     cells = scikit_learn().cluster.contingency_matrix(theirs, ours, sparse=True).tocoo()
     squares = cells.data.astype(np.float64) ** 2
-    # Rounded once, so that labels of another order change nothing.
+    # Rounded once, so that the order of labels does not matter.
     precision = math.fsum(squares / np.bincount(ours)[cells.col]) / len(ours)
     recall = math.fsum(squares / np.bincount(theirs)[cells.row]) / len(ours)
     return BCubed(precision, recall, 2 * precision * recall / (precision + recall))
@@ -125,7 +125,7 @@ class KeptScores:
     dropped : int
         Documents that were dropped.
     rightly : int
-        Those of them that point at a kept document of their own true cluster.
+        Dropped documents that point to a kept document of their own true cluster.
     lost : int
         True clusters of which no document was kept.
     """
@@ -137,23 +137,22 @@ class KeptScores:
 
     @property
     def recall(self) -> float:
-        """Share rightly dropped of what should be, in [0, 1]; 1 if nothing should."""
+        """Rightly dropped share of the documents to drop, in [0, 1]; 1 if there are none."""
         return share(self.rightly, self.to_drop)
 
     @property
     def precision(self) -> float:
-        """Share rightly dropped of what was, in [0, 1]; 1 if nothing was."""
+        """Rightly dropped share of the dropped documents, in [0, 1]; 1 if there are none."""
         return share(self.rightly, self.dropped)
 
 
 def kept_scores(kept_of: npt.ArrayLike, true: npt.ArrayLike) -> KeptScores:
-    """Return how good a kept set is.
+    """Return the scores of a kept set.
 
     Parameters
     ----------
     kept_of : array-like of shape (n_documents,), whole numbers
-        The place of the kept document that each points at; its own place where
-        the document was kept.
+        Index of the kept document that each document points to; its own index if it was kept.
     true : array-like of shape (n_documents,)
         A label a document, of any kind; equal labels are one cluster.
 

@@ -1,9 +1,9 @@
-"""What the figures of all experiments are made of: a style, bars, lines, and SVG and PNG.
+"""Shared parts of the figures of all experiments: style, bars, lines, SVG and PNG.
 
-Drawn without pyplot, so that no state of the caller's is touched. Colours are those of Okabe
-and Ito, which all eyes tell apart, with grey for black; bars have hatches and lines have
-markers besides. An SVG has no date and fixed ids: equal results give equal bytes with one
-version of matplotlib.
+Figures are drawn without pyplot, so that the caller's state is not touched. Colours are those
+of Okabe and Ito, which colour-blind readers can distinguish, with grey for black; bars also
+have hatches and lines have markers. An SVG has no date and fixed ids: equal results give equal
+bytes with one version of matplotlib.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["COLOURS", "MARKERS", "Figures", "draw_bars", "draw_legend", "draw_li
 #: By name: a function that fills an empty figure, and its height in inches.
 Figures = Mapping[str, tuple[Callable[[Any], None], float]]
 
-#: One look a method, in the order of the methods; they repeat after eight.
+#: One style per method, in the order of the methods; styles repeat after eight.
 COLOURS = (
     "#0072B2",
     "#E69F00",
@@ -36,7 +36,7 @@ _HATCHES = ("", "//", "..", "\\\\", "xx", "--", "++", "oo")
 
 #: Comes with matplotlib.
 _FONT = "DejaVu Sans"
-#: For Chinese names, where the machine has one of them.
+#: Fonts for Chinese names; the first one installed is used.
 _FALLBACKS = (
     "Noto Sans CJK SC",
     "Noto Sans SC",
@@ -113,7 +113,7 @@ def draw_line(axes: Any, at: int, name: str, x: Sequence[float], y: Sequence[flo
         marker=MARKERS[at % len(MARKERS)],
         markersize=5,
         linewidth=1.6,
-        # A line at the very top is not cut in half.
+        # Do not clip a line at the very top.
         clip_on=False,
     )
 
@@ -135,7 +135,7 @@ def draw_bars(
         What the vertical axis shows, in [0, 1].
     groups : sequence of str
     series : mapping of str to sequence of float
-        A value a group, by label.
+        One value per group, by label.
     ticks : iterable of sequence of float, default=()
         As the values of `series`, in its order.
     ticks_label : str, optional

@@ -1,8 +1,7 @@
-"""How good found pairs are: precision, recall, their curve, and intervals.
+"""Metrics of found pairs: precision, recall, their curve, and intervals.
 
-The curve is scikit-learn's. Empty cases have one rule: a
-share of nothing is 1. Who found nothing has said nothing wrong, so precision is 1;
-where there is nothing to find, recall is 1.
+The curve is scikit-learn's. Empty cases have one rule: a share of nothing is 1. If nothing was
+found, nothing is wrong and precision is 1; if there is nothing to find, recall is 1.
 """
 
 from __future__ import annotations
@@ -157,7 +156,7 @@ def precision_recall_curve(
         return nothing, nothing + (not missed), distinct[::-1]
     # Ranks, since scikit-learn refuses infinite scores.
     precision, recall, _ = scikit_learn().precision_recall_curve(labels, rank)
-    # The last place is that of no threshold at all.
+    # The last entry belongs to no threshold.
     return precision[-2::-1], recall[-2::-1] * (true / (true + missed)), distinct[::-1]
 
 
@@ -213,7 +212,7 @@ def bootstrap_interval(
     seed : int, default=0
         At least 0.
     resamples : int, default=1000
-        How often the items are drawn again, with replacement; at least 1.
+        Number of resamples of the items, drawn with replacement; at least 1.
 
     Returns
     -------
@@ -227,9 +226,9 @@ def bootstrap_interval(
 
     Notes
     -----
-    The percentile bootstrap [1]_. Items of equal rows are drawn together from
-    a multinomial, which is the same and takes time by the number of
-    different rows instead of items.
+    The percentile bootstrap [1]_. Items with equal rows are drawn together from a
+    multinomial, which has the same distribution and costs time by distinct rows instead of
+    items.
 
     References
     ----------

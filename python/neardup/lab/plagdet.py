@@ -1,10 +1,10 @@
-"""How good found passages are: precision, recall, granularity and PlagDet.
+"""Metrics of found passages: precision, recall, granularity and PlagDet.
 
-A *case* is a passage that a document has from a source; a *detection* is what
-somebody reports as one. Both are a span of the document and a span of the
-source, and a detection detects a case if it shares at least one character with
-it on either side. Only what detections share with cases that they detect is
-right; what a detection and a case share on one side alone counts for nothing.
+A *case* is a passage that a document has from a source; a *detection* is a reported passage.
+Both are a span of the document and a span of the source, and a detection detects a case if it
+shares at least one character with it on either side. Only what detections share with cases
+that they detect is right; what a detection and a case share on one side alone counts for
+nothing.
 
 ======================  =====================================================
 precision, macro        mean over detections: share of its characters, those of
@@ -44,11 +44,11 @@ class Case(NamedTuple):
     Parameters
     ----------
     document : hashable
-        What the document is called.
+        Name of the document.
     begin, end : int
         Half-open span of the document's text, in code points; not empty.
     source : hashable
-        What the source is called.
+        Name of the source.
     source_begin, source_end : int
         Half-open span of the source's text, in code points; not empty.
     """
@@ -63,16 +63,16 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True)
 class PassageScores:
-    """How good detections are.
+    """Scores of detections.
 
     Parameters
     ----------
     cases : int
         True passages.
     detected : int
-        Those of them that at least one detection detects.
+        Cases that at least one detection detects.
     detections : int
-        Passages that were reported.
+        Reported passages.
     precision, recall : float
         Macro-averaged, in [0, 1].
     micro_precision, micro_recall : float
@@ -108,7 +108,7 @@ class PassageScores:
 
 
 def passage_scores(found: Iterable[Case], true: Iterable[Case]) -> PassageScores:
-    """Return how good found passages are.
+    """Return the scores of found passages.
 
     Parameters
     ----------
@@ -125,8 +125,8 @@ def passage_scores(found: Iterable[Case], true: Iterable[Case]) -> PassageScores
     Raises
     ------
     ParameterError
-        If one is no tuple of six, a bound is no whole number of at least 0, or
-        a span is empty.
+        If an item is not a tuple of six, a bound is not a whole number >= 0, or a span is
+        empty.
 
     See Also
     --------
@@ -135,10 +135,10 @@ def passage_scores(found: Iterable[Case], true: Iterable[Case]) -> PassageScores
     Notes
     -----
     The measures are those of Potthast et al. [1]_; PlagDet of the macro-averages
-    is what the PAN competitions ranked by. The paper leaves open what shares of
-    nothing are. A character of a document and one of a source are never the
-    same one, even if both texts are called alike. O(c d) for c cases and d
-    detections of one document and one source; all others do not meet.
+    is what the PAN competitions ranked by. The paper does not define a share of nothing. A
+    character of a document and one of a source are always different, even if both texts have
+    the same name. O(c d) for c cases and d detections of one document and one source; other
+    pairs cost nothing.
 
     References
     ----------
@@ -194,7 +194,7 @@ def passage_scores(found: Iterable[Case], true: Iterable[Case]) -> PassageScores
 
 
 def _sides(case: Case) -> list[_Span]:
-    """The spans of the document and of the source; two texts even if they are called alike."""
+    """The spans of the document and of the source; two texts even if they have the same name."""
     return [
         (("document", case.document), case.begin, case.end),
         (("source", case.source), case.source_begin, case.source_end),

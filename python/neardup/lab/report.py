@@ -1,4 +1,4 @@
-"""What the reports of all experiments are made of: tables, files and their folder.
+"""Shared parts of the reports of all experiments: tables, files and their folder.
 
 A report is Markdown, with the tables as CSV and the figures as SVG and PNG beside it in one
 folder. The files appear together or not at all.
@@ -31,14 +31,14 @@ __all__ = [
 #: Header and rows by the name of a file, without ``.csv``.
 Tables = Mapping[str, tuple[Sequence[str], Iterable[Sequence[object]]]]
 
-#: Endings of result files and of other outputs; a folder is not called so by intention.
+#: Extensions of result files and other outputs; a folder with one of them is probably a mistake.
 _FILES = (".md", ".txt", ".html", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".gz", ".zst")
 
 Write = Callable[[Mapping[str, bytes]], None]
 
 
 def check_output(folder: Path) -> None:
-    """Raise if a path cannot be meant as a folder.
+    """Raise if a path is probably not meant as a folder.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def check_output(folder: Path) -> None:
 
 @contextlib.contextmanager
 def open_folder(folder: Path | None, names: Iterable[str], *, force: bool) -> Iterator[Write]:
-    """Open all files of a folder before the work that fills them.
+    """Open all files of a folder before the results are computed.
 
     Parameters
     ----------

@@ -1,8 +1,7 @@
-"""Where to cut a measure, and how sure that is.
+"""The best cut-off of a measure, and its uncertainty.
 
-A cut chosen on some pairs fits these pairs, chance included, so its F1 on them
-flatters. *Leave one out* does not: each pair is judged by the cut chosen on all
-other pairs.
+A cut-off chosen on some pairs also fits their noise, so its F1 on them is too optimistic.
+*Leave one out* avoids this: each pair is judged by the cut-off chosen on all other pairs.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from neardup.lab.metrics import (
 __all__ = ["Sweep", "sweep"]
 
 _RESAMPLES = 1000
-#: Resamples and left-out groups that are worked on together.
+#: Resamples and left-out groups computed in one batch.
 _TOGETHER = 100
 #: Beyond this number of pairs, groups of them are left out together.
 _GROUPS = 1000
@@ -38,7 +37,7 @@ _NOTHING = 1 << 62
 
 @dataclass(frozen=True)
 class Sweep:
-    """A measure at all its cut-offs.
+    """Scores of a measure at all its cut-offs.
 
     Parameters
     ----------
@@ -76,7 +75,7 @@ class Sweep:
 
 
 def sweep(values: Floats, is_true: Flags, *, by_distance: bool = False, seed: int = 0) -> Sweep:
-    """Return how good a measure is at all cut-offs, and where to cut.
+    """Return the scores of a measure at all cut-offs, and the best cut-off.
 
     Parameters
     ----------
@@ -91,9 +90,9 @@ def sweep(values: Floats, is_true: Flags, *, by_distance: bool = False, seed: in
 
     Notes
     -----
-    A cut-off lies about half-way between the last value that it takes and the
-    next one, on the shortest number that does. Up to 1,000 pairs are left out
-    one by one; more of them in 1,000 seeded groups.
+    A cut-off lies about half-way between the last value that it includes and the
+    next one; of the numbers there, the one with the fewest digits. Up to 1,000 pairs are left
+    out one by one; more of them in 1,000 seeded groups.
     """
     likeness = np.where(np.isnan(values), -math.inf, -values if by_distance else values)
     precision, recall, at = precision_recall_curve(likeness, is_true)
@@ -149,7 +148,7 @@ class _Table:
             tp, fp = self.tp.copy(), self.fp.copy()
             np.subtract.at(tp, self._row[out], self._is_true[out])
             np.subtract.at(fp, self._row[out], ~self._is_true[out])
-            # A value that only the left-out pairs have is no hint where to cut.
+            # A value that only left-out pairs have must not influence the cut-off.
             left = np.flatnonzero((tp + fp)[: self._finite])
             cuts = np.array([self._between(at, nxt) for at, nxt in _steps(left)] or [math.inf])
             best = self._best(tp[None, left], fp[None, left], cuts[None], tp.sum())
@@ -184,7 +183,7 @@ class _Table:
         return best
 
     def _between(self, at: int, following: int | None = None) -> float:
-        """A short number that takes the value of a row and not the next one's."""
+        """Return a short number that includes the value of a row and excludes the next one."""
         high = float(self._values[at])
         following = at + 1 if following is None else following
         low = float(self._values[following]) if following < self._finite else math.nan
@@ -195,7 +194,7 @@ class _Table:
 
 
 def _steps(left: npt.NDArray[np.intp]) -> list[tuple[int, int]]:
-    """Each row with the next one; after the last comes nothing."""
+    """Return each row with the next one, and the last row with the end."""
     rows = left.tolist()
     return list(zip(rows, [*rows[1:], _NOTHING][: len(rows)], strict=True))
 
@@ -203,7 +202,7 @@ def _steps(left: npt.NDArray[np.intp]) -> list[tuple[int, int]]:
 def _short(middle: float, high: float, low: float = -math.inf) -> float:
     """The number of fewest digits near `middle` that is above `low` and at most `high`."""
     if math.isinf(low):
-        # Nothing below to keep out: round down, not up.
+        # No smaller value must be excluded: round down, not up.
         shorter = math.floor(middle * 100) / 100
         return shorter if shorter > 0 else middle
     for digits in range(2, _MOST_DIGITS):

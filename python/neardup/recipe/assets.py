@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 #: Incremented whenever the bits of a recipe change; see :func:`_last_change`.
 FORMAT = 3
 
+#: Incremented whenever the similarity `content` of two texts changes.
+CONTENT = 2
+
 #: The marker groups of the published method: summary and contrast.
 _MARKER_GROUPS = ("总结", "转折")
 
@@ -35,7 +38,7 @@ _States = tuple[tuple[int, int, int], ...]
 
 
 def digest(recipe: Recipe) -> str:
-    """Return twelve hexadecimal digits of all settings and files that affect a recipe's bits."""
+    """Return twelve hexadecimal digits of all settings and files that affect a recipe's results."""
     return _digest(recipe, _states(recipe))
 
 
@@ -93,6 +96,9 @@ def _digest(recipe: Recipe, _: _States) -> str:
         if value not in words:
             # The contents affect the bits, the path does not.
             table[stage][setting] = hashlib.sha256(_read(value)).hexdigest()
+    if recipe.decide.measure == "content" and recipe.decide.threshold is not None:
+        # What a stored decision means changes with the measure.
+        table["content"] = CONTENT
     format = _last_change(recipe)
     canonical = json.dumps([format, table], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:12]

@@ -92,7 +92,11 @@ class Recipe:
 
     @property
     def id(self) -> str:
-        """The name and a digest of all settings that affect the bits of a sketch."""
+        """The name and a digest of all that affects a sketch, and of the version of `content`.
+
+        That version is included if a threshold of `content` decides; the other settings of
+        `decide` are not.
+        """
         return f"{self.name}-{digest(self)}"
 
     @property

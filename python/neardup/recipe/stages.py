@@ -189,8 +189,8 @@ class Decide:
     measure : {"content", "resemblance", "sketch"}, default="content"
         The similarity that a threshold is for. ``resemblance`` compares
         shingles. ``content`` also separates content from templates: shingles of
-        many documents count little, and texts whose numbers disagree are not
-        similar. ``sketch`` is the similarity of the sketches, unverified.
+        many documents count little, and numbers that are replaced by others
+        lower the similarity. ``sketch`` is the similarity of the sketches, unverified.
     common : {"corpus", "none"}, default="corpus"
         For ``content``: where common shingles are counted. With ``none``, all
         shingles are rare.

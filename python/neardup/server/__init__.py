@@ -1,22 +1,22 @@
 """The service: the index over HTTP, for programs and for people.
 
 =============  ======================================================================
-``settings``   the settings of a service, with all limits
-``app``        the application, put together, started and stopped
-``running``    one process, or several, that serve until told to stop
+``settings``   settings of a service, with all limits
+``app``        builds, starts and stops the application
+``running``    serves in one process or several, until a signal stops it
 ``store``      the index, opened when needed, away from the event loop
-``writer``     group commit: what arrives together is stored together
-``problems``   errors, all in one shape
-``metrics``    figures for Prometheus; ``logs``: what is logged; ``clock``: the time
-``api``        a file for each group of operations; ``schemas``: what they answer;
-               ``request_models``, ``json_body``: what they read
-``pages``      the pages for people
-``jobs``       checks of papers, which take longer than a request
-``security``   keys, sessions, forms, headers, and what is refused before it is read
+``writer``     group commit: waiting documents share one transaction
+``problems``   errors as RFC 9457 problems
+``metrics``    metrics for Prometheus; ``logs``: the log; ``clock``: the time
+``api``        one file per group of operations; ``schemas``: response bodies;
+               ``request_models``, ``json_body``: request bodies
+``pages``      HTML pages for people
+``jobs``       paper checks, which take longer than a request may
+``security``   keys, sessions, CSRF, headers, and limits enforced before a body is read
 =============  ======================================================================
 
-It needs ``pip install 'neardup[server]'``. No file here has an algorithm: requests are
-mapped to the public functions of the package, and its errors to status codes.
+It needs ``pip install 'neardup[server]'``. It contains no algorithm: it maps requests to the
+public functions of the package, and errors to status codes.
 """
 
 from neardup.server.app import create_app

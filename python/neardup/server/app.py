@@ -1,4 +1,4 @@
-"""The application: its parts put together, started and stopped."""
+"""Builds the application from its parts, and starts and stops them."""
 
 from __future__ import annotations
 
@@ -60,19 +60,20 @@ def create_app(
     ----------
     settings : Settings
     shared : Path or None, default=None
-        A private folder that all processes of one service have in common: whichever is asked
-        about a check must know of it. None for a service of one process.
+        A private folder shared by all processes of one service, so that each of them can
+        answer a request about any check. None for a service of one process.
     secret : str or None, default=None
-        What sessions are signed with, the same for all processes of one service. None makes one.
+        Secret that signs the sessions, the same for all processes of one service. None
+        generates one.
     clock : Clock or None, default=None
-        What time is measured with. None takes the system's.
+        Source of time. None uses the system clock.
 
     Returns
     -------
     FastAPI
         ``state`` has ``settings``, ``clock``, ``store``, ``writer``, ``jobs``, ``keys`` (None
-        where none are asked for), ``failed_keys`` and ``metrics``. The index is opened when it is
-        first needed, so the application starts while the database is away.
+        if the service requires no keys), ``failed_keys`` and ``metrics``. The index is opened
+        on first use, so the application can start while the database is unavailable.
 
     Examples
     --------
@@ -86,13 +87,14 @@ def create_app(
         version=__version__,
         description=_DESCRIPTION,
         lifespan=_running,
-        # Their pages load scripts of other sites, which the content policy forbids.
+        # FastAPI's own documentation pages load scripts from other sites, which the content
+        # security policy forbids.
         docs_url=None,
         redoc_url=None,
-        # An address with a slash more is another document.
+        # A path with one more slash names another document.
         redirect_slashes=False,
         generate_unique_id_function=_operation_id,
-        # Nothing about requests leaves the service but by /metrics.
+        # Only /metrics publishes anything about requests.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     store = Store(settings)
@@ -113,17 +115,17 @@ def create_app(
         health.router,
     ):
         app.include_router(router)
-    # Not included, which would make other routes of them: the last one takes every address
-    # that is left, by a rule of its own.
+    # Appended instead of included: `include_router` would rebuild the routes, and the last one
+    # matches every remaining address by a rule of its own.
     app.router.routes.extend(pages.routes)
-    # From the inside out: each goes around those before it.
+    # From the inside out: each middleware wraps those added before it.
     problems.install(app)
     app.add_exception_handler(RequestValidationError, validation.answer_validation_error)
     app.add_middleware(Limits, settings=settings)
     app.add_middleware(
         Sessions,
         secret=secret or secrets.token_hex(),
-        # Without keys there is nothing to sign in to, and a form may stay open for days.
+        # Without keys there is no sign-in to expire, and a form may stay open for days.
         max_age=None if settings.keys is None else auth.SESSION_SECONDS,
     )
     app.add_middleware(SecurityHeaders)
@@ -134,7 +136,7 @@ def create_app(
 
 @asynccontextmanager
 async def _running(app: FastAPI) -> AsyncIterator[None]:
-    """Run what works beside the requests. At the end what was accepted is done first."""
+    """Run the background tasks; on shutdown, finish accepted work first."""
     state = app.state
     try:
         state.writer.start()
@@ -149,22 +151,22 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
 
 
 def _operation_id(route: APIRoute) -> str:
-    """Name an operation as generated clients will call it, such as ``documents_add``."""
+    """Return the name of an operation in generated clients, such as ``documents_add``."""
     return "_".join([*map(str, route.tags[:1]), route.name])
 
 
 class _Described(FastAPI):
-    """An application whose description knows the problems and the limits."""
+    """An application whose OpenAPI description includes the problems and the limits."""
 
     def openapi(self) -> dict[str, Any]:
-        """Return the description by OpenAPI."""
+        """Return the OpenAPI description."""
         if self.openapi_schema is None:
             openapi.complete(super().openapi(), self.routes, self.state.settings)
         return super().openapi()
 
 
 class _Heads:
-    """Answers HEAD as GET, without the body; the outermost, so that all inside see GET."""
+    """Answers HEAD like GET, without the body; outermost, so that the others see only GET."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -179,5 +181,5 @@ class _Heads:
                 message = {**message, "body": b""}
             await send(message)
 
-        # The server goes by its own scope, which stays HEAD.
+        # The server reads its own scope, where the method stays HEAD.
         await self._app({**scope, "method": "GET"}, receive, without_body)

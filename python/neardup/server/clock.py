@@ -1,6 +1,6 @@
-"""The clock of a service: limits, rests and expiries are measured with it.
+"""The clock of a service, for time limits, back-off and expiry.
 
-There is one for each application, so that a test can move time on instead of waiting.
+Each application has its own, so that a test can advance time instead of waiting.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ __all__ = ["Clock"]
 
 
 class Clock:
-    """The clock of the system."""
+    """The system clock."""
 
     def monotonic(self) -> float:
-        """Return seconds that never go back, for the length of something."""
+        """Return seconds that never go backwards, for measuring durations."""
         return time.monotonic()
 
     def time(self) -> float:
-        """Return seconds since 1970, for what other processes see too."""
+        """Return seconds since 1970, for times that other processes read too."""
         return time.time()

@@ -1,4 +1,4 @@
-"""The log of a service: one line for each event, and no text of any document in it."""
+"""The log of a service: one line per event, never with the text of a document."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Formatter", "log_config"]
 
-#: uvicorn tells it of each client that did not take its answer in time: anybody could fill a disk.
-#: Errors that break an answer off are told by themselves.
+#: uvicorn logs this for each client too slow to read its response: any client could fill a disk.
+#: Errors that abort a response are logged separately.
 _UNTOLD = "ASGI callable returned without completing response."
 
 _FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 class Formatter(logging.Formatter):
-    """Shows of an error its kind and where it was; a message may quote a text."""
+    """Formats an error as its type and place, without its message, which may quote a text."""
 
     def __init__(self) -> None:
         super().__init__(_FORM)
@@ -29,7 +29,7 @@ class Formatter(logging.Formatter):
         ei: tuple[type[BaseException], BaseException, TracebackType | None]
         | tuple[None, None, None],
     ) -> str:
-        """Return kinds and places of an error and of what caused it, the cause first."""
+        """Return types and places of an error and of its causes, the cause first."""
         parts: list[str] = []
         error = ei[1]
         while error is not None:
@@ -40,21 +40,21 @@ class Formatter(logging.Formatter):
 
 
 def _is_told(record: logging.LogRecord) -> bool:
-    """Return whether a line is for the log."""
+    """Return whether to log a record."""
     return record.getMessage() != _UNTOLD
 
 
 def log_config(*, access: bool) -> dict[str, Any]:
-    """Return the set-up of the log, all of it to standard error.
+    """Return the logging configuration; everything goes to standard error.
 
     Parameters
     ----------
     access : bool
-        Whether each request has its line. Addresses have ids and searches in them.
+        Whether to log each request. Addresses contain ids and search terms.
     """
     loggers = {
         "neardup": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
-        # Below errors uvicorn tells of clients that speak no HTTP: anybody could fill a disk.
+        # Below ERROR, uvicorn logs clients that do not speak HTTP: any client could fill a disk.
         "uvicorn": {"handlers": ["stderr"], "level": "ERROR", "propagate": False},
     }
     if access:

@@ -1,9 +1,9 @@
-"""Figures for Prometheus.
+"""Metrics for Prometheus.
 
-With several processes behind one port a scrape meets any of them. So where the environment
-names a folder by ``PROMETHEUS_MULTIPROC_DIR`` (``neardup serve --workers`` does), each
-process keeps its figures in a file there, and whoever is asked adds all of them up. The
-sizes of the index are read from the index, which is one for all.
+With several processes behind one port, a scrape reaches any one of them. If the environment
+variable ``PROMETHEUS_MULTIPROC_DIR`` names a folder (``neardup serve --workers`` sets it),
+each process keeps its metrics in a file there, and the process that is scraped sums all files.
+The sizes of the index are read from the index, which all processes share.
 """
 
 from __future__ import annotations
@@ -37,26 +37,27 @@ __all__ = ["CONTENT_TYPE", "CheckMetrics", "Measured", "Metrics"]
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-#: Seconds; a batch takes tens of milliseconds, and nothing longer than the limit of time.
+#: Histogram buckets in seconds: a batch takes tens of milliseconds, and no request exceeds the
+#: time limit.
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 _FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
-#: The name of an address that no route knows: a client must not make series of its own.
+#: Label for an address without a route: a client must not be able to create time series.
 _UNKNOWN = "unknown"
 
-# A second series for each counter, which says when its process began.
+# By default each counter has a second series with the time of its creation.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class Metrics:
-    """What one process counts.
+    """Metrics of one process.
 
     Attributes
     ----------
     registry : CollectorRegistry
-        For further metrics; give ``multiprocess_mode`` to gauges.
+        For further metrics; gauges need a ``multiprocess_mode``.
     """
 
     def __init__(self) -> None:
@@ -92,7 +93,7 @@ class Metrics:
         self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def decided(self, decisions: Sequence[Decision]) -> None:
-        """Count what became of documents."""
+        """Count the decisions on documents."""
         for one in decisions:
             if one.problem is not None:
                 outcome = "refused"
@@ -103,7 +104,7 @@ class Metrics:
             self._outcomes[outcome].inc()
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count an answer."""
+        """Count a response."""
         found = self._children.get((method, route, status))
         if found is None:
             found = (
@@ -115,7 +116,7 @@ class Metrics:
         found[1].observe(seconds)
 
     async def text(self, store: Store) -> bytes:
-        """Return all figures, those of the index as they are now."""
+        """Return all metrics; the sizes of the index are current."""
         return await store.watch(self._text, store)
 
     def _text(self, store: Store) -> bytes:
@@ -129,12 +130,12 @@ class Metrics:
 
 
 class CheckMetrics:
-    """What one process counts of its checks of papers.
+    """Metrics of the paper checks of one process.
 
     Parameters
     ----------
     registry : CollectorRegistry or None, default=None
-        None counts for nobody.
+        None registers the metrics nowhere.
     """
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
@@ -153,23 +154,23 @@ class CheckMetrics:
         self._ended = {outcome: ended.labels(outcome) for outcome in ("done", "failed")}
 
     def now(self, waiting: int, running: int) -> None:
-        """Note how many checks wait and run."""
+        """Set the numbers of waiting and running checks."""
         self._waiting.set(waiting)
         self._running.set(running)
 
     def ended(self, outcome: str) -> None:
-        """Count one that is done or failed."""
+        """Count a check that is done or failed."""
         self._ended[outcome].inc()
 
 
 class _Sizes(Collector):
-    """The sizes of the index; without it only that it is away."""
+    """The sizes of the index; if it is unavailable, only that fact."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def collect(self) -> Iterator[Metric]:
-        """Ask the index."""
+        """Read the sizes from the index."""
         stats = self._stats()
         up = float(stats is not None)
         yield GaugeMetricFamily("neardup_index_up", "Whether the index answers.", up)
@@ -191,18 +192,18 @@ class _Sizes(Collector):
 
 
 class Measured:
-    """ASGI middleware that counts requests and takes their time."""
+    """ASGI middleware that counts and times requests."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on and count its answer."""
+        """Pass a request on and count its response."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        # A connection that ends without an answer is the client's doing, as in nginx.
+        # If a connection ends without a response, the client closed it; nginx uses the same status.
         status = 499
 
         async def noted(message: Message) -> None:

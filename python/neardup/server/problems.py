@@ -1,8 +1,9 @@
-"""Errors as a client sees them, all in the shape of RFC 9457.
+"""Errors as clients see them, in the format of RFC 9457.
 
-``application/problem+json`` with ``type``, ``title``, ``status``, ``detail``, ``code`` and, where
-one field of the request is at fault, ``field``. No answer shows how the service looks inside:
-what is not the client's doing is logged, and the log has no values, which may be texts.
+``application/problem+json`` with ``type``, ``title``, ``status``, ``detail``, ``code`` and,
+where one field of the request is at fault, ``field``. No response reveals internals of the
+service: errors that the client did not cause are logged, without values, since these may be
+texts.
 """
 
 from __future__ import annotations
@@ -44,32 +45,32 @@ __all__ = [
 
 MEDIA_TYPE = "application/problem+json"
 
-#: Seconds after which a client may ask again when the index is away.
+#: Retry-After, in seconds, while the index is unavailable.
 RETRY_SECONDS = 5
 
 _LOG = logging.getLogger("neardup.server")
 
-#: Errors whose message has no text of a document.
+#: Errors whose message never contains the text of a document.
 _TELLING = (IndexFormatError, IndexMismatchError, MissingDependencyError)
 
 _METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 
 
 class ProblemError(HTTPException):
-    """A problem that becomes the answer.
+    """An error that becomes a problem response.
 
     Parameters
     ----------
     status : int
-        Of HTTP.
+        HTTP status code.
     title : Message
-        The kind of problem, the same words for all of a kind.
+        The kind of problem, in the same words for all problems of that kind.
     detail : Message
-        What happened this time, and a way out.
+        What happened this time, and what to do about it.
     field : str or None, default=None
         The field at fault, such as ``documents[3].text``.
     headers : mapping or None, default=None
-        Further headers of the answer.
+        Further headers of the response.
 
     Examples
     --------
@@ -113,21 +114,22 @@ def problem(error: ProblemError) -> dict[str, Any]:
 
 
 def response(error: ProblemError) -> Response:
-    """Return a problem as the answer to a request."""
+    """Return a problem as a response."""
     headers = dict(error.headers or {})
     return Response(orjson.dumps(problem(error)), error.status_code, headers, MEDIA_TYPE)
 
 
 def install(app: FastAPI) -> None:
-    """Make every error of an app a problem.
+    """Turn every error of an app into a problem response.
 
-    Call it before other middleware is added, so that this goes around the answer too.
+    Call it before other middleware is added, so that the other middleware wraps these
+    responses too.
     """
     app.add_exception_handler(AnyHTTPException, _of_http)
     app.add_exception_handler(ParameterError, _of_input)
     app.add_exception_handler(InputError, _of_input)
     app.add_exception_handler(IndexUnavailableError, _of_index)
-    # Of middleware that fails itself; the server logs that once more.
+    # For a middleware that itself fails; the server logs that again.
     app.add_exception_handler(Exception, _of_bug)
     app.add_middleware(_Caught)
 
@@ -172,7 +174,7 @@ async def _of_input(_: Request, error: Exception) -> Response:
 
 
 async def _of_index(_: Request, error: Exception) -> Response:
-    # The message tells where the index is, which is not the client's concern.
+    # The message names the location of the index, which clients must not see.
     _LOG.warning("the index is away: %s", error)
     return response(
         ProblemError(
@@ -194,7 +196,7 @@ def _bug() -> ProblemError:
 
 
 def _log(scope: Scope, error: BaseException) -> None:
-    """Log where a bug is: kinds and places, as messages may have texts of documents."""
+    """Log the types and places of an error, not its message, which may quote a document."""
     route = getattr(scope.get("route"), "path_format", "an unknown address")
     _LOG.error("%s %s failed\n%s", scope.get("method"), route, "".join(_places(error)))
 
@@ -205,13 +207,13 @@ def _places(error: BaseException) -> Iterator[str]:
         yield from _places(before)
         yield "and then\n"
     yield from traceback.format_tb(error.__traceback__)
-    # Our own messages about an index say where it is and what is wrong with it.
+    # Our own messages about an index name its location and the fault.
     message = f": {error}" if isinstance(error, _TELLING) else ""
     yield f"{type(error).__module__}.{type(error).__qualname__}{message}\n"
 
 
 class _Caught:
-    """Answers for a bug inside all other middleware, so that its headers are there too."""
+    """Handles unexpected errors inside all other middleware, which add their headers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -230,7 +232,7 @@ class _Caught:
         try:
             await self._app(scope, receive, noted)
         except Exception as error:
-            # Half an answer cannot be mended: the server closes the connection.
+            # A response that has begun cannot be replaced: the server closes the connection.
             if begun:
                 raise
             _log(scope, error)

@@ -1,9 +1,9 @@
-"""Serving: from settings to a process, or several, that answer until told to stop.
+"""Runs a service in one process or several, until a signal stops it.
 
-The socket is bound here, before anything else, so that a port in use is known at once and
-several processes share it. Each process has an application of its own; they get settings
-and the secret of the sessions through the pipe by which they are started, never by the
-environment or a file. What a process was asked before it was told to stop it answers.
+The socket is bound here, before anything else, so that a port in use is an error at once and
+several processes can share it. Each process has its own application and receives the settings
+and the session secret through the pipe that starts it, never through the environment or a
+file. A process that is stopped first answers the requests that it has accepted.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ __all__ = ["serve"]
 
 _MAX_PROCESSES = 64
 _BACKLOG = 2048
-#: Longer than proxies keep theirs, or they would ask just when it is closed.
+#: Longer than proxies keep idle connections, so that no request meets a connection that is closing.
 _KEEP_ALIVE_SECONDS = 65
-#: A process that did not answer its parent for so long is replaced.
+#: A process that does not answer its parent for this many seconds is replaced.
 _DEAD_SECONDS = 30
 _START_SECONDS = 60.0
-#: Largest head of a request.
+#: Largest head of a request, in bytes.
 _HEAD_BYTES = 64 << 10
-#: Files that a process may have open, if the system lets it; half of them are for connections.
+#: Open files of a process, if the system allows it; half of them are for connections.
 _FILES = 16384
 _METRICS = "PROMETHEUS_MULTIPROC_DIR"
 _FOLDER = "neardup-service-"
-#: Seconds after which a new folder is locked, if its service has not been killed.
+#: Seconds within which a running service has locked its new folder.
 _LOCKED_AFTER = 60.0
 
 
@@ -73,41 +73,40 @@ def serve(
     access_log: bool = False,
     started: Callable[[str], None] = print,
 ) -> bool:
-    """Serve until SIGTERM or SIGINT comes, and finish what was accepted.
+    """Serve until SIGTERM or SIGINT, then finish the accepted requests.
 
     Parameters
     ----------
     settings : Settings
     host : str, default='127.0.0.1'
-        Where to listen. Another address than of this machine's loopback needs
-        ``settings.keys``.
+        Address to listen on. Any address other than loopback requires ``settings.keys``.
     port : int, default=8765
-        0 takes a free one.
+        0 chooses a free port.
     workers : int, default=1
         Processes.
     stop_seconds : int, default=30
-        How long requests may take to finish once it is told to stop.
+        How long requests may take to finish after a stop signal.
     proxy : str
         Addresses or networks of trusted proxies, separated by commas: their headers
         X-Forwarded-For and X-Forwarded-Proto are used.
     access_log : bool, default=False
         Whether each request is logged.
     started : callable, default=print
-        Is given the address, once it is answered there.
+        Called with the address as soon as the service answers there.
 
     Returns
     -------
     bool
-        False if it could not start; the log says why.
+        False if the service could not start; the log says why.
 
     Raises
     ------
     ParameterError
-        If the host needs keys and there are none, or a parameter is out of bounds.
+        If the host requires keys and there are none, or a parameter is out of bounds.
     InputError
-        If the file of keys cannot be used.
+        If the key file cannot be used.
     OutputError
-        If it cannot listen there.
+        If the service cannot listen at this address.
     """
     check_whole(port, "port", 0, 65535)
     check_whole(workers, "workers", 1, _MAX_PROCESSES)
@@ -120,7 +119,7 @@ def serve(
             partial(_application, settings, secrets.token_hex(), shared),
             factory=True,
             workers=workers,
-            # Strict: of two ways to read a request it takes neither.
+            # Strict: it refuses a request that can be parsed in two ways.
             http="h11",
             h11_max_incomplete_event_size=_HEAD_BYTES,
             limit_concurrency=_raise_file_limit() // 2,
@@ -145,7 +144,7 @@ def serve(
 
 
 class _Server(uvicorn.Server):
-    """Says when it has started."""
+    """Calls back once it has started."""
 
     def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
         super().__init__(config)
@@ -158,7 +157,7 @@ class _Server(uvicorn.Server):
 
 
 class _Processes(Multiprocess):
-    """Several processes, and their parent that replaces those that die."""
+    """Several processes, and a parent that replaces those that die."""
 
     def __init__(
         self,
@@ -170,13 +169,13 @@ class _Processes(Multiprocess):
         super().__init__(config, sockets)
         self._announce = announce
         self._jobs = jobs
-        #: Processes whose jobs are not marked as failed yet.
+        #: Dead processes whose jobs are not yet marked as failed.
         self._dead: set[int] = set()
         self._up = False
 
     @property
     def failed(self) -> bool:
-        """Whether not all of them ever started."""
+        """Whether some process has never started."""
         return not self._up
 
     def init_processes(self) -> None:
@@ -191,18 +190,19 @@ class _Processes(Multiprocess):
         before = {process.pid for process in self.processes}
         super().keep_subprocess_alive()
         for pid in before - {process.pid for process in self.processes} - {None}:
-            # What it had in flight is not in flight any more, and its checks have ended.
+            # Its requests are no longer in flight, and its checks have ended.
             mark_process_dead(pid)  # type: ignore[no-untyped-call]
             if pid is not None:
                 self._dead.add(pid)
         for pid in tuple(self._dead):
-            # The table may be locked now: then the next call tries again.
+            # The table may be locked; then the next call retries.
             with contextlib.suppress(sqlite3.Error):
                 fail_jobs_of(pid, self._jobs)
                 self._dead.remove(pid)
 
     def handle_hup(self) -> None:
-        # The terminal was closed. Keys are read again whenever they change.
+        # Sent when the terminal closes. No reload is needed: keys are re-read whenever the file
+        # changes.
         self.should_exit.set()
 
 
@@ -212,8 +212,8 @@ def _serve_here(server: _Server, listener: socket.socket) -> bool:
     try:
         server.run(sockets=[listener])
     except KeyboardInterrupt:
-        # Uvicorn raises its signals again once it has stopped. Told twice, it did not wait
-        # for the requests that were under way.
+        # Uvicorn raises its signals again after it has stopped. On a second signal it did not wait
+        # for requests in progress.
         if not server.should_exit or server.force_exit:
             raise
     except SystemExit:
@@ -225,13 +225,13 @@ def _application(settings: Settings, secret: str, shared: Path | None) -> FastAP
     if shared is not None:
         threading.Thread(target=_stop_with_parent, daemon=True).start()
         if hasattr(signal, "SIGHUP"):
-            # The parent decides; it gets the signal too.
+            # The parent receives the signal too, and stops its processes.
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
     return create_app(settings, shared=shared, secret=secret)
 
 
 def _stop_with_parent() -> None:
-    """Stop this process once its parent is gone, which may have had no time to say so."""
+    """Stop this process when its parent has died, which may happen without notice."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -240,7 +240,7 @@ def _stop_with_parent() -> None:
 
 @contextlib.contextmanager
 def _shared_folder(workers: int) -> Iterator[Path | None]:
-    """Make a private folder for what all processes of one service must know; none for one."""
+    """Make a private folder that the processes of a service share; None for a single process."""
     if workers == 1:
         yield None
         return
@@ -248,7 +248,8 @@ def _shared_folder(workers: int) -> Iterator[Path | None]:
     folder = Path(tempfile.mkdtemp(prefix=_FOLDER))
     lock = _lock(folder)
     try:
-        # Where `neardup.server.metrics` adds up; its library knows no other way to be told.
+        # The folder that `neardup.server.metrics` sums up; prometheus_client accepts it only this
+        # way.
         os.environ[_METRICS] = str(folder / "metrics")
         os.mkdir(folder / "metrics", 0o700)
         yield folder
@@ -259,7 +260,7 @@ def _shared_folder(workers: int) -> Iterator[Path | None]:
 
 
 def _lock(folder: Path) -> sqlite3.Connection:
-    """Lock a folder as long as this process lives; raise if another process does."""
+    """Lock a folder for the lifetime of this process; raise if another process holds the lock."""
     database = sqlite3.connect(folder / "running.db", timeout=0.0, isolation_level=None)
     try:
         database.execute("BEGIN EXCLUSIVE")
@@ -270,11 +271,11 @@ def _lock(folder: Path) -> sqlite3.Connection:
 
 
 def _remove_abandoned() -> None:
-    """Remove folders of services that were killed: reports are nobody else's business."""
+    """Remove folders left by killed services: their reports are private."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
         with contextlib.suppress(OSError, sqlite3.Error):
             found = folder.lstat()
-            # Another user's cannot be removed; one that is new may be locked in a moment.
+            # A folder of another user cannot be removed; a new one may not be locked yet.
             mine = os.name != "posix" or found.st_uid == os.getuid()
             if mine and time.time() - found.st_mtime > _LOCKED_AFTER:
                 _lock(folder).close()
@@ -282,7 +283,7 @@ def _remove_abandoned() -> None:
 
 
 def _raise_file_limit() -> int:
-    """Let this process open as many files as it needs and the system allows; return how many."""
+    """Raise this process's limit of open files as far as the system allows; return the limit."""
     try:
         import resource
     except ImportError:
@@ -315,7 +316,7 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        # From here on a second service at this port is refused.
+        # From here on, a second service cannot bind this port.
         listener.listen(_BACKLOG)
         listener.setblocking(False)
         listener.set_inheritable(True)

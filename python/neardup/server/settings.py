@@ -12,21 +12,21 @@ __all__ = ["Settings"]
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the index and the libraries are, and the limits.
+    """Locations of the index and the libraries, and the limits.
 
     Parameters
     ----------
     index : str
         Location of the index: see :class:`neardup.Index`. It must exist.
     libraries : mapping of str to str, default={}
-        Names of libraries for paper checks, and where they are. The index itself is
-        the library ``index``.
+        Locations of the libraries for paper checks, by name. The index itself is the library
+        ``index``.
     keys : Path or None, default=None
-        The file of API keys. None asks for none; that is for loopback only.
+        The file of API keys. None requires no keys, which is allowed on loopback only.
     language : {'zh', 'en'}, default='zh'
-        Language of the page where the browser asks for neither.
+        Language of the pages if the browser prefers neither.
     max_body_bytes : int, default=16777216
-        Largest body of a request, but for papers, in bytes.
+        Largest body of a request, except papers, in bytes.
     max_upload_bytes : int, default=67108864
         Largest paper, in bytes.
     max_batch : int, default=1000
@@ -36,20 +36,20 @@ class Settings:
     max_in_flight : int, default=256
         Most requests at once in one process; further ones get 429 with ``Retry-After``.
     request_seconds : float, default=30.0
-        Longest time for one request, but for a check, which is a job.
+        Longest time for one request. Checks are jobs and have their own limit.
     client_share : float, default=0.5
-        Largest share of each limit that one client may use, above 0 and at most 1: of
-        requests, bodies, checks and stored reports, by key, else by address. 1 lets one client
-        use all.
+        Largest share of each limit (requests, bodies, checks, stored reports) that one client
+        may use, above 0 and at most 1. A client is an API key, or else an address. 1 lets one
+        client use the whole limit.
     max_jobs : int, default=32
-        Most checks that wait; further ones get 429 with ``Retry-After``.
+        Most waiting checks; further ones get 429 with ``Retry-After``.
     job_seconds : float, default=3600.0
         How long the result of a check is kept.
     max_report_bytes : int, default=1073741824
-        Stored reports of all checks, in bytes. Beyond it the oldest reports of the client with
-        the most are removed.
+        Largest total size of stored reports, in bytes. Beyond it, the oldest reports of the
+        client with the most are removed.
     workers : int, default=0
-        Threads of the core; 0 means one for each processor. Changes no result.
+        Threads of the core; 0 means one for each processor. Does not change results.
     """
 
     index: str

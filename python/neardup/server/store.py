@@ -1,4 +1,4 @@
-"""The index of a service, and calls that may take long, away from the event loop."""
+"""The index of a service; calls that may take long run in threads, not in the event loop."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ T = TypeVar("T")
 #: Threads that wait for the database.
 _WAITING = 16
 
-#: Threads that compute. More would only take turns with each other, and leave none of the
-#: processor to those who wait for a short answer.
+#: Threads that compute. More of them would only compete for the processor and delay short
+#: requests.
 _COMPUTING = 2
 
 
 class Store:
-    """An index that is opened when it is first needed.
+    """An index that is opened on first use.
 
-    If the database is away then, opening raises, and the next call tries again: a service
-    starts before its database and outlives its absence.
+    If the database is unavailable, opening raises, and the next call tries again: a service
+    can start before its database and survives its outages.
 
-    Calls that may take long run in threads of a fixed number. A request that is given up
-    (a client that left, a time that is over) takes its call back if it has not begun; one
-    that has begun goes on, and holds its thread until it ends. So what is given up can
-    never pile up.
+    Calls that may take long run in a fixed number of threads. When a request is cancelled (the
+    client disconnected, or the time limit passed), its call is dropped if it has not begun. A
+    call that has begun continues and holds its thread until it ends. So abandoned calls never
+    accumulate.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -44,7 +44,7 @@ class Store:
         self._index: Index | None = None
         self._waiting = ThreadPoolExecutor(_WAITING, "neardup-store")
         self._computing = ThreadPoolExecutor(_COMPUTING, "neardup-compute")
-        # Apart, so that neither additions nor whoever watches the service wait for questions.
+        # Separate threads, so that neither additions nor monitoring wait for queries.
         self._writing = ThreadPoolExecutor(1, "neardup-write")
         self._watching = ThreadPoolExecutor(1, "neardup-watch")
 
@@ -55,7 +55,7 @@ class Store:
         Raises
         ------
         IndexUnavailableError
-            If it cannot be reached now.
+            If it is unavailable now.
         """
         with self._lock:
             if self._index is None:
@@ -65,23 +65,23 @@ class Store:
             return self._index
 
     async def run(self, function: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-        """Return what a call returns that waits for the database."""
+        """Run a call that waits for the database, and return its result."""
         return await _run(self._waiting, lambda: function(*arguments, **options))
 
     async def compute(self, function: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-        """Return what a call returns that may compute for seconds."""
+        """Run a call that may compute for seconds, and return its result."""
         return await _run(self._computing, lambda: function(*arguments, **options))
 
     async def write(self, function: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-        """Return what a call returns that adds documents; one after the other."""
+        """Run a call that adds documents, one call at a time, and return its result."""
         return await _run(self._writing, lambda: function(*arguments, **options))
 
     async def watch(self, function: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-        """Return what a call returns that tells how the service is."""
+        """Run a call that monitors the service, and return its result."""
         return await _run(self._watching, lambda: function(*arguments, **options))
 
     def close(self) -> None:
-        """Close the index, when the calls that have begun are done. The next use opens it again."""
+        """Close the index once running calls have ended. The next use opens it again."""
         for pool in (self._writing, self._waiting, self._computing, self._watching):
             pool.shutdown(wait=False, cancel_futures=True)
         with self._lock:
@@ -91,5 +91,5 @@ class Store:
 
 
 async def _run(pool: ThreadPoolExecutor, call: Callable[[], T]) -> T:
-    # The wrapper passes a cancellation on, and a call that has not begun is dropped by it.
+    # The wrapper forwards a cancellation, which drops a call that has not begun.
     return await asyncio.wrap_future(pool.submit(call))

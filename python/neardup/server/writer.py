@@ -1,8 +1,9 @@
-"""Group commit: what comes in at the same time is stored together.
+"""Group commit: documents that arrive at the same time are stored in one transaction.
 
-A durable commit takes longer than the decisions on dozens of documents. So one task
-takes all documents that wait, stores them in one transaction, and answers them; what comes in
-meanwhile waits for the next. Nothing waits for company: a lone document is stored at once.
+A durable commit takes longer than the decisions on dozens of documents. So one task takes all
+waiting documents, stores them in one transaction, and then answers their requests; documents
+that arrive meanwhile wait for the next transaction. There is no delay to fill a batch: a
+single document is stored at once.
 """
 
 from __future__ import annotations
@@ -21,25 +22,25 @@ if TYPE_CHECKING:
 
 __all__ = ["Writer"]
 
-#: Documents that may wait for the store; further ones get 503. Otherwise all that is sent would
+#: Most documents that wait to be stored; further ones get 503. Without a bound, requests would
 #: pile up while a database hangs.
 MOST_WAITING = 20_000
 
-#: How long a service that stops waits for the store.
+#: How long a stopping service waits for the store, in seconds.
 STOP_SECONDS = 20.0
 
-#: Documents that one transaction stores, at most, unless a single request brings more: few
-#: enough that nobody waits long for its answer.
+#: Most documents in one transaction, unless a single request has more: few enough to keep response
+#: times short.
 _TOGETHER = 256
 
 
 class Writer:
-    """Adds documents to the index of a service, in the order in which they came.
+    """Adds documents to the index of a service, in order of arrival.
 
     Attributes
     ----------
     waiting : int
-        Documents that are not answered yet.
+        Documents without a response yet.
     """
 
     def __init__(self, store: Store) -> None:
@@ -51,13 +52,13 @@ class Writer:
         self.waiting = 0
 
     def start(self) -> None:
-        """Begin to store; to be called in the event loop."""
+        """Start the storing task; call it in the event loop."""
         self._task = asyncio.create_task(self._work())
 
     async def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Store what was accepted, and take no more.
+        """Store the accepted documents, and accept no more.
 
-        What is not stored after so many seconds, because the database hangs, is told so.
+        If the database hangs for this many seconds, the remaining documents get an error.
         """
         self._stopped = True
         self._wake.set()
@@ -73,13 +74,14 @@ class Writer:
             self._queue.clear()
 
     async def add(self, documents: Sequence[NewDocument]) -> list[Decision]:
-        """Add documents, and return what became of each, once that is on the disk.
+        """Add documents, and return the decisions once they are on disk.
 
         Raises
         ------
         IndexUnavailableError
-            If the index cannot be written, too much waits for it, or the service stops.
-            Nothing was stored, or the first 1,024 of a larger request.
+            If the index cannot be written, too many documents wait, or the service is
+            stopping. Then nothing was stored, or only the first 1,024 documents of a larger
+            request.
         """
         if self._stopped:
             raise IndexUnavailableError(Message("server.stops_unstored"))
@@ -91,7 +93,7 @@ class Writer:
         self.waiting += len(documents)
         self._wake.set()
         try:
-            # What has begun is stored even if whoever asked has gone.
+            # A transaction that has begun completes even if its client has disconnected.
             return await asyncio.shield(answer)
         except asyncio.CancelledError:
             if request in self._queue:
@@ -137,7 +139,7 @@ def _settle(answer: asyncio.Future[list[Decision]], result: list[Decision] | Exc
         return
     if isinstance(result, Exception):
         answer.set_exception(result)
-        # Nobody may be left to ask for it.
+        # The client may have disconnected, so that nothing awaits this exception.
         answer.exception()
     else:
         answer.set_result(result)

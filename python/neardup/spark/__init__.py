@@ -1,18 +1,18 @@
-"""The same job on Apache Spark: :func:`dedup` for a DataFrame, :func:`dedup_files` for files.
+"""Deduplication on Apache Spark: :func:`dedup` for a DataFrame, :func:`dedup_files` for files.
 
-Needs the extra ``spark``. The kept set and the removed table are those of one machine.
+Needs the extra ``spark``. The kept set and the removed table equal those of one machine.
 
 | file | has |
 |---|---|
-| `api` | what users call |
-| `job` | how a job goes, and what it reports |
-| `io` | files or a table to batches of records; kept records and the removed table |
-| `sketching` | records to batches with their sketches, and counted shingles; without Spark |
-| `kernels` | what a task of the search does with a batch, bucket or unit; without Spark |
-| `shuffle` | the kernels over tables of Spark, until the decisions are fixed |
-| `resolve` | the one rule, from similar pairs |
-| `ordering` | the number of a document: its place in the input |
-| `session`, `checkpoint` | set-up, errors and metrics; what survives a job |
+| `api` | the public functions |
+| `job` | runs a job and reports on it |
+| `io` | turns files or a table into batches of records; returns kept records and removed table |
+| `sketching` | sketches batches of records and counts shingles; without Spark |
+| `kernels` | the work of one search task on a batch, bucket or unit; without Spark |
+| `shuffle` | runs the kernels over Spark's tables until the decisions are final |
+| `resolve` | applies the one rule to similar pairs |
+| `ordering` | numbers documents in input order |
+| `session`, `checkpoint` | settings, errors and metrics of Spark; stages that survive a job |
 """
 
 from neardup.spark.api import dedup, dedup_files

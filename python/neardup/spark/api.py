@@ -1,4 +1,4 @@
-"""Drop the near-duplicates of a collection on a cluster: what users call."""
+"""The public functions that deduplicate a collection on a cluster."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 def dedup(
     df: DataFrame, *, order_by: str | Sequence[str] = (), **options: Unpack[SparkParameters]
 ) -> SparkResult:
-    """Drop the near-duplicates of a table of Spark.
+    """Drop the near-duplicates of a Spark DataFrame.
 
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        Of a classic session.
+        Of a classic session (not Spark Connect).
     order_by : str or sequence of str, default=()
-        Columns that say which of two duplicates stays: the one that sorts first. They
-        should tell all rows apart. Without them it is the order in which Spark reads.
+        Columns to sort by: of two duplicates, the one that sorts first is kept. They should be
+        unique per row. By default, the order in which Spark reads the rows.
     {options}
 
     Returns
@@ -44,26 +44,26 @@ def dedup(
     Raises
     ------
     ParameterError
-        If a parameter is out of bounds; if the recipe's search cannot be spread.
+        If a parameter is out of bounds, or the recipe's search cannot be distributed.
     InputError
-        If there is no text column; if a row cannot be read and `on_error` is ``stop``; if
-        the checkpoint is that of another job.
+        If there is no text column, if a row cannot be read and `on_error` is ``stop``, or if
+        the checkpoint belongs to another job.
     MissingDependencyError
         If PySpark is not installed.
 
     See Also
     --------
-    neardup.dedup : the same on one machine.
+    neardup.dedup : the same rule on one machine.
 
     Notes
     -----
     The recipe must search by keys, as ``general``, ``minhash``, ``shingle``, ``news`` and
-    ``classic`` do, and a distance must be small enough for that. Files that the recipe names
-    must be on all machines.
+    ``classic`` do; a maximum distance must be small enough for keys. Files that the recipe
+    names must exist on all machines.
 
-    The kept set is that of `neardup.dedup` on the same rows in the same order. No row is
-    sent to the driver; it gets some numbers for each batch, what the texts have in common, and
-    up to 64 MB of which texts are requested and which documents are dropped.
+    The kept set is that of `neardup.dedup` on the same rows in the same order. No row is sent
+    to the driver. It receives a few numbers per batch, the shingles that are common in the
+    collection, and up to 64 MB of numbers of requested texts and dropped documents.
 
     Examples
     --------
@@ -94,35 +94,35 @@ def dedup_files(
     removed: str | Path | None = None,
     **options: Unpack[SparkFilesParameters],
 ) -> SparkResult:
-    """Drop the near-duplicates of files, and write what is kept.
+    """Drop the near-duplicates of files, and write the kept records.
 
     Parameters
     ----------
     inputs : sequence of str or Path
-        Files, folders and patterns, as Spark's file systems know them; all JSON lines, or
-        all Parquet. In priority order, the files of a folder by name.
+        Files, folders and patterns on Spark's file systems; either all JSON lines or all
+        Parquet. In priority order; the files of a folder are ordered by name.
     output : str or Path
-        Folder of the kept records, in the format of the input: part files that follow each
-        other in input order.
+        Folder for the kept records, in the format of the input. The part files, in the order of
+        their names, are in input order.
     spark : pyspark.sql.SparkSession
-        A classic one.
+        A classic session (not Spark Connect).
     removed : str, Path or None, default=None
-        Folder of the dropped records with their reasons: Parquet if its name ends in
-        ``.parquet``, else JSON lines.
+        Folder for the dropped records and their reasons: Parquet if its name ends in
+        ``.parquet``, otherwise JSON lines.
     {options}
 
     Returns
     -------
     SparkResult
-        ``kept`` reads what was written; ``removed`` needs the checkpoint, if that was named.
-        By default the checkpoint is a folder beside `output`, removed at the end.
+        ``kept`` reads the written records; ``removed`` can be read only if `checkpoint` was
+        given. By default the checkpoint is a folder beside `output`, removed at the end.
 
     Raises
     ------
     ParameterError, InputError, MissingDependencyError
         As in :func:`dedup`.
     OutputError
-        If an output exists. Then nothing is run.
+        If an output exists. Nothing runs then.
     """
     require_spark()
     given = completed(dedup_files, options)

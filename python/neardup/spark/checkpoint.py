@@ -1,7 +1,7 @@
-"""The checkpoint: the complete stages of a job, in a folder that all machines reach.
+"""The checkpoint of a job: its complete stages, in a folder that all machines can reach.
 
-Each stage is a folder of Parquet that Spark writes completely or not at all. A job that is
-started again with the same settings resumes after the last complete stage.
+Each stage is a folder of Parquet that Spark writes completely or not at all. A job started again
+with the same settings resumes after the last complete stage.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from neardup.exceptions import InputError, ParameterError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: Changes with the contents of the stages.
-_LAYOUT = 2
+#: Version of the stages' contents; raise it when they change.
+_LAYOUT = 3
 
 _MANIFEST = "settings.json"
 
-#: The name of a part file of Spark: number, id, suffix.
+#: Name of a part file of Spark: number, id, suffix.
 _PART = re.compile(r"part-(\d+)(-[^.]*)(\..*)")
 
-#: Few values repeat. A row group is held in memory, and few rows of batches fill one.
+#: No dictionary, because few values repeat. A row group is held in memory, and a few rows of
+#: batches fill one, so its size is limited and checked from the first row on.
 _OPTIONS = {
     "compression": "zstd",
     "parquet.compression.codec.zstd.level": "1",
@@ -37,7 +38,7 @@ _OPTIONS = {
 
 
 class Folders:
-    """The file systems that Spark knows: `file:`, `hdfs:`, `s3a:` and others."""
+    """Operations on Spark's file systems: `file:`, `hdfs:`, `s3a:` and others."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._jvm: Any = getattr(spark, "_jvm", None)
@@ -50,29 +51,29 @@ class Folders:
         return place.getFileSystem(self._settings), place
 
     def exists(self, path: str) -> bool:
-        """Say whether there is a file or folder."""
+        """Return whether there is a file or folder."""
         system, place = self._open(path)
         return bool(system.exists(place))
 
     def remove(self, path: str) -> None:
-        """Remove a file or folder with all that is in it."""
+        """Remove a file, or a folder with its content."""
         system, place = self._open(path)
         system.delete(place, True)
 
     def move(self, path: str, to: str) -> None:
-        """Give a folder another name."""
+        """Rename a file or folder."""
         system, place = self._open(path)
         if not system.rename(place, self._open(to)[1]):
             raise InputError(Message("spark.cannot_be_renamed", file=to, before=path))
 
     def size(self, path: str) -> int:
-        """Return the bytes of a file, or of all that are in a folder."""
+        """Return the bytes of a file, or of all files in a folder."""
         system, place = self._open(path)
         return int(system.getContentSummary(place).getLength())
 
     def move_parts(self, path: str, to: str, order: Sequence[int], suffix: str | None) -> None:
-        """Move what Spark wrote to a new folder, with its parts numbered by their places in
-        `order`, and with another suffix if there is one."""
+        """Move Spark's part files to a new folder, numbered by their places in `order`; `suffix`
+        replaces theirs if it is not None."""
         system, place = self._open(path)
         system.mkdirs(self._open(to)[1])
         places = {part: at for at, part in enumerate(order)}
@@ -81,7 +82,7 @@ class Folders:
             found = _PART.fullmatch(name)
             if found:
                 part = int(found[1])
-                # A part without records goes behind all others.
+                # Parts without records come last.
                 at = places.get(part, len(order) + part)
                 name = f"part-{at:05}{found[2]}{found[3] if suffix is None else suffix}"
             if found or name == "_SUCCESS":
@@ -112,7 +113,7 @@ class Folders:
         Raises
         ------
         InputError
-            If there is none.
+            If there are none.
         """
         system, place = self._open(path)
         if system.exists(place):
@@ -130,18 +131,18 @@ class Folders:
         if not status.isDirectory():
             return [str(status.getPath().toString())]
         entries = [(e.getPath().getName(), e) for e in system.listStatus(status.getPath())]
-        # Spark leaves out what begins so, too.
+        # Spark ignores these names, too.
         named = sorted((name, e) for name, e in entries if not name.startswith(("_", ".")))
         return [file for _, entry in named for file in self._below(system, entry)]
 
 
 class Checkpoint:
-    """The folder of one job.
+    """The checkpoint folder of one job.
 
     Raises
     ------
     InputError
-        If it has the stages of a job with other settings, or of another version.
+        If it has stages of a job with other settings, or of another version.
     """
 
     def __init__(self, spark: SparkSession, path: str, run: dict[str, Any]) -> None:
@@ -151,7 +152,7 @@ class Checkpoint:
         place = f"{self.path}/{_MANIFEST}"
         wanted = manifest(_LAYOUT, run)
         if not self._folders.exists(place):
-            # Under its name it is whole, or not there.
+            # Written to another name and then renamed, so that it is either complete or absent.
             self._folders.write(f"{place}.new", json.dumps(wanted, ensure_ascii=False))
             self._folders.move(f"{place}.new", place)
             return
@@ -170,11 +171,11 @@ class Checkpoint:
         return self._spark.read.parquet(f"{self.path}/{name}")
 
     def stage(self, name: str, frame: DataFrame) -> DataFrame:
-        """Return the rows of a stage, which `frame` computes unless it is complete."""
+        """Return the rows of a stage; computes `frame` unless the stage is complete."""
         place = f"{self.path}/{name}"
         if not self.has(name):
             frame.write.mode("overwrite").options(**_OPTIONS).parquet(place)
-        # Spark would run a job to find the schema.
+        # With the schema given, Spark need not run a job to find it.
         return self._spark.read.schema(frame.schema).parquet(place)
 
     def size(self, name: str) -> int:

@@ -1,4 +1,4 @@
-"""Inputs and outputs: files or a table as records with their places; what is kept and removed."""
+"""Input and output of a job: records with their places, kept records and the removed table."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 FORMATS = ("jsonl", "parquet")
 
-#: What a name of a file of JSON lines ends in; Hadoop tells compression by the rest.
+#: Name endings of JSON lines files. A further ending tells Hadoop the compression.
 _LINES = (".jsonl", ".ndjson", ".json")
 _PACKED = (".gz", ".bz2", ".zst")
 _MARK = b"\xef\xbb\xbf"
 
-#: Dropped documents that every task may know: some 200 MB.
+#: The most dropped documents whose numbers are sent to every task: some 200 MB.
 MOST_KNOWN = 4 << 20
 
 
@@ -48,9 +48,9 @@ class Source:
     Parameters
     ----------
     frame : DataFrame
-        Lines or rows; from files with the columns `ordering.PATH` and `BEGIN`.
+        Lines or rows; rows of files have the columns `ordering.PATH` and `BEGIN`.
     schema : StructType
-        Of the kept rows.
+        The schema of the kept rows.
     files : mapping of int to File
         By the hash of the path; empty for a table.
     lines : bool
@@ -69,9 +69,9 @@ def open_table(frame: DataFrame, fields: Fields, order_by: Sequence[str]) -> Sou
     Raises
     ------
     ParameterError
-        If `order_by` names a column that is not there.
+        If `order_by` names a missing column.
     InputError
-        If there is no column of texts.
+        If there is no text column.
     """
     for name in order_by:
         if name not in frame.columns:
@@ -91,15 +91,15 @@ def open_table(frame: DataFrame, fields: Fields, order_by: Sequence[str]) -> Sou
 def open_files(
     spark: SparkSession, inputs: Sequence[str], format: str | None, fields: Fields
 ) -> Source:
-    """Return files as a source, in the order given, those of a folder by name.
+    """Return files as a source, in the given order; the files of a folder are ordered by name.
 
     Raises
     ------
     InputError
-        If there is no such file, one is named twice, there is no column of texts, or none of
-        the first records of the first file of JSON lines has a text field.
+        If a file is missing or named twice, if there is no text column, or if none of the first
+        records of the first JSON lines file has a text field.
     ParameterError
-        If the format is none that can be read here.
+        If the format is not supported.
     """
     from pyspark.sql import functions as F
 
@@ -184,13 +184,13 @@ def _check_columns(frame: DataFrame, fields: Fields) -> None:
 
 
 def _escaped(path: str) -> str:
-    """Return a path that is no pattern."""
+    """Return a path with the characters of patterns escaped."""
     return "".join(f"\\{c}" if c in "[]{}*?\\" else c for c in path)
 
 
 def sketched(source: Source, settings: Settings, most: int) -> DataFrame:
-    """Return the batches of a source, of at most `most` documents: rows of `sketching.BATCHES`,
-    and the records."""
+    """Return the batches of a source as rows of `sketching.BATCHES` with the records; a batch has
+    at most `most` documents."""
     from pyspark.sql import types as T
     from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -211,7 +211,7 @@ def sketched(source: Source, settings: Settings, most: int) -> DataFrame:
 
 @dataclass(frozen=True)
 class BatchInfo:
-    """What the driver knows of a batch.
+    """The driver's information on a batch.
 
     Parameters
     ----------
@@ -219,11 +219,11 @@ class BatchInfo:
     documents, unreadable, without_features, problems : int
         Counts.
     partition : int
-        The part of the checkpoint that it is read in.
+        The partition of the checkpoint that contains it.
     source : str or None
         The file; None for a table.
     before : int
-        Records of the same source before the batch.
+        Number of records of the same source before the batch.
     """
 
     batch: int
@@ -238,7 +238,7 @@ class BatchInfo:
 
 
 def list_batches(batches: DataFrame, files: Mapping[int, File]) -> list[BatchInfo]:
-    """Return the batches in the order of the input; only counts come to the driver."""
+    """Return the batches in input order; only counts are sent to the driver."""
     from pyspark.sql import functions as F
 
     known = list(files.values())
@@ -262,13 +262,13 @@ def list_batches(batches: DataFrame, files: Mapping[int, File]) -> list[BatchInf
 
 
 def partition_order(batches: Sequence[BatchInfo]) -> list[int] | None:
-    """Return the parts of the checkpoint in the order of the input; None if they overlap."""
+    """Return the checkpoint's partitions in input order; None if they overlap."""
     order = [partition for partition, _ in groupby(info.partition for info in batches)]
     return order if len(set(order)) == len(order) else None
 
 
 def read_problems(batches: DataFrame, seen: Sequence[BatchInfo], most: int) -> list[Problem]:
-    """Return the first problems of the input."""
+    """Return the first problems in the input, at most `most`."""
     from pyspark.sql import functions as F
 
     wanted = {}
@@ -289,7 +289,7 @@ def read_problems(batches: DataFrame, seen: Sequence[BatchInfo], most: int) -> l
 
 
 def problems_from_json(stored: str, info: BatchInfo) -> list[Problem]:
-    """Return the problems of a batch, with their places in the source."""
+    """Return the problems of a batch with their positions in the source."""
     return [
         dataclasses.replace(
             problem,
@@ -303,11 +303,11 @@ def problems_from_json(stored: str, info: BatchInfo) -> list[Problem]:
 def removed_table(
     batches: DataFrame, decisions: DataFrame, seen: Sequence[BatchInfo], measure: str
 ) -> DataFrame:
-    """Return the dropped documents by their ids, with their numbers."""
+    """Return the removed table, with the numbers of the documents."""
     from pyspark.sql import functions as F
 
-    # What records without an id are called: by the file and their number there from 1, or by
-    # their position in the table.
+    # Names for records without an id: the file and the record's number there from 1, or the
+    # position in the table.
     named = pa.table(
         {
             "batch": pa.array([info.batch for info in seen], pa.int64()),
@@ -347,9 +347,10 @@ def kept_records(
 ) -> DataFrame:
     """Return the kept records.
 
-    Records are the largest thing there is, and stay where they are: a part of the result
-    has those of one part of the checkpoint, in input order. If they are moved to so many parts,
-    these follow each other in input order, and no task needs to know all that is dropped.
+    Records are the largest data, so they are not moved by default: each partition of the result
+    has the kept records of one checkpoint partition, in input order. With `moved_to`, they are
+    moved to that many partitions, which follow each other in input order; then no task has to
+    hold all dropped numbers.
     """
     from pyspark.sql import functions as F
 
@@ -367,7 +368,7 @@ def kept_records(
         rows = rows.join(numbers, "number", "left_anti").repartitionByRange(moved_to, "number")
         rows = rows.sortWithinPartitions("number")
     if source.lines:
-        # Bytes that are no UTF-8 stay as they are.
+        # Bytes that are not valid UTF-8 are kept as they are.
         return rows.select(F.col("records.c0").cast("string").alias("value"))
     columns = [
         F.col(f"records.c{at}").alias(field.name, metadata=field.metadata)

@@ -1,4 +1,4 @@
-"""One job over a table or files: from records to who repeats whom."""
+"""One job over a table or files: from the input records to the decisions."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 #: Columns of the removed table.
 _REMOVED = ("id", "kept_id", "similarity", "measure", "distance")
 
-#: Files of so large a share of what a task reads, on average, are not read together.
+#: Files that on average have at least this share of a task's input are not combined.
 _LARGE = 0.25
 
-#: Documents that one task of the search is for.
+#: Documents per task of the search.
 _TASK_DOCUMENTS = 250_000
 
-#: Bytes of input for each unit that pairs are judged in.
+#: Bytes of input per verification unit.
 _UNIT_BYTES = 64 << 20
 
-#: Bytes of input for each part of kept records that are moved.
+#: Bytes of input per partition of kept records that are moved.
 _PART_BYTES = 128 << 20
 
 
@@ -53,15 +53,15 @@ _PART_BYTES = 128 << 20
 class SparkSummary(Summary):
     """Counts and costs of a job.
 
-    ``closed_lists`` and ``largest_form`` are nowhere known as a whole, and stay 0.
-    ``peak_memory`` is the sum of the peaks of all executors.
+    ``closed_lists`` and ``largest_form`` are not known as a whole on a cluster and stay 0.
+    ``peak_memory`` is the sum over all executors.
 
     Parameters
     ----------
     rounds : int
-        Times that documents were filed and looked up, until nothing changed.
+        Number of rounds of indexing and search until the decisions no longer changed.
     shuffled_bytes : int
-        Written by all executors for others to read, compressed.
+        Compressed bytes that the executors wrote for shuffles.
     """
 
     rounds: int = 0
@@ -69,32 +69,32 @@ class SparkSummary(Summary):
 
     @property
     def shuffled_bytes_per_document(self) -> float:
-        """Bytes that went between tasks, for each document."""
+        """Shuffled bytes divided by documents."""
         return self.shuffled_bytes / max(self.read, 1)
 
 
 @dataclass(frozen=True)
 class SparkResult:
-    """What a job kept, what it dropped, and why.
+    """The result of a job: what was kept, what was dropped, and why.
 
     Parameters
     ----------
     kept : pyspark.sql.DataFrame
-        The kept rows, unchanged. Those of one part of the checkpoint are together and in input
-        order; the parts need not follow each other. Sort by a column of your own where that
-        matters. What `dedup_files` wrote is in input order, by the names of its files.
+        The kept rows, unchanged. The rows of one checkpoint partition are together and in input
+        order; the partitions themselves may be in any order. If the order matters, sort by a
+        column of your own. The output of `dedup_files` is in input order by file name.
     removed : pyspark.sql.DataFrame
-        One row a dropped document, in input order: ``id``, ``kept_id``, ``similarity``,
-        ``measure``, ``distance``, as `neardup.dedup` gives it.
+        One row per dropped document, in input order: ``id``, ``kept_id``, ``similarity``,
+        ``measure``, ``distance``, as in the result of `neardup.dedup`.
     summary : SparkSummary
     problems : list of Problem
-        Records that could not be read; at most 10,000 are remembered.
+        Records that could not be read; at most 10,000.
     checkpoint : str
         The folder that `kept` and `removed` are read from.
     measure : str
-        The similarity that `removed` states.
+        The similarity measure in `removed`.
     threshold : float or None
-        The smallest similarity of a duplicate, inclusive.
+        The lowest similarity of a duplicate, inclusive.
     max_distance : int or None
         For fingerprints: the largest distance of a duplicate, inclusive.
     """
@@ -110,18 +110,18 @@ class SparkResult:
     _close: Callable[[], None] = field(repr=False, compare=False)
 
     def close(self) -> None:
-        """Remove the checkpoint; `kept` and `removed` cannot be read any more."""
+        """Remove the checkpoint; then `kept` and `removed` can no longer be read."""
         self._close()
 
 
 def settings_of(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Settings:
-    """Return the settings of a job, from the options of a call.
+    """Return the settings of a job, from the options of the caller.
 
     Raises
     ------
     ParameterError
-        If the search has no keys that could be dealt out, or if the recipe needs more than
-        the text of a single document.
+        If the search has no keys to distribute, or if the recipe needs more than the text of
+        a single document.
     """
 
     recipe = load_recipe(given["recipe"])
@@ -138,7 +138,7 @@ def settings_of(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Set
     if settings.rule.scheme == "near":
         distance = settings.rule.max_distance
         try:
-            # A large distance has no keys: it is found by looking at all documents.
+            # A large distance has no keys; it would require a comparison with all documents.
             core_shuffle(settings)
         except ParameterError:
             bounds = {"bits": recipe.sketch.bits, "distance": distance}
@@ -162,26 +162,26 @@ class Job:
         self.shuffled_before = shuffled_bytes(spark)
         self._checkpoint = given["checkpoint"] or _new_checkpoint(spark)
         self._split: int | None = None
-        #: Parts of the kept records if they are moved.
+        #: Number of partitions of the kept records if they are moved.
         self._parts = 1
-        #: The parts of `kept` in input order, None for as they are.
+        #: The partitions of `kept` in input order; None if they already are.
         self._order: list[int] | None = None
 
     def run(self, source: Source, identity: dict[str, Any]) -> SparkResult:
-        """Run the job on a source; `identity` tells its checkpoint from that of another."""
+        """Run the job on a source; `identity` distinguishes its checkpoint from others."""
         cores = self.spark.sparkContext.defaultParallelism
         self.settings = replace(self.settings, columns=tuple(source.schema.names))
         wanted = {**self._describe(), **identity}
         checkpoint = Checkpoint(self.spark, self._checkpoint, wanted)
         sizes = [file.size for file in source.files.values()]
         split = split_bytes(self.spark, sum(sizes), len(sizes)) if sizes else None
-        # Many small files are better read together, and are not in order then.
+        # Many small files are read faster together, but then not in order.
         is_large = split is not None and sum(sizes) >= _LARGE * split * len(sizes)
         self.progress.stage("read and sketch", None)
         with self._configured(3 * cores, split if is_large else None):
             made = io.sketched(source, self.settings, self.batch_documents)
             batches = checkpoint.stage("documents", made)
-        # The parts of the kept records will be these.
+        # These become the partitions of the kept records.
         size, count = checkpoint.size("documents"), len(batches.inputFiles())
         self._split = split_bytes(self.spark, size, count)
         with self._configured(3 * cores, self._split):
@@ -192,7 +192,7 @@ class Job:
             return self._search(source, batches, seen, checkpoint, self.partitions or tasks)
 
     def write(self, kept: DataFrame, place: str) -> None:
-        """Write the kept records to a folder whose parts follow each other in input order."""
+        """Write the kept records to a folder whose parts are in input order."""
         made = f"{place}-by-part"
         writer = kept.write.mode("overwrite")
         with self._configured(self._parts, self._split):
@@ -207,7 +207,7 @@ class Job:
         folders.move_parts(made, place, self._order or (), suffix)
 
     def finish(self, summary: SparkSummary) -> None:
-        """Fill in what the job has cost so far."""
+        """Fill in the costs of the job so far."""
         summary.seconds = self.clock.seconds()
         summary.stages = self.clock.stages
         summary.shuffled_bytes = shuffled_bytes(self.spark) - self.shuffled_before
@@ -216,12 +216,12 @@ class Job:
     def _configured(
         self, partitions: int, split: int | None = None
     ) -> AbstractContextManager[None]:
-        """Set what the job needs in the session for a while."""
+        """Configure the session for the job, until the end of the block."""
         parts = self.partitions or partitions
         return settings_for(self.spark, parts, self.batch_documents, split)
 
     def _describe(self) -> dict[str, Any]:
-        """Return what decides the result."""
+        """Return everything that determines the result."""
         from neardup.recipe.assets import digest
 
         settings, decide = self.settings, self.settings.rule
@@ -255,7 +255,7 @@ class Job:
             self.settings,
             documents=documents,
             batches=len(seen),
-            # More than tasks, to even them out.
+            # More buckets than tasks, to even out the load.
             buckets=min(2 * partitions, _core.MAX_BUCKETS),
             units=units,
         )
@@ -271,7 +271,7 @@ class Job:
         dropped = summary.exact_duplicates + summary.near_duplicates
         is_moved = dropped > io.MOST_KNOWN
         if source.files and not is_moved:
-            # A table has no files whose names could tell the order.
+            # Part files of a table have no names that state the order.
             self._order = io.partition_order(seen)
             is_moved = self._order is None
         kept = io.kept_records(
@@ -323,7 +323,7 @@ class Job:
 
 
 def _new_checkpoint(spark: SparkSession) -> str:
-    """Return a new folder for a job that none was named for."""
+    """Return a new checkpoint folder for a job without a named one."""
     name = f"neardup-{uuid.uuid4().hex[:12]}"
     context = spark.sparkContext
     folder = context.getCheckpointDir()

@@ -1,19 +1,19 @@
 """Kernels of the search: what a task does with one batch, bucket or unit. Arrow tables in and out.
 
-Keys are dealt to *buckets* by their hash, candidate pairs to *units*. In their order:
+Keys are partitioned into *buckets* by hash, candidate pairs into *units*. In order of use:
 
-| kernel | of a | takes | yields |
+| kernel | of a | input | output |
 |---|---|---|---|
-| `keys` | batch | sketches | for each bucket: keys, and how many documents have them |
-| `count` | bucket | keys | for each batch: how many documents have its keys |
-| `file` | batch | counts, dropped documents | for each bucket: entries of its posting lists |
-| `lists` | bucket | entries | for each batch: the lists of its keys |
-| `candidates` | batch | counts, lists, known pairs | candidate pairs, and the texts they need |
-| `texts` | batch | requests | for each unit: texts |
+| `keys` | batch | sketches | per bucket: keys and their frequencies in the batch |
+| `count` | bucket | keys | per batch: document frequencies of its keys |
+| `file` | batch | frequencies, dropped documents | per bucket: postings |
+| `lists` | bucket | postings | per batch: posting lists of its keys |
+| `candidates` | batch | frequencies, lists, known pairs | candidate pairs, requests for texts |
+| `texts` | batch | requests | per unit: texts |
 | `verify` | unit | pairs, texts | similarities |
 
-The core does the work of most (`neardup._core.Shuffle`). What comes to a batch from several
-sides is one table, `told`, whose rows have some of the columns.
+The core does most of the work (`neardup._core.Shuffle`). The inputs of a batch that come from
+several sources are one table, `told`; each row has values in some of its columns.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
 
     from neardup import _core
 
-#: Documents for each unit that pairs are judged in; it holds the texts of some of them.
+#: Documents per verification unit. A unit holds the texts of some of them.
 UNIT_DOCUMENTS = 1 << 14
 
 KEYS = arrow_schema(batch=LONG, bucket=INT, keys=BYTES)
 COUNTS = arrow_schema(batch=LONG, bucket=INT, counts=BYTES)
 FILED = arrow_schema(batch=LONG, bucket=INT, entries=BYTES, counts=BYTES)
-#: Lists of a bucket for a batch; or a document of the batch in a closed list.
+#: A bucket's lists for a batch, or a document of the batch that is in a closed list.
 LISTS = arrow_schema(batch=LONG, bucket=INT, entries=BYTES, closed=LONG)
-#: A pair and its similarity, null if the two are not similar; distance is -1 where there is none.
+#: A pair and its similarity, null if not similar; distance is -1 without fingerprints.
 PAIRS = arrow_schema(later=LONG, earlier=LONG, similarity=pa.float64(), distance=INT)
-#: A pair with the unit that verifies it; a pair that was verified before; a document of a batch
-#: that a unit needs (unit and place in one number); or a document in a closed list.
+#: One of: a pair with the unit that verifies it; a pair verified before; a document of a batch
+#: that a unit needs (unit and place in one number); a document in a closed list.
 CANDIDATES = pa.unify_schemas(
     [PAIRS, arrow_schema(unit=LONG, batch=LONG, needed=LONG, closed=LONG)]
 )
@@ -63,36 +63,36 @@ TEXTS = arrow_schema(unit=LONG, number=LONG, text=TEXT, features=INT, sketch=BYT
 
 @lru_cache(maxsize=8)
 def core_rule(settings: Settings) -> _core.Rule:
-    """Return the core's rule; it is made once in each process."""
+    """Return the core's rule; computed once per process."""
     return settings.rule.compiled(settings.documents)
 
 
 @lru_cache(maxsize=8)
 def core_shuffle(settings: Settings) -> _core.Shuffle:
-    """Return the core's steps of the search; they are made once in each process."""
+    """Return the core's search steps; computed once per process."""
     from neardup import _core
 
     return _core.Shuffle(core_rule(settings), core_recipe(settings), buckets=settings.buckets)
 
 
 def keys(row: Mapping[str, Any], settings: Settings) -> pa.Table:
-    """Deal the keys of a batch to buckets."""
+    """Partition the keys of a batch into buckets."""
     batch, sketches = row["batch"].as_py(), row["sketches"].values.to_pylist()
     dealt = core_shuffle(settings).keys(sketches, (batch << PLACE_BITS) + len(sketches) - 1)
     return _table(KEYS, bucket=range(len(dealt)), batch=[batch] * len(dealt), keys=dealt)
 
 
 def count(asked: pa.Table, *, settings: Settings) -> pa.Table:
-    """Count for each batch how many documents have its keys in a bucket."""
+    """Return, for each batch, the document frequencies of its keys in a bucket."""
     dealt: list[Any] = asked.column("keys").to_pylist()
     counts = core_shuffle(settings).count(dealt)
     return _table(COUNTS, batch=asked.column("batch"), bucket=asked.column("bucket"), counts=counts)
 
 
 class _Batch:
-    """A batch and what came to it, as the search takes it.
+    """A batch with its counts, in the form that the search takes.
 
-    `told` has its counts, and documents that are not `searched`, in the column `skipped`.
+    `told` has the counts, and in the column `skipped` the documents that are not `searched`.
     """
 
     def __init__(self, batches: pa.Table, told: pa.Table, settings: Settings) -> None:
@@ -108,9 +108,9 @@ class _Batch:
 
 
 def file(batches: pa.Table, told: pa.Table, *, settings: Settings) -> pa.Table:
-    """File the searched documents of a batch.
+    """Add the searched documents of a batch to the inverted index.
 
-    The counts go to the buckets again, since they state which lists the batch needs.
+    The counts are sent to the buckets again, because they tell which lists the batch needs.
     """
     if not batches.num_rows:
         return FILED.empty_table()
@@ -123,7 +123,7 @@ def file(batches: pa.Table, told: pa.Table, *, settings: Settings) -> pa.Table:
 
 
 def lists(filed: pa.Table, *, settings: Settings) -> pa.Table:
-    """Return the lists of a bucket that each batch needs, and the documents in closed ones."""
+    """Return a bucket's lists that each batch needs, and the documents in closed lists."""
     entries: list[Any] = filed.column("entries").to_pylist()
     counts: list[Any] = filed.column("counts").to_pylist()
     of_batches, closed = core_shuffle(settings).lists(entries, counts)
@@ -137,9 +137,9 @@ def lists(filed: pa.Table, *, settings: Settings) -> pa.Table:
 
 
 def candidates(batches: pa.Table, told: pa.Table, *, settings: Settings) -> pa.Table:
-    """Return the candidate pairs of a batch, and request the texts that they need.
+    """Return the candidate pairs of a batch, and requests for the texts that they need.
 
-    `told` also has rows of `LISTS`, and of `PAIRS` that were verified before.
+    `told` also has rows of `LISTS`, and rows of `PAIRS` from earlier rounds.
     """
     if not batches.num_rows:
         return CANDIDATES.empty_table()
@@ -153,7 +153,7 @@ def candidates(batches: pa.Table, told: pa.Table, *, settings: Settings) -> pa.T
         joined = _table(arrow_schema(later=LONG, earlier=LONG), later=later, earlier=earlier).join(
             known.select(PAIRS.names), ["later", "earlier"], use_threads=False
         )
-        # Only a pair that was verified has a distance.
+        # Only pairs that were verified have a distance.
         is_new = joined.column("distance").is_null()
         old = joined.filter(pc.invert(is_new))
         before = _table(CANDIDATES, **{name: old.column(name) for name in PAIRS.names})
@@ -166,7 +166,7 @@ def candidates(batches: pa.Table, told: pa.Table, *, settings: Settings) -> pa.T
             _table(CANDIDATES, later=later, earlier=earlier, unit=units),
             before,
             _table(CANDIDATES, batch=batch, needed=needed),
-            # Who is in closed lists is only noted.
+            # Documents in closed lists are only passed on.
             _table(CANDIDATES, closed=_valid(told, "closed").column("closed")),
         ]
     )
@@ -175,12 +175,12 @@ def candidates(batches: pa.Table, told: pa.Table, *, settings: Settings) -> pa.T
 def units_of(
     later: NDArray[np.int64], earlier: NDArray[np.int64], batch: int, settings: Settings
 ) -> NDArray[np.int64]:
-    """Return the unit in which each pair of a batch is judged.
+    """Return the unit that verifies each pair of a batch.
 
-    That of the first document that the later one might repeat: so the pairs of similar
-    documents meet, and each of their texts goes to few units. If in all batches as many
-    repeat it as in this one, and they are more than a unit is for, as many units as they need
-    share them by their batches.
+    The unit is chosen by the first candidate of the later document: thus the pairs of similar
+    documents meet, and each text is sent to few units. If a first candidate is estimated (from
+    this batch, for all batches) to have more later documents than a unit should, its pairs are
+    divided by batch among as many units as they need.
     """
     order = np.lexsort((earlier, later))
     begins = np.ones(len(later), np.bool_)
@@ -197,7 +197,7 @@ def units_of(
 
 
 def _mix(numbers: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return hashes of whole numbers."""
+    """Return hashes of integers."""
     mixed = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     return mixed ^ mixed >> np.uint64(32)
 
@@ -205,16 +205,16 @@ def _mix(numbers: NDArray[Any]) -> NDArray[np.uint64]:
 def _requests(
     later: NDArray[np.int64], earlier: NDArray[np.int64], units: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return each document that units need, once: its batch; and unit and place in one number."""
+    """Return each document that a unit needs, once: its batch, and unit and place in one number."""
     both = np.concatenate([later, earlier])
     numbers, of_unit = np.unique(np.stack([both, np.concatenate([units, units])]), axis=1)
     return numbers >> PLACE_BITS, of_unit << PLACE_BITS | numbers & (MAX_BATCH - 1)
 
 
 def texts(row: Mapping[str, Any], settings: Settings) -> pa.Table:
-    """Send what the rule compares of a batch's documents to the units that need it.
+    """Send the data of a batch's documents that the rule compares to the units that need it.
 
-    Texts, sketches or both; columns that it does not compare may be missing.
+    The data are texts, sketches or both; columns that are not compared may be missing.
     """
     needed = np.unique(row["needed"].values.to_numpy())
     places, inverse = np.unique(needed & (MAX_BATCH - 1), return_inverse=True)
@@ -234,7 +234,7 @@ def texts(row: Mapping[str, Any], settings: Settings) -> pa.Table:
 def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: Any) -> pa.Table:
     """Return the pairs of a unit with their similarities and distances.
 
-    `background` is what is common, as bytes that Spark has broadcast, or None.
+    `background` has the common shingles, as bytes that Spark has broadcast, or is None.
     """
     from neardup import _core
 
@@ -267,7 +267,7 @@ def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: An
 
 @lru_cache(maxsize=8)
 def _no_sketch(settings: Settings) -> bytes:
-    """Return the sketch of nothing, in place of those that the rule does not compare."""
+    """Return an empty sketch, a placeholder where the rule does not compare sketches."""
     from neardup import _core
 
     corpus = _core.Corpus(core_recipe(settings), keeps_texts=False, shingle=None, workers=1)
@@ -277,14 +277,14 @@ def _no_sketch(settings: Settings) -> bytes:
 
 @lru_cache(maxsize=2)
 def _background(common: bytes | None) -> _core.Background | None:
-    """Return what is common; it is read once in each process."""
+    """Return the background statistics; decoded once per process."""
     from neardup import _core
 
     return None if common is None else _core.Background.from_bytes(common)
 
 
 def _table(schema: pa.Schema, **columns: Any) -> pa.Table:
-    """Return a table of a schema; columns that are not named are null."""
+    """Return a table with a schema; columns that are not given are null."""
     rows = len(next(iter(columns.values())))
     arrays = [
         _array(columns[field.name], field.type)
@@ -302,12 +302,12 @@ def _array(values: Any, type: pa.DataType) -> Any:
 
 
 def _valid(told: pa.Table, column: str) -> pa.Table:
-    """Return the rows that have a column; none if the table has no such column."""
+    """Return the rows with a value in a column; none if the column is missing."""
     if column not in told.column_names:
         return told.slice(0, 0)
     return told.filter(told.column(column).is_valid())
 
 
 def _bodies(told: pa.Table, column: str) -> list[Any]:
-    """Return what a column has of each bucket."""
+    """Return the values of a column, one per bucket."""
     return _valid(told, column).sort_by("bucket").column(column).to_pylist()

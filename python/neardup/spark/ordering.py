@@ -1,12 +1,12 @@
-"""The priority order of documents that no process sees all of.
+"""Numbers for documents that state their priority order, though no process sees them all.
 
-The number of a document states its place in the input: numbers of two documents compare as
-their places do, and have gaps. It is the number of the *batch*, at most `MAX_BATCH`
-consecutive documents of one part of the input, and the place in the batch.
+Numbers compare as the documents' places in the input do; they have gaps. A number consists of
+the number of the *batch* (at most `MAX_BATCH` consecutive documents of one part of the input) and
+the place in the batch.
 
-Spark cuts files into parts. The number of a batch is the size of all earlier files, plus
-the offset at which its part begins, plus the number of earlier batches of the part. The batches
-of a table are numbered by Spark's partition and the same count.
+Spark splits files into parts. A batch is numbered by the total size of all earlier files, plus
+the offset of its part in the file, plus the number of earlier batches of the part. Batches of a
+table are numbered by Spark's partition and a count within it.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ import pyarrow as pa
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
 
-#: Bits of a number that state the place in a batch.
+#: Bits of a number for the place in a batch.
 PLACE_BITS = 16
 
-#: Documents of a batch, at most.
+#: The most documents in a batch.
 MAX_BATCH = 1 << PLACE_BITS
 
-#: Bits of the number of a batch.
+#: Bits of a number for the batch.
 BATCH_BITS = 63 - PLACE_BITS
 
-#: Columns that state the part of the input of a row: the hash of the path of the file, and
+#: Columns that identify the part of the input a row is from: the hash of the file's path, and
 #: the offset at which the part begins.
 PATH, BEGIN = "neardup_path", "neardup_begin"
 
-#: Bits that count the batches of one partition of a table.
+#: Bits for the count of batches in one partition of a table.
 _COUNT_BITS = 26
 
 
@@ -46,9 +46,9 @@ class File:
     Parameters
     ----------
     name : str
-        As messages and ids call it.
+        The name in messages and ids.
     begin : int
-        Bytes of all files before it.
+        Total bytes of all earlier files.
     size : int
     """
 
@@ -98,7 +98,7 @@ class BatchNumberer:
 def split_by_part(rows: pa.RecordBatch, most: int) -> Iterator[tuple[int, int, pa.RecordBatch]]:
     """Split rows where the part of the input changes, and into at most `most` rows.
 
-    The columns `PATH` and `BEGIN` state the part; a table has none.
+    The columns `PATH` and `BEGIN` identify the part; a table has neither.
     """
     if PATH not in rows.schema.names:
         for at in range(0, rows.num_rows, most):
@@ -114,12 +114,12 @@ def split_by_part(rows: pa.RecordBatch, most: int) -> Iterator[tuple[int, int, p
 
 
 def order_files(sizes: list[tuple[Any, str, int]]) -> dict[Any, File]:
-    """Return files by their keys, from keys, names and sizes in the order of the input.
+    """Return files by key, from keys, names and sizes in input order.
 
     Raises
     ------
     InputError
-        If they are larger than numbers go.
+        If their total size exceeds the range of batch numbers.
     """
     files = {}
     begin = 0

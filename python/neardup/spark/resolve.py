@@ -1,9 +1,9 @@
-"""The one rule, from similar pairs that no task holds all of.
+"""The one rule, applied to similar pairs that are too many for one task.
 
-A document is dropped as soon as one earlier document that it is similar to is known to be kept,
-and kept as soon as all of those are known to be dropped. A round settles the later documents of
-all pairs whose earlier one is the later one of no pair. When few pairs are left, one task
-settles them in order.
+A document is dropped once one earlier similar document is known to be kept, and kept once all of
+those are known to be dropped. Each round settles pairs whose earlier document is the later one of
+no pair: it is kept, so the later one is dropped. When few pairs are left, one task settles them
+in order.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyspark.sql import DataFrame
 
-#: Pairs that one task settles: some 400 MB, and a few seconds.
+#: The most pairs that one task settles: some 400 MB and a few seconds.
 FEW_PAIRS = 4_000_000
 
 
 def resolve(
     pairs: DataFrame, count: int, checkpoint: Checkpoint, name: str, few: int
 ) -> tuple[DataFrame, int]:
-    """Return the numbers of the documents that are dropped, and how many rounds it took.
+    """Return the numbers of the dropped documents, and the number of rounds.
 
     Parameters
     ----------
     pairs : DataFrame
-        ``later`` and ``earlier``: similar pairs.
+        Similar pairs, in the columns ``later`` and ``earlier``.
     count : int
-        Number of the pairs, at most.
+        The most pairs there can be.
     checkpoint : Checkpoint
     name : str
-        Of the stage.
+        Name of the stage.
     few : int
-        Pairs that one task settles.
+        The most pairs that one task settles.
     """
     left = pairs.select("later", "earlier")
     parts: list[DataFrame] = []
@@ -68,11 +68,11 @@ def _resolve_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordB
 
 
 def find_dropped(later: NDArray[np.int64], earlier: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the documents that the one rule drops, from all similar pairs.
+    """Return the documents that the one rule drops, given all similar pairs.
 
     Examples
     --------
-    A chain: the second repeats the first, and so the third is kept.
+    A chain: the second repeats the first, so the third is kept.
 
     >>> find_dropped(np.array([2, 3, 4]), np.array([1, 2, 2])).tolist()
     [2]

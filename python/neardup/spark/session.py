@@ -1,4 +1,4 @@
-"""Sessions of Spark: their settings during a job, their errors and their metrics."""
+"""Spark sessions: their settings during a job, their errors and their metrics."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from neardup.exceptions import ClusterError, MissingDependencyError, NeardupErro
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: Bytes of Arrow batches: rows of blobs are large, and there are several at a time.
+#: Bytes per Arrow batch. Rows with binary columns are large, and several batches are in memory.
 _BATCH_BYTES = 16 << 20
 
-#: What can be set only before a session begins: executors measure the memory of their
-#: Python processes too.
+#: Settings that only a new session can take: executors also measure the memory of their Python
+#: processes.
 _STATIC = {"spark.executor.processTreeMetrics.enabled": "true"}
 
 _SPLIT = "spark.sql.files.maxPartitionBytes"
@@ -35,18 +35,18 @@ def require_spark() -> None:
 def settings_for(
     spark: SparkSession, partitions: int, documents: int, split: int | None = None
 ) -> Iterator[None]:
-    """Set what a job needs in a session, and set it back.
+    """Change the session's settings for a job, and restore them at the end of the block.
 
-    With `split`, files are read in parts of so many bytes, none of which has several: Spark
-    would put small ones together by size, and so break the order of the input.
+    With `split`, files are read in parts of at most that many bytes, each from a single file: Spark
+    would otherwise combine small files by size and so break the order of the input.
     """
     wanted = {
         "spark.sql.shuffle.partitions": str(partitions),
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(documents),
         "spark.sql.execution.arrow.maxBytesPerBatch": str(_BATCH_BYTES),
         "spark.sql.execution.arrow.useLargeVarTypes": "true",
-        # Rows are few and large, and dealt evenly: to plan anew after each step costs more
-        # than it could gain.
+        # Rows are few, large and evenly distributed: planning again after each step would cost
+        # more than it could gain.
         "spark.sql.adaptive.enabled": "false",
     }
     if split is not None:
@@ -65,7 +65,7 @@ def settings_for(
 
 
 def split_bytes(spark: SparkSession, size: int, files: int) -> int:
-    """Return the bytes that Spark reads in a task, of so many bytes in so many files."""
+    """Return how many bytes Spark reads per task, given the size and number of the files."""
     jvm: Any = spark._jvm
     parse = jvm.org.apache.spark.network.util.JavaUtils.byteStringAsBytes
     most, opened = (int(parse(spark.conf.get(name))) for name in (_SPLIT, _OPEN))
@@ -74,9 +74,9 @@ def split_bytes(spark: SparkSession, size: int, files: int) -> int:
 
 
 def partitions_of(frame: DataFrame) -> int:
-    """Return the tasks that a table is read in.
+    """Return the number of tasks that read a table.
 
-    If its plan does not tell, Spark is asked, which may sample the table to do so.
+    If the plan does not show it, Spark is asked, which may sample the table.
     """
     plan = frame._jdf.queryExecution().executedPlan()
     planned = int(plan.outputPartitioning().numPartitions())
@@ -84,7 +84,7 @@ def partitions_of(frame: DataFrame) -> int:
 
 
 def start(master: str | None, name: str = "neardup dedup") -> SparkSession:
-    """Return a session on a cluster; the one that is there, if there is one."""
+    """Return a session on a cluster; the existing session if there is one."""
     require_spark()
     from pyspark.sql import SparkSession
 
@@ -92,7 +92,7 @@ def start(master: str | None, name: str = "neardup dedup") -> SparkSession:
     if master is not None:
         builder = builder.master(master)
         if master.startswith("local"):
-            # There the driver does all the work, and Spark's one gigabyte is for none.
+            # The driver then does all the work, for which Spark's default of 1 GB is too little.
             builder = builder.config("spark.driver.memory", f"{_local_heap() >> 20}m")
     for name, value in _STATIC.items():
         builder = builder.config(name, value)
@@ -100,7 +100,7 @@ def start(master: str | None, name: str = "neardup dedup") -> SparkSession:
 
 
 def _local_heap() -> int:
-    """Return bytes for Java on one machine: a third of what there is, 4 GiB at most."""
+    """Return the bytes for Java on one machine: a third of the memory, at most 4 GiB."""
     from neardup._engine.memory import check_memory
 
     return min(2 * check_memory(None) // 3, 4 << 30)
@@ -108,7 +108,7 @@ def _local_heap() -> int:
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Raise an error of Spark as a `ClusterError` with one sentence.
+    """Raise an error of Spark as a `ClusterError` with a single sentence.
 
     Raises
     ------
@@ -129,24 +129,26 @@ def translate_errors() -> Iterator[None]:
 
 
 def _cause(said: str) -> str:
-    """Return the line of an error of Spark that says most."""
+    """Return the most informative line of a Spark error."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    # What Java threw stands behind a colon, below what Python called.
+    # A Java exception follows a colon, below the Python call.
     thrown = [line for line in lines if line.startswith((": ", "Caused by:"))]
     line = thrown[-1].removeprefix("Caused by").lstrip(": ") if thrown else "".join(lines[:1])
     return line[:300].rstrip(".") or Message("spark.without_a_word")
 
 
 def shuffled_bytes(spark: SparkSession) -> int:
-    """Return the bytes that all executors of a session have written for shuffles so far."""
+    """Return the bytes that a session's executors have written for shuffles so far."""
     store = spark.sparkContext._jsc.sc().statusStore()
     executors = store.executorList(False)
     return sum(executors.apply(at).totalShuffleWrite() for at in range(executors.size()))
 
 
 def peak_memory(spark: SparkSession) -> int:
-    """Return the peak memory of all executors of a session, in bytes, with their Python
-    processes where Spark measures them; 0 if it has not measured anything yet."""
+    """Return the peak memory of a session's executors in bytes; 0 before any measurement.
+
+    It includes their Python processes if Spark measures those.
+    """
     store = spark.sparkContext._jsc.sc().statusStore()
     executors = store.executorList(False)
     total = 0

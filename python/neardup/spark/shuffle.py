@@ -1,22 +1,22 @@
-"""The search as tables of Spark: kernels over shuffles, from batches to the decisions.
+"""The search on Spark's tables: kernels and shuffles, from batches to the decisions.
 
-Which documents are filed depends on which are kept, and the other way round. So the search
-begins with all documents filed, applies the rule, files only those that were kept, and repeats
-this until nothing changes. The result is that of one machine, which decides document by document:
-the lists of a document depend on earlier kept documents alone, so the first document is right
-after one round, and with each round more of the following ones.
+Which documents are indexed depends on which are kept, and the other way round. So the search
+first indexes all documents and applies the rule, then indexes only those that were kept, and
+repeats this until nothing changes. The result is that of one machine, which decides document by
+document: the lists of a document depend only on earlier kept documents, so the first document is
+right after one round, and more of the following ones after each further round.
 
-One round is enough if no list was closed that has a dropped document. Proof: by which keys a
-document is filed and searched depends on its sketch and on counts of all documents. So whether
+One round is enough if no dropped document is in a list that was closed. Proof: the keys by which
+a document is indexed and searched depend on its sketch and on counts of all documents. So whether
 an earlier document e is a candidate of d depends on those two, and on whether e is in the lists
-of the keys that they share. Without the dropped ones, a list that was not closed loses them
-and nobody else; one that was closed has lost nobody, and so takes nobody in. Hence e, if it is
-kept, is a candidate of the same documents as before. The rule looks at no other pairs: by
-induction through the order it keeps the same documents. Pairs with a dropped e, which a second
+of the keys that they share. Leave out the dropped documents: a list that was not closed loses
+them and nothing else; a list that was closed has none of them, so it stays the same. Hence e, if
+it is kept, is a candidate of the same documents as before. The rule looks at no other pairs, so
+by induction in input order it keeps the same documents. Pairs with a dropped e, which a second
 round would leave out, are left out at the end.
 
-Exact copies of a text wait for the decision about the first one. If it is dropped, they are
-searched in the next round, for which the same lists do if none was closed.
+Exact copies of a text wait for the decision on the first copy. If that one is dropped, they are
+searched in the next round, which can use the same lists if none was closed.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ from neardup.spark.sketching import Settings
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-#: Bytes of requests that every task may hold, so that texts need not move.
+#: The most bytes of requests to broadcast to every task, so that texts need not be moved.
 BROADCAST = 64 << 20
 
-#: Tasks of verification for each task of another step: units are fewer than what else is dealt
-#: out, and less even.
+#: Verification tasks per task of other steps: there are fewer units than batches or buckets, and
+#: they differ more in size.
 _EVEN = 2
 
-#: The digest of no documents.
+#: Digest of the empty set of documents.
 _NONE = (0, None, None)
 
 
 class Search:
-    """One search among sketched documents.
+    """A search among sketched documents.
 
     Parameters
     ----------
@@ -57,15 +57,15 @@ class Search:
     checkpoint : Checkpoint
     settings : Settings
     partitions : int
-        Tasks of a stage.
+        Number of tasks per stage.
 
     Attributes
     ----------
     rounds : int
-        Times that documents were filed.
+        Number of rounds of indexing and search.
     candidates : int
-        Candidate pairs of the last round; if that was the first, some with documents that
-        were dropped.
+        Candidate pairs of the last round. If that was the first, some pairs have documents
+        that were dropped.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Search:
         self._background: Any = None
 
     def decide(self) -> DataFrame:
-        """Return all dropped documents, with those that they repeat."""
+        """Return all dropped documents with the documents that they repeat."""
         from pyspark.sql import functions as F
 
         if self._checkpoint.has("decisions"):
@@ -108,10 +108,10 @@ class Search:
                 self._background.destroy()
 
     def _repeats(self) -> DataFrame:
-        """Return the exact copies of earlier texts, with the first one.
+        """Return the exact copies of earlier texts, with the first copy.
 
-        A copy is `overcounted` if its shingles were counted although those of the same text
-        were counted in another group. `distance` is that of the fingerprints, if there are any.
+        A copy is `overcounted` if its shingles were counted although another group had counted the
+        same text. `distance` is that of the fingerprints; -1 if there are none.
         """
         from pyspark.sql import Window
         from pyspark.sql import functions as F
@@ -144,18 +144,18 @@ class Search:
         )
 
     def _decide_pairs(self, repeats: DataFrame) -> tuple[DataFrame, DataFrame]:
-        """File, search and decide until nothing changes; return similar pairs and the dropped
-        documents that do not repeat a text.
+        """Index, search and decide until nothing changes; return the similar pairs, and the
+        dropped documents that are not exact copies.
 
-        Who repeats one that is dropped is searched beside the others: its own most similar
-        kept document may be later than that of the first.
+        Copies of a dropped document are searched too: the most similar kept document of a copy may
+        come after that of the first.
         """
         from pyspark.sql import functions as F
 
         sketches = self._batches.select("batch", "features", "sketches")
         keys = self._for_each_row(sketches, kernels.keys, kernels.KEYS)
         counts = self._for_each_group(keys, "bucket", kernels.count, kernels.COUNTS)
-        # Split once for all that comes to batches later.
+        # Partitioned by batch and cached once, because every round reads them.
         sketches, counts = map(self._persist, (sketches, counts))
         skipped, before = repeats, _NONE
         verified: list[DataFrame] = []
@@ -176,7 +176,7 @@ class Search:
             row = pairs.agg(F.count("later"), F.count("similarity")).first()
             self.candidates, similar = (0, 0) if row is None else row
             pairs = pairs.filter("similarity is not null")
-            # Copies are filed nowhere, and so drop nobody.
+            # Copies are not indexed, so no document is dropped for one.
             of_filed = pairs.join(repeats, pairs.later == repeats.number, "left_anti")
             dropped, _ = resolve.resolve(
                 of_filed, similar, self._checkpoint, f"{name}/rule", resolve.FEW_PAIRS
@@ -196,7 +196,7 @@ class Search:
             verified.append(judged)
 
     def _lists(self, sketches: DataFrame, counts: DataFrame, skipped: DataFrame) -> DataFrame:
-        """Return the lists of all buckets, of the documents that are not skipped."""
+        """Return the lists of all buckets, made of the documents that are not skipped."""
         told = _union(counts, skipped)
         filed = self._for_each_cogroup(sketches, told, kernels.file, kernels.FILED)
         return self._for_each_group(filed, "bucket", kernels.lists, kernels.LISTS)
@@ -204,7 +204,7 @@ class Search:
     def _verify(self, found: DataFrame) -> DataFrame:
         """Return the new candidate pairs with their similarities."""
         settings = self._settings
-        # What is not compared is not even read.
+        # Columns that are not compared are not read.
         columns = ["records"] if settings.rule.keeps_texts else []
         columns += ["features", "sketches"] if settings.compares_sketches else []
         requests = found.filter("needed is not null").select("batch", "needed")
@@ -223,18 +223,18 @@ class Search:
         )
 
     def _join_requests(self, requests: DataFrame, columns: list[str]) -> DataFrame:
-        """Return some columns of each batch with what is needed of it, an array of numbers."""
+        """Return some columns of each batch, with its requests as an array of numbers."""
         from pyspark.sql import functions as F
 
         by_batch = requests.groupBy("batch").agg(F.collect_set("needed").alias("needed"))
-        # The texts are the largest thing there is: they stay where they are if they can, and
-        # are not sorted in any case.
+        # Texts are the largest data. They are not moved if the requests can be broadcast, and never
+        # sorted.
         is_small = requests.count() * 8 <= BROADCAST
         by_batch = by_batch.hint("broadcast" if is_small else "shuffle_hash")
         return self._batches.select("batch", *columns).join(by_batch, "batch")
 
     def _common_shingles(self, repeats: DataFrame) -> Any:
-        """Broadcast what the collection has in common, as verification needs it."""
+        """Broadcast the common shingles of the collection, as verification needs them."""
         from pyspark.sql import functions as F
 
         settings = self._settings
@@ -246,8 +246,8 @@ class Search:
             doubted = max((row.doubted for row in probes), default=0)
             place = F.col("number").bitwiseAND(MAX_BATCH - 1).alias("needed")
             if doubted > level:
-                # All have fewer shingles than their number promised, and some counted too few for
-                # that.
+                # The table of all documents needs a lower level than some groups were counted at:
+                # they left out shingles that it should hold, so everything is counted again.
                 document = F.posexplode("features").alias("place", "features")
                 firsts = self._batches.select("batch", document).filter("features >= 0")
                 firsts = firsts.select(number_of("batch", "place"), "features")
@@ -275,7 +275,7 @@ class Search:
         return spark.sparkContext.broadcast(None if row is None else bytes(row[0]))
 
     def _count_again(self, requests: DataFrame, level: int) -> DataFrame:
-        """Return tables of the shingles of some documents."""
+        """Return tables of the shingles of the requested documents."""
         work = partial(_count_again, settings=self._settings, level=level)
         asked = self._join_requests(requests, ["records"])
         return asked.mapInArrow(work, _spark(sketching.SHINGLES))
@@ -298,7 +298,7 @@ class Search:
         self, frame: DataFrame, key: str, kernel: Callable[..., pa.Table], schema: pa.Schema
     ) -> DataFrame:
         settings = self._settings
-        # Spark looks for type hints, and fails for a partial of a function that has some.
+        # Spark inspects type hints, and fails for a partial of a function that has some.
         return frame.groupBy(key).applyInArrow(
             lambda table: kernel(table, settings=settings), _spark(schema)
         )
@@ -321,33 +321,33 @@ class Search:
 
 
 def number_of(batch: str, place: str) -> Column:
-    """Return the column of the numbers of documents."""
+    """Return a column with the numbers of documents."""
     from pyspark.sql import functions as F
 
     return (F.shiftleft(F.col(batch), PLACE_BITS) + F.col(place)).alias("number")
 
 
 def batch_of(number: str) -> Column:
-    """Return the column of the batches of documents."""
+    """Return a column with the batches of documents."""
     from pyspark.sql import functions as F
 
     return F.shiftright(number, PLACE_BITS).alias("batch")
 
 
 def _skip(documents: DataFrame) -> DataFrame:
-    """Return what tells batches which of their documents are not searched."""
+    """Return rows that tell batches which of their documents are not searched."""
     return documents.select(batch_of("number"), documents.number.alias("skipped"))
 
 
 def _union(first: DataFrame, *others: DataFrame) -> DataFrame:
-    """Return the rows of all, with the columns of all."""
+    """Return the rows of all frames, with the columns of all."""
     for frame in others:
         first = first.unionByName(frame, allowMissingColumns=True)
     return first
 
 
 def _most_similar(pairs: DataFrame) -> DataFrame:
-    """Return for each document the most similar one, the earliest if several tie."""
+    """Return the most similar pair of each document; of ties, the earliest document."""
     from pyspark.sql import functions as F
 
     order = F.struct("similarity", (-F.col("earlier")).alias("earlier"), "distance")
@@ -365,14 +365,14 @@ def _most_similar(pairs: DataFrame) -> DataFrame:
 
 
 def _has(frame: DataFrame, column: str, numbers: DataFrame) -> bool:
-    """Return whether a column has one of some numbers."""
+    """Return whether a column contains any of the numbers."""
     some = frame.filter(frame[column].isNotNull())
-    # All are counted: Python workers complain if they are stopped early.
+    # Counts all instead of stopping at the first: stopped Python workers log errors.
     return some.join(numbers, some[column] == numbers.number, "left_semi").count() > 0
 
 
 def _digest(numbers: DataFrame) -> tuple[Any, ...]:
-    """Return a digest of a set of documents."""
+    """Return a digest of a set of documents, to compare sets."""
     from pyspark.sql import functions as F
 
     mixed = F.xxhash64("number")
@@ -383,7 +383,7 @@ def _digest(numbers: DataFrame) -> tuple[Any, ...]:
 
 
 def _spark(schema: pa.Schema) -> Any:
-    """Return the schema of Spark for one of Arrow."""
+    """Return Spark's schema for an Arrow schema."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     return from_arrow_schema(schema)

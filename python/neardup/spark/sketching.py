@@ -1,7 +1,7 @@
-"""Sketching: records to batches with their sketches, and what the collection has in common.
+"""Sketching: from records to batches with sketches, and the common shingles of the collection.
 
-All of it without Spark. A batch is a row with a list for each thing that its documents have. Tasks
-count the shingles of their documents on the way, in groups of batches.
+This module does not use Spark. A batch is a row; its columns are lists with a value per document.
+While they sketch, tasks count the shingles of their documents, in groups of batches.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ if TYPE_CHECKING:
 
 _spark = sys.modules.get("pyspark")
 if _spark is not None and _spark.TaskContext.get() is not None:
-    # Spark's worker collects garbage after each task, among all that was ever imported: that
+    # Spark's worker runs the garbage collector after each task, over every imported module. That
     # takes as long as a small task.
     gc.freeze()
 
-#: Documents after which the shingles that a task has counted are handed on.
+#: Documents per group: then the task outputs the shingles that it has counted.
 GROUP_DOCUMENTS = 1 << 17
 
-#: Shingles of a table of a task: all tables together have room for so many of the largest,
-#: and each has some.
+#: Limits the shingles per table of a task: all tables together hold this many times the largest
+#: table, but each table holds at least `_LEAST_SHINGLES`.
 _ROOM = 8
 _LEAST_SHINGLES = 4096
 
-#: Tables of shingles that wait to be merged, up to 72 MB each.
+#: The most tables of shingles that wait to be merged; each has up to 72 MB.
 _TABLES = 8
 
-#: The source of a record until its name is known. No text of UTF-8 can hold it, so no id
-#: begins with it.
+#: The source of a record until its name is known. UTF-8 cannot encode it, so no id begins with
+#: it.
 _NAMELESS = "\udfff"
 
 _MARK = b"\xef\xbb\xbf"
 
 
-#: Types of columns.
+#: Column types.
 LONG, INT, BYTES, TEXT = pa.int64(), pa.int32(), pa.large_binary(), pa.large_string()
 
 
@@ -63,8 +63,9 @@ def arrow_schema(**types: pa.DataType) -> pa.Schema:
     return pa.schema(list(types.items()))
 
 
-#: A row for each batch, beside its `records`. The last batch of a group has what was `counted` of
-#: the group's shingles; `doubted` is the level of that table if that of all may be lower.
+#: One row per batch, besides its `records`. The last batch of a group has the group's `counted`
+#: shingles. `doubted` is the level of that table if the table of all documents may have a lower
+#: one.
 BATCHES = arrow_schema(
     batch=LONG,
     batch_group=LONG,
@@ -83,7 +84,7 @@ SHINGLES = arrow_schema(counted=BYTES)
 
 @dataclass(frozen=True)
 class Settings:
-    """What the tasks of a job need to know; they get it by pickle.
+    """The settings of a job that its tasks need; sent to them by pickle.
 
     Parameters
     ----------
@@ -92,13 +93,13 @@ class Settings:
     fields : Fields
         Which fields are text and id.
     lines : bool
-        Whether records are JSON lines, and not rows of a table.
+        Whether records are JSON lines rather than rows of a table.
     columns : tuple of str
         Names of the columns of a record.
     documents, batches : int
-        Of the input.
+        Numbers of documents and batches in the input.
     buckets, units : int
-        Parts that keys and pairs are dealt to.
+        Number of buckets that keys, and units that pairs, are partitioned into.
     """
 
     recipe: Recipe
@@ -113,15 +114,15 @@ class Settings:
 
     @property
     def compares_sketches(self) -> bool:
-        """Whether sketches decide which candidates are duplicates, or are reported."""
+        """Whether sketches are compared to decide on candidates, or to report a distance."""
         return self.rule.scheme in ("near", "prefix") or not self.rule.keeps_texts
 
 
 def core_recipe(settings: Settings) -> _core.Recipe:
-    """Return the core's recipe; it is made once in each process."""
+    """Return the core's recipe; computed once per process."""
     from neardup.recipe.assets import compiled
 
-    # Each task has a core to itself; a pool of threads would take its neighbours'.
+    # Each task has one core; a thread pool would take cores from other tasks.
     os.environ.setdefault("RAYON_NUM_THREADS", "1")
     return compiled(settings.recipe)
 
@@ -132,13 +133,13 @@ def choose_columns(schema: pa.Schema, fields: Fields) -> Columns:
     Raises
     ------
     InputError
-        If there is none for the text, or one that was named is missing or of another type.
+        If there is no text column, or a named column is missing or has another type.
     """
     return check_types(schema, Columns.choose(schema.names, fields, "input"), fields, "input")
 
 
 def _records(rows: pa.RecordBatch, settings: Settings, *, at_beginning: bool) -> pa.RecordBatch:
-    """Return the records among rows: blank lines and the byte order mark of a file are none."""
+    """Return the rows that are records: not blank lines, and without a file's byte order mark."""
     if not settings.lines:
         return rows
     lines: list[Any] = rows.column(0).to_pylist()
@@ -149,7 +150,7 @@ def _records(rows: pa.RecordBatch, settings: Settings, *, at_beginning: bool) ->
 
 
 def _read(records: pa.RecordBatch, settings: Settings) -> Chunk:
-    """Read texts, ids and problems of records, as of a source without a name."""
+    """Read texts, ids and problems of records, as if from a source without a name."""
     if settings.lines:
         lines: list[Any] = records.column(0).to_pylist()
         reading = LineReading(_NAMELESS, settings.fields, False)
@@ -163,7 +164,7 @@ def _read(records: pa.RecordBatch, settings: Settings) -> Chunk:
 
 
 def _push(corpus: _core.Corpus, read: Chunk, settings: Settings) -> list[Problem]:
-    """Sketch what was read of records, and return all problems."""
+    """Sketch the texts that were read, and return all problems."""
     from neardup._engine.ingest import readable
 
     problems = [problem for _, problem in read.problems]
@@ -181,7 +182,7 @@ def _push(corpus: _core.Corpus, read: Chunk, settings: Settings) -> list[Problem
 
 
 def problems_to_json(problems: Sequence[Problem]) -> str:
-    """Return problems as JSON, with their codes and values but without their source."""
+    """Return problems as JSON: codes and values, without the source."""
     return orjson.dumps([{**problem.to_dict(), "source": ""} for problem in problems]).decode()
 
 
@@ -194,19 +195,19 @@ def sketch(
     most: int,
     partition: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Read and sketch the records of one task, a row of `BATCHES` for each batch.
+    """Read and sketch the records of one task; yield a row of `BATCHES` for each batch.
 
     Parameters
     ----------
     rows : iterable of RecordBatch
-        Lines or rows, with the columns that `split_by_part` looks at if they come from files.
+        Lines or rows; those of files have the columns that `split_by_part` reads.
     settings : Settings
     files : mapping of int to File
         By the hash of the path; empty for a table.
     partitions : int
-        About how many tasks there are.
+        The approximate number of tasks.
     most : int
-        Documents of a batch, at most.
+        The most documents in a batch.
     partition : int or None, default=None
         Number of the task's partition; None asks Spark.
     """
@@ -253,10 +254,10 @@ def _batch_row(values: Mapping[str, Any]) -> pa.RecordBatch:
 
 
 class _Group:
-    """Some batches of one task, whose shingles are counted together.
+    """Batches of one task whose shingles are counted together.
 
-    Equal texts of a group are counted once; those of other groups are subtracted later, when
-    all are known.
+    Equal texts in a group are counted once. Copies in other groups are subtracted later, when all
+    groups are known.
     """
 
     def __init__(self, settings: Settings, number: int, entries: int) -> None:
@@ -276,7 +277,7 @@ class _Group:
 
     @property
     def is_full(self) -> bool:
-        """Whether the group ends; its sketches are in memory until then."""
+        """Whether the group is complete; until then its sketches are in memory."""
         counts = self._settings.rule.counted_shingle is not None
         return self._documents >= (GROUP_DOCUMENTS if counts else 1)
 
@@ -285,7 +286,7 @@ class _Group:
         read = _read(records, self._settings)
         problems = _push(self._corpus, read, self._settings)
         begin, self._documents = self._documents, self._documents + records.num_rows
-        # Fields by their places: names of columns may repeat, and differ in case alone.
+        # Columns by position: names may repeat, or differ only in case.
         names = [f"c{at}" for at in range(records.num_columns)]
         return {
             "batch": batch,
@@ -300,23 +301,23 @@ class _Group:
         }
 
     def shingles(self) -> dict[str, Any]:
-        """Return the columns that the last batch of the group has for all."""
+        """Return the columns that the group's last batch has for the whole group."""
         from neardup import _core
 
         counted = self._corpus.counted_shingles()
         if counted is None:
             return {}
         level, probe = _core.probe_shingles(counted)
-        # A table of the full size has no more than that of all together.
+        # A table of full size never has a higher level than the table of all documents.
         doubted = level if self._entries < _core.MAX_SHINGLES else 0
         return {"counted": counted, "probe": probe.tobytes(), "doubted": doubted}
 
 
 def shingles_of_part(parts: int) -> int:
-    """Return how many shingles a table in one of `parts` parts of the input holds at most.
+    """Return the most shingles in a table of one of `parts` parts of the input.
 
-    The table of all holds so few of each that small tables know all that it will hold, unless
-    most have the same texts, or few parts hold most of them.
+    The table of all documents holds so few shingles of each part that such small tables have all of
+    them, unless most texts are the same or a few parts have most of the texts.
 
     Examples
     --------
@@ -330,17 +331,17 @@ def shingles_of_part(parts: int) -> int:
 
 
 def read_needed(row: Mapping[str, Any], places: NDArray[np.int64], settings: Settings) -> Chunk:
-    """Read the records at some places of a batch."""
+    """Read the requested records of a batch, by their places."""
     fields = row["records"].values.flatten()
     records = pa.RecordBatch.from_arrays(fields, names=list(settings.columns))
     return _read(records.take(pa.array(places, pa.int64())), settings)
 
 
 def shingle_level(probes: Iterable[bytes]) -> int:
-    """Return the level that a table of all shingles has at least, from the probes of its parts.
+    """Return a lower bound for the level of the table of all shingles, from its parts' probes.
 
-    A level says that so many leading bits of a hash are zero; a table's goes up when it
-    would hold too many, so what is below the last one need not be merged.
+    The level is the number of leading bits of a hash that must be zero. It rises when a table would
+    hold too many shingles, so hashes with fewer zero bits need not be merged.
     """
     from neardup import _core
 
@@ -348,7 +349,7 @@ def shingle_level(probes: Iterable[bytes]) -> int:
 
 
 def count_again(row: Mapping[str, Any], settings: Settings) -> bytes:
-    """Return a table of the shingles of some documents of a batch."""
+    """Return a table of the shingles of the requested documents of a batch."""
     from neardup import _core
 
     corpus = _core.Corpus(
@@ -361,7 +362,7 @@ def count_again(row: Mapping[str, Any], settings: Settings) -> bytes:
 
 
 def merge_shingles(tables: Iterable[bytes], level: int = 0) -> bytes | None:
-    """Return one table for several, at a level or above; None for none."""
+    """Return one table merged from several, at least at `level`; None for no tables."""
     from neardup import _core
 
     waiting: list[bytes] = []
@@ -373,11 +374,11 @@ def merge_shingles(tables: Iterable[bytes], level: int = 0) -> bytes | None:
 
 
 def common_shingles(counted: bytes, overcounted: bytes | None, documents: int) -> bytes:
-    """Return what verification needs of a table: the shingles that are common.
+    """Return the common shingles of a table, as verification needs them.
 
-    `overcounted` has the shingles of texts that were counted in another group before. To
-    subtract them is exact: such a text has the shingles of its first copy, so the shingles of
-    the table are right already, and only counts are too high.
+    `overcounted` has the shingles of texts that another group had already counted. Subtracting them
+    is exact: such a text has the shingles of its first copy, so the table's shingles are right and
+    only the counts are too high.
     """
     from neardup import _core
 

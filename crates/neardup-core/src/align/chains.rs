@@ -8,26 +8,26 @@ use super::runs::Run;
 /// The largest gap within a chain: 40 Chinese characters, or 80 letters.
 pub(super) const GAP: u32 = 80;
 
-/// By how much a gap may be longer on one side: what is longer was put in, not edited.
+/// The largest difference between the two sides of a gap: a larger one is an insertion, not an edit.
 const SHIFT: u32 = 40;
 
-/// A run is chained to one of so many before it.
+/// The number of preceding runs to which a run may be chained.
 const LOOK_BACK: usize = 64;
 
 /// Runs that follow each other in both texts, none overlapping another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Chain {
     pub runs: Vec<Run>,
-    /// What letters in common weigh, less half of what gaps weigh.
+    /// The weight of common letters, minus half the weight of gaps.
     pub score: u32,
 }
 
-/// The chains of some runs, the best first. Each run is in one chain at most.
+/// The chains of some runs, the best first. Each run is in at most one chain.
 ///
-/// `runs` stand in the order of the source. O(n) for n runs.
+/// `runs` must be in the order of the source. O(n) for n runs.
 pub(super) fn chains(paper: &Letters, source: &Letters, runs: &[Run]) -> Vec<Chain> {
-    // The best chain that ends with each run: its score, the run before, and what of the run is not
-    // in that one already.
+    // The best chain that ends with each run: its score, the run before, and the part of the run
+    // that the run before does not cover.
     let mut ends: Vec<End> = Vec::with_capacity(runs.len());
     for (at, run) in runs.iter().enumerate() {
         let whole = paper.weight(run.paper, run.paper_end());
@@ -55,7 +55,7 @@ pub(super) fn chains(paper: &Letters, source: &Letters, runs: &[Run]) -> Vec<Cha
     traced(&ends)
 }
 
-/// What some runs score as a chain, in whatever way they follow each other.
+/// The score of some runs as a chain, without checking that they may be chained.
 pub(super) fn score(paper: &Letters, source: &Letters, runs: &[Run]) -> u32 {
     let all: u32 = runs
         .iter()
@@ -67,7 +67,7 @@ pub(super) fn score(paper: &Letters, source: &Letters, runs: &[Run]) -> u32 {
     all.saturating_sub(gaps.sum())
 }
 
-/// What the letters between two runs weigh: by how much the gaps differ, and what they cost.
+/// The gap between two runs, by weight: the difference of its two sides, and its cost.
 fn gap(paper: &Letters, source: &Letters, before: &Run, run: &Run) -> (u32, u32) {
     let here = paper.weight(before.paper_end(), run.paper);
     let there = source.weight(before.source_end(), run.source);
@@ -80,8 +80,8 @@ struct End {
     run: Run,
 }
 
-/// What is left of `run` after `before`, and what the gap between them costs; None where it
-/// cannot follow.
+/// The part of `run` after `before`, and the cost of the gap between them; None if `run` cannot
+/// follow `before`.
 fn joined(paper: &Letters, source: &Letters, before: &Run, run: &Run) -> Option<(Run, u32)> {
     let overlap = before
         .paper_end()
@@ -110,7 +110,7 @@ fn traced(ends: &[End]) -> Vec<Chain> {
         let mut taken = 0;
         while let Some(here) = at {
             if used[here] {
-                // The better chain has what comes before.
+                // A better chain already has this run and those before it.
                 taken = ends[here].score;
                 break;
             }
@@ -124,7 +124,7 @@ fn traced(ends: &[End]) -> Vec<Chain> {
             found.push(Chain { runs, score });
         }
     }
-    // What a better chain took the beginning of is worth less than its end was.
+    // A chain whose beginning belongs to a better chain has lost the score of that beginning.
     found.sort_by_key(|chain| Reverse(chain.score));
     found
 }

@@ -1,21 +1,21 @@
-//! How much of a text edits leave as it was.
+//! Edit similarity of two texts.
 
 use rapidfuzz::distance::levenshtein;
-use rustc_hash::FxHashMap;
-use xxhash_rust::xxh3::xxh3_64;
 
+use crate::anchors::anchors;
 use crate::error::Result;
 use crate::normalize::check_length;
 
 /// Two texts are compared exactly if the product of their lengths is at most this.
 pub const EXACT_EDITS: usize = 4_000_000_000;
 
-/// Characters that two longer texts must have in common in a row to be held fast there; and, where
-/// too much lies between, at least.
+/// The number of consecutive common characters that make an anchor between two longer texts; and
+/// the smallest such number, used where the text between anchors is too long.
 const ANCHOR: usize = 32;
 const SHORTEST_ANCHOR: usize = 8;
 
-/// The least number of insertions, deletions and substitutions that make one of the other.
+/// The smallest number of insertions, deletions and substitutions that turn one text into the
+/// other.
 pub(super) fn distance(a: &[char], b: &[char]) -> usize {
     match (a.is_empty(), b.is_empty()) {
         (true, _) => b.len(),
@@ -26,15 +26,15 @@ pub(super) fn distance(a: &[char], b: &[char]) -> usize {
 
 /// The edit similarity of two texts without their white space: 1 - edits / longer length.
 ///
-/// 1 for two texts of nothing but white space. Exact as long as the product of their lengths is at
+/// 1 for two texts of only white space. Exact if the product of their lengths is at
 /// most [`EXACT_EDITS`] (Myers, *A fast bit-vector algorithm for approximate string
-/// matching*, 1999; O(n d / 64) for n characters and d edits). Beyond, the texts are held fast where
-/// they have long stretches in common, and what lies between is compared: the
+/// matching*, 1999; O(n d / 64) for n characters and d edits). Longer texts are anchored at
+/// long common stretches, and the text between the anchors is compared: the
 /// true similarity may be higher.
 ///
 /// # Errors
 ///
-/// If a text is longer than the stages handle.
+/// If a text is longer than the stages accept.
 ///
 /// # Examples
 ///
@@ -73,14 +73,15 @@ pub fn edit_similarity(a: &str, b: &str) -> Result<f64> {
     Ok(1.0 - edits.min(longer) as f64 / longer as f64)
 }
 
-/// The edits between two long texts that keep the stretches of so many characters in common.
+/// The number of edits between two long texts that leave common stretches of `anchor` characters
+/// unchanged.
 fn held_fast(a: &[char], b: &[char], anchor: usize) -> usize {
     let (mut x, mut y, mut edits) = (0, 0, 0);
-    let stretches = increasing(&anchors(a, b, anchor)).into_iter();
-    let stretches = stretches.map(|(here, there)| (here, there, anchor));
+    let found = anchors(a, b, anchor, |c| u32::from(c).to_le_bytes());
+    let stretches = found.into_iter().map(|(here, there)| (here, there, anchor));
     for (here, there, length) in stretches.chain([(a.len(), b.len(), 0)]) {
         if here < x || there < y {
-            // It overlaps the one before.
+            // It overlaps the stretch before it.
             continue;
         }
         let (left, right) = (&a[x..here], &b[y..there]);
@@ -92,56 +93,6 @@ fn held_fast(a: &[char], b: &[char], anchor: usize) -> usize {
         (x, y) = (here + length, there + length);
     }
     edits
-}
-
-/// Where stretches of so many characters that stand once in both texts stand, in the order of `a`.
-fn anchors(a: &[char], b: &[char], length: usize) -> Vec<(usize, usize)> {
-    let [once_here, once_there] = [a, b].map(|text| once(text, length));
-    let mut found: Vec<(usize, usize)> = once_here
-        .into_iter()
-        .filter_map(|(hash, here)| Some((here?, (*once_there.get(&hash)?)?)))
-        .filter(|&(here, there)| a[here..here + length] == b[there..there + length])
-        .collect();
-    found.sort_unstable();
-    found
-}
-
-/// Where each stretch of so many characters stands; None where it stands twice.
-fn once(text: &[char], length: usize) -> FxHashMap<u64, Option<usize>> {
-    let mut places = FxHashMap::default();
-    let mut bytes = Vec::with_capacity(4 * length);
-    for (at, stretch) in text.windows(length).enumerate() {
-        bytes.clear();
-        bytes.extend(stretch.iter().flat_map(|&c| u32::from(c).to_le_bytes()));
-        places
-            .entry(xxh3_64(&bytes))
-            .and_modify(|place| *place = None)
-            .or_insert(Some(at));
-    }
-    places
-}
-
-/// The longest run of anchors that go forward in both texts: O(n log n), as patience sorting finds it.
-fn increasing(anchors: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // The last anchor of the best run of each length, and what comes before each anchor.
-    let mut tops: Vec<usize> = Vec::new();
-    let mut before: Vec<Option<usize>> = Vec::with_capacity(anchors.len());
-    for (at, &(_, there)) in anchors.iter().enumerate() {
-        let place = tops.partition_point(|&top| anchors[top].1 < there);
-        before.push(place.checked_sub(1).map(|under| tops[under]));
-        match tops.get_mut(place) {
-            Some(top) => *top = at,
-            None => tops.push(at),
-        }
-    }
-    let mut run = Vec::new();
-    let mut next = tops.last().copied();
-    while let Some(at) = next {
-        run.push(anchors[at]);
-        next = before[at];
-    }
-    run.reverse();
-    run
 }
 
 #[cfg(test)]
@@ -166,7 +117,7 @@ mod tests {
         }
     }
 
-    /// Characters that look random and are not.
+    /// Pseudo-random characters.
     fn noise(length: u32, seed: u32) -> Vec<char> {
         let mut state = seed;
         let mut next = || {

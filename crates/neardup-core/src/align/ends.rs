@@ -1,15 +1,15 @@
-//! Where a piece ends: letter by letter, beyond the last run.
+//! Extension of a piece letter by letter, beyond its first and last run.
 
-/// Letters that are looked at in one go.
+/// Letters aligned in one step.
 const STRIDE: usize = 64;
 
-/// How far the two sides may shift against each other in one go.
+/// The largest shift between the two sides in one step.
 const BAND: usize = 6;
 
-/// A continuation ends where edits outweigh letters in common by so many.
+/// A continuation ends where its score falls this far below its best.
 const DROP: i32 = 6;
 
-/// How many letters of both sides continue a piece, and the edits among them.
+/// The number of letters on both sides that continue a piece, and the edits among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Continuation {
     pub paper: usize,
@@ -17,10 +17,10 @@ pub(super) struct Continuation {
     pub edits: usize,
 }
 
-/// How a piece goes on, with the letters of `paper` and of `source` behind it.
+/// The best continuation of a piece by the letters of `paper` and `source` that follow it.
 ///
-/// A letter in common counts 1, an edit -1; the continuation with the highest count wins,
-/// the shortest if they tie (the X-drop of Zhang, Schwartz, Wagner and Miller, *A greedy
+/// A common letter counts 1, an edit -1; the continuation with the highest score wins,
+/// on a tie the shortest (the X-drop of Zhang, Schwartz, Wagner and Miller, *A greedy
 /// algorithm for aligning DNA sequences*, 2000). O(n) for a continuation of n letters.
 pub(super) fn continued<A, B>(paper: A, source: B) -> Continuation
 where
@@ -39,7 +39,7 @@ where
     }
 }
 
-/// A cell of the table: what counts, and the edits on the way to it.
+/// A cell of the alignment table: its score, and the edits on the path to it.
 #[derive(Clone, Copy)]
 struct Cell {
     score: i32,
@@ -81,7 +81,7 @@ where
 {
     const WIDTH: usize = 2 * BAND + 1;
     let (mut best, mut reached) = (0, Continuation::default());
-    // Column c of row i stands for the cell (i, i + c - BAND).
+    // Column c of row i is the cell (i, i + c - BAND).
     let mut row = [Cell::NONE; WIDTH];
     for (edits, cell) in row[BAND..].iter_mut().enumerate() {
         let score = -(edits as i32);

@@ -1,4 +1,4 @@
-//! The letters and digits of a text, and where each stands in it.
+//! The letters and digits of a text, and the position of each.
 
 use rustc_hash::FxHashMap;
 
@@ -6,11 +6,11 @@ use crate::error::{Error, Result};
 use crate::normalize::{Normalizer, Settings, Whitespace, check_length};
 use crate::segment::is_dense;
 
-/// What a letter of a script without spaces between words weighs: a Chinese
-/// character says about as much as two letters of an alphabet.
+/// The weight of a letter of a script without spaces between words: a Chinese
+/// character carries about as much information as two letters of an alphabet.
 pub(super) const DENSE: u32 = 2;
 
-/// Makes texts comparable letter by letter.
+/// Converts texts to a form that can be compared letter by letter.
 ///
 /// # Examples
 ///
@@ -30,7 +30,8 @@ pub struct Aligner {
 }
 
 impl Aligner {
-    /// Takes each character of `from` for the one at its place in `to`.
+    /// Creates an aligner that treats each character of `from` as the one at the same position
+    /// in `to`.
     ///
     /// # Errors
     ///
@@ -60,7 +61,7 @@ impl Aligner {
     ///
     /// # Errors
     ///
-    /// If it is longer than the stages handle.
+    /// If the text is longer than the stages accept.
     pub fn letters(&self, text: &str) -> Result<Letters> {
         check_length(text)?;
         let mapped = self.normalizer.normalize_mapped(text);
@@ -90,7 +91,7 @@ impl Aligner {
 pub struct Letters {
     pub(super) chars: Vec<char>,
     spans: Vec<(u32, u32)>,
-    /// The weight of all letters before each, and of all.
+    /// The total weight of the letters before each letter, and of all letters.
     depths: Vec<u32>,
 }
 
@@ -105,22 +106,22 @@ impl Letters {
         self.chars.is_empty()
     }
 
-    /// Where each stands in the original, half-open, in code points.
+    /// The span of each letter in the original, half-open, in code points.
     pub fn spans(&self) -> &[(u32, u32)] {
         &self.spans
     }
 
-    /// What the letters `begin..end` weigh.
+    /// The weight of the letters `begin..end`.
     pub(super) fn weight(&self, begin: usize, end: usize) -> u32 {
         self.depths[end] - self.depths[begin]
     }
 
-    /// The first place to which the letters from `begin` weigh at least `weight`,
-    /// if they do at all.
+    /// The smallest end such that the letters from `begin` weigh at least `weight`, if there is
+    /// one.
     #[inline]
     pub(super) fn end_of(&self, begin: usize, weight: u32) -> Option<usize> {
         let wanted = self.depths[begin] + weight;
-        // Weights are 1 or 2, so the place is near.
+        // Weights are 1 or 2, so the end is near.
         let mut end = begin + (weight / DENSE) as usize;
         while *self.depths.get(end)? < wanted {
             end += 1;
@@ -128,7 +129,7 @@ impl Letters {
         Some(end)
     }
 
-    /// The span of the original that the letters `begin..end` stand in.
+    /// The span of the original that contains the letters `begin..end`.
     pub(super) fn span(&self, begin: usize, end: usize) -> (u32, u32) {
         match begin < end {
             true => (self.spans[begin].0, self.spans[end - 1].1),

@@ -1,4 +1,4 @@
-//! A library: which of many documents are worth holding against a paper.
+//! A library: selects the documents that are worth comparing with a paper.
 
 use rayon::slice::ParallelSliceMut;
 
@@ -6,32 +6,32 @@ use super::letters::DENSE;
 use super::paper::Paper;
 use super::shingles::{SHINGLE, short};
 
-/// Of the documents that have a shingle, so many are looked at, the first ones.
+/// Only this many documents of each shingle are considered: those with the smallest numbers.
 ///
-/// What more have is a common phrase; or a text that many have posted, and then
-/// these are sources enough.
+/// A shingle that more documents contain belongs to a common phrase, or to a text with many
+/// copies; in that case these documents are enough as sources.
 pub const MOST_OF_A_SHINGLE: usize = 64;
 
-/// Shingles in common count if they stand in a stretch of the paper of this weight: a
+/// Common shingles count if they lie within a stretch of the paper of this weight: a
 /// paragraph of 200 Chinese characters.
 const STRETCH: u32 = 200 * DENSE;
 
-/// So many of them are asked for in a stretch, or fewer for short passages.
+/// The number of common shingles required in a stretch; fewer for short passages.
 const MOST_ASKED: u32 = 3;
 
-/// The winnowed shingles of many documents, as lists of documents by shingle.
+/// An inverted index of the winnowed shingles of many documents.
 ///
 /// Eight bytes for each shingle of each document.
 #[derive(Debug, Default)]
 pub struct Library {
-    /// A shingle above, a document below: ascending.
+    /// Shingle in the high half, document in the low half; ascending.
     filed: Vec<u64>,
     documents: usize,
 }
 
 impl Library {
-    /// Files documents by their sketches (see [`super::Aligner::sketch`]); a document's number is
-    /// its place. O(n log n) for n shingles, in the current pool of threads.
+    /// Indexes documents by their sketches (see [`super::Aligner::sketch`]); a document's number is
+    /// its position. O(n log n) for n shingles, on the current rayon pool.
     pub fn new(sketches: &[Vec<u32>]) -> Self {
         let total = sketches.iter().map(Vec::len).sum();
         let mut filed = Vec::with_capacity(total);
@@ -50,7 +50,7 @@ impl Library {
         }
     }
 
-    /// How many documents there are.
+    /// The number of documents.
     pub fn len(&self) -> usize {
         self.documents
     }
@@ -60,9 +60,9 @@ impl Library {
         self.documents == 0
     }
 
-    /// The documents that may have a passage of `least` Chinese characters in common with a paper, at
-    /// most `limit`: the number of each, and how many shingles say so. Those with most come
-    /// first, earlier ones before later ones.
+    /// At most `limit` documents that may share a passage of `least` Chinese characters with a
+    /// paper: the number of each document and of its common shingles. Sorted by common shingles,
+    /// descending, then by document number.
     pub fn sources(&self, paper: &Paper, least: u32, limit: usize) -> Vec<(u32, u32)> {
         let mut hits: Vec<(u32, u32)> = Vec::new();
         for (hash, place) in paper.first_places() {
@@ -89,13 +89,13 @@ impl Library {
     }
 }
 
-/// How many shingles a passage of `least` Chinese characters has at least that were chosen.
+/// The number of winnowed shingles required for a passage of `least` Chinese characters.
 fn asked(least: u32) -> u32 {
     let shingles = (least + 1).saturating_sub(SHINGLE / DENSE);
     (shingles / 8).clamp(1, MOST_ASKED)
 }
 
-/// How many hits stand in a stretch with enough of them.
+/// The number of hits that lie in a stretch with at least `asked` of them.
 fn together(paper: &Paper, hits: &[(u32, u32)], asked: u32) -> u32 {
     let letters = paper.letters();
     let asked = asked as usize;

@@ -1,22 +1,22 @@
-//! The text that is checked, prepared to be held against many sources.
+//! The text that is checked, prepared for comparison with many sources.
 
 use rustc_hash::FxHashMap;
 
 use super::letters::Letters;
 use super::shingles::hashes;
 
-/// A shingle is followed up in so many places of the paper.
+/// The largest number of places in the paper from which all runs of a shingle are followed.
 const MOST_PLACES: usize = 64;
 
-/// Of a shingle that stands in more, in the first so many.
+/// A shingle with more places is followed only from the first few.
 const FIRST_PLACES: usize = 2;
 
-/// A paper: its letters, and where each of its shingles stands.
+/// A paper: its letters, and the positions of its shingles.
 #[derive(Clone, Debug)]
 pub struct Paper {
     letters: Letters,
     hashes: Vec<u64>,
-    /// The places of each shingle, ascending, and of those with more one beyond the most.
+    /// The places of each shingle, ascending; at most one more than `MOST_PLACES`.
     places: FxHashMap<u64, Vec<u32>>,
 }
 
@@ -43,12 +43,12 @@ impl Paper {
         &self.letters
     }
 
-    /// The shingle at each letter.
+    /// The hash of the shingle at each letter.
     pub(super) fn hashes(&self) -> &[u64] {
         &self.hashes
     }
 
-    /// Where a shingle is to be followed up.
+    /// The places from which a shingle is followed.
     pub(super) fn places(&self, hash: u64) -> &[u32] {
         match self.places.get(&hash) {
             Some(places) if places.len() > MOST_PLACES => &places[..FIRST_PLACES],
@@ -57,7 +57,7 @@ impl Paper {
         }
     }
 
-    /// Each shingle with the first place where it stands.
+    /// Each shingle with the first place where it occurs.
     pub(super) fn first_places(&self) -> impl Iterator<Item = (u64, u32)> {
         self.places.iter().map(|(&hash, places)| (hash, places[0]))
     }

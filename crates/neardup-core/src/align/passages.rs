@@ -1,4 +1,4 @@
-//! Passages: pieces that belong together.
+//! Passages: groups of pieces that belong together.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,26 +10,28 @@ use super::letters::{DENSE, Letters};
 use super::paper::Paper;
 use super::runs::{Run, runs};
 
-/// A piece that scores less is chance, whatever stands beside it: eight Chinese characters.
+/// A piece with a lower score is a coincidence, regardless of its context: eight Chinese
+/// characters.
 const LEAST_PIECE: u32 = 8 * DENSE;
 
 /// A longer gap is part of a piece only if the two sides have something in common: eight
 /// Chinese characters.
 const EDITED: u32 = 8 * DENSE;
 
-/// Pieces of one passage are at most so far apart in the paper: 30 Chinese characters.
+/// The largest distance between pieces of one passage in the paper: 30 Chinese characters.
 const NEAR: u32 = 30 * DENSE;
 
-/// And so far in the source, since sentences may have been moved: 300 Chinese characters, and as
-/// much more than [`NEAR`] as the shorter of them is worth so many times. Few characters alone
-/// must not make half a page of the source part of a passage.
+/// The largest distance in the source, where sentences may have been moved: 300 Chinese
+/// characters, and at most [`NEAR`] plus `MOVED` times the lower of the two scores. A few
+/// characters must not make half a page of the source part of a passage.
 const NEAR_IN_SOURCE: u32 = 300 * DENSE;
 const MOVED: u32 = 16;
 
-/// Pieces that score so many times the least are a passage however far apart they are.
+/// Pieces whose total score is this many times the minimum are a passage without further
+/// conditions.
 const MUCH: u32 = 4;
 
-/// A piece may join one of so many passages that were begun last.
+/// The number of passages, the latest begun, that a piece may join.
 const LATEST: usize = 8;
 
 /// A stretch of the paper and the stretch of the source that it repeats: half-open
@@ -46,7 +48,7 @@ pub struct Piece {
     pub source_end: u32,
 }
 
-/// A part of the paper that stands in the source.
+/// A part of the paper that occurs in the source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passage {
     /// Where it begins in the paper, in code points.
@@ -57,9 +59,9 @@ pub struct Passage {
     pub source_begin: u32,
     /// Where it ends in the source.
     pub source_end: u32,
-    /// Share of the longer side's letters that no edit touches.
+    /// The share of the longer side's letters that are not edited.
     pub similarity: f64,
-    /// What it is made of, in the order of the paper.
+    /// Its pieces, in the order of the paper.
     pub pieces: Vec<Piece>,
 }
 
@@ -67,8 +69,9 @@ impl Paper {
     /// The passages of the paper that occur in `source`, in the order of the paper.
     ///
     /// A passage shares at least `least` Chinese characters with the source, or twice as
-    /// many letters of an alphabet; a letter of the source counts once. One piece alone has so
-    /// many, or the pieces make up half of both sides, or share four times as many. O(n + m) for texts of n and m letters.
+    /// many letters of an alphabet; a letter of the source counts once. In addition, one piece
+    /// alone must share so many, or the pieces must make up half of both sides or share four
+    /// times as many. O(n + m) for texts of n and m letters.
     pub fn passages(&self, source: &Letters, least: u32) -> Vec<Passage> {
         let letters = self.letters();
         let found = chains(letters, source, &runs(self, source));
@@ -92,7 +95,7 @@ impl Paper {
     }
 }
 
-/// A piece, in letters.
+/// A piece, with positions in letters.
 #[derive(Clone, Debug)]
 struct Stretch {
     begin: usize,
@@ -105,17 +108,17 @@ struct Stretch {
     runs: Vec<(usize, usize)>,
 }
 
-/// Pieces with their ends found, in the order of the paper; without what better ones have of
-/// the paper.
+/// Pieces extended at both ends, in the order of the paper. Parts of the paper that belong to
+/// a better piece are left out.
 fn best(paper: &Letters, source: &Letters, chains: Vec<Chain>, least: u32) -> Vec<Stretch> {
     let mut taken = vec![false; paper.len()];
     let mut found = Vec::new();
     for chain in chains {
         if chain.score < least {
-            // The best come first.
+            // Chains are sorted by score.
             break;
         }
-        // A chain may run on from its own sentence into one that another has whole.
+        // A chain may continue beyond its own sentence into one that another chain covers.
         let is_free = |run: &&Run| {
             let place = run.paper..run.paper_end();
             2 * taken[place].iter().filter(|taken| **taken).count() <= run.length
@@ -134,10 +137,10 @@ fn best(paper: &Letters, source: &Letters, chains: Vec<Chain>, least: u32) -> Ve
     found
 }
 
-/// Whether what lies between two runs is an edited form of what lies there in the source, and not
-/// the paper's own: a few letters, or two fifths of the longer side unedited.
+/// Whether the text between two runs is an edited form of the text between them in the source,
+/// and not the paper's own: a few letters, or at least two fifths of the longer side unedited.
 ///
-/// Two texts in one alphabet that have nothing to do with each other come to a quarter.
+/// In two unrelated texts in the same alphabet about a quarter is unedited.
 fn is_edited(paper: &Letters, source: &Letters, before: &Run, run: &Run) -> bool {
     let here = (before.paper_end(), run.paper);
     let there = (before.source_end(), run.source);
@@ -145,7 +148,7 @@ fn is_edited(paper: &Letters, source: &Letters, before: &Run, run: &Run) -> bool
         .weight(here.0, here.1)
         .max(source.weight(there.0, there.1));
     if longer <= EDITED || longer > GAP {
-        // Beyond any gap, what lay between has been taken by a better piece.
+        // Longer than any gap: a better piece has taken the runs that lay between.
         return longer <= EDITED;
     }
     let (a, b) = (
@@ -155,7 +158,7 @@ fn is_edited(paper: &Letters, source: &Letters, before: &Run, run: &Run) -> bool
     5 * distance(a, b) <= 3 * a.len().max(b.len())
 }
 
-/// A piece of some runs, continued at both ends as far as no better piece has the paper.
+/// A piece of some runs, extended at both ends, but not into a better piece of the paper.
 fn stretched(
     paper: &Letters,
     source: &Letters,
@@ -165,7 +168,7 @@ fn stretched(
 ) -> Stretch {
     let (first, last) = (runs[0], runs[runs.len() - 1]);
     let (a, b) = (&paper.chars, &source.chars);
-    // Otherwise each of many pieces of a text that repeats itself would be continued through all of it.
+    // Otherwise, in a repetitive text, each of many pieces would be extended through all of it.
     let free = |at: usize| (!taken.get(at)?).then(|| a[at]);
     let before = continued(
         |at| free(first.paper.checked_sub(at + 1)?),
@@ -237,7 +240,7 @@ impl Drafts<'_> {
     }
 }
 
-/// What the letters between two places weigh; nothing if they overlap.
+/// The weight of the letters from `end` to `begin`; 0 if the spans overlap.
 fn weight_between(letters: &Letters, end: usize, begin: usize) -> u32 {
     match end < begin {
         true => letters.weight(end, begin),
@@ -250,15 +253,15 @@ struct Draft {
     source_begin: usize,
     source_end: usize,
     score: u32,
-    /// The letters of the source that the score counts, as disjoint spans: ends by begins.
+    /// The letters of the source that the score counts, as disjoint spans: begin to end.
     counted: BTreeMap<usize, usize>,
-    /// In the order of the paper; there is one at least.
+    /// In the order of the paper; at least one.
     pieces: Vec<Stretch>,
 }
 
 impl Draft {
-    /// What a piece adds to the score: a letter of the source counts once, or a phrase would
-    /// count as often as the paper repeats it.
+    /// The amount that a piece adds to the score. A letter of the source counts once, so that a
+    /// phrase does not count again each time the paper repeats it.
     fn counted(&mut self, piece: &Stretch) -> u32 {
         let (mut all, mut new) = (0, 0);
         for &(begin, end) in &piece.runs {
@@ -268,8 +271,8 @@ impl Draft {
         (u64::from(piece.score) * new as u64 / all as u64) as u32
     }
 
-    /// Whether one piece scores enough, or the pieces make up half of both sides or are many:
-    /// phrases that lie about in two texts on one subject are no passage.
+    /// Whether one piece scores enough, or the pieces make up half of both sides or have a high
+    /// score: scattered phrases that two texts on one subject share are not a passage.
     fn holds_together(&self, least: u32) -> bool {
         if self.score >= MUCH.saturating_mul(least)
             || self.pieces.iter().any(|one| one.score >= least)
@@ -281,7 +284,7 @@ impl Draft {
             && 2 * there >= self.source_end - self.source_begin
     }
 
-    /// How many letters of the paper and of the source its pieces cover.
+    /// The number of letters of the paper and of the source that its pieces cover.
     fn covered(&self) -> (usize, usize) {
         let here = covered(self.pieces.iter().map(|one| (one.begin, one.end)));
         let mut there: Vec<_> = self.pieces.iter().map(|one| one.source()).collect();
@@ -330,10 +333,10 @@ impl Stretch {
     }
 }
 
-/// Adds a span to disjoint ones (ends by begins); returns how many of its letters are new.
+/// Adds a span to disjoint spans (begin to end); returns the number of its letters that are new.
 fn count_once(spans: &mut BTreeMap<usize, usize>, mut begin: usize, mut end: usize) -> usize {
     let mut new = end - begin;
-    // The spans that overlap it, from the last one: each is merged once.
+    // Merges the spans that overlap it, from the last one; each is merged once.
     while let Some((&other, &other_end)) = spans.range(..end).next_back() {
         if other_end <= begin {
             break;
@@ -346,7 +349,7 @@ fn count_once(spans: &mut BTreeMap<usize, usize>, mut begin: usize, mut end: usi
     new
 }
 
-/// How many letters some spans cover, which come in the order of their begins.
+/// The number of letters that some spans cover; the spans must be sorted by begin.
 fn covered(spans: impl Iterator<Item = (usize, usize)>) -> usize {
     let (mut total, mut done) = (0, 0);
     for (begin, end) in spans {

@@ -4,14 +4,14 @@ use super::letters::Letters;
 use super::paper::Paper;
 use super::shingles::{SHINGLE, hashes};
 
-/// A shingle that stands in more places of the paper begins runs only where none is open: a
-/// phrase that comes again and again must not push out what is followed already.
+/// A shingle with more places in the paper begins runs only if no run is open: a
+/// repeated phrase must not displace the runs that are already being followed.
 const FEW_PLACES: usize = 16;
 
-/// So many runs are followed at once. More come only of a text that repeats itself over and over.
+/// The largest number of runs followed at once. Only a highly repetitive text has more.
 const MOST_AT_ONCE: usize = 64;
 
-/// So many letters of the paper, from `paper`, equal those of the source, from `source`.
+/// `length` letters of the paper from `paper` on equal those of the source from `source` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub paper: usize,
@@ -29,16 +29,16 @@ impl Run {
     }
 }
 
-/// All runs of at least a shingle, in the order of the source.
+/// All runs of at least one shingle, in the order of the source.
 pub(super) fn runs(paper: &Paper, source: &Letters) -> Vec<Run> {
     let end_of = |paper_begin: usize, source_begin: usize, next: usize| {
         let letters = paper.letters();
         let end = letters.end_of(next - 1, SHINGLE).unwrap_or(letters.len());
-        // Shorter only where two shingles have one hash.
+        // The source ends earlier only if two shingles have the same hash.
         (end - paper_begin).min(source.len() - source_begin)
     };
     let mut found = Vec::new();
-    // Those that may go on, with the shingle of the paper that would continue them.
+    // The runs that may continue, each with the paper's shingle that would continue it.
     let mut open: Vec<(Run, usize)> = Vec::new();
     for (at, &hash) in hashes(source).iter().enumerate() {
         open.retain_mut(|(run, next)| {

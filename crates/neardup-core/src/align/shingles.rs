@@ -5,26 +5,26 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::letters::{Aligner, Letters};
 use crate::error::Result;
 
-/// What a shingle weighs: five Chinese characters, or ten letters of an alphabet.
+/// The weight of a shingle: five Chinese characters, or ten letters of an alphabet.
 pub(super) const SHINGLE: u32 = 10;
 
-/// Of so many shingles in a row one at least is chosen.
+/// Of this many consecutive shingles at least one is chosen.
 const WINDOW: usize = 8;
 
 const SEED: u64 = 0x616c_6967;
 
 impl Aligner {
-    /// The winnowed shingles of `text`, ascending: what a [`super::Library`] knows of it.
+    /// The winnowed shingles of `text`, ascending, for a [`super::Library`].
     ///
     /// # Errors
     ///
-    /// If it is longer than the stages handle.
+    /// If the text is longer than the stages accept.
     pub fn sketch(&self, text: &str) -> Result<Vec<u32>> {
         Ok(winnowed(&self.letters(text)?))
     }
 }
 
-/// The hash of the shingle that begins at each letter, as far as there are any.
+/// The hash of the shingle that begins at each letter, up to the last whole shingle.
 pub(super) fn hashes(letters: &Letters) -> Vec<u64> {
     let mut bytes = Vec::with_capacity(4 * SHINGLE as usize);
     let mut found = Vec::with_capacity(letters.len());
@@ -41,16 +41,16 @@ pub(super) fn hashes(letters: &Letters) -> Vec<u64> {
     found
 }
 
-/// What a library keeps of a hash.
+/// The part of a hash that a library stores.
 pub(super) fn short(hash: u64) -> u32 {
     (hash >> 32) as u32
 }
 
-/// The smallest hash of each window of shingles, ascending and each once
-/// (Schleimer, Wilkerson and Aiken, 2003): two in nine.
+/// The smallest hash of each window of shingles, ascending and distinct (Schleimer, Wilkerson
+/// and Aiken, 2003): two in nine of all.
 ///
-/// So of any stretch of [`WINDOW`] + 4 Chinese characters that two texts have in common, both
-/// choose one shingle.
+/// So of any stretch of [`WINDOW`] + 4 Chinese characters that two texts share, both choose
+/// the same shingle.
 pub(super) fn winnowed(letters: &Letters) -> Vec<u32> {
     let all: Vec<u32> = hashes(letters).into_iter().map(short).collect();
     if all.is_empty() {
@@ -62,7 +62,7 @@ pub(super) fn winnowed(letters: &Letters) -> Vec<u32> {
     for begin in 0..=last_window {
         let end = (begin + WINDOW).min(all.len());
         if begin == 0 || least < begin {
-            // The last one of the smallest: it stays for longest.
+            // The last of equal minima stays in the window for longest.
             least = (begin..end)
                 .rev()
                 .min_by_key(|&at| all[at])

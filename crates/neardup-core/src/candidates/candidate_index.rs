@@ -1,12 +1,12 @@
-/*! The candidate index: documents filed for look-up, whatever their sketches are.
+/*! The candidate index: files documents and looks them up, for every kind of sketch.
 
-What de-duplication needs of a search: file a document, and find those filed so far that may be
-similar to another. A [`HammingIndex`] does that for fingerprints in memory, and for keys an
-[`InvertedIndex`] with one of three posting stores.
+De-duplication needs two operations: file a document, and find the documents filed so far that may
+be similar to another one. A [`HammingIndex`] does this for fingerprints in memory. An
+[`InvertedIndex`] with one of three posting stores does it for keys.
 
-A batch of documents is looked up at once, on all threads, among the documents filed before it
-([`near`](CandidateIndex::near)): a snapshot. Each document of the batch is then looked up among
-the documents added since the snapshot ([`near_since`](CandidateIndex::near_since)), one by one.
+A batch of documents is looked up at once, on all threads, in a snapshot: the documents filed before
+the batch ([`near`](CandidateIndex::near)). Each document of the batch is then looked up, one by
+one, among the documents added since the snapshot ([`near_since`](CandidateIndex::near_since)).
 */
 
 use super::hamming::{Fingerprints, HammingIndex};
@@ -45,12 +45,12 @@ impl From<Kind> for CandidateIndex {
 }
 
 impl CandidateIndex {
-    /// Nothing filed yet, of the documents with these sketches, `expected` of which are to be
-    /// filed. `files_kept` says whether these are only kept documents, or all.
+    /// An empty index for documents with these sketches. `expected` is the number of documents that
+    /// will be filed; `files_kept` says whether only kept documents are filed, or all.
     ///
     /// # Errors
     ///
-    /// If the search is for another kind of sketches, or does not fit them.
+    /// If the search is for another kind of sketch, or does not fit the sketches.
     pub fn new(
         sketches: &Sketches,
         search: Search,
@@ -69,27 +69,27 @@ impl CandidateIndex {
         Ok(Kind::InMemory(Box::new(index)).into())
     }
 
-    /// Nothing filed yet, of documents in this order whose keys are outside of memory.
+    /// An empty index for documents in this order, with keys stored in files.
     ///
     /// # Errors
     ///
-    /// If the keys are those of another number of documents.
+    /// If `joined` holds the keys of another number of documents.
     pub fn external(search: Search, joined: JoinedKeys, order: &[u32]) -> Result<Self> {
         let index = InvertedIndex::external(search, joined, order)?;
         Ok(Kind::External(Box::new(index)).into())
     }
 
-    /// What a store has filed, of which `fetched` holds the lists.
+    /// An index of the documents of a store, with the lists fetched in `fetched`.
     pub fn fetched(fetched: FetchedIndex) -> Self {
         Kind::Fetched(Box::new(fetched)).into()
     }
 
-    /// Loads the next documents to be looked up and filed, and returns how many of them are
-    /// loaded: all, if everything is in memory.
+    /// Loads the next documents to look up and file, and returns how many are loaded: all of them
+    /// if everything is in memory.
     ///
     /// # Errors
     ///
-    /// If they are not the next of the order that the index was made for, or cannot be read.
+    /// If the documents are not the next ones in the order of the index, or cannot be read.
     pub fn load_batch(&mut self, corpus: Option<&SketchStore>, documents: &[u32]) -> Result<usize> {
         match (&mut self.kind, corpus) {
             (Kind::External(index), Some(store)) => index.store.load_batch(store, documents),
@@ -97,7 +97,7 @@ impl CandidateIndex {
         }
     }
 
-    /// What is to be written into the store whose lists were fetched.
+    /// The entries to write into the store from which the lists were fetched.
     pub fn new_entries(&self) -> &[NewEntry] {
         match &self.kind {
             Kind::Fetched(index) => index.new_entries(),
@@ -105,7 +105,7 @@ impl CandidateIndex {
         }
     }
 
-    /// How far documents share keys that are template and no content.
+    /// Statistics on keys that come from boilerplate rather than content.
     pub fn skew(&self) -> SkewStatistics {
         match &self.kind {
             Kind::InMemory(index) => index.skew(),
@@ -114,7 +114,7 @@ impl CandidateIndex {
         }
     }
 
-    /// The number of documents filed, which is the place of the next.
+    /// The number of documents filed, which is also the place of the next one.
     pub fn len(&self) -> u32 {
         match &self.kind {
             Kind::Hamming(index) => index.len() as u32,
@@ -124,7 +124,7 @@ impl CandidateIndex {
         }
     }
 
-    /// Whether none is filed.
+    /// Whether no document is filed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -146,11 +146,11 @@ impl CandidateIndex {
         Ok(())
     }
 
-    /// Looks documents up among all that are filed, on the current rayon pool.
+    /// Looks up documents among all filed ones, on the current rayon pool.
     ///
     /// # Errors
     ///
-    /// If the sketches are not of the kind that is filed.
+    /// If the sketches are of another kind than those filed.
     pub fn near(&self, sketches: &Sketches, documents: &[u32]) -> Result<Found> {
         if let Kind::Hamming(index) = &self.kind {
             let mut queries = Fingerprints::new(index.fingerprints().bits())?;
@@ -174,11 +174,11 @@ impl CandidateIndex {
         Ok(found)
     }
 
-    /// Looks a document up among those filed from the place `since` on.
+    /// Looks up a document among those filed at place `since` or later.
     ///
     /// # Errors
     ///
-    /// If the sketches are not of the kind that is filed.
+    /// If the sketches are of another kind than those filed.
     pub fn near_since(&self, sketches: &Sketches, document: u32, since: u32) -> Result<Found> {
         let mut places = Vec::new();
         if let Kind::Hamming(index) = &self.kind {
@@ -210,7 +210,7 @@ impl CandidateIndex {
     }
 }
 
-/// The fingerprint of a document; empty, and so refused, for other sketches.
+/// The fingerprint of a document. For other sketches it is empty, which the index refuses.
 fn row(sketches: &Sketches, document: u32) -> Vec<u64> {
     let fingerprints = sketches.fingerprints();
     fingerprints

@@ -1,13 +1,12 @@
-/*! Keys: numbers that similar documents share.
+/*! Numbers for keys, from the rarest key to the most frequent.
 
-Takes, for each document, some 32-bit keys: of its bands, or of its sample. Yields
-the same with the keys numbered from 0 on, those first that fewest documents have,
-and all keys that only one document has under one number, since they bring nobody together:
-in ordinary text three out of four. What is looked up afterwards is an array and not
-a hash table.
+Takes some 32-bit keys for each document, of its bands or of its sample. Numbers the keys from 0,
+those that fewest documents have first. All keys that only one document has get the same number,
+since they cannot lead to a candidate; in ordinary text these are three out of four. Later look-ups
+then use an array instead of a hash table.
 
-One sort of all keys: O(K log K) for K keys in all, 12 bytes a key while it lasts,
-4 bytes a key afterwards.
+One sort of all keys: O(K log K) for K keys in all, 12 bytes per key during the sort and 4 bytes per
+key afterwards.
 */
 
 use rayon::prelude::*;
@@ -23,19 +22,19 @@ pub(super) const SINGLE: u32 = u32::MAX;
 /// A number for each key, the rarest first; [`SINGLE`] where only one document has it.
 #[derive(Clone, Debug, Default)]
 pub(in crate::candidates) struct Numbering {
-    /// One for each key, in the order in which the keys came.
+    /// The number of each key, in input order.
     pub(in crate::candidates) numbers: Vec<u32>,
-    /// How many documents have each key, ascending, by its number.
+    /// How many documents have each key, by its number; ascending.
     pub(in crate::candidates) lengths: Vec<u32>,
 }
 
-/// The keys of some documents, numbered from the rarest on.
+/// The keys of some documents, numbered from the rarest.
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
-    /// Where each document's keys begin, and at last where the last one's end.
+    /// Where each document's keys begin, followed by the end of the last ones.
     offsets: Vec<u64>,
-    /// In the order in which a document's keys came, or rarest first and single ones at the
-    /// end: see [`by_rarity`](Self::by_rarity).
+    /// In the input order of a document's keys, or rarest first with single keys at the end: see
+    /// [`by_rarity`](Self::by_rarity).
     numbers: Vec<u32>,
     /// How many documents have each key, ascending.
     lengths: Vec<u32>,
@@ -76,20 +75,19 @@ impl Keys {
         &self.lengths
     }
 
-    /// The same with the keys of each document in the order of their numbers, the rarest first.
+    /// Sorts the keys of each document by number, the rarest first.
     pub fn by_rarity(mut self) -> Self {
         sort_each(&self.offsets, &mut self.numbers);
         self
     }
 
-    /// The numbers of those of a document's keys that a resemblance of `threshold` cannot do
-    /// without: the rarest, which bring the fewest documents. The keys must be
-    /// [`by_rarity`](Self::by_rarity).
+    /// The prefix of a document's keys for a resemblance of `threshold`: its rarest keys, which
+    /// find the fewest documents. The keys must be sorted [`by_rarity`](Self::by_rarity).
     pub fn prefix(&self, document: usize, threshold: f64) -> &[u32] {
         let all = self.all(document);
         let shared = &all[..all.partition_point(|&number| number != SINGLE)];
         let length = prefix_length(all.len(), threshold);
-        // The single ones are the rarest, and come to an end nowhere.
+        // Single keys are the rarest, but find no other document.
         let single = all.len() - shared.len();
         &shared[..length.saturating_sub(single).min(shared.len())]
     }
@@ -100,7 +98,7 @@ impl Keys {
         &self.numbers[bounds[0] as usize..bounds[1] as usize]
     }
 
-    /// The keys of documents, each a list without repetition.
+    /// The keys of documents; each list has no repeated keys.
     #[cfg(test)]
     pub(super) fn of_lists(documents: &[Vec<u32>]) -> Self {
         let lengths = documents.iter().scan(0, |end, keys| {
@@ -137,8 +135,8 @@ impl Numbering {
             .map(|(at, &key)| u64::from(key) << 32 | at as u64)
             .collect();
         sorted.par_sort_unstable();
-        // Samples never have a key twice, bands hardly ever, so a run is as long
-        // as the key has documents.
+        // Samples never have a key twice and bands hardly ever, so the length of a run is the
+        // number of documents that have the key.
         let mut runs: Vec<(u32, u32)> = Vec::new();
         let mut begin = 0;
         for run in sorted.chunk_by(|a, b| a >> 32 == b >> 32) {
@@ -161,7 +159,7 @@ impl Numbering {
     }
 }
 
-/// Sorts the part of each document.
+/// Sorts the keys of each document.
 fn sort_each(offsets: &[u64], mut numbers: &mut [u32]) {
     let mut parts = Vec::with_capacity(offsets.len());
     for bounds in offsets.windows(2) {
@@ -190,7 +188,7 @@ mod tests {
 
     #[test]
     fn rare_keys_come_first_and_single_ones_last() {
-        // 7 stands in three documents, 5 and 9 in two, the others in one.
+        // Three documents have 7, two have 5 and two have 9; the other keys are single.
         let keys = keys(&[&[7, 5, 1], &[2, 7], &[9, 5, 7], &[], &[9, 3]]);
         assert_eq!(keys.lengths(), [2, 2, 3]);
         assert_eq!(keys.all(0), [2, 0, SINGLE]);
@@ -209,7 +207,7 @@ mod tests {
         assert_eq!(keys.prefix(0, 0.5).len(), 3);
         assert_eq!(keys.prefix(0, 0.51).len(), 2);
         assert_eq!(keys.prefix(0, 1.0).len(), 1);
-        // Of the third, two keys are nobody else's and use the prefix up.
+        // Two keys of the third document are single and use up the prefix.
         assert_eq!(keys.prefix(2, 0.5).len(), 1);
         assert_eq!(keys.prefix(2, 0.75).len(), 0);
     }

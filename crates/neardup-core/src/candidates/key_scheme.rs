@@ -1,8 +1,8 @@
-/*! Key scheme: under which keys a document is filed, and by which it is looked up.
+/*! Key scheme: the keys under which a document is filed and by which it is looked up.
 
-For stores outside of memory: a table with a row for each key of each kept document, or a
-shuffle. Takes one sketch; yields its keys as numbers of 64 bits. They depend on the sketch
-alone, and for samples on the [`HeavyHitters`]; so a store finds what an index in memory finds.
+For stores outside of memory: a table with a row for each key of each kept document, or a shuffle.
+Turns one sketch into 64-bit keys. The keys depend only on the sketch, and for samples also on the
+[`HeavyHitters`], so a store finds what an index in memory finds.
 
 | search | filed under | looked up by | shared keys |
 |---|---|---|---|
@@ -11,8 +11,8 @@ alone, and for samples on the [`HeavyHitters`]; so a store finds what an index i
 | postings | a few keys of the sample | the whole sample | a [`MinOverlap`] |
 | prefix | the keys of its prefix, by value | the same | one, then the resemblance |
 
-A distance that is large for the width of a fingerprint has no keys, so all fingerprints must be
-compared ([`KeyScheme::has_keys`]).
+If the distance is large for the width of a fingerprint, there are no keys and all fingerprints must
+be compared ([`KeyScheme::has_keys`]).
 */
 
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use super::search::Search;
 use super::sketches::Sketches;
 use crate::error::{Error, Result};
 
-/// Under which keys documents are filed and looked up.
+/// The keys under which documents are filed and looked up.
 #[derive(Clone, Debug)]
 pub struct KeyScheme {
     search: Search,
@@ -43,8 +43,8 @@ enum Kind {
 }
 
 impl KeyScheme {
-    /// The keys for a search among fingerprints of `bits`, which other sketches do
-    /// not look at.
+    /// The keys for `search`. `bits` is the width of fingerprints; searches on other sketches
+    /// ignore it.
     ///
     /// # Errors
     ///
@@ -64,8 +64,8 @@ impl KeyScheme {
         })
     }
 
-    /// The same with keys of 32 bits. Those of fingerprints are longer, so a few more
-    /// documents share one; the distance decides which of them are candidates.
+    /// The same scheme with keys of 32 bits. Keys of fingerprints are longer, so a few more
+    /// documents share a key; the distance then decides which of them are candidates.
     pub fn folded(self) -> Self {
         KeyScheme {
             is_folded: true,
@@ -73,11 +73,11 @@ impl KeyScheme {
         }
     }
 
-    /// Raises unless `count` documents can be looked up by these sketches.
+    /// Fails unless `count` documents can be looked up by these sketches.
     ///
     /// # Errors
     ///
-    /// If the sketches are not of the kind that the search looks at, or fewer.
+    /// If the sketches are of another kind than the search needs, or too few.
     pub fn check(&self, sketches: &Sketches, count: usize) -> Result<()> {
         sketches.check_search(self.search)?;
         match count <= sketches.len() {
@@ -90,17 +90,17 @@ impl KeyScheme {
         }
     }
 
-    /// False if documents have no keys and all must be compared.
+    /// Whether documents have keys. If not, all documents must be compared.
     pub fn has_keys(&self) -> bool {
         !matches!(&self.kind, Kind::Blocks(keys) if keys.is_empty())
     }
 
-    /// Documents in the list of a key, at most; the largest number if lists are not capped.
+    /// The maximum length of a key's list; `usize::MAX` if lists are not capped.
     pub fn max_list_len(&self) -> usize {
         self.search.max_list_len(true)
     }
 
-    /// Writes the keys by which a document is looked up, replacing what was there.
+    /// Writes the keys by which a document is looked up into `keys`, replacing its content.
     pub fn lookup_keys(&self, sketches: &Sketches, document: u32, keys: &mut Vec<u64>) {
         keys.clear();
         match (&self.kind, sketches) {
@@ -114,7 +114,7 @@ impl KeyScheme {
             }
             (Kind::Bands(banding), Sketches::Signatures(signatures)) => {
                 banding.keys(signatures.of(document), keys);
-                // In memory a key has 32 bits, and a store must find the same documents.
+                // Keys in memory have 32 bits, and a store must find the same documents.
                 keys.iter_mut().for_each(|key| *key &= u64::from(u32::MAX));
                 keys.sort_unstable();
                 keys.dedup();
@@ -131,7 +131,7 @@ impl KeyScheme {
         }
     }
 
-    /// How many keys another document must share with this one, by the keys of this one.
+    /// How many keys another document must share with this one, computed from this one's keys.
     pub(super) fn min_overlap(&self, sketches: &Sketches, document: u32) -> MinOverlap {
         match (&self.kind, sketches) {
             (Kind::RareKeys { threshold }, Sketches::Samples(samples)) => {
@@ -142,8 +142,8 @@ impl KeyScheme {
         }
     }
 
-    /// Writes the keys under which a document is filed, all of which it is also looked up by.
-    /// `is_closed` says which lists take no more documents.
+    /// Writes the keys under which a document is filed; they are a subset of its lookup keys.
+    /// `is_closed` tells whether the list of a key is full.
     pub fn filing_keys(
         &self,
         sketches: &Sketches,
@@ -170,7 +170,7 @@ impl KeyScheme {
     }
 }
 
-/// A long key in 32 bits.
+/// Folds a long key to 32 bits.
 fn fold(key: u64) -> u64 {
     key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32
 }

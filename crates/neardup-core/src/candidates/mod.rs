@@ -1,8 +1,8 @@
-/*! Candidates: sketches to pairs of documents worth a closer look.
+/*! Candidates: from sketches to pairs of documents that may be similar.
 
-Takes [`Sketches`]; yields pairs that may be similar. A [`KeyScheme`] turns a sketch into keys:
-those under which a document is filed, those by which it is looked up, and how many must be
-shared. A posting store ([`stores`]) holds the lists of documents by key, and [`overlap`] is the
+Takes [`Sketches`]; yields pairs that may be similar. A [`KeyScheme`] turns a sketch into the keys
+under which a document is filed, the keys by which it is looked up, and the number of keys that must
+be shared. A posting store ([`stores`]) holds the list of documents of each key. [`overlap`] is the
 only loop that counts shared keys and caps lists.
 
 | sketch | keys | exact |
@@ -10,19 +10,20 @@ only loop that counts shared keys and caps lists.
 | fingerprints | blocks of bits: documents within the radius share one ([`hamming`]) | yes |
 | signatures | bands of values: similar documents share one with a known probability ([`Banding`]) | no |
 | samples | a few rare keys of the sample; several must be shared ([`schemes::rare_keys`]) | no |
-| samples | the prefix that a resemblance cannot do without | yes |
+| samples | the prefix: similar samples share at least one of its keys | yes |
 
-Where fingerprints are in memory they are searched by distance ([`HammingIndex`]), which also
-serves distances that leave no keys.
+Fingerprints in memory are searched by distance ([`HammingIndex`]), which also works for distances
+that are too large for keys.
 
-Whatever the scheme, the answer is the same for any number of threads.
+With every scheme, the answer is the same for any number of threads.
 
 | question | call |
 |---|---|
 | all pairs of fingerprints | [`pairs`], or [`collapsed`] where equal texts abound |
-| what is near this fingerprint, while more come in | [`HammingIndex`] |
-| which documents may be similar, whatever the sketch | [`CandidateIndex`] |
-| by which keys a store outside of memory finds it | [`KeyScheme`], [`FetchedIndex`] |
+| what is near this fingerprint, while more are added | [`HammingIndex`] |
+| which documents may be similar, for any sketch | [`CandidateIndex`] |
+| by which keys a store outside of memory finds similar documents | [`KeyScheme`], [`FetchedIndex`]
+|
 | what will it cost | [`plan()`](fn@plan) |
 | which radius, which bands does a similarity need | [`radius`], [`Banding::derive`] |
 */

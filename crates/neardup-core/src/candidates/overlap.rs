@@ -1,16 +1,16 @@
-/*! Overlap: which of the filed documents share enough keys with another one.
+/*! Overlap: the filed documents that share enough keys with another document.
 
-The only place that counts shared keys, the only one that files a document, and the only one
-that closes a list ([`ListCap`]). What differs between a run in memory, a run whose keys are in files, an index and a cluster is
-the [`PostingStore`]: what a key is, and where its list comes from.
+The only place that counts shared keys, the only one that files a document, and the only one that
+caps a list ([`ListCap`]). A run in memory, a run whose keys are in files, an index and a cluster
+differ only in the [`PostingStore`]: what a key is, and where its list comes from.
 
-A document's keys come from its sketch ([`KeyScheme`](super::KeyScheme)), and so does how
-many of them another must share ([`MinOverlap`]). Documents have *places*, ascending in the
-order of filing.
+The sketch of a document determines its keys ([`KeyScheme`](super::KeyScheme)) and how many of them
+another document must share ([`MinOverlap`]). Documents have *places*, ascending in the order of
+filing.
 
 **Template.** A list is capped: once it holds `max_list_len` documents, later documents are not
-added. They still find the first documents that share the key, but find each other only by their
-other keys. So the time is linear in the number of documents that share a key.
+added. They still find the first documents that share the key, but they find each other only by
+their other keys. The time is therefore linear in the number of documents that share a key.
 */
 
 use std::hash::Hash;
@@ -23,7 +23,7 @@ use super::schemes::rare_keys::MinOverlap;
 use super::search::{Found, SkewStatistics};
 use super::sketches::Sketches;
 
-/// Documents that one task looks up.
+/// The number of documents that one task looks up.
 const TASK: usize = 64;
 
 /// A filed document in the list of a key.
@@ -31,7 +31,7 @@ const TASK: usize = 64;
 pub struct Posting {
     /// The place of the document.
     pub place: u32,
-    /// Whether the key was a common one, and none of the rare ones, when it was filed.
+    /// Whether the key was common, not rare, when the document was filed.
     pub is_common: bool,
 }
 
@@ -50,8 +50,8 @@ pub trait PostingStore {
         buffer: &'a mut Vec<u64>,
     ) -> impl Iterator<Item = Self::Key> + use<'a, Self>;
 
-    /// Adds the keys under which a document is filed. `is_closed` says whose lists take no more
-    /// documents, for a store that chooses among the others.
+    /// Adds the keys under which a document is filed. `is_closed` tells whether the list of a key
+    /// is full, for a store that chooses among the others.
     fn filing_keys(
         &self,
         sketches: &Sketches,
@@ -60,7 +60,7 @@ pub trait PostingStore {
         keys: &mut Vec<(Self::Key, MinOverlap)>,
     );
 
-    /// How many keys another document must share with this one, by the keys of this one.
+    /// How many keys another document must share with this one, computed from this one's keys.
     fn min_overlap(&self, sketches: &Sketches, document: u32) -> MinOverlap;
 
     /// The documents in the list of a key, the newest first.
@@ -75,64 +75,64 @@ pub trait PostingStore {
     /// Adds the newest document to the list of a key.
     fn push(&mut self, key: Self::Key, place: u32, min_overlap: MinOverlap);
 
-    /// Documents that have the most frequent key; `None` where documents share keys because
-    /// they are similar, and not because of a template.
+    /// The number of documents that have the most frequent key; `None` if documents share keys
+    /// because they are similar and not because of a template.
     fn most_frequent(&self) -> Option<u32> {
         None
     }
 }
 
-/// Where the list of a key is closed, in every store.
+/// The cap on the length of a list, the same in every store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListCap {
     max_list_len: usize,
 }
 
 impl ListCap {
-    /// Lists of at most `max_list_len` documents; of any number, if it is the largest.
+    /// Caps lists at `max_list_len` documents; `usize::MAX` means no cap.
     pub fn new(max_list_len: usize) -> Self {
         ListCap { max_list_len }
     }
 
-    /// Of so many documents with a key, in the order of filing, how many its list holds: the
-    /// first ones.
+    /// How many documents the list of a key holds if this many documents were filed under it, in
+    /// order: the first ones up to the cap.
     #[inline]
     pub fn held(self, documents: usize) -> usize {
         documents.min(self.max_list_len)
     }
 
-    /// Whether a list that holds so many documents takes no more.
+    /// Whether a list of this length is full.
     #[inline]
     pub fn is_closed(self, list_len: usize) -> bool {
         self.held(list_len.saturating_add(1)) <= list_len
     }
 }
 
-/// Filed documents, and how many shared keys each of them asks for.
+/// Filed documents, and how many shared keys each of them requires.
 #[derive(Clone, Debug)]
 pub struct InvertedIndex<S: PostingStore> {
     /// The lists.
     pub store: S,
     cap: ListCap,
-    /// Keys whose lists have turned documents away.
+    /// The keys whose full lists have left out a document.
     closed: FxHashSet<S::Key>,
-    /// By place.
+    /// The minimum overlap of the document at each place.
     min_overlaps: Vec<MinOverlap>,
-    /// Keys of the document that is being filed.
+    /// The keys of the document that is being filed.
     filing: Vec<(S::Key, MinOverlap)>,
 }
 
-/// Scratch space of look-ups; reused from one to the next.
+/// Scratch space of look-ups, reused from one to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    /// For each place the shared keys, rare ones and common ones.
+    /// For each place, the numbers of shared rare keys and shared common keys.
     shared: Vec<[u8; 2]>,
     met: Vec<u32>,
     keys: Vec<u64>,
 }
 
 impl<S: PostingStore> InvertedIndex<S> {
-    /// What a store holds already, with the minimum overlaps of its documents.
+    /// An index of what a store already holds, with the minimum overlaps of its documents.
     pub fn new(store: S, cap: ListCap, min_overlaps: Vec<MinOverlap>) -> Self {
         InvertedIndex {
             store,
@@ -143,17 +143,17 @@ impl<S: PostingStore> InvertedIndex<S> {
         }
     }
 
-    /// The number of documents filed, which is the place of the next.
+    /// The number of documents filed, which is also the place of the next one.
     pub fn len(&self) -> u32 {
         self.min_overlaps.len() as u32
     }
 
-    /// Whether none is filed.
+    /// Whether no document is filed.
     pub fn is_empty(&self) -> bool {
         self.min_overlaps.is_empty()
     }
 
-    /// How far documents share keys that are template and no content.
+    /// Statistics on keys that come from boilerplate rather than content.
     pub fn skew(&self) -> SkewStatistics {
         let statistics = self
             .store
@@ -172,7 +172,7 @@ impl<S: PostingStore> InvertedIndex<S> {
         let (store, cap) = (&self.store, self.cap);
         let is_closed = |key| cap.is_closed(store.list_len(key));
         store.filing_keys(sketches, document, is_closed, &mut self.filing);
-        // All keys of a document have the same minima but for their kind.
+        // All keys of a document have the same minima and differ only in kind.
         let mut minimum = MinOverlap::ONE;
         for (key, min_overlap) in self.filing.drain(..) {
             minimum = min_overlap;
@@ -185,8 +185,8 @@ impl<S: PostingStore> InvertedIndex<S> {
         self.min_overlaps.push(minimum);
     }
 
-    /// Adds to `found` the places from `since` on whose documents share enough keys with
-    /// `document`, ascending.
+    /// Adds to `found` the places from `since` on, ascending, whose documents share enough keys
+    /// with `document`.
     pub fn near(
         &self,
         sketches: &Sketches,
@@ -221,8 +221,8 @@ impl<S: PostingStore> InvertedIndex<S> {
     }
 }
 
-/// Scratch space, one for each thread. Its size grows with the number of filed documents,
-/// so it is reused and not allocated for each task.
+/// Scratch space for each thread. Its size grows with the number of filed documents, so it is
+/// reused rather than allocated for each task.
 #[derive(Debug, Default)]
 pub struct Scratches(Mutex<Vec<Scratch>>);
 

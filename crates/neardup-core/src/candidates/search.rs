@@ -1,32 +1,32 @@
-//! What all searches share: how candidates are found, and the lists of those found.
+//! What all searches share: the search method, list caps and the lists of places found.
 
 use super::schemes::bands::Banding;
 use crate::error::Error;
 
-/// Kept documents in the list of a key of a sample, at most: what more of them share is a
-/// template.
+/// Maximum length of the list of a sample key if only kept documents are filed: text that more of
+/// them share is boilerplate.
 pub const MAX_LIST_LEN_OF_KEPT: usize = 32;
 
-/// Documents in the list of a band, at most, and in any list where all documents are filed.
+/// Maximum length of the list of a band, and of any list if all documents are filed.
 pub const MAX_LIST_LEN: usize = 1000;
 
-/// How candidates are found; each suits one kind of sketch.
+/// How candidates are found. Each method suits one kind of sketch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Search {
-    /// Fingerprints within so many bits, inclusive. Exact.
+    /// Fingerprints that differ in at most `max_distance` bits. Exact.
     Near {
         /// The largest distance.
         max_distance: u32,
     },
     /// Signatures that agree on a band.
     Bands(Banding),
-    /// Samples that share keys which few documents have.
+    /// Samples that share keys that few documents have.
     Postings {
-        /// The similarity that is looked for.
+        /// The similarity threshold.
         threshold: f64,
     },
-    /// Samples that share one of the keys that a resemblance of `threshold`
-    /// needs. Exact, by the samples.
+    /// Samples that share one of the prefix keys for a resemblance of `threshold`. Exact for the
+    /// samples.
     Prefix {
         /// The smallest resemblance.
         threshold: f64,
@@ -34,7 +34,7 @@ pub enum Search {
 }
 
 impl Search {
-    /// The sketches are of another kind than this searches.
+    /// The error for sketches of another kind than this method searches.
     pub(super) fn mismatch(self) -> Error {
         Error::parameter(
             "search",
@@ -43,29 +43,29 @@ impl Search {
         )
     }
 
-    /// Documents in the list of a key, at most; the largest number where lists are not capped,
-    /// since the search is exact. `files_kept` says whether only kept documents are filed.
+    /// The maximum length of a key's list; `usize::MAX` if lists are not capped because the search
+    /// is exact. `files_kept` says whether only kept documents are filed.
     pub fn max_list_len(self, files_kept: bool) -> usize {
         match self {
             Search::Postings { .. } if files_kept => MAX_LIST_LEN_OF_KEPT,
-            // A shorter list would break what a banding promises.
+            // A shorter list would break the recall that a banding guarantees.
             Search::Postings { .. } | Search::Bands(_) => MAX_LIST_LEN,
             Search::Near { .. } | Search::Prefix { .. } => usize::MAX,
         }
     }
 }
 
-/// For each document that was looked up, the places of those that may be similar.
+/// For each document looked up, the places of documents that may be similar.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Where each document's list begins, and at last where the last one ends.
+    /// Where each document's list begins, followed by the end of the last list.
     pub offsets: Vec<usize>,
     /// Places in the order of filing, ascending inside each list.
     pub places: Vec<u32>,
 }
 
 impl Found {
-    /// What was found near one document.
+    /// The result for one document.
     pub fn of_one(places: Vec<u32>) -> Self {
         Found {
             offsets: vec![0, places.len()],
@@ -73,7 +73,7 @@ impl Found {
         }
     }
 
-    /// Each of the `documents`, which were looked up, with each place found.
+    /// Pairs of one of the looked-up `documents` and a place found for it.
     pub fn pairs(&self, documents: &[u32]) -> impl Iterator<Item = (u32, u32)> {
         let bounds = documents.iter().zip(self.offsets.windows(2));
         bounds.flat_map(|(&document, bounds)| {
@@ -82,8 +82,7 @@ impl Found {
         })
     }
 
-    /// Keeps the pairs of one of the `documents`, which were looked up, and a place
-    /// that `is_wanted`.
+    /// Keeps only the pairs of a looked-up document and a place for which `is_wanted` is true.
     pub fn retain(&mut self, documents: &[u32], is_wanted: impl Fn(u32, u32) -> bool) {
         let all = std::mem::take(&mut self.places);
         let mut end = 0;
@@ -97,11 +96,11 @@ impl Found {
     }
 }
 
-/// How far documents share keys that are template and no content.
+/// Statistics on keys that come from boilerplate rather than content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SkewStatistics {
-    /// Lists that have turned documents away.
+    /// The number of lists to which a document was not added because they were full.
     pub closed_lists: u64,
-    /// Documents that have the most frequent key.
+    /// The number of documents that have the most frequent key.
     pub most_frequent: u32,
 }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::sketch::Settings;
 use crate::spill::Spill;
 
-/// Sketches in a file, by document number: 8 bytes a document in memory.
+/// Sketches in a file, by document number. In memory they cost 8 bytes per document.
 #[derive(Debug)]
 pub struct SketchStore {
     settings: Settings,
@@ -14,7 +14,7 @@ pub struct SketchStore {
 }
 
 impl SketchStore {
-    /// None yet, in `bytes`, which are empty.
+    /// An empty store that writes to `bytes`, which must be empty.
     pub fn new(settings: &Settings, bytes: Spill) -> Self {
         SketchStore {
             settings: settings.clone(),
@@ -47,8 +47,8 @@ impl SketchStore {
             .try_for_each(|document| self.sketches.push(&sketches.to_bytes(document)))
     }
 
-    /// The sketches of some documents, in this order. Documents that follow each other
-    /// are read at once.
+    /// Reads the sketches of `documents`, in this order. Consecutive document numbers
+    /// are read in one go.
     ///
     /// # Errors
     ///

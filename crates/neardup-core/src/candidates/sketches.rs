@@ -25,18 +25,18 @@ pub struct Signatures {
 /// Samples of features, one after the other.
 #[derive(Clone, Debug)]
 pub struct Samples {
-    /// Where each sample begins, and at last where the last one ends.
+    /// Where each sample begins, followed by the end of the last one.
     offsets: Vec<u64>,
     keys: Vec<u32>,
     rates: Vec<u32>,
 }
 
 impl Sketches {
-    /// No sketches yet, of the kind that `settings` make.
+    /// No sketches yet, of the kind that `settings` produce.
     ///
     /// # Errors
     ///
-    /// If there is no such sketch.
+    /// If `settings` are invalid.
     pub fn new(settings: &sketch::Settings) -> Result<Self> {
         settings.check()?;
         Ok(match settings {
@@ -64,12 +64,12 @@ impl Sketches {
         }
     }
 
-    /// Whether there is no document.
+    /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of all of them in memory.
+    /// The size of all sketches in memory, in bytes.
     pub fn bytes(&self) -> usize {
         match self {
             Sketches::Fingerprints(fingerprints) => 8 * fingerprints.len() * fingerprints.words(),
@@ -91,7 +91,7 @@ impl Sketches {
             Sketches::Signatures(signatures) => {
                 let end = signatures.values.len() + signatures.num_perm;
                 signatures.values.extend_from_slice(&sketch.values);
-                // A document that could not be read has none.
+                // A document that could not be read has no signature.
                 signatures.values.resize(end, u32::MAX);
             }
             Sketches::Samples(samples) => {
@@ -103,8 +103,8 @@ impl Sketches {
         Ok(())
     }
 
-    /// A document's sketch as bytes, the lowest first: the words of a fingerprint,
-    /// the values of a signature, or the rate and the keys of a sample.
+    /// A document's sketch as little-endian bytes: the words of a fingerprint, the
+    /// values of a signature, or the rate and the keys of a sample.
     ///
     /// # Panics
     ///
@@ -125,11 +125,12 @@ impl Sketches {
         }
     }
 
-    /// Adds a sketch that [`to_bytes`](Self::to_bytes) made of one of this kind.
+    /// Adds a sketch from the bytes that [`to_bytes`](Self::to_bytes) made of a sketch
+    /// of this kind.
     ///
     /// # Errors
     ///
-    /// If it is of another kind or size, or there are 2^32 - 1 fingerprints.
+    /// If the sketch is of another kind or size, or there are 2^32 - 1 fingerprints.
     pub fn push_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         let wrong = |expected: String| Err(Error::input("a stored sketch", expected, bytes.len()));
         match self {
@@ -161,11 +162,11 @@ impl Sketches {
         Ok(())
     }
 
-    /// Raises unless these are the sketches that a search looks at.
+    /// Fails unless `search` works on sketches of this kind.
     ///
     /// # Errors
     ///
-    /// If they are of another kind, or signatures are shorter than all bands.
+    /// If the sketches are of another kind, or signatures are too short for the bands.
     pub fn check_search(&self, search: Search) -> Result<()> {
         match (self, search) {
             (Sketches::Fingerprints(_), Search::Near { .. })
@@ -188,7 +189,7 @@ impl Sketches {
         }
     }
 
-    /// The fingerprints, if that is the kind.
+    /// The fingerprints; `None` for other kinds.
     pub fn fingerprints(&self) -> Option<&Fingerprints> {
         match self {
             Sketches::Fingerprints(fingerprints) => Some(fingerprints),
@@ -196,7 +197,7 @@ impl Sketches {
         }
     }
 
-    /// The number of differing bits of two fingerprints; `None` for other kinds.
+    /// The number of bits in which two fingerprints differ; `None` for other kinds.
     pub fn distance(&self, a: u32, b: u32) -> Option<u32> {
         self.fingerprints()?.distance(a as usize, b as usize)
     }
@@ -212,9 +213,9 @@ impl Sketches {
         }
     }
 
-    /// The similarity of two documents by their sketches alone, in \[0, 1\]: the
-    /// share of equal bits, the share of equal values, or the resemblance of the
-    /// samples where both have kept the same.
+    /// The similarity of two documents by their sketches alone, in \[0, 1\]: the share
+    /// of equal bits, the share of equal values, or the resemblance of two samples at
+    /// their common rate.
     pub fn similarity(&self, a: u32, b: u32) -> f64 {
         match self {
             Sketches::Fingerprints(fingerprints) => {
@@ -232,7 +233,7 @@ impl Sketches {
 }
 
 impl Signatures {
-    /// Values of a signature.
+    /// The number of values of a signature.
     pub fn num_perm(&self) -> usize {
         self.num_perm
     }
@@ -242,7 +243,7 @@ impl Signatures {
         self.values.len() / self.num_perm
     }
 
-    /// Whether there is no document.
+    /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -264,7 +265,7 @@ impl Samples {
         self.rates.len()
     }
 
-    /// Whether there is no document.
+    /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.rates.is_empty()
     }
@@ -279,7 +280,7 @@ impl Samples {
         &self.keys[bounds[0] as usize..bounds[1] as usize]
     }
 
-    /// Where each sample begins among all keys, and at last where the last ends.
+    /// Where each sample begins among all keys, followed by the end of the last one.
     pub fn offsets(&self) -> &[u64] {
         &self.offsets
     }
@@ -298,7 +299,7 @@ impl Samples {
         self.rates[document as usize]
     }
 
-    /// The resemblance of what both documents keep at the larger of their rates.
+    /// The resemblance of the keys that both samples keep at the larger of their rates.
     fn resemblance(&self, a: u32, b: u32) -> f64 {
         let rate = self.rates[a as usize].max(self.rates[b as usize]);
         let kept = |document: u32| {
@@ -337,7 +338,7 @@ fn word(bytes: &[u8]) -> u64 {
         .fold(0, |all, &byte| all << 8 | u64::from(byte))
 }
 
-/// Bytes of a stored fingerprint; those of an odd width end with zeros.
+/// Bytes of a stored fingerprint; an odd width is padded with zeros.
 fn fingerprint_bytes(fingerprints: &Fingerprints) -> usize {
     fingerprints.bits().div_ceil(8) as usize
 }

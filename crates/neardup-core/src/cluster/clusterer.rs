@@ -1,11 +1,9 @@
 //! The one rule, applied to documents in priority order.
 //!
-//! Only kept documents are filed for look-up, so a text posted a million times
-//! costs a million look-ups and not half a million million comparisons. A chunk of
-//! documents is looked up and verified against everything kept before it in
-//! parallel; what the chunk's own documents mean to each other is settled one
-//! by one, which makes the result the one that a loop over single documents
-//! gives, whatever the chunk size.
+//! Only kept documents are filed for look-up, so a text posted a million times costs a million
+//! look-ups and not half a million million comparisons. A chunk of documents is looked up and
+//! verified in parallel against everything kept before it. Duplicates inside the chunk are then
+//! resolved one by one, so the result is that of a loop over single documents, for any chunk size.
 
 use crate::candidates::{
     CandidateIndex, ExternalJoin, FetchedIndex, Found, JoinedKeys, NewEntry, SketchStore,
@@ -15,18 +13,18 @@ use crate::corpus::{Corpus, FirstByText};
 use crate::error::{Error, Result};
 use crate::judge::{Judge, Rule};
 
-/// Documents that are decided together.
+/// The number of documents that are decided together.
 pub const CHUNK: usize = 1024;
 
-/// Candidates that one look-up should bring about.
+/// The target number of candidates of one look-up.
 const FOUND: usize = 1 << 18;
 
 /// Why a document was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Its text is the kept document's.
+    /// It has the same text as the kept document.
     Identical,
-    /// It is verified similar.
+    /// It is verified similar to the kept document.
     Similar,
 }
 
@@ -37,21 +35,21 @@ pub struct Decision {
     pub kept: u32,
     /// Similarity to it, in [0, 1].
     pub similarity: f64,
-    /// Differing bits between the fingerprints; `None` where one has no sketch.
+    /// Differing bits between the fingerprints; `None` if either document has no sketch.
     pub distance: Option<u32>,
     /// Identical or similar.
     pub reason: Reason,
 }
 
-/// Decides documents of one [`Corpus`], in the order in which they are handed in.
+/// Decides documents of one [`Corpus`], in the order in which they are passed in.
 #[derive(Debug)]
 pub struct Clusterer {
     judge: Judge,
     index: CandidateIndex,
-    /// Document numbers of what is filed, in order.
+    /// The numbers of the filed documents, in order.
     kept: Vec<u32>,
     identical: FirstByText,
-    /// Documents that are looked up together.
+    /// The number of documents that are looked up at once.
     together: usize,
 }
 
@@ -63,7 +61,7 @@ struct Best {
 }
 
 impl Best {
-    /// The more similar one, the earlier one if they tie.
+    /// The more similar one, or the earlier one in a tie.
     fn better(self, other: Option<Best>) -> Best {
         match other {
             Some(o)
@@ -82,7 +80,7 @@ impl Clusterer {
     ///
     /// # Errors
     ///
-    /// If the rule searches another kind of sketches than the corpus has.
+    /// If the rule needs another kind of sketch than the corpus has.
     pub fn new(corpus: &Corpus, rule: Rule) -> Result<Self> {
         let expected = corpus.len() as u64;
         let index = CandidateIndex::new(corpus.sketches(), rule.search, true, expected)?;
@@ -99,8 +97,8 @@ impl Clusterer {
         }
     }
 
-    /// Begins to shuffle the keys of a finished corpus whose sketches are outside of
-    /// memory, for a clusterer that is to decide its documents in this order.
+    /// Starts to shuffle the keys of a finished corpus whose sketches are outside of memory, for a
+    /// clusterer that will decide its documents in this order.
     ///
     /// # Errors
     ///
@@ -125,7 +123,7 @@ impl Clusterer {
         )
     }
 
-    /// A clusterer with nothing kept yet, by keys that were shuffled for this order.
+    /// A clusterer with nothing kept yet that uses keys shuffled for this order.
     ///
     /// # Errors
     ///
@@ -135,14 +133,14 @@ impl Clusterer {
         Ok(Clusterer::of(corpus, rule, index))
     }
 
-    /// A clusterer among the documents of a store: `stored` numbers into the corpus of
-    /// what is attached to `lists` or what may have the same text, in the order in which
-    /// they were filed. The first documents of the corpus are a batch of at most
-    /// [`CHUNK`] that is to be decided, in one call.
+    /// A clusterer among the documents of a store. `stored` lists the corpus numbers of stored
+    /// documents that are attached to `lists` or may have the same text, in the order in which they
+    /// were filed. The first documents of the corpus are a batch of at most [`CHUNK`] documents, to
+    /// be decided in one call.
     ///
     /// # Errors
     ///
-    /// If the batch is larger, or `lists` is for other documents.
+    /// If the batch is larger, or `lists` was made for other documents.
     pub fn among(corpus: &Corpus, rule: Rule, lists: FetchedIndex, stored: &[u32]) -> Result<Self> {
         let batch = corpus.len() - stored.len();
         if batch > CHUNK {
@@ -167,32 +165,32 @@ impl Clusterer {
         })
     }
 
-    /// What is to be written into the store; empty unless it is
+    /// The entries to write into the store; empty unless the clusterer was made
     /// [among](Self::among) stored documents.
     pub fn new_entries(&self) -> &[NewEntry] {
         self.index.new_entries()
     }
 
-    /// How far documents share keys that are template and no content.
+    /// Statistics on keys that come from boilerplate rather than content.
     pub fn skew(&self) -> SkewStatistics {
         self.index.skew()
     }
 
-    /// Candidate pairs looked at so far.
+    /// The number of candidate pairs examined so far.
     pub fn candidates(&self) -> u64 {
         self.judge.candidates()
     }
 
-    /// Candidate pairs that turned out to be similar so far.
+    /// The number of candidate pairs verified as similar so far.
     pub fn verified(&self) -> u64 {
         self.judge.verified()
     }
 
-    /// Decides `documents`, numbers into `corpus`, in this order; unreadable
-    /// ones are kept and stand for nothing.
+    /// Decides `documents`, numbers in `corpus`, in this order. Unreadable documents are kept, and
+    /// no other document is dropped because of them.
     ///
-    /// Runs on the current rayon pool; the result depends on neither its size
-    /// nor on how the documents are spread over calls.
+    /// Runs on the current rayon pool. The result depends neither on its size nor on how the
+    /// documents are divided into calls.
     ///
     /// # Errors
     ///
@@ -209,8 +207,8 @@ impl Clusterer {
         Ok(decisions)
     }
 
-    /// All kept documents that a document of the corpus repeats, the most similar first
-    /// and the earlier of two that tie. Nothing is decided by it.
+    /// All kept documents that a document of the corpus repeats, the most similar first and the
+    /// earlier first in a tie. This decides nothing.
     ///
     /// # Errors
     ///
@@ -236,7 +234,7 @@ impl Clusterer {
                 })
             }));
         }
-        // Stable, and places are in the order of filing.
+        // The sort is stable, and places are in the order of filing.
         found.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
         Ok(found)
     }
@@ -247,8 +245,8 @@ impl Clusterer {
         chunk: &[u32],
         decisions: &mut Vec<Option<Decision>>,
     ) -> Result<()> {
-        // Those that an identical kept document already settles, and those that
-        // have no sketch, take no part in the search.
+        // Documents that an identical kept document already settles, and documents without a
+        // sketch, are not searched.
         let searched: Vec<u32> = chunk
             .iter()
             .copied()
@@ -300,10 +298,10 @@ impl Clusterer {
         Ok(())
     }
 
-    /// The kept document with the same text, if it is the best there can be.
+    /// The kept document with the same text, if no other can be better.
     ///
-    /// A similarity of 1 cannot be bettered, and an earlier document that also
-    /// reaches it would have dropped the one with the same text.
+    /// No similarity exceeds 1, and an earlier document that also reaches 1 would have caused the
+    /// one with the same text to be dropped.
     fn same_text(&self, corpus: &Corpus, document: u32) -> Option<Decision> {
         let identity = corpus.identity(document as usize);
         let kept = self.identical.get(corpus.identities(), identity)?;
@@ -318,11 +316,11 @@ impl Clusterer {
             })
     }
 
-    /// For each document the best one among those kept before this chunk.
+    /// For each document, the best document among those kept before this chunk.
     ///
-    /// Looked up a few at a time: as many as bring about [`FOUND`] candidates, by
-    /// what the last ones brought. A template that everything shares so needs
-    /// time, but no memory.
+    /// Documents are looked up a few at a time: as many as should yield about [`FOUND`] candidates,
+    /// judging by the previous look-up. A template that all documents share therefore costs time,
+    /// but no memory.
     fn best_before(&mut self, corpus: &Corpus, searched: &[u32]) -> Result<Vec<Option<Best>>> {
         let mut best = Vec::with_capacity(searched.len());
         while best.len() < searched.len() {
@@ -339,7 +337,7 @@ impl Clusterer {
         Ok(best)
     }
 
-    /// The best of `before` and of the chunk's own kept documents.
+    /// The better of `before` and the best kept document of this chunk.
     fn best_since(
         &mut self,
         corpus: &Corpus,
@@ -353,8 +351,8 @@ impl Clusterer {
         Ok(best_of(before, &found.places, &similarities))
     }
 
-    /// Keeps the candidates of what was found near some documents, and returns the similarity
-    /// of each; `None` if it is no duplicate.
+    /// Keeps only the candidates in `found` and returns their similarities; `None` for a candidate
+    /// that is not a duplicate.
     fn similarities(
         &mut self,
         corpus: &Corpus,
@@ -379,7 +377,7 @@ fn outside(corpus: &Corpus) -> Result<&SketchStore> {
     corpus.outside().ok_or_else(inside)
 }
 
-/// The best of `before` and the documents at `places` that are similar.
+/// The best of `before` and the similar documents at `places`.
 fn best_of(before: Option<Best>, places: &[u32], similarities: &[Option<f64>]) -> Option<Best> {
     let similar = places.iter().zip(similarities);
     similar.fold(before, |best, (&place, similarity)| match *similarity {

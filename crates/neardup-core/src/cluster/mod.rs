@@ -1,13 +1,13 @@
-/*! Stages cluster and keep: which document stands for which.
+/*! Stages cluster and keep: which documents are kept, and which of them each other one repeats.
 
-There is one rule. Documents stand in priority order. A document is dropped if
-and only if it is verified similar to a document before it that is kept; it
-points at the most similar such document, the earliest if they tie. A cluster
-is therefore a kept document with all that point at it: nothing is dropped for
-a text that it does not resemble, and no cluster loses all its members.
+There is one rule. Documents are in priority order. A document is dropped if and only if it is
+verified similar to an earlier document that is kept. It points at the most similar such document,
+or at the earliest in a tie. A cluster is therefore a kept document with all documents that point at
+it. No document is dropped because of a text that it does not resemble, and every cluster keeps a
+member.
 
-[`Judge`](crate::judge::Judge) says what *verified similar* means, [`Clusterer`] applies it to documents
-as they come, a chunk at a time.
+[`Judge`](crate::judge::Judge) defines *verified similar*. [`Clusterer`] applies the rule to
+documents as they arrive, a chunk at a time.
 */
 
 mod clusterer;

@@ -7,10 +7,10 @@ use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::judge::{Judge, Rule};
 
-/// Candidate pairs verified at a time.
+/// The number of candidate pairs that are verified at a time.
 const PIECE: usize = 1 << 16;
 
-/// Documents looked up together, at most.
+/// The maximum number of documents looked up at once.
 const CHUNK: usize = 1024;
 
 /// Two documents that are verified similar.
@@ -22,21 +22,21 @@ pub struct VerifiedPair {
     pub b: u32,
     /// Their similarity, in [0, 1].
     pub similarity: f64,
-    /// Differing bits; `None` where one has no sketch.
+    /// Differing bits; `None` if either document has no sketch.
     pub distance: Option<u32>,
 }
 
-/// The search for all pairs of a corpus that a rule calls duplicates.
+/// The search for all pairs of a corpus that are duplicates under a rule.
 ///
-/// Documents with the same text and the same fingerprint are searched and
-/// verified once. The pairs come in pieces, so that whoever runs the search can
-/// stop it; every two documents with the same text are a pair too.
+/// Documents with the same text and the same fingerprint are searched and verified once. Pairs are
+/// returned in pieces, so that the caller can stop the search. Any two documents with the same text
+/// are a pair too.
 #[derive(Debug)]
 pub struct PairSearch {
     judge: Judge,
-    /// Documents that stand for all with their text and fingerprint.
+    /// One representative of all documents with the same text and fingerprint.
     searched: Vec<u32>,
-    /// The other documents that each stands for.
+    /// The other documents that each representative represents.
     repeats: HashMap<u32, Vec<u32>>,
     source: Source,
     /// Pairs of documents with the same text, found without a search.
@@ -44,16 +44,16 @@ pub struct PairSearch {
     found: u128,
 }
 
-/// Where candidate pairs come from, by place in what is searched.
+/// Where candidate pairs come from; numbers are places in `searched`.
 #[derive(Debug)]
 enum Source {
     /// All at once.
     Listed { pairs: Vec<(u32, u32)>, next: usize },
-    /// Document after document, each among those before it.
+    /// One document after the other, each looked up among those before it.
     LookedUp {
         index: Box<CandidateIndex>,
         next: usize,
-        /// Documents that are looked up together.
+        /// The number of documents that are looked up at once.
         together: usize,
     },
 }
@@ -63,7 +63,7 @@ impl PairSearch {
     ///
     /// # Errors
     ///
-    /// If there are more than [`MAX_PAIRS`] of them.
+    /// If there are more than [`MAX_PAIRS`] candidate pairs.
     pub fn new(corpus: &Corpus, rule: Rule) -> Result<Self> {
         let mut texts: HashMap<u128, Vec<u32>> = HashMap::new();
         let mut repeats: HashMap<u32, Vec<u32>> = HashMap::new();
@@ -72,7 +72,7 @@ impl PairSearch {
             if corpus.features(document as usize).is_none() {
                 continue;
             }
-            // A recipe that reads titles may sketch one text in several ways.
+            // A recipe that reads titles may have several sketches for one text.
             let twins = texts.entry(corpus.identity(document as usize)).or_default();
             let sketches = corpus.sketches();
             match twins
@@ -115,7 +115,7 @@ impl PairSearch {
         Ok(search)
     }
 
-    /// The number of candidate pairs that have been looked at.
+    /// The number of candidate pairs examined so far.
     pub fn candidates(&self) -> u64 {
         self.judge.candidates()
     }
@@ -165,7 +165,7 @@ impl PairSearch {
                 let found = index.near(corpus.sketches(), &searched[range.clone()])?;
                 let mut pairs = Vec::with_capacity(found.places.len());
                 let judge = &self.judge;
-                // As many as bring about a piece, by what the last ones brought.
+                // As many documents as should yield about one piece, judging by the last look-up.
                 let found_each = found.places.len() / range.len() + 1;
                 *together = (PIECE / found_each).clamp(1, CHUNK);
                 for (place, bounds) in range.zip(found.offsets.windows(2)) {
@@ -182,8 +182,8 @@ impl PairSearch {
         }
     }
 
-    /// Adds those of some candidate pairs that are similar, with the pairs of
-    /// the documents that repeat them.
+    /// Verifies candidate pairs and adds the similar ones, together with the pairs of documents
+    /// that they represent.
     fn verify(
         &mut self,
         corpus: &Corpus,
@@ -217,8 +217,8 @@ impl PairSearch {
         Ok(())
     }
 
-    /// The similarity of two documents with the same text; `None` if the rule
-    /// takes them for two things, since a recipe may read titles too.
+    /// The similarity of two documents with the same text; `None` if they are not duplicates under
+    /// the rule, which can happen because a recipe may read titles too.
     fn same_text(&self, corpus: &Corpus, a: u32, b: u32) -> Option<f64> {
         let bounds = self.judge.bounds();
         match bounds.is_same(corpus, a, b) {
@@ -229,8 +229,8 @@ impl PairSearch {
 
     /// All pairs of documents with the same text.
     ///
-    /// By distance alone, a recipe that reads titles may hold one text to be two
-    /// things: such a pair counts only if it is within the distance.
+    /// With a rule on distance alone, a recipe that reads titles may treat documents with one text
+    /// as different. Such a pair counts only if it is within the distance.
     fn find_identical<'a>(
         &mut self,
         corpus: &Corpus,

@@ -2,19 +2,20 @@
 
 use hashbrown::HashTable;
 
-/// Documents of which each has another text: 5 to 11 bytes each.
+/// A set of documents with distinct texts: 5 to 11 bytes per document.
 #[derive(Clone, Debug, Default)]
 pub struct FirstByText(HashTable<u32>);
 
 impl FirstByText {
-    /// The document here whose text has this identity; `identities` has that of each
-    /// document by number.
+    /// The document of the set whose text has this identity. `identities` holds the
+    /// identity of each document, by number.
     pub fn get(&self, identities: &[u128], identity: u128) -> Option<u32> {
         let is_same = |&document: &u32| identities[document as usize] == identity;
         self.0.find(hash(identity), is_same).copied()
     }
 
-    /// Adds a document, unless one is here with the same text. True if it was added.
+    /// Adds a document, unless the set has one with the same text. Returns whether it
+    /// was added.
     pub fn insert(&mut self, identities: &[u128], document: u32) -> bool {
         let identity = identities[document as usize];
         if self.get(identities, identity).is_some() {
@@ -26,7 +27,7 @@ impl FirstByText {
     }
 }
 
-/// An identity is a hash already.
+/// An identity is already a hash.
 fn hash(identity: u128) -> u64 {
     identity as u64
 }

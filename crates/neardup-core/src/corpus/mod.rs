@@ -1,13 +1,12 @@
 /*! The documents of one run: texts and sketches, in input order.
 
-A [`Corpus`] takes batches of documents through the first four stages and keeps
-what the later ones need: a sketch, a 128-bit hash for exact comparison and the
-number of features of each document in memory (36 bytes beside the sketch), and its
-normalized text in a [`TextStore`].
+A [`Corpus`] takes batches of documents through the first four stages and keeps what the later ones
+need. In memory: a sketch, a 128-bit hash for exact comparison and the number of features of each
+document (36 bytes besides the sketch). In a [`TextStore`]: its normalized text.
 
-A recipe whose weights depend on the collection itself needs all documents
-before it can sketch the first: then [`Corpus::push`] counts document
-frequencies, and [`Corpus::finish`] sketches from the stored texts.
+A recipe whose weights depend on the collection itself needs all documents before it can sketch the
+first. In that case [`Corpus::push`] counts document frequencies, and [`Corpus::finish`] sketches
+from the stored texts.
 */
 
 mod identity;
@@ -26,34 +25,34 @@ use crate::recipe::{Recipe, Scratch};
 use crate::sketch::Sketch;
 use crate::spill::Spill;
 use crate::texts::TextStore;
-use crate::verify::{ShingleFrequencies, shingle_frequencies, shingle_hashes};
+use crate::verify::{ShingleFrequencies, content_hashes, is_spaced, shingle_frequencies};
 use crate::weigh::DocumentFrequencies;
 
 pub use identity::FirstByText;
 
-/// Bytes of sketches that wait in memory once they go to a file.
+/// Size of the write buffer once sketches go to a file.
 const WAITING: usize = 4 << 20;
 
-/// Documents whose frequencies one task counts before they are merged.
+/// The number of documents for which one task counts frequencies before they are merged.
 const COUNTED_TOGETHER: usize = 256;
 
 /// Documents sketched at a time when sketching from the stored texts.
 const SECOND_PASS: usize = 4096;
 
-/// How much a corpus and those who work on it hold in memory.
+/// Memory limits for a corpus and the steps that work on it.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    /// Bytes of text; more wait in a file.
+    /// Bytes of text; text beyond the limit is written to a file.
     pub texts: usize,
-    /// Bytes of signatures or samples; more wait in a file, unless it is the largest
-    /// number. Fingerprints stay in memory.
+    /// Bytes of signatures or samples; those beyond the limit are written to a file, unless it is
+    /// `usize::MAX`. Fingerprints stay in memory.
     pub sketches: usize,
-    /// Bytes of what is made of texts to compare them; twice that while it is made.
+    /// Bytes of the data derived from texts for comparing them; twice that while it is computed.
     pub compared: usize,
-    /// Bytes for finding who shares keys, where sketches wait in a file.
+    /// Bytes for finding shared keys if sketches are in a file.
     pub keys: usize,
-    /// A folder for texts and sketches, which then wait in files from the first one on
-    /// and can be [saved](Corpus::save).
+    /// A folder for texts and sketches, which are then in files from the first one on and can be
+    /// [saved](Corpus::save).
     pub folder: Option<PathBuf>,
 }
 
@@ -70,7 +69,7 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// Whether such sketches may leave memory.
+    /// Whether sketches of this kind may be moved out of memory.
     fn lets_out(&self, sketches: &Sketches) -> bool {
         !matches!(sketches, Sketches::Fingerprints(_)) && self.sketches < usize::MAX
     }
@@ -82,7 +81,7 @@ impl Memory {
     }
 }
 
-/// One document, as a caller hands it in.
+/// One document, as a caller passes it in.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Document<'a> {
     /// The text; `None` for a record that could not be read.
@@ -94,10 +93,10 @@ pub struct Document<'a> {
     pub units: Option<&'a str>,
 }
 
-/// One document, as a store hands it back.
+/// One document, as a store returns it.
 #[derive(Clone, Copy, Debug)]
 pub struct Restored<'a> {
-    /// The text as it came; `None` where the store keeps none.
+    /// The original text; `None` if the store keeps no texts.
     pub text: Option<&'a str>,
     /// See [`Corpus::identity`].
     pub identity: u128,
@@ -112,7 +111,7 @@ pub struct Restored<'a> {
 pub struct Corpus {
     recipe: Recipe,
     texts: TextStore,
-    /// All, or those that are not in `outside` yet.
+    /// All sketches, or those not moved to `outside` yet.
     sketches: Sketches,
     outside: Option<SketchStore>,
     memory: Memory,
@@ -121,15 +120,15 @@ pub struct Corpus {
     /// Features of each document; [`UNREADABLE`] for one without text.
     features: Vec<u32>,
     frequencies: Option<DocumentFrequencies>,
-    /// Of the frequencies that the recipe was given at the end.
+    /// A digest of the frequencies that the recipe received at the end.
     digest: Option<u64>,
     keeps_texts: bool,
     counted: Option<Counted>,
-    /// What was counted elsewhere.
+    /// Frequencies that were counted elsewhere.
     given: Option<Arc<ShingleFrequencies>>,
 }
 
-/// What is counted of shingles, and of which texts already.
+/// The shingle counts, and the texts that were counted already.
 #[derive(Debug)]
 struct Counted {
     k: usize,
@@ -140,12 +139,12 @@ struct Counted {
 /// The number of features of a document that could not be read.
 pub const UNREADABLE: u32 = u32::MAX;
 
-/// What the first four stages make of one document.
+/// The output of the first four stages for one document.
 struct Sketched {
     text: String,
     identity: u128,
     features: u32,
-    /// Whether it has a feature, those that are left out as rare included.
+    /// Whether it has a feature, including rare ones that are left out.
     has_features: bool,
     sketch: Sketch,
     /// The shingles that count for the [`ShingleFrequencies`] of the collection.
@@ -155,23 +154,22 @@ struct Sketched {
 impl Corpus {
     /// An empty corpus whose documents will be sketched by `recipe`.
     ///
-    /// `keeps_texts` says whether anyone will ask for texts again; a recipe that
-    /// counts its own corpus keeps them in any case. `shingle` is the length of
-    /// the shingles whose [`ShingleFrequencies`] is to be counted, if anyone asks for it.
+    /// `keeps_texts` says whether texts will be read again; a recipe that counts its own corpus
+    /// always keeps them. `shingle` is the length of the shingles to count for
+    /// [`ShingleFrequencies`], or `None` to count none.
     ///
     /// # Errors
     ///
-    /// If the recipe makes sketches that there are not.
+    /// If the recipe has invalid sketch settings.
     pub fn new(recipe: Recipe, keeps_texts: bool, shingle: Option<usize>) -> Result<Self> {
         Corpus::within(recipe, keeps_texts, shingle, Memory::default())
     }
 
-    /// The same, in so much memory.
+    /// As `new`, within the given memory limits.
     ///
     /// # Errors
     ///
-    /// If the recipe makes sketches that there are not, or files cannot be made in the
-    /// folder.
+    /// If the recipe has invalid sketch settings, or files cannot be made in the folder.
     pub fn within(
         recipe: Recipe,
         keeps_texts: bool,
@@ -228,7 +226,7 @@ impl Corpus {
         self.frequencies.as_ref()
     }
 
-    /// A digest of the corpus' own frequencies, once the recipe has them.
+    /// A digest of the corpus' own frequencies, once the recipe uses them.
     pub fn frequencies_digest(&self) -> Option<u64> {
         self.digest
     }
@@ -248,8 +246,8 @@ impl Corpus {
         &self.texts
     }
 
-    /// The sketches, one a document; without meaning where there are no features. None
-    /// where they are [outside](Self::outside) of memory.
+    /// The sketches, one per document; meaningless for documents without features. Empty if they
+    /// are [outside](Self::outside) of memory.
     pub fn sketches(&self) -> &Sketches {
         &self.sketches
     }
@@ -264,22 +262,22 @@ impl Corpus {
         &self.memory
     }
 
-    /// In how many texts each shingle stands, if that is counted or known.
+    /// The number of texts with each shingle, if counted or provided.
     pub fn shingle_frequencies(&self) -> Option<&Arc<ShingleFrequencies>> {
         let counted = self.counted.as_ref().map(|counted| &counted.frequencies);
         counted.or(self.given.as_ref())
     }
 
-    /// Counts so many shingles at most, instead of
-    /// [`DEFAULT_ENTRIES`](shingle_frequencies::DEFAULT_ENTRIES); a corpus that counts none has no
-    /// use for it. To be said before the first document.
+    /// Counts at most `entries` shingles instead of
+    /// [`DEFAULT_ENTRIES`](shingle_frequencies::DEFAULT_ENTRIES). Must be called before the first
+    /// document. Does nothing for a corpus that counts no shingles.
     pub fn count_at_most(&mut self, entries: usize) {
         if let Some(counted) = &mut self.counted {
             counted.frequencies = Arc::new(ShingleFrequencies::new(entries));
         }
     }
 
-    /// Says in how many texts each shingle stands, for a corpus that does not count.
+    /// Sets the number of texts with each shingle, for a corpus that does not count them.
     pub fn set_shingle_frequencies(&mut self, frequencies: Arc<ShingleFrequencies>) {
         self.given = Some(frequencies);
     }
@@ -287,8 +285,8 @@ impl Corpus {
     /// A value that two documents share if and only if their texts are equal
     /// (up to collisions of a 128-bit hash).
     ///
-    /// Texts are compared normalized; texts without a single feature, which
-    /// normalization may have emptied, as they came.
+    /// Texts are compared in normalized form. Texts without features, which normalization may have
+    /// emptied, are compared in their original form.
     pub fn identity(&self, document: usize) -> u128 {
         self.identity[document]
     }
@@ -371,7 +369,7 @@ impl Corpus {
         if let Some(counted) = &mut self.counted {
             counted.add(&self.identity, first, &made);
         }
-        // Only a second sketch reads titles and units again.
+        // Titles and units are read again only for sketching in a second pass.
         let again = self.frequencies.is_some();
         for (document, sketched) in documents.iter().zip(&made) {
             let title = document.title.filter(|_| again && self.recipe.uses_title());
@@ -385,8 +383,8 @@ impl Corpus {
         self.move_outside(WAITING)
     }
 
-    /// Moves sketches outside if they exceed their memory, or `waiting`
-    /// bytes where others are outside already.
+    /// Moves sketches outside if they exceed their memory limit, or exceed `waiting` bytes if some
+    /// are outside already.
     fn move_outside(&mut self, waiting: usize) -> Result<()> {
         let most = match self.outside {
             Some(_) => waiting,
@@ -401,8 +399,8 @@ impl Corpus {
         Ok(())
     }
 
-    /// Adds documents of a store, in order: nothing is sketched or counted. Runs on the
-    /// current rayon pool.
+    /// Adds documents of a store, in order, without sketching or counting. Runs on the current
+    /// rayon pool.
     ///
     /// # Errors
     ///
@@ -432,15 +430,15 @@ impl Corpus {
 
     /// Adds a stored document without its text.
     fn push_restored(&mut self, document: &Restored<'_>) -> Result<()> {
-        // The only part that may be refused is first, so that no column is shorter.
+        // The only step that can fail comes first, so that all columns keep the same length.
         self.sketches.push_bytes(document.sketch)?;
         self.identity.push(document.identity);
         self.features.push(document.features);
         Ok(())
     }
 
-    /// Ends the input: sketches what had to wait for the corpus' own
-    /// frequencies. Without effect for a recipe that needs none.
+    /// Ends the input: sketches the documents that had to wait for the corpus' own frequencies.
+    /// Does nothing for a recipe that needs none.
     ///
     /// # Errors
     ///
@@ -467,8 +465,7 @@ impl Corpus {
                     |(scratch, buffer), id| {
                         let mut sketch = Sketch::default();
                         let mut found = features[id];
-                        // Without features, units that are empty would be taken
-                        // for units that nobody made.
+                        // Without features, empty units would be mistaken for missing units.
                         if found != UNREADABLE && found != 0 {
                             let record = texts.record(id, buffer)?;
                             let text = match record.units {
@@ -476,7 +473,7 @@ impl Corpus {
                                 units => units,
                             };
                             let title = Some(record.title).filter(|t| !t.is_empty());
-                            // Fewer than were counted, where rare ones are left out.
+                            // Fewer features than were counted, if rare ones are left out.
                             let kept = recipe.sketch(text, title, scratch, &mut sketch);
                             found = number_of(kept);
                         }
@@ -502,12 +499,12 @@ fn number_of(features: usize) -> u32 {
         .min(UNREADABLE - 1)
 }
 
-/// What a thread needs to know to prepare the counting of shingles.
+/// The settings that a thread needs to prepare the counting of shingles.
 #[derive(Clone, Copy)]
 struct Counting {
     k: usize,
     level: u32,
-    /// Whether sketching meets the shingles anyway.
+    /// Whether sketching computes the shingles anyway.
     are_met: bool,
 }
 
@@ -519,16 +516,16 @@ struct Tables {
 }
 
 impl Counting {
-    /// The shingles by which a document counts; none if it has no features.
+    /// The shingles of a document that are counted; none if it has no features.
     fn of(self, made: &Sketched, scratch: &Scratch, tables: &mut Tables) -> Vec<u64> {
         match made.has_features {
             false => Vec::new(),
-            true if self.are_met => {
+            true if self.are_met && !is_spaced(&made.text) => {
                 shingle_frequencies::sample_of_distinct(scratch.hashes(), self.level)
             }
             true => {
                 tables.hashes.clear();
-                shingle_hashes(&made.text, self.k, &mut tables.hashes);
+                content_hashes(&made.text, self.k, &mut tables.hashes);
                 shingle_frequencies::sample(&tables.hashes, self.level, &mut tables.seen)
             }
         }
@@ -536,7 +533,7 @@ impl Counting {
 }
 
 impl Counted {
-    /// Counts the texts with features that have not come before.
+    /// Counts the texts that have features and were not counted before.
     fn add(&mut self, identities: &[u128], first: u32, documents: &[Sketched]) {
         let new: Vec<&[u64]> = (first..)
             .zip(documents)
@@ -544,14 +541,14 @@ impl Counted {
             .filter(|&(document, _)| self.texts.insert(identities, document))
             .map(|(_, made)| made.counted.as_slice())
             .collect();
-        // Nobody else holds it before the corpus is finished.
+        // The corpus is the only owner until it is finished.
         Arc::make_mut(&mut self.frequencies).add_samples(&new);
     }
 }
 
 impl Sketched {
-    /// Normalizes a document and lets `sketch` make a sketch of what is to be
-    /// segmented; it returns the numbers of features and of those left out as rare.
+    /// Normalizes a document and lets `sketch` make a sketch of the text to be segmented. `sketch`
+    /// returns the number of features and of those left out as rare.
     fn new(
         recipe: &Recipe,
         document: &Document<'_>,
@@ -574,7 +571,7 @@ impl Sketched {
         made.features = number_of(features);
         made.has_features = features + rare > 0;
         made.identity = match features + rare {
-            // A seed of its own, so that the two kinds never meet.
+            // A separate seed, so that identities of the two kinds never coincide.
             0 => xxh3_128_with_seed(text.as_bytes(), 1),
             _ => xxh3_128(made.text.as_bytes()),
         };

@@ -1,8 +1,7 @@
-/*! A finished corpus in a folder, for another run to go on with.
+/*! A finished corpus in a folder, so that another run can continue with it.
 
-The folder keeps what only the core reads: the texts, and the shingles that were counted. The
-rest of a document, its identity, features and sketch, goes to the caller's own file and comes
-back as [`Restored`].
+The folder keeps what only the core reads: the texts and the shingle counts. The rest of a document
+(identity, features and sketch) is stored by the caller and returned as [`Restored`].
 */
 
 use std::ops::Range;
@@ -16,7 +15,7 @@ use crate::spill::Spill;
 use crate::texts::TextStore;
 use crate::verify::frequency_bytes::{shingles_from_bytes, shingles_to_bytes};
 
-/// Where texts wait while a corpus is made.
+/// The file of the texts while the corpus is built.
 pub(super) fn texts(folder: &Path) -> PathBuf {
     folder.join("texts")
 }
@@ -26,8 +25,8 @@ fn shingles(folder: &Path) -> PathBuf {
 }
 
 impl Corpus {
-    /// Completes what is in the folder of its [`Memory`], from which it can be opened then.
-    /// Without effect where there is none.
+    /// Completes the files in the folder of its [`Memory`], so that the corpus can be opened from
+    /// it. Does nothing if there is no folder.
     ///
     /// # Errors
     ///
@@ -45,8 +44,8 @@ impl Corpus {
         Ok(())
     }
 
-    /// The sketches of some documents, in memory or outside, each as
-    /// [`to_bytes`](crate::candidates::Sketches::to_bytes) makes it.
+    /// The sketches of some documents, in memory or outside, as bytes in the format of
+    /// [`to_bytes`](crate::candidates::Sketches::to_bytes).
     ///
     /// # Errors
     ///
@@ -65,14 +64,14 @@ impl Corpus {
         Ok(all.map(|at| sketches.to_bytes(at)).collect())
     }
 
-    /// A corpus with the texts that one by the same recipe saved in the folder of a
-    /// [`Memory`]. Its `documents` are to be [attached](Self::attach), and then to be
-    /// [finished](Self::finish). `has_counted` says whether shingles were counted, and `digest`
-    /// is that of the [frequencies](Self::frequencies_digest).
+    /// A corpus with the texts that a corpus of the same recipe saved in the folder of a
+    /// [`Memory`]. Its `documents` must then be [attached](Self::attach), and after that the
+    /// corpus must be [finished](Self::finish). `has_counted` says whether shingles were counted;
+    /// `digest` is that of the [frequencies](Self::frequencies_digest).
     ///
     /// # Errors
     ///
-    /// If the folder cannot be read, is damaged, or is of another number of documents.
+    /// If the folder cannot be read, is damaged, or holds another number of documents.
     pub fn open(
         recipe: Recipe,
         memory: Memory,
@@ -102,11 +101,11 @@ impl Corpus {
         Ok(corpus)
     }
 
-    /// Adds the next documents of a corpus that was [opened](Self::open), whose texts it has.
+    /// Adds the next documents of a corpus that was [opened](Self::open) and has their texts.
     ///
     /// # Errors
     ///
-    /// If a sketch is not of the recipe's kind, or does not fit on the disk.
+    /// If a sketch is not of the recipe's kind, or the sketches do not fit on the disk.
     pub fn attach(&mut self, documents: &[Restored<'_>]) -> Result<()> {
         for document in documents {
             self.push_restored(document)?;

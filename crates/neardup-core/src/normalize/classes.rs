@@ -1,8 +1,8 @@
-/*! What can happen to a character, looked up once.
+/*! Character classes: which normalization steps can change a character.
 
-Everything is asked of the Unicode tables of the libraries when the process
-first needs it, and kept as one byte for each character of the Basic Multilingual
-Plane (64 KiB). The rarer characters beyond it are asked about each time.
+The classes are computed from the Unicode tables of the libraries at first use, and
+stored as one byte for each character of the Basic Multilingual Plane (64 KiB). For the
+rarer characters beyond it they are computed each time.
 */
 
 use std::iter::once;
@@ -22,7 +22,7 @@ pub(super) const CASED: u8 = 4;
 pub(super) const WHITE: u8 = 8;
 /// A control character that is not white space, or default-ignorable.
 pub(super) const INVISIBLE: u8 = 16;
-/// White space beside it means nothing.
+/// White space next to it has no meaning.
 pub(super) const UNSPACED: u8 = 32;
 
 const PLANE: usize = 1 << 16;
@@ -62,15 +62,15 @@ impl Classes {
     }
 }
 
-/// Unified ideographs of the original block: no step touches them. They are
-/// most of a Chinese text, and comparing spares them the table.
+/// Unified ideographs of the original block: no step changes them. They make up most of
+/// a Chinese text, and a comparison avoids the table lookup.
 #[inline]
 pub(super) fn is_plain_ideograph(c: char) -> bool {
     matches!(c, '\u{4E00}'..='\u{9FFF}')
 }
 
-/// The ASCII character that a full-width form stands for: the commonest change
-/// of all in Chinese text, so it skips the general algorithm.
+/// The ASCII character of a full-width form. This is the most common change in Chinese
+/// text, so it skips the general algorithm.
 #[inline]
 pub(super) fn narrow(c: char) -> Option<char> {
     match c {

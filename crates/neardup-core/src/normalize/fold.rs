@@ -1,5 +1,5 @@
-/*! What happens to a character after NFKC: it vanishes, changes case, or is
-white space that waits for its neighbour. */
+/*! The steps after NFKC: removing invisible characters, lower case, and white space,
+which is held back until the next character is known. */
 
 use super::classes::{self, Classes};
 use super::mapped::Sink;
@@ -10,11 +10,11 @@ pub(super) struct Fold<'a, S> {
     settings: &'a Settings,
     classes: Classes,
     sink: &'a mut S,
-    /// The original span of white space that has not been decided on.
+    /// The original span of white space that has not been written or dropped yet.
     waiting: Option<(usize, usize)>,
     /// Something has been written, so white space is not at the beginning.
     started: bool,
-    /// The last character written lets white space after it vanish.
+    /// White space after the last character written is dropped.
     unspaced: bool,
 }
 
@@ -30,7 +30,7 @@ impl<'a, S: Sink> Fold<'a, S> {
         }
     }
 
-    /// Takes `text[begin..end]`, which no step changes.
+    /// Copies `text[begin..end]`, which no step changes.
     #[inline]
     pub(super) fn copy(&mut self, text: &str, begin: usize, end: usize) {
         let run = &text[begin..end];
@@ -46,7 +46,7 @@ impl<'a, S: Sink> Fold<'a, S> {
         }
     }
 
-    /// Takes a character of NFKC, made of the originals `begin..end`.
+    /// Processes a character of the NFKC text that came from `begin..end` of the original.
     #[inline]
     pub(super) fn push(&mut self, c: char, begin: usize, end: usize) {
         let class = self.classes.of(c);
@@ -69,7 +69,7 @@ impl<'a, S: Sink> Fold<'a, S> {
         }
     }
 
-    /// Decides on waiting white space, now that `next` is known to follow.
+    /// Writes or drops pending white space, now that `next` is known to follow.
     #[inline]
     fn settle(&mut self, next: char) {
         if let Some((begin, end)) = self.waiting.take() {

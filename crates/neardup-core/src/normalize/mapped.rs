@@ -1,4 +1,5 @@
-/*! Where normalized characters go: into a text alone, or with their origins. */
+/*! Output of the normalize stage: the text alone, or the text with the origin of each
+character. */
 
 /// `begin..end`.
 pub(super) type Span = (u32, u32);
@@ -8,17 +9,17 @@ pub(super) type Span = (u32, u32);
 pub struct Mapped {
     /// The normalized text.
     pub text: String,
-    /// For each character of `text` what it came from in the original text:
-    /// begin (inclusive) and end (exclusive), in code points.
+    /// For each character of `text`, its span in the original text: begin (inclusive) and
+    /// end (exclusive), in code points.
     pub spans: Vec<(u32, u32)>,
 }
 
-/// What the pass over a text writes to.
+/// The output of the pass over a text.
 pub(super) trait Sink {
-    /// Takes `run`, which stands unchanged at the bytes `begin..end` of the source.
+    /// Appends `run`, which is unchanged from the bytes `begin..end` of the source.
     fn copy(&mut self, run: &str, begin: usize, end: usize);
 
-    /// Takes one character that came from the bytes `begin..end` of the source.
+    /// Appends one character that came from the bytes `begin..end` of the source.
     fn put(&mut self, c: char, begin: usize, end: usize);
 }
 
@@ -34,8 +35,8 @@ impl Sink for String {
     }
 }
 
-/// Remembers origins, as bytes until the text is finished: code points are
-/// then counted once, not at every step.
+/// Records origins as byte positions until the text is finished, so that code points are
+/// counted only once.
 pub(super) struct MappedSink {
     text: String,
     spans: Vec<Span>,
@@ -81,7 +82,7 @@ impl Sink for MappedSink {
     }
 }
 
-/// Counts code points up to byte positions that never go backwards.
+/// Counts code points before byte positions, which must not decrease.
 struct Counter<'a> {
     bytes: &'a [u8],
     at: usize,

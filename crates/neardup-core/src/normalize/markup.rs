@@ -1,26 +1,26 @@
-/*! HTML out of a text, without a parser and without trusting it.
+/*! Removes HTML markup from untrusted text, without an HTML parser.
 
-Text that was cut out of web pages carries left-over tags, often broken ones, so
-the rules are local and each is decided by looking ahead for one closing mark:
+Text cut out of web pages contains left-over tags, often broken ones. So the rules are
+local, and each looks ahead for only one closing mark:
 
 - `<!--` up to the next `-->` is a comment.
 - `<` before an ASCII letter, `/` or `!` opens a tag. It ends at the first `>`
-  that is not inside a quoted attribute value (a quote counts right after `=`,
-  white space between them allowed); if a quote is never closed, at the first
-  `>` of all. With no `>` to come, the `<` is text, like every other `<`.
-- `script` and `style` go with all they contain, where their end tag exists.
+    that is not inside a quoted attribute value (only a quote after `=` counts, with
+    white space between them allowed); if a quote is never closed, at the first
+    `>`. If no `>` follows, the `<` is text, like every other `<`.
+  - `script` and `style` are removed with their content if their end tag exists.
 - A tag of a block element leaves one line feed; other tags leave nothing.
-- `&` with the letters, digits and `#` that follow, and a `;`, is decoded as HTML
-  says (crate `htmlize`). What is decoded is text and never becomes a tag.
+- `&` with the letters, digits and `#` that follow, and a `;`, is decoded by the rules of
+  HTML (crate `htmlize`). Decoded characters are text and never become a tag.
 
-Linear time: whether a closing mark exists at all is found out once.
+Linear time: whether a closing mark exists at all is determined once.
 */
 
 use memchr::{memchr, memchr2, memmem, memrchr};
 
 use super::mapped::Span;
 
-/// Elements that stand on lines of their own, in order.
+/// Block elements, which begin and end a line; sorted.
 const BLOCKS: [&str; 53] = [
     "address",
     "article",
@@ -77,14 +77,14 @@ const BLOCKS: [&str; 53] = [
     "ul",
 ];
 
-/// A text without markup, and where its parts stood before.
+/// A text without markup, and the original positions of its parts.
 pub(super) struct Stripped {
     text: String,
     pieces: Vec<Piece>,
 }
 
-/// A part of the stripped text: `from..to` of the original, unchanged or, where
-/// the lengths differ or the content was decoded, as a whole.
+/// A part of the stripped text, from `from..to` of the original. If it was decoded or its
+/// length differs, its characters are mapped to the span as a whole.
 struct Piece {
     at: usize,
     from: usize,
@@ -138,8 +138,8 @@ impl Stripped {
         &self.text
     }
 
-    /// Moves byte spans of the stripped text to where they came from. The
-    /// spans must not go backwards.
+    /// Translates byte spans of the stripped text to spans of the original. The spans must
+    /// not decrease.
     pub(super) fn to_original(&self, spans: &mut [Span]) {
         let (mut first, mut last) = (0, 0);
         for span in spans {
@@ -162,7 +162,7 @@ impl Stripped {
         }
     }
 
-    /// The piece with the byte `at`, which is not before the piece `from`.
+    /// The piece that contains the byte `at`; it is not before the piece `from`.
     fn piece_holding(&self, mut from: usize, at: usize) -> usize {
         while self.pieces.get(from + 1).is_some_and(|next| next.at <= at) {
             from += 1;
@@ -194,7 +194,7 @@ impl Stripped {
     }
 }
 
-/// The last closing marks of a text: a search beyond them need not start.
+/// The last closing marks of a text; a search that starts after them cannot succeed.
 struct Closings {
     comment: Option<usize>,
     tag: Option<usize>,
@@ -208,7 +208,7 @@ impl Closings {
     fn find(text: &str) -> Self {
         let bytes = text.as_bytes();
         let tag = memrchr(b'>', bytes);
-        // An end tag that nothing closes ends no element.
+        // An end tag without a `>` ends no element.
         let closed = &bytes[..tag.unwrap_or(0)];
         Closings {
             comment: memmem::rfind(bytes, b"-->"),
@@ -260,7 +260,7 @@ fn end_of_tag(bytes: &[u8], mark: usize, closings: &Closings) -> Option<usize> {
                     b'"' => closings.double_quote,
                     _ => closings.single_quote,
                 };
-                // A quote that is never closed hides every `>`, so the search is over.
+                // A quote that is never closed is ignored: the first `>` of all ends the tag.
                 if closing.is_none_or(|closing| closing <= at) {
                     break;
                 }
@@ -285,7 +285,7 @@ fn tag_name(bytes: &[u8], mark: usize) -> &[u8] {
 }
 
 fn is_block(name: &[u8]) -> bool {
-    // No name of the list is longer, and most tags in running text are short.
+    // No name in the list is longer.
     let mut lower = [0; 10];
     let Some(lower) = lower.get_mut(..name.len()) else {
         return false;

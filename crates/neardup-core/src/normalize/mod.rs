@@ -1,28 +1,28 @@
-/*! Stage 1: text to text, and where each character came from.
+/*! Stage 1: text to normalized text, and where each character came from.
 
-Two copies of one article differ in ways that mean nothing: full-width or
+Two copies of one article differ in ways that do not matter: full-width or
 half-width forms, upper or lower case, line wraps, tags, invisible characters.
 This stage removes such differences, in one fixed order:
 
-1. markup: HTML tags go, entities become the characters they name;
+1. markup: HTML tags are removed, entities become the characters they name;
 2. NFKC (Unicode Standard Annex #15) over the whole remaining text;
-3. control characters and default-ignorable characters vanish;
-4. each character becomes its lower case, without looking at its neighbours;
-5. white space is kept, collapsed, or collapsed with regard to the script.
+3. control characters and default-ignorable characters are removed;
+4. each character becomes its lower case, regardless of its neighbours;
+5. white space is kept, collapsed, or collapsed depending on the script.
 
 Each step can be switched off; with all of them off the text is unchanged.
 
-The result is defined by that list and computed in one pass: a table says which
-characters no step can touch, and runs of those are copied whole. Only the
+This list defines the result. It is computed in one pass: a table lists the
+characters that no step can change, and runs of those are copied whole. Only the
 clusters between two such runs (a base with its combining marks, a full-width
 form) go through the general algorithms. NFKC never looks across a character
-that neither changes nor combines with what stands before it, which is why the
-pass gives what the steps one after another would give.
+that neither changes nor combines with the character before it, so the pass gives the
+same result as the steps one after another.
 
 One implementation serves both [`Normalizer::normalize_into`] and
 [`Normalizer::normalize_mapped`], so their texts are always equal. Time is linear
-(a run of n combining marks is sorted, O(n log n)); memory is the result. All of
-it is exact.
+(a run of n combining marks is sorted, O(n log n)); the only memory is the result. The
+result is exact.
 */
 
 mod classes;
@@ -39,16 +39,17 @@ use fold::Fold;
 pub use mapped::Mapped;
 use mapped::{MappedSink, Sink};
 
-/// The longest text, in bytes, that the stages promise to handle: 256 MiB.
+/// The longest text, in bytes, that the stages accept: 256 MiB.
 ///
-/// NFKC makes at most 6 code points of one byte and lower case at most doubles
-/// them, so positions within the normalized text fit 32 bits, and so do counts
-/// of its units. The bounds on integer weights rest on this.
+/// NFKC turns one byte into at most 6 code points, and lower case at most doubles
+/// them, so positions in the normalized text fit into 32 bits, and so do counts
+/// of its units. The bounds on integer weights depend on this.
 pub const MAX_TEXT_BYTES: usize = 1 << 28;
 
-/// Refuses a text that is longer than [`MAX_TEXT_BYTES`].
+/// Rejects a text that is longer than [`MAX_TEXT_BYTES`].
 ///
-/// The stages do not ask again: who takes texts from outside does, once.
+/// The stages do not check this again: the code that accepts a text from outside must
+/// check it once.
 ///
 /// # Errors
 ///
@@ -64,7 +65,7 @@ pub fn check_length(text: &str) -> Result<()> {
     }
 }
 
-/// What becomes of white space (the Unicode property `White_Space`).
+/// How white space (the Unicode property `White_Space`) is handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Whitespace {
@@ -73,8 +74,8 @@ pub enum Whitespace {
     Keep,
     /// Each run becomes one space; none is left at the ends.
     Collapse,
-    /// As `Collapse`, but a run beside a Han, Hiragana, Katakana or Bopomofo
-    /// character, or beside CJK or full-width punctuation, vanishes: such
+    /// Like `Collapse`, but a run next to a Han, Hiragana, Katakana or Bopomofo
+    /// character, or next to CJK or full-width punctuation, is removed: such
     /// texts have no spaces between words, only line wraps.
     ByScript,
 }
@@ -87,7 +88,7 @@ pub struct Settings {
     pub nfkc: bool,
     /// Replace each character by its lower case.
     pub lowercase: bool,
-    /// What becomes of white space.
+    /// How white space is handled.
     pub whitespace: Whitespace,
     /// Remove HTML tags and decode entities.
     pub strip_markup: bool,
@@ -117,12 +118,12 @@ pub struct Settings {
 pub struct Normalizer {
     settings: Settings,
     classes: Classes,
-    /// Classes of characters that must not be copied unseen.
+    /// Classes of characters that a step may change, so that they cannot be copied as they are.
     touched: u8,
 }
 
 impl Normalizer {
-    /// Makes the stage that does what `settings` say.
+    /// Creates the stage with these settings.
     pub fn new(settings: Settings) -> Self {
         let mut touched = 0;
         if settings.nfkc {
@@ -144,7 +145,7 @@ impl Normalizer {
         }
     }
 
-    /// Writes the normalized `text` into `out`, replacing what was there.
+    /// Writes the normalized `text` into `out`, replacing its content.
     pub fn normalize_into(&self, text: &str, out: &mut String) {
         out.clear();
         out.reserve(text.len());
@@ -155,12 +156,11 @@ impl Normalizer {
         }
     }
 
-    /// The normalized `text`, with the span of the original of each character.
+    /// The normalized `text`, with the original span of each character.
     ///
-    /// A character that several originals combined into, or one of several
-    /// that an original became, has the span of the whole cluster; a space
-    /// left of a run of white space has the span of the run. Spans never go
-    /// backwards.
+    /// If several characters combine into one, or one expands into several, each result has
+    /// the span of the whole cluster. A space that replaces a run of white space has the span
+    /// of the run. Spans never decrease.
     pub fn normalize_mapped(&self, text: &str) -> Mapped {
         let mut sink = MappedSink::with_capacity(text.len());
         if self.settings.strip_markup && markup::may_have_markup(text) {
@@ -207,8 +207,8 @@ impl Normalizer {
         }
     }
 
-    /// The run from `at` of characters that no step changes: where its last
-    /// character begins (`at` if it is empty) and where it ends.
+    /// The run of characters from `at` that no step changes: the begin of its last
+    /// character (`at` if the run is empty) and its end.
     #[inline]
     fn untouched(&self, text: &str, at: usize) -> (usize, usize) {
         let mut last = 0;
@@ -221,7 +221,7 @@ impl Normalizer {
         (at + last, text.len())
     }
 
-    /// Where the characters from `at` that may combine with those before end.
+    /// The end of the characters from `at` that may combine with those before them.
     #[inline]
     fn end_of_cluster(&self, text: &str, at: usize) -> usize {
         if !self.settings.nfkc {

@@ -1,16 +1,16 @@
-/*! Units that were made elsewhere, written into a text.
+/*! Units from an external segmenter, encoded in a text.
 
 Two forms are read:
 
-- **tagged**: `word/tag word/tag ...`, what ICTCLAS and its relatives print.
-  Tokens are separated by white space, line ends included. The word is what
-  comes before the first `/`, the tag what follows the last. Tokens without `/`
+- **tagged**: `word/tag word/tag ...`, the output of ICTCLAS and related segmenters.
+  Tokens are separated by white space, including line ends. The word is the part
+  before the first `/`, the tag the part after the last. Tokens without `/`
   are skipped, and so are tokens that contain a dropped tag anywhere.
 - **external**: the units of a segmenter outside this crate, each followed or
   separated by [`UNIT_END`], word and tag separated by [`TAG_BEGIN`]. The two are
-  control characters that no text has a use for. A unit without text is no unit.
+  control characters that ordinary text does not contain. Units without text are skipped.
 
-In both, the tag [`NO_TAG`] says that a word has none.
+In both forms, the tag [`NO_TAG`] means that a word has no tag.
 */
 
 use super::Unit;
@@ -22,7 +22,7 @@ pub const UNIT_END: char = '\u{1E}';
 /// ("unit separator"). The tag and its separator may be left out.
 pub const TAG_BEGIN: char = '\u{1F}';
 
-/// What ANSJ writes where it has no tag for a word; it would pass for a noun.
+/// The tag that ANSJ writes for a word without a tag; it must not be taken for a noun tag.
 pub const NO_TAG: &str = "null";
 
 pub(super) fn tagged(text: &str, drop_tags: &[String], mut take: impl FnMut(Unit<'_>)) {

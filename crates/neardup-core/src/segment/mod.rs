@@ -10,12 +10,12 @@ a text depends on its language, so the choice is a setting ([`Units`]):
 | `shingles` | any text, as it is | every run of `k` characters (Broder, 1997) |
 | `by-script` | any mixture | `k` characters of scripts written without spaces, whole words of the others |
 | `tagged` | text that was segmented elsewhere | the word of each `word/tag` |
-| `external` | a segmenter of the caller | what it said, see [`encoded`] |
+| `external` | a segmenter of the caller | each unit that it returned, see [`encoded`] |
 
-Units are handed to a closure one by one, borrowed from the text: nothing is
-allocated except by jieba, which yields a vector for each text. Linear time.
-Exact, except that words of jieba are a statistical guess; the same one for the
-same version of jieba-rs, which Cargo.toml pins.
+Units are passed to a closure one by one, borrowed from the text: nothing is
+allocated except by jieba, which returns a vector for each text. Linear time.
+The result is exact, except that jieba guesses words by statistics; the guess is the same
+for the same version of jieba-rs, which Cargo.toml pins.
 */
 
 pub mod encoded;
@@ -34,13 +34,13 @@ pub(crate) fn is_dense(c: char) -> bool {
     Scripts::get().is_dense(c)
 }
 
-/// What a unit is.
+/// The kind of unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Units {
-    /// Words of jieba, with parts of speech.
+    /// Words found by jieba, with parts of speech.
     Words,
-    /// Words of Unicode Standard Annex #29.
+    /// Words by Unicode Standard Annex #29.
     UnicodeWords,
     /// Runs of `k` characters.
     Shingles,
@@ -49,18 +49,18 @@ pub enum Units {
     ByScript,
     /// Words of `word/tag word/tag ...`.
     Tagged,
-    /// Units that a caller's own segmenter made.
+    /// Units from the caller's own segmenter.
     External,
 }
 
-/// The longest shingle, in characters: each is held k times over.
+/// The longest shingle, in characters. Shingles overlap, so each character is stored k times.
 pub const MAX_SHINGLE: usize = 64;
 
 /// How a text is cut into units.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// What a unit is.
+    /// The kind of unit.
     pub units: Units,
     /// Characters in a shingle, at least 1.
     pub k: usize,
@@ -83,7 +83,7 @@ impl Default for Settings {
 pub struct Unit<'a> {
     /// Its characters.
     pub text: &'a str,
-    /// Its part of speech; empty where nothing says it.
+    /// Its part of speech; empty if unknown.
     pub tag: &'a str,
 }
 
@@ -114,14 +114,14 @@ enum Kind {
 }
 
 impl Segmenter {
-    /// Makes the stage that does what `settings` say.
+    /// Creates the stage with these settings.
     ///
-    /// `user_dictionary` adds words to jieba's: a line each, the word and
+    /// `user_dictionary` adds words to those of jieba, one per line: the word and
     /// optionally its frequency and its tag, separated by white space.
     ///
     /// # Errors
     ///
-    /// If `k` is not 1 to 64, or the user dictionary has a line that says something else.
+    /// If `k` is not 1 to 64, or a line of the user dictionary is malformed.
     pub fn new(settings: &Settings, user_dictionary: Option<&str>) -> Result<Self> {
         if !(1..=MAX_SHINGLE).contains(&settings.k) {
             let bounds = format!("1 to {MAX_SHINGLE}");
@@ -143,7 +143,7 @@ impl Segmenter {
         }))
     }
 
-    /// The length of the shingles, if units are shingles whatever the script.
+    /// The length of the shingles, if units are shingles in every script.
     pub(crate) fn shingle(&self) -> Option<usize> {
         match self.0 {
             Kind::Shingles { k } => Some(k),
@@ -151,7 +151,7 @@ impl Segmenter {
         }
     }
 
-    /// Hands each unit of `text` to `take`, in order.
+    /// Calls `take` with each unit of `text`, in order.
     #[inline]
     pub fn for_each(&self, text: &str, mut take: impl FnMut(Unit<'_>)) {
         match &self.0 {

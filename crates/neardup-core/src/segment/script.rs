@@ -1,15 +1,15 @@
-/*! Units by script: shingles where a script has no spaces, words where it has.
+/*! Units by script: shingles in scripts without spaces, words in scripts with spaces.
 
-A character is one of four things:
+A character belongs to one of four classes:
 
 - **dense**: a letter, digit or mark whose script is written without spaces
   between words (the list [`DENSE`]); or one that several scripts share (Common
   or Inherited, letters and digits only) if its Script_Extensions name nothing
   but such scripts, like the prolonged sound mark of Kana;
 - **wordy**: any other letter or digit;
-- **attached**: any other mark; it is whatever the character before it is, and
-  wordy after a separator;
-- **separating**: all else.
+- **attached**: any other mark; it has the class of the character before it, and
+  is wordy after a separator;
+- **separating**: all other characters.
 
 Letters and digits are the characters with the property Alphabetic or a general
 category N; marks those with a general category M. A maximal run of dense
@@ -17,7 +17,7 @@ characters yields its shingles of k characters, or itself if it is shorter; a
 maximal run of wordy ones yields itself.
 
 The class is one byte for each character of the Basic Multilingual Plane, filled
-when first needed; the unified ideographs and ASCII do without it.
+when first needed; the unified ideographs and ASCII do not use it.
 */
 
 use std::sync::OnceLock;
@@ -102,7 +102,7 @@ impl Scripts {
         }
     }
 
-    /// Hands the units of `text` to `take`, in order.
+    /// Calls `take` with each unit of `text`, in order.
     #[inline]
     pub(super) fn for_each(self, text: &str, k: usize, mut take: impl FnMut(&str)) {
         // The current run: its class, its first byte, its length in
@@ -153,10 +153,10 @@ fn compute(c: char) -> u8 {
     let dense = match c.script() {
         Script::Common | Script::Inherited => {
             let shared = c.script_extension();
-            // One that every script shares says nothing about the text.
+            // A character that every script shares gives no hint of the script.
             let named = !shared.is_common() && !shared.is_inherited();
-            // Nor does one that Latin or Cyrillic words hold too, as the modifier
-            // apostrophe.
+            // Nor does one that Latin or Cyrillic words also contain, such as the
+            // modifier apostrophe.
             !mark && named && shared.iter().all(|script| DENSE.contains(&script))
         }
         script => DENSE.contains(&script),

@@ -1,9 +1,8 @@
 /*! Words and parts of speech, by jieba.
 
-The dictionary of 349,000 words loads once a process (about a tenth of a second);
-a user dictionary makes an instance of its own, since its words change how the
-others are cut. Unknown words are guessed by jieba's hidden Markov models, and so
-are their tags.
+The dictionary of 349,000 words is loaded once per process (about a tenth of a second).
+A user dictionary creates a separate instance, since its words change how other words
+are segmented. jieba guesses unknown words and their tags by hidden Markov models.
 */
 
 use std::fmt;
@@ -14,10 +13,10 @@ use jieba_rs::Jieba;
 use super::Unit;
 use crate::error::{Error, Result};
 
-/// Larger frequencies would let the sum over a dictionary overflow.
+/// With larger frequencies, the sum over a dictionary could overflow.
 const MAX_FREQUENCY: usize = 1 << 32;
 
-/// jieba, with the words it knows.
+/// jieba with its dictionary.
 #[derive(Clone)]
 pub(super) struct Words(Arc<Jieba>);
 

@@ -1,19 +1,18 @@
-/*! Ones at each position, counted for features that weigh 1 each.
+/*! Counts the ones at each position, for features that weigh 1 each.
 
-A counter for each of 64 W positions would need as many additions a feature.
-Here plane p holds bit p of all counters side by side, and a full adder works on
+Separate counters for 64 W positions would need 64 W additions per feature.
+Here plane p holds bit p of all counters, and a full adder works on
 64 counters at once. Sixteen hashes at a time go through a tree of such adders
-(Harley and Seal; Warren, Hacker's Delight, ch. 5), so a plane is touched once in
-as many features as it stands for: about 5 operations a feature and word, without
-any SIMD of our own.
+(Harley and Seal; Warren, Hacker's Delight, ch. 5), so plane p is updated only once in
+2^p features: about 5 operations per feature and word, without explicit SIMD.
 */
 
-/// Counters of 32 bits: a text has fewer units than 2^32, see
+/// Bits per counter: a text has fewer than 2^32 units, see
 /// [`crate::normalize::MAX_TEXT_BYTES`].
 const PLANES: usize = 32;
 const BATCH: usize = 16;
 
-/// Counts ones at the 64 W positions of the hashes it is given.
+/// Counts the ones at each of the 64 W positions of hashes.
 pub(crate) struct Counters<const W: usize> {
     planes: [[u64; W]; PLANES],
     batch: [[u64; W]; BATCH],
@@ -31,13 +30,13 @@ impl<const W: usize> Counters<W> {
         }
     }
 
-    /// How many hashes came.
+    /// The number of hashes counted.
     pub(crate) fn total(&self) -> u64 {
         self.total + self.filled as u64
     }
 
-    /// Counts the ones of `hash` if it `counts`: it is written in either case,
-    /// which costs less than a branch that goes either way.
+    /// Counts the ones of `hash` if `counts`. The hash is written in either case, which
+    /// costs less than an unpredictable branch.
     #[inline]
     pub(crate) fn add_if(&mut self, counts: bool, hash: [u64; W]) {
         self.batch[self.filled] = hash;
@@ -49,7 +48,7 @@ impl<const W: usize> Counters<W> {
 
     /// The number of ones at each position.
     pub(crate) fn ones(&mut self) -> [[u64; 64]; W] {
-        // Zeros do not count, so a batch may be filled up with them.
+        // Zeros do not count, so they may pad the last batch.
         self.batch[self.filled..].fill([0; W]);
         let rest = self.filled;
         self.flush();
@@ -102,7 +101,7 @@ impl<const W: usize> Counters<W> {
     }
 }
 
-/// A full adder: `sum` becomes the low bits of sum + a + b, the carries return.
+/// A full adder: `sum` becomes the low bits of sum + a + b; the carries are returned.
 #[inline]
 fn add<const W: usize>(sum: &mut [u64; W], a: [u64; W], b: [u64; W]) -> [u64; W] {
     std::array::from_fn(|w| {

@@ -1,30 +1,31 @@
-/*! Which features of a document came before, told by their hashes.
+/*! A set of hashes that detects repeated features of a document.
 
-Where every distinct feature weighs the same, a document needs no table of its
-features: the hash that is made of each anyway says whether it is new. Two
-features are taken for one if 64 bits of XXH3 agree, which among a million
-features happens to one document in thirty million; a table of the features
-themselves would cost as much again as all the rest of the sketch.
+If every distinct feature weighs the same, a document needs no table of its
+features: their hashes, which are computed anyway, show which are new. Two
+features are treated as one if their 64-bit XXH3 hashes agree, which among a million
+features happens in one document in thirty million. A table of the features
+themselves would cost as much as all the rest of the sketch.
 
-Open addressing with linear probing; the hash is its own place.
+Open addressing with linear probing; the low bits of the hash are the slot.
 */
 
-/// Smallest table: 32 KiB, which stays in a core's nearest cache.
+/// Slots of the smallest table: 32 KiB, which stays in a core's first-level cache.
 const LEAST: usize = 1 << 12;
 
-/// One place in so many is taken at most: few features then find their place
-/// taken, which no processor could foresee.
+/// At most one slot in `SPARSE` is filled. Few features then find their slot taken, which is
+/// a branch that the processor cannot predict.
 const SPARSE: usize = 4;
 
-/// From 32 MiB on, room counts more than time: half of the places may be taken.
+/// From this many slots (32 MiB) on, memory matters more than time: half of the slots may be
+/// filled.
 const LARGE: usize = 1 << 22;
 
-/// A set of 64-bit hashes that is emptied for each document.
+/// A set of 64-bit hashes that is cleared for each document.
 #[derive(Debug)]
 pub(crate) struct Distinct {
     slots: Vec<u64>,
     filled: usize,
-    /// Zero marks a free slot, so the hash zero is held here.
+    /// Whether the set contains the hash zero, since zero marks a free slot.
     zero: bool,
 }
 
@@ -39,8 +40,8 @@ impl Default for Distinct {
 }
 
 impl Distinct {
-    /// Empties the set; after a very long document also of its room, since
-    /// each document pays for clearing it.
+    /// Empties the set. A large table that the last document hardly filled is released,
+    /// since every document pays for clearing it.
     pub(crate) fn clear(&mut self) {
         if self.slots.len() > LEAST && self.filled < self.slots.len() / (8 * SPARSE) {
             self.slots = vec![0; LEAST];
@@ -63,7 +64,7 @@ impl Distinct {
             place = (place + 1) & mask;
         }
         let is_new = self.slots[place] == 0;
-        // Written and counted in either case: there is nothing to foresee.
+        // Written and counted in either case, to avoid an unpredictable branch.
         self.slots[place] = hash;
         self.filled += usize::from(is_new);
         if self.filled > self.most() {
@@ -72,7 +73,7 @@ impl Distinct {
         is_new
     }
 
-    /// Places that may be taken before the table grows.
+    /// The number of slots that may be filled before the table grows.
     #[inline]
     fn most(&self) -> usize {
         match self.slots.len() < LARGE {
@@ -106,7 +107,7 @@ mod tests {
             distinct.clear();
             let mut known = HashSet::new();
             for at in 0..20_000_u64 >> documents {
-                // Every third is a repeat; low bits collide on purpose.
+                // Every third hash is a repeat; low bits collide on purpose.
                 state = state
                     .wrapping_mul(6_364_136_223_846_793_005)
                     .wrapping_add(1);

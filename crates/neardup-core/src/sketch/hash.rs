@@ -1,4 +1,4 @@
-/*! The hash functions, each with the words it yields. */
+/*! The hash functions of features, for each number of output words. */
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128, xxh3_128_with_seed};
 
@@ -7,7 +7,7 @@ pub(crate) trait UnitHash<const W: usize>: Copy {
     /// Hashes a feature.
     fn hash(self, feature: &str) -> [u64; W];
 
-    /// 64 bits that tell features apart; `hash` is the feature's own.
+    /// A 64-bit value that distinguishes features; `hash` is the hash of the feature.
     #[inline]
     fn identity(self, feature: &str, _hash: &[u64; W]) -> u64 {
         xxh3_64(feature.as_bytes())
@@ -68,8 +68,8 @@ impl UnitHash<4> for Xxh3 {
 
 impl UnitHash<1> for News {
     fn hash(self, feature: &str) -> [u64; 1] {
-        // Multiplication and XOR never carry downwards, so the low bits of this
-        // are what arithmetic of that width would give.
+        // Multiplication and XOR never carry downwards, so the low bits equal
+        // the result of narrower arithmetic.
         let mut units = feature.encode_utf16().map(u64::from).peekable();
         let Some(&first) = units.peek() else {
             return [0];
@@ -87,8 +87,8 @@ impl UnitHash<1> for Bkdr {
             hash.wrapping_mul(31).wrapping_add(i64::from(unit))
         });
         let hash = hash.unsigned_abs();
-        // The original keeps the remainder of 32 bits in a signed number, and a
-        // negative one has no digits: it counts as zeros.
+        // The original implementation keeps a 32-bit remainder in a signed
+        // number and treats a negative one as zeros.
         match self.bits == 32 && hash & 1 << 31 != 0 {
             true => [0],
             false => [hash],

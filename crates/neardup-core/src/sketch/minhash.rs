@@ -1,53 +1,53 @@
-/*! MinHash: a short signature of a set, from which resemblance is estimated.
+/*! MinHash: a short signature of a set, which estimates resemblance.
 
-Under a random order of all hashes, two sets have the same smallest member with
-a probability that is their resemblance (Broder 1997). A signature holds the
+Under a random order of all hashes, the probability that two sets have the same
+smallest member equals their resemblance (Broder 1997). A signature holds the
 smallest member under each of `num_perm` orders, so the share of values in which
-two signatures agree estimates the resemblance J without bias, with the standard
-error sqrt(J (1 - J) / num_perm) whatever the size of the sets. Order and
-repetition of the features have no influence.
+two signatures agree estimates the resemblance J without bias. The standard
+error is sqrt(J (1 - J) / num_perm) for sets of any size. Order and
+repetition of the features do not matter.
 
 **The orders.** Order i ranks the low 32 bits x of a feature's XXH3 by
-`a[i] * x + b[i]` modulo 2^32 with odd a\[i\]: one to one, so a value stands for
-one x, and x is as good as random already. The constants are those of SplitMix64
-from seed 0 (Steele, Lea and Flood 2014), in turn: a\[i\] is the low half of number
-i, made odd, and b\[i\] its high half. So the first values of a long signature are
-a short signature.
+`a[i] * x + b[i]` modulo 2^32 with odd a\[i\]. This is one to one, so each value
+identifies one x, and x is already as good as random. The constants are consecutive
+numbers of SplitMix64 from seed 0 (Steele, Lea and Flood 2014): a\[i\] is the low half of
+number i, made odd, and b\[i\] its high half. So a short signature is a prefix of a
+longer one.
 
-**Why 32 bits suffice.** Values agree by chance only if two features share x. Of
-sets with n members together, a share of about n / 2^32 of the values is made
-equal so: 2e-7 for a thousand shingles, 2e-4 for a million, while the standard
-error is .04. Twice as wide values would double the memory for nothing.
+**Why 32 bits suffice.** Values agree by chance only if two features share x. For
+sets with n members together, this makes a share of about n / 2^32 of the values
+equal: 2e-7 for a thousand shingles, 2e-4 for a million, while the standard
+error is .04. Values twice as wide would double the memory without benefit.
 
-**Cost.** `num_perm` multiplications, additions and minima a feature, which the
-compiler puts into vectors. Features wait until there are 128 of them; then each
-group of orders stays in registers while they pass by. At 128 values a feature
-takes 2.2 ns with AVX-512, 3.8 with AVX2 and 30 with SSE2 alone, where cutting and
+**Cost.** `num_perm` multiplications, additions and minima per feature, which the
+compiler vectorizes. Features are collected in batches of 128, and each group of orders
+stays in registers while a batch is processed. At 128 values a feature
+takes 2.2 ns with AVX-512, 3.8 with AVX2 and 30 with SSE2 alone, while cutting and
 hashing a shingle takes 4.
 
 **Rejected.** One-permutation hashing with optimal densification (Shrivastava 2017)
 takes 0.9 ns in sets of 300, where its error is 12 % below the theory. But a short
-text leaves bins empty: in sets of 20 to 50 the error is 16 to 7 % above, and to
-fill the bins takes 50 ns a feature. C-MinHash (Li and Li 2021) has the same error
+text leaves bins empty: in sets of 20 to 50 the error is 16 to 7 % above, and
+filling the bins takes 50 ns per feature. C-MinHash (Li and Li 2021) has the same error
 as this, at 2.7 ns. `benches/minhash.rs` repeats the comparison.
 */
 
 use crate::error::{Error, Result};
 
-/// The fewest values of a signature.
+/// The smallest number of values of a signature.
 pub const MIN_NUM_PERM: u32 = 16;
 
-/// The most values of a signature.
+/// The largest number of values of a signature.
 pub const MAX_NUM_PERM: u32 = 1024;
 
-/// Orders whose multipliers, offsets and minima fit the registers together:
+/// Orders per group, chosen so that multipliers, offsets and minima fit into registers:
 /// four vectors of each with AVX-512.
 const GROUP: usize = 64;
 
-/// Features that wait to be ranked together.
+/// Features in a batch.
 const BATCH: usize = 128;
 
-/// Makes signatures of a number of values; see the [module](self).
+/// Computes signatures of a fixed number of values; see the [module](self).
 ///
 /// # Examples
 ///
@@ -83,7 +83,7 @@ struct Orders {
     offsets: [u32; GROUP],
 }
 
-/// What a signature in the making needs; reused from document to document.
+/// The state of an unfinished signature; reused from document to document.
 #[derive(Clone, Debug)]
 pub struct Minima {
     groups: Vec<[u32; GROUP]>,
@@ -102,7 +102,7 @@ impl Default for Minima {
 }
 
 impl MinHash {
-    /// Prepares signatures of `num_perm` values.
+    /// Prepares to compute signatures of `num_perm` values.
     ///
     /// # Errors
     ///
@@ -129,16 +129,16 @@ impl MinHash {
         self.num_perm
     }
 
-    /// Begins a signature: that of the empty set, all values `u32::MAX`.
+    /// Begins a signature with that of the empty set: all values `u32::MAX`.
     pub fn begin(&self, minima: &mut Minima) {
         minima.filled = 0;
         minima.groups.clear();
         minima.groups.resize(self.groups.len(), [u32::MAX; GROUP]);
     }
 
-    /// Adds a feature by its hash, of which the low 32 bits count.
+    /// Adds a feature by its hash, of which the low 32 bits are used.
     ///
-    /// A feature may come more than once.
+    /// A feature may be added more than once.
     #[inline]
     pub fn add(&self, minima: &mut Minima, hash: u64) {
         minima.waiting[minima.filled] = hash as u32;
@@ -148,7 +148,7 @@ impl MinHash {
         }
     }
 
-    /// Writes the signature of the features since [`begin`](Self::begin).
+    /// Writes the signature of the features added since [`begin`](Self::begin).
     ///
     /// # Panics
     ///
@@ -171,10 +171,10 @@ impl MinHash {
     }
 }
 
-/// The number of values in which two signatures agree; over their length it
+/// The number of values in which two signatures agree. Divided by their length it
 /// estimates the resemblance of the sets.
 ///
-/// Two empty sets agree in all.
+/// The signatures of two empty sets agree in all values.
 ///
 /// # Panics
 ///
@@ -185,7 +185,7 @@ pub fn equal_values(a: &[u32], b: &[u32]) -> usize {
     equal as usize
 }
 
-/// Refuses a number of values that no signature has.
+/// Rejects an invalid number of values.
 pub(crate) fn check_num_perm(num_perm: u32) -> Result<()> {
     if !(MIN_NUM_PERM..=MAX_NUM_PERM).contains(&num_perm) {
         let bounds = format!("{MIN_NUM_PERM} to {MAX_NUM_PERM}");
@@ -202,7 +202,7 @@ fn split_mix(state: &mut u64) -> u64 {
     mixed ^ mixed >> 31
 }
 
-/// Lowers the minima by some features, with the best instructions there are.
+/// Updates the minima with some features, using the best instruction set available.
 fn lower(features: &[u32], orders: &Orders, minima: &mut [u32; GROUP]) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -259,7 +259,7 @@ mod tests {
         signature
     }
 
-    /// `count` numbers of SplitMix64 from a seed: hashes as good as any.
+    /// `count` numbers of SplitMix64 from a seed, used as hashes.
     fn hashes(seed: u64, count: usize) -> Vec<u64> {
         let mut state = seed;
         (0..count).map(|_| split_mix(&mut state)).collect()
@@ -385,7 +385,7 @@ mod tests {
             }
             let theory = (resemblance * (1.0 - resemblance) / 128.0).sqrt();
             assert!(squares.sqrt() <= 1.1 * theory, "{size}, {resemblance}");
-            // Four standard errors of a mean.
+            // Four standard errors of the mean.
             let noise = 4.0 * theory / (PAIRS as f64).sqrt();
             assert!(bias.abs() <= noise, "{size}, {resemblance}: {bias}");
         }

@@ -1,24 +1,25 @@
 /*! Stage 4: features to a sketch.
 
-Three kinds of sketch. A *fingerprint* is one word of bits, by SimHash, and weighs
-features. A *signature* is the smallest hash under each of some orders, by
-[MinHash](minhash). A *sample* is a share of the features themselves, by their hashes
-([`Sampler`]). The latter two are of the set of features: weights have no say.
+There are three kinds of sketch. A *fingerprint* is a bit vector computed by SimHash from
+weighted features. A *signature* is the smallest hash under each of several orders, by
+[MinHash](minhash). A *sample* is a share of the features themselves, chosen by their
+hashes ([`Sampler`]). Signatures and samples depend on the set of features and ignore
+weights.
 
 SimHash: a feature with weight w adds w to every position where its hash has a
 one and subtracts w where it has a zero; the sign of each sum is one bit of the
 fingerprint. Texts that share most of their weight share most of their bits
 (Charikar, STOC 2002; Manku, Jain and Das Sarma, WWW 2007).
 
-With P(j) the weight of the features whose bit j is one and W the weight of all,
-the sum at j is 2 P(j) - W, so only ones are ever added up, in unsigned integers.
-All is exact. Where every feature weighs the same, bit-sliced counters do it (some
-five operations a feature and word, file `count.rs`); else additions with masks (8
-positions an instruction with AVX-512, file `sum.rs`). The order of the features
-has no influence.
+Let P(j) be the weight of the features whose bit j is one and W the weight of all. Then
+the sum at j is 2 P(j) - W, so only ones are added, in unsigned integers. The result is
+exact. If every feature weighs the same, bit-sliced counters count the ones (about
+five operations per feature and word, file `count.rs`); otherwise masked additions sum the
+weights (8 positions per instruction with AVX-512, file `sum.rs`). The order of the
+features does not matter.
 
-Layout: bit j is bit `j % 64` of word `j / 64`; the bits of a word beyond the width
-are zero. The hashes are part of the format; see [`HashKind`].
+Layout: bit j is bit `j % 64` of word `j / 64`; bits beyond the width are zero. The hash
+functions are part of the format; see [`HashKind`].
 */
 
 mod count;
@@ -46,17 +47,18 @@ pub(crate) use sum::sums;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HashKind {
-    /// XXH3 over the UTF-8 bytes, seed 0: 64 bits, of which 32 are the low
-    /// half; 128 bits, low word first; 256 are those and then seed 1's.
+    /// XXH3 over the UTF-8 bytes with seed 0. A width of 32 uses the low half of the
+    /// 64-bit hash. A width of 128 uses the 128-bit hash, low word first; 256 appends
+    /// the 128-bit hash with seed 1.
     #[default]
     Xxh3,
     /// The hash of the `news` recipe over UTF-16 code units c: x = c\[0\] << 7,
     /// then x = (x * 1000003) XOR c for each, then x XOR the number of code
-    /// units; 0 for an empty feature. 1 to 64 bits, of which the low ones count.
+    /// units; 0 for an empty feature. For 1 to 64 bits; the low bits are used.
     News,
     /// The hash of the `bkdr` recipe over UTF-16 code units: h = h * 31 + c in
-    /// signed 64-bit arithmetic, its absolute value. 1 to 64 bits, of which the low
-    /// ones count; at 32 bits a remainder of 2^31 or more is 0.
+    /// signed 64-bit arithmetic, then the absolute value. For 1 to 64 bits; the low bits
+    /// are used, and at 32 bits a remainder of 2^31 or more becomes 0.
     Bkdr,
 }
 
@@ -85,11 +87,11 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Refuses settings that no sketch has.
+    /// Rejects invalid settings.
     ///
     /// # Errors
     ///
-    /// If a value is not among those that its documentation lists.
+    /// If a value is not one of those that its documentation allows.
     pub fn check(&self) -> Result<()> {
         match self {
             Settings::SimHash(simhash) => simhash.check(),
@@ -103,11 +105,11 @@ impl Settings {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SimHash {
-    /// Bits of the fingerprint: 32, 64, 128 or 256 with XXH3, else 1 to 64.
+    /// Bits of the fingerprint: 32, 64, 128 or 256 with XXH3, otherwise 1 to 64.
     pub bits: u32,
     /// The hash function.
     pub hash: HashKind,
-    /// The bit where ones and zeros weigh the same: 0 or 1.
+    /// The bit for a position where ones and zeros have equal weight: 0 or 1.
     pub tie: u8,
 }
 
@@ -148,19 +150,19 @@ impl SimHash {
     }
 }
 
-/// The sketch of one document; which part is filled depends on its kind.
+/// The sketch of one document; its kind determines which fields are filled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sketch {
     /// A fingerprint, lowest word first; unused words are zero.
     pub words: [u64; 4],
     /// The values of a signature, or the ascending keys of a sample.
     pub values: Vec<u32>,
-    /// The rate of a sample: one feature in so many is wanted.
+    /// The rate of a sample: about one feature in `rate` is kept.
     pub rate: u32,
 }
 
-/// The fingerprint of the weight of ones at each position, `ones`, out of the
-/// weight `total` of all features.
+/// Writes the fingerprint, from the weight of ones at each position (`ones`) and the
+/// weight of all features (`total`).
 pub(crate) fn signs(ones: &[u64], total: u64, bits: u32, tie: u8, out: &mut [u64]) {
     out.fill(0);
     for (j, &ones) in ones.iter().enumerate().take(bits as usize) {

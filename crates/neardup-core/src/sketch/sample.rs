@@ -1,48 +1,49 @@
-/*! Samples: a share of the features themselves, chosen alike in every document.
+/*! Samples: a share of the features themselves, chosen in the same way in every document.
 
 A feature's key is the low half of its XXH3. A document keeps the features with the
-smallest keys, those below 2^32 / `rate`, so two documents keep the same ones of the
-features they share, and what they share of their samples estimates what they share
-at all (Broder, *On the resemblance and containment of documents*, 1997; Manber,
+smallest keys, those below 2^32 / `rate`. So two documents keep the same ones of their
+shared features, and the overlap of the samples estimates the overlap of the
+documents (Broder, *On the resemblance and containment of documents*, 1997; Manber,
 *Finding similar files in a large file system*, USENIX 1994). The rate is the largest
-power of two that leaves as many keys as wanted. Short documents so keep all, long
-ones twice the wanted size at most, and of two documents with different rates the
-one sample, cut where the other ends, is again a sample of its document.
+power of two that leaves at least the wanted number of keys. So short documents keep all
+features, and long ones at most about twice the wanted number. If two documents have
+different rates, the sample with the lower rate, cut at the limit of the other, is again a
+sample of its document.
 
 Two features of a pair have the same key by chance once in four million pairs of
-short documents, and more often the higher the rate; so there is a largest rate, and
+short documents, and more often at higher rates. So the rate is limited, and
 documents of more than [`MAX_RATE`] times the wanted size keep more keys.
 */
 
-/// The largest rate: keys below it still have 20 bits of their own.
+/// The largest rate; its keys still have 20 random bits.
 const MAX_RATE: u32 = 1 << 12;
 
-/// Makes the sample of a document; reused from one to the next.
+/// Computes the sample of a document; reused from document to document.
 #[derive(Clone, Debug, Default)]
 pub struct Sampler {
     hashes: Vec<u64>,
 }
 
 impl Sampler {
-    /// Forgets the document before.
+    /// Begins a new document.
     pub fn begin(&mut self) {
         self.hashes.clear();
     }
 
-    /// Adds a feature by its hash; each feature once.
+    /// Adds a feature by its hash; each feature must be added only once.
     #[inline]
     pub fn add(&mut self, hash: u64) {
         self.hashes.push(hash);
     }
 
-    /// All features since [`begin`](Self::begin).
+    /// The hashes of all features added since [`begin`](Self::begin).
     pub fn hashes(&self) -> &[u64] {
         &self.hashes
     }
 
-    /// Writes the sample, ascending and without repetition, and returns its rate.
+    /// Writes the sample, ascending and without repeats, and returns its rate.
     ///
-    /// `size` is the number of features wanted at least, where there are so many;
+    /// `size` is the wanted minimum number of features, if the document has so many;
     /// 0 keeps them all.
     pub fn finish(&self, size: u32, keys: &mut Vec<u32>) -> u32 {
         let rate = rate(self.hashes.len(), size);
@@ -55,7 +56,7 @@ impl Sampler {
     }
 }
 
-/// The largest power of two that leaves `size` of so many features.
+/// The largest rate, a power of two, that leaves `size` of `features` features on average.
 fn rate(features: usize, size: u32) -> u32 {
     match features.checked_div(size as usize) {
         None | Some(0) => 1,

@@ -6,7 +6,7 @@ use std::arch::x86_64::{
     _mm512_set1_epi64, _mm512_setzero_si512, _mm512_storeu_si512,
 };
 
-/// As [`super::sum::scalar`]; `None` where the processor has neither.
+/// Like [`super::sum::scalar`]; `None` if the processor has neither.
 pub(super) fn sums(hashes: &[u64], stride: usize, weights: &[u64]) -> Option<[u64; 64]> {
     if is_x86_feature_detected!("avx512f") {
         // SAFETY: AVX-512F has just been detected.
@@ -19,7 +19,7 @@ pub(super) fn sums(hashes: &[u64], stride: usize, weights: &[u64]) -> Option<[u6
     }
 }
 
-/// Eight sums a register; the bits of a hash are the masks of the additions.
+/// Eight sums per register; the bits of a hash mask the additions.
 #[target_feature(enable = "avx512f")]
 fn avx512(hashes: &[u64], stride: usize, weights: &[u64]) -> [u64; 64] {
     let mut lanes: [__m512i; 8] = [_mm512_setzero_si512(); 8];
@@ -37,7 +37,7 @@ fn avx512(hashes: &[u64], stride: usize, weights: &[u64]) -> [u64; 64] {
     sums
 }
 
-/// Four sums a register, half a word at a time so that the registers suffice.
+/// Four sums per register, half a word at a time so that the registers suffice.
 #[target_feature(enable = "avx2")]
 fn avx2(hashes: &[u64], stride: usize, weights: &[u64]) -> [u64; 64] {
     let mut sums = [0; 64];

@@ -1,50 +1,64 @@
-/*! The measure `content(k)`: what two texts share beside the form they share.
+/*! The measure `content(k)`: whether two texts are the same text again.
 
-Resemblance counts every shingle alike. In a collection with forms, of weather
-bulletins or court notices, two texts of one form so resemble each other whatever
-they say. Here three things are looked at beside the sets of shingles.
+Resemblance counts every shingle alike. In a collection with forms, of weather bulletins or court
+notices, any two texts of one form therefore resemble each other, whatever they say. Content rests
+on two kinds of evidence beside the sets of shingles.
 
-**Common shingles**, those that many texts of the collection carry, count three tenths,
-and so do edits of a text that is posted often: see [`Weighed`]. Where no shared
-shingle is common, the content is the resemblance.
+**What both have, weighed**: a shingle that many texts of the collection carry says little; see
+[`Weighed`].
 
-**Numbers.** Texts whose numbers contradict each other are not similar: see
-[`Agreement::contradicts`].
+**What replaces what**: the texts are aligned; see [`Aligned`]. Two texts of one form align nearly
+everywhere, but where one has a number, the other has another one.
 
-**Short texts.** In less than [`SHORT`] letters and digits one changed word is
-all. There the letters and digits of one text must be those of the other or a
-piece of it, at least 3/4 as long; the share is the similarity. A text without
-letters and digits equals itself only.
+```text
+similarity = max(0, resemblance − numbers)
+numbers = min(1, 200 r / n) · min(1, 3 max(0, r / (r + s) − 1.5 (1 − a)))
+```
 
-What a pair costs is a merge of two samples of some 200 hashes each, and one of the
-whole sets if these do not rule the pair out.
+Here the resemblance is the weighed one, or that of the sets where nothing was weighed; r is how
+many numbers are replaced by another number, and s how many agree; n is how many units the shorter
+text has, and a is the share of them that is aligned. A number in a long text says less than one in
+a bulletin of two lines. A text that was edited throughout loses numbers with the rest; as many as
+that explains are not counted. The factors are fitted to pairs that people read; they are few and
+round so that they fit other collections too.
+
+**Short texts.** Among less than [`SHORT`] letters and digits one changed word is a large part.
+There the letters and digits of one text must be those of the other, or a piece of it that is at
+least 3/4 as long; that share is the similarity, and it is 0 if any number differs. A text without
+letters and digits equals only itself.
+
+A pair costs a merge of two samples of about 200 hashes each, and an alignment unless that rules the
+pair out: numbers only lower the similarity.
 */
 
-use super::numbers::{Agreement, Numbers};
-use super::resemblance::{Overlap, Shingles};
+use super::aligned::Aligned;
+use super::resemblance::{Overlap, Shingles, shingle_hashes};
 use super::shingle_frequencies::{RARE, ShingleFrequencies, text_level};
 use super::short::{Letters, SHORT};
-use super::weighed::{Sample, Scratch, Weighed, Weighing, sampled};
+use super::units::{Units, is_spaced};
+use super::weighed::{Sample, Scratch, Weighed, Weighing, sampled, weight};
 
-/// What comparing a text by content needs of it.
+/// The largest number of units to one replaced number at which numbers have their full weight.
+const MUCH: f64 = 200.0;
+
+/// How much the share of replaced numbers, beyond what is expected, takes from the similarity.
+const FACTOR: f64 = 3.0;
+
+/// The share of numbers that edits replace, for each share of the text that they replace.
+const EXPECTED: f64 = 1.5;
+
+/// What comparing a text by content needs of it, beside its [`Units`].
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     shingles: Shingles,
-    /// In how many texts each of the first shingles stands: those of `level`.
+    /// How many texts carry each of the first shingles: those of `level`.
     counts: Box<[u32]>,
+    /// What each of them weighs.
+    weights: Box<[u16]>,
     level: u32,
     /// Texts that carry a shingle, at most, for it to be rare.
     rare: u32,
-    numbers: Numbers,
     letters: Letters,
-}
-
-/// Two texts that are similar unless their numbers contradict each other.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Alike {
-    pub(super) similarity: f64,
-    /// Of the whole sets, if it is known.
-    overlap: Option<Overlap>,
 }
 
 /// Everything that decides about a pair.
@@ -52,44 +66,42 @@ pub(super) struct Alike {
 pub struct Evidence {
     /// Sizes of the sets of shingles and of their intersection.
     pub overlap: Overlap,
-    /// What was weighed; `None` where the resemblance stands for the content.
+    /// What was weighed; `None` where all shingles count alike.
     pub weighed: Option<Weighed>,
-    /// The numbers of the texts.
-    pub numbers: Agreement,
-    /// Whether the numbers contradict each other: then the texts are not
-    /// similar, whatever the similarity.
-    pub contradicts: bool,
-    /// Whether a text is so short that letters and digits decide.
+    /// How the texts align.
+    pub aligned: Aligned,
+    /// Whether one of the texts is so short that letters and digits decide.
     pub short: bool,
-    /// The content or, for short texts, the share of letters and digits.
+    /// The content; of short texts, the share of letters and digits. In \[0, 1\].
     pub similarity: f64,
 }
 
+/// Appends the hashes of the shingles by which `content(k)` compares a normalized text: of `k`
+/// characters, or of 8/5 as many in a script with spaces between words.
+///
+/// Five letters are about one word, which hundreds of texts have; five Chinese characters are about
+/// three words, which few have.
+pub fn content_hashes(text: &str, k: usize, hashes: &mut Vec<u64>) {
+    let k = if is_spaced(text) {
+        (8 * k).div_ceil(5)
+    } else {
+        k
+    };
+    shingle_hashes(text, k, hashes);
+}
+
 impl Profile {
-    /// Looks at a normalized text by shingles of `k` characters, or of more in a
-    /// text with spaces between its words.
+    /// Looks at a normalized text by its [shingles](content_hashes).
     ///
     /// `frequencies` must have been counted with the same `k`, and be the same
     /// for both profiles of a pair. O(n log n) for n characters; 8 bytes for
-    /// each distinct shingle and each number.
+    /// each distinct shingle.
     pub fn of(text: &str, k: usize, frequencies: Option<&ShingleFrequencies>) -> Self {
-        Profile {
-            numbers: Numbers::of(text),
-            ..Profile::without_numbers(text, k, frequencies)
-        }
-    }
-
-    /// The same for pairs whose numbers are looked at elsewhere, and only if the rest
-    /// is [alike](Self::alike).
-    pub(super) fn without_numbers(
-        text: &str,
-        k: usize,
-        frequencies: Option<&ShingleFrequencies>,
-    ) -> Self {
-        let is_spaced = is_spaced(text);
-        let shingles = Shingles::of(text, if is_spaced { spaced(k) } else { k });
-        let (mut level, mut counts, mut rare) = (0, Box::default(), RARE);
-        if let Some(table) = frequencies.filter(|_| !is_spaced) {
+        let mut hashes = Vec::new();
+        content_hashes(text, k, &mut hashes);
+        let shingles = Shingles::of_hashes(&hashes);
+        let (mut level, mut counts, mut rare) = (0, Box::<[u32]>::default(), RARE);
+        if let Some(table) = frequencies {
             rare = table.rare();
             level = text_level(shingles.len()).max(table.level());
             let sample = sampled(shingles.hashes(), level);
@@ -97,95 +109,53 @@ impl Profile {
         }
         Profile {
             shingles,
+            weights: counts.iter().map(|&count| weight(count, rare)).collect(),
             counts,
             level,
             rare,
-            numbers: Numbers::default(),
             letters: Letters::of(text),
         }
     }
 
     /// Bytes that the profile takes beside itself.
     pub(super) fn heap_bytes(&self) -> usize {
-        8 * (self.shingles.len() + self.numbers.len())
-            + 4 * self.counts.len()
-            + self.letters.heap_bytes()
+        8 * self.shingles.len() + 6 * self.counts.len() + self.letters.heap_bytes()
     }
 
-    /// The similarity if it is at least `threshold` and the numbers do not
-    /// contradict each other, else `None`.
-    ///
-    /// The verdict is that of [`Evidence::verdict`]; what rules a pair out is
-    /// looked at first, the cheapest before all.
-    pub fn similarity_from(
-        &self,
-        other: &Profile,
-        threshold: f64,
-        scratch: &mut Scratch,
-    ) -> Option<f64> {
-        let alike = self.alike(other, threshold, scratch)?;
-        let fits = self.numbers_fit(other, &self.numbers, &other.numbers, alike);
-        fits.then_some(alike.similarity)
-    }
-
-    /// The similarity if it is at least `threshold`, whatever the numbers say.
-    pub(super) fn alike(
-        &self,
-        other: &Profile,
-        threshold: f64,
-        scratch: &mut Scratch,
-    ) -> Option<Alike> {
-        let similarity = if self.is_short_beside(other) {
+    /// The largest similarity that the two can have, whatever their alignment; `None` if it is
+    /// less than `threshold`.
+    pub fn most_from(&self, other: &Profile, threshold: f64, scratch: &mut Scratch) -> Option<f64> {
+        let most = if self.is_short_beside(other) {
             self.letters.similarity(&other.letters)
         } else {
             match self.weigh(other, threshold, scratch) {
                 Weighing::TooLow => return None,
-                Weighing::Done(weighed) => weighed.content(),
-                Weighing::NothingCommon => {
-                    let overlap = self.shingles.overlap_from(&other.shingles, threshold)?;
-                    return Some(Alike {
-                        similarity: overlap.resemblance(),
-                        overlap: Some(overlap),
-                    });
-                }
+                Weighing::Done(weighed) => weighed.resemblance(),
+                Weighing::AllAlike => self.shingles.resemblance_from(&other.shingles, threshold)?,
             }
         };
-        (similarity >= threshold).then_some(Alike {
-            similarity,
-            overlap: None,
-        })
+        (most >= threshold).then_some(most)
     }
 
-    /// Whether the numbers of both texts do not contradict each other.
-    pub(super) fn numbers_fit(
-        &self,
-        other: &Profile,
-        own: &Numbers,
-        others: &Numbers,
-        alike: Alike,
-    ) -> bool {
-        let numbers = own.compare(others);
-        if numbers.contradicts_anyway() {
-            return false;
+    /// The similarity, from [the largest](Self::most_from) that it can be. Never more than that.
+    pub(super) fn similarity(&self, other: &Profile, most: f64, aligned: &Aligned) -> f64 {
+        if !self.is_short_beside(other) {
+            score(most, aligned)
+        } else if aligned.differ == 0 {
+            most
+        } else {
+            0.0
         }
-        // The whole sets are merged only where numbers differ.
-        if numbers.differ == 0 {
-            return true;
-        }
-        let overlap = alike.overlap;
-        let overlap = overlap.unwrap_or_else(|| self.shingles.overlap(&other.shingles));
-        !numbers.contradicts(overlap.common, overlap.smaller())
     }
 
     fn is_short_beside(&self, other: &Profile) -> bool {
         self.letters.len().min(other.letters.len()) < SHORT
     }
 
-    /// Sorts out the sampled shingles of both texts.
+    /// Weighs the sampled shingles of both texts.
     fn weigh(&self, other: &Profile, threshold: f64, scratch: &mut Scratch) -> Weighing {
         let level = self.level.max(other.level);
-        let (a, b) = (self.sample(level), other.sample(level));
-        scratch.weigh(&a, &b, level, threshold)
+        scratch.weigh(&self.sample(level), &other.sample(level), level, threshold)
     }
 
     fn sample(&self, level: u32) -> Sample<'_> {
@@ -194,61 +164,42 @@ impl Profile {
         Sample {
             hashes,
             counts: &self.counts[..hashes.len()],
+            weights: &self.weights[..hashes.len()],
             rare: self.rare,
         }
     }
 }
 
-/// Characters of a shingle in a text with spaces between its words.
-///
-/// Five letters are one word and five Chinese characters are three: what stands
-/// in a few texts of one stands in hundreds of the other. So shingles are longer
-/// there, and none of them is taken for common.
-fn spaced(k: usize) -> usize {
-    (8 * k).div_ceil(5)
-}
-
-/// Whether a text is mostly of a script with spaces between words, where four
-/// letters say about as much as one character of another script.
-fn is_spaced(text: &str) -> bool {
-    let (mut narrow, mut wide) = (0_usize, 0_usize);
-    for c in text.chars() {
-        narrow += usize::from(matches!(c, 'A'..='Z' | 'a'..='z' | '\u{C0}'..='\u{DFF}'));
-        wide += usize::from(c >= '\u{E00}');
+/// The similarity of two texts with this resemblance and this alignment.
+fn score(resemblance: f64, aligned: &Aligned) -> f64 {
+    if aligned.replaced == 0 {
+        return resemblance;
     }
-    narrow > 4 * wide
+    let (replaced, agree) = (aligned.replaced as f64, aligned.agree as f64);
+    let weight = MUCH * replaced / aligned.shorter() as f64;
+    let beyond = replaced / (replaced + agree) - EXPECTED * (1.0 - aligned.share());
+    let numbers = weight.min(1.0) * (FACTOR * beyond.max(0.0)).min(1.0);
+    (resemblance - numbers).max(0.0)
 }
 
 impl Evidence {
-    /// Compares two texts in full.
-    pub fn of(a: &Profile, b: &Profile) -> Self {
-        let overlap = a.shingles.overlap(&b.shingles);
-        let numbers = a.numbers.compare(&b.numbers);
-        let short = a.is_short_beside(b);
-        let weighed = match a.weigh(b, 0.0, &mut Scratch::default()) {
+    /// Compares two texts in full, by their profiles and their units.
+    pub fn of(a: (&Profile, &Units), b: (&Profile, &Units)) -> Self {
+        let mut scratch = Scratch::default();
+        let short = a.0.is_short_beside(b.0);
+        let most = a.0.most_from(b.0, 0.0, &mut scratch).unwrap_or(0.0);
+        let weighed = match a.0.weigh(b.0, 0.0, &mut scratch) {
             Weighing::Done(weighed) if !short => Some(weighed),
             _ => None,
         };
-        let similarity = if short {
-            a.letters.similarity(&b.letters)
-        } else {
-            weighed.map_or_else(|| overlap.resemblance(), Weighed::content)
-        };
+        let aligned = Aligned::of(a.1, b.1);
         Evidence {
-            overlap,
+            overlap: a.0.shingles.overlap(&b.0.shingles),
             weighed,
-            numbers,
-            contradicts: numbers.contradicts(overlap.common, overlap.smaller()),
+            aligned,
             short,
-            similarity,
+            similarity: a.0.similarity(b.0, most, &aligned),
         }
-    }
-
-    /// The similarity if it is at least `threshold`, inclusive, and the numbers
-    /// do not contradict each other.
-    pub fn verdict(&self, threshold: f64) -> Option<f64> {
-        let similar = self.similarity >= threshold && !self.contradicts;
-        similar.then_some(self.similarity)
     }
 }
 
@@ -257,8 +208,7 @@ mod tests {
     use super::super::weighed::KNOWN;
     use super::*;
 
-    /// A text of distinct characters, which are its shingles of length 1: those
-    /// of `range`, of an alphabet without numerals.
+    /// Distinct characters, which are a unit and a shingle of length 1 each: none of them a number.
     fn text(range: std::ops::Range<u32>) -> String {
         range.filter_map(|at| char::from_u32(0xac00 + at)).collect()
     }
@@ -273,109 +223,147 @@ mod tests {
         table
     }
 
+    /// Compares two texts by shingles of one character, both ways; and by the verifier's two steps.
     fn evidence(a: &str, b: &str, table: &ShingleFrequencies) -> Evidence {
+        let units = [a, b].map(Units::of);
         let [a, b] = [a, b].map(|text| Profile::of(text, 1, Some(table)));
-        let found = Evidence::of(&a, &b);
-        let back = Evidence::of(&b, &a);
+        let found = Evidence::of((&a, &units[0]), (&b, &units[1]));
+        let back = Evidence::of((&b, &units[1]), (&a, &units[0]));
         assert_eq!(found.similarity, back.similarity);
         let mut scratch = Scratch::default();
-        let s = found.similarity;
-        for threshold in [0.0, s - 1e-9, s, s + 1e-9, 0.5, 1.0] {
-            let got = a.similarity_from(&b, threshold, &mut scratch);
-            assert_eq!(got, found.verdict(threshold));
+        let most = a.most_from(&b, 0.0, &mut scratch).unwrap();
+        assert!((0.0..=most).contains(&found.similarity) && most <= 1.0);
+        for threshold in [
+            0.0,
+            most - 1e-9,
+            most,
+            most + 1e-9,
+            found.similarity,
+            0.5,
+            1.0,
+        ] {
+            let expected = (most >= threshold).then_some(most);
+            assert_eq!(a.most_from(&b, threshold, &mut scratch), expected);
+            assert_eq!(b.most_from(&a, threshold, &mut scratch), expected);
         }
+        assert_eq!(a.similarity(&b, most, &found.aligned), found.similarity);
         found
     }
 
-    #[test]
-    fn four_letters_weigh_as_one_character() {
-        assert!(!is_spaced("渡口abcdefgh"));
-        assert!(is_spaced("渡口abcdefghi"));
-        assert!(is_spaced("Ärzte"));
-        assert!(is_spaced("паром"));
-        assert!(!is_spaced("สวัสดี"));
-        assert!(!is_spaced("12:30"));
-        assert_eq!([1, 5, 6].map(spaced), [2, 8, 10]);
+    fn close(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-12, "{found} {expected}");
     }
 
     #[test]
-    fn a_form_that_many_texts_share_counts_three_tenths() {
+    fn a_replaced_number_takes_all_from_a_short_text_and_hardly_any_from_a_long_one() {
+        let nothing = ShingleFrequencies::default();
+        // (characters, numbers that agree, what the replaced one takes)
+        for (length, agree, taken) in [
+            (60, 0, 1.0),
+            (60, 1, 1.0),
+            (3998, 0, 0.05),
+            (3990, 8, 0.05 / 3.0),
+        ] {
+            let same: String = (0..agree).map(|at| format!("10{at}、")).collect();
+            let [a, b] =
+                [7, 8].map(|number| format!("{same}{}{number}{}", text(0..20), text(20..length)));
+            let found = evidence(&a, &b, &nothing);
+            let aligned = found.aligned;
+            assert_eq!((aligned.agree, aligned.replaced), (agree, 1));
+            let n = aligned.shorter() as f64;
+            assert_eq!(aligned.equal, aligned.a - 1);
+            let share = 1.0 / (agree as f64 + 1.0) - 1.5 / n;
+            let numbers = (200.0 / n).min(1.0) * (3.0 * share).min(1.0);
+            close(
+                found.similarity,
+                (found.overlap.resemblance() - numbers).max(0.0),
+            );
+            assert!((numbers - taken).abs() < 1e-3, "{numbers} {taken}");
+        }
+    }
+
+    #[test]
+    fn the_formula_says_what_numbers_take() {
+        let aligned = |units, equal, replaced, agree| Aligned {
+            a: units,
+            b: units + 50,
+            equal,
+            agree,
+            replaced,
+            differ: replaced,
+        };
+        for (aligned, expected) in [
+            (aligned(100, 100, 0, 9), 0.9),
+            (aligned(100, 100, 1, 0), 0.0),
+            // 3 (1/10 - 0)
+            (aligned(200, 200, 1, 9), 0.6),
+            // Half of that in a text of twice the length.
+            (aligned(400, 400, 1, 9), 0.75),
+            // 3 (1/10 - 1.5/20)
+            (aligned(200, 190, 1, 9), 0.825),
+            // Edits explain as many.
+            (aligned(200, 180, 1, 9), 0.9),
+            // Of two thirds that are replaced, the half that is rewritten is expected to lose more.
+            (aligned(200, 100, 2, 1), 0.9),
+            (aligned(200, 120, 2, 1), 0.9 - 0.2),
+        ] {
+            close(score(0.9, &aligned), expected);
+        }
+    }
+
+    #[test]
+    fn numbers_that_do_not_replace_each_other_take_nothing() {
+        let nothing = ShingleFrequencies::default();
+        let body = text(0..60);
+        for (a, b) in [
+            (format!("{body}7"), body.clone()),
+            (format!("{body}7人8日"), format!("{body}8人7日")),
+            (
+                format!("7{}{body}", text(100..120)),
+                format!("8{}{body}", text(200..220)),
+            ),
+        ] {
+            let found = evidence(&a, &b, &nothing);
+            assert_eq!(found.similarity, found.overlap.resemblance());
+        }
+    }
+
+    #[test]
+    fn a_form_that_many_texts_share_counts_less() {
         let (form, a, b) = (text(0..60), text(100..140), text(200..240));
         let same = text(300..310);
         let (a, b) = (format!("{form}{same}{a}"), format!("{form}{same}{b}"));
-        for (times, rare) in [(RARE as usize, 70), (RARE as usize + 1, 10)] {
-            let found = evidence(&a, &b, &table(&[(&form, times)]));
-            let shared = 10 * rare + 3 * (70 - rare);
-            assert_eq!(found.similarity, shared as f64 / (shared + 800) as f64);
-            assert_eq!(found.weighed.is_none(), rare == 70);
+        for (times, each) in [(RARE, 1.0), (RARE + 1, 0.5), (RARE + 9, 0.25)] {
+            let found = evidence(&a, &b, &table(&[(&form, times as usize)]));
+            let shared = 10.0 + 60.0 * each;
+            close(found.similarity, shared / (shared + 80.0));
+            assert_eq!(found.weighed.is_none(), times == RARE);
             assert_eq!(found.overlap.resemblance(), 70.0 / 150.0);
         }
     }
 
     #[test]
-    fn departures_from_a_majority_are_edits() {
-        // `b` is posted often; `a` says 5 characters of it in another way.
-        let (form, own, usual) = (text(0..50), text(100..105), text(200..205));
-        let (a, b) = (format!("{form}{own}"), format!("{form}{usual}"));
-        let weighed = |in_form, in_usual| {
-            let found = evidence(&a, &b, &table(&[(&form, in_form), (&usual, in_usual)]));
-            found.weighed.unwrap()
-        };
-        let edited = weighed(10, 8);
-        assert_eq!((edited.median, edited.edits), (10, 10));
-        assert_eq!((edited.differs_a, edited.differs_b), (0, 0));
-        assert_eq!(edited.content(), 50.0 / 60.0);
-        // Below 0.8 of the median.
-        for (in_form, in_usual) in [(10, 7), (5, 3)] {
-            let content = weighed(in_form, in_usual);
-            assert_eq!((content.differs_a, content.differs_b), (5, 5));
-            assert_eq!(content.content(), 150.0 / 250.0);
-        }
-    }
-
-    #[test]
-    fn a_majority_excuses_as_many_departures_as_it_has_shingles() {
-        let (form, own, usual) = (text(0..50), text(100..109), text(200..205));
-        let (a, b) = (format!("{form}{own}"), format!("{form}{usual}"));
-        let found = evidence(&a, &b, &table(&[(&form, 20), (&usual, 20)]));
-        let weighed = found.weighed.unwrap();
-        assert_eq!((weighed.differs_a, weighed.differs_b), (4, 0));
-        assert_eq!(weighed.edits, 10);
-        assert_eq!(weighed.content(), 150.0 / 220.0);
-    }
-
-    #[test]
-    fn the_median_is_the_lower_one() {
-        let (low, high, rest) = (text(0..20), text(20..40), text(40..80));
-        let a = format!("{low}{high}{rest}");
-        let found = evidence(&a, &a, &table(&[(&low, 6), (&high, 30)]));
-        assert_eq!(found.weighed.unwrap().median, 6);
-        assert_eq!(found.similarity, 1.0);
-    }
-
-    #[test]
-    fn a_sample_of_less_than_24_says_nothing() {
+    fn a_sample_of_too_few_shingles_says_nothing() {
         let whole = text(0..50);
+        let units = Units::of(&whole);
         let mut known = Profile::of(&whole, 1, Some(&table(&[(&whole, 9)])));
         for (sampled, is_known) in [(KNOWN, true), (KNOWN - 1, false)] {
             known.counts = known.counts[..sampled].into();
-            assert_eq!(Evidence::of(&known, &known).weighed.is_some(), is_known);
+            let found = Evidence::of((&known, &units), (&known, &units));
+            assert_eq!(found.weighed.is_some(), is_known);
+            assert_eq!(found.similarity, 1.0);
         }
     }
 
     #[test]
     fn the_level_of_a_pair_is_the_larger_one() {
         let (form, more) = (text(0..100), text(1000..1500));
-        let found = evidence(
-            &form,
-            &format!("{form}{more}"),
-            &table(&[(&form, 9), (&form, 3)]),
-        );
+        let found = evidence(&form, &format!("{form}{more}"), &table(&[(&form, 12)]));
         let weighed = found.weighed.unwrap();
-        assert_eq!(weighed.level, 2);
-        let set = Shingles::of(&form, 1);
-        assert_eq!(weighed.common, sampled(set.hashes(), 2).len());
-        assert_eq!((weighed.rare, weighed.median), (0, 12));
+        assert_eq!((weighed.level, weighed.median), (2, 12));
+        let of_form = sampled(Shingles::of(&form, 1).hashes(), 2).len() as u64;
+        // 1 / (1 + √8)
+        assert_eq!((weighed.shared, weighed.alone_a), (261 * of_form, 0));
     }
 
     #[test]
@@ -383,21 +371,56 @@ mod tests {
         for cut in 0..120 {
             let (a, b) = (text(0..100), text(cut..cut * 2 + 45));
             let resemblance = Shingles::of(&a, 1).resemblance(&Shingles::of(&b, 1));
+            let units = [&a, &b].map(|text| Units::of(text));
             let [x, y] = [&a, &b].map(|text| Profile::of(text, 1, None));
-            let found = Evidence::of(&x, &y);
+            let found = Evidence::of((&x, &units[0]), (&y, &units[1]));
             assert_eq!(found.similarity.to_bits(), resemblance.to_bits());
+            assert_eq!(found.weighed, None);
             let nothing_common = evidence(&a, &b, &ShingleFrequencies::default());
-            assert_eq!(nothing_common.similarity, resemblance);
+            assert_eq!(nothing_common.similarity.to_bits(), resemblance.to_bits());
         }
     }
 
     #[test]
-    fn texts_that_contradict_each_other_are_not_similar() {
-        let body = text(0..60);
-        let (a, b) = (format!("{body}7度"), format!("{body}8度"));
-        let found = evidence(&a, &b, &ShingleFrequencies::default());
-        assert!(found.contradicts && found.similarity > 0.9);
-        assert_eq!(found.verdict(0.0), None);
+    fn no_pair_is_more_similar_than_it_can_be() {
+        let form = text(0..40);
+        let table = table(&[(&form, 30), (&text(40..80), 9)]);
+        for round in 0..200_u32 {
+            let [a, b] = [round, round * 7 + 3].map(|seed| {
+                let own = seed * 13 % 60;
+                let number = seed % 3;
+                let end = text(40 + own..60 + own + seed % 30);
+                format!("{form}{number}日{}号{end}", seed % 5)
+            });
+            // It compares the two.
+            evidence(&a, &b, &table);
+        }
+    }
+
+    #[test]
+    fn texts_with_spaces_have_longer_shingles() {
+        let hashes = |text: &str, k, of: fn(&str, usize, &mut Vec<u64>)| {
+            let mut hashes = Vec::new();
+            of(text, k, &mut hashes);
+            hashes
+        };
+        for (text, k, used) in [
+            ("the ferry leaves at noon", 1, 2),
+            ("the ferry leaves at noon", 5, 8),
+            ("the ferry leaves at noon", 6, 10),
+            ("паром уходит в полдень", 5, 8),
+            ("渡船中午十二点开", 5, 5),
+            ("渡船 ferry 中午十二点开", 5, 5),
+        ] {
+            assert_eq!(
+                hashes(text, k, content_hashes),
+                hashes(text, used, shingle_hashes),
+                "{text} {k}"
+            );
+        }
+        let text = "The ferry to the island leaves at noon, and comes back in the evening.";
+        let profile = Profile::of(text, 5, None);
+        assert_eq!(profile.shingles, Shingles::of(text, 8));
     }
 
     #[test]
@@ -416,17 +439,24 @@ mod tests {
 
     #[test]
     fn a_short_text_with_another_number_is_another() {
-        let found = evidence(
-            "码头停航3天",
-            "码头停航3天4天",
-            &ShingleFrequencies::default(),
-        );
-        assert!(found.short && !found.contradicts);
-        let found = evidence(
-            "第3天停航",
-            "码头第3天停航4天",
-            &ShingleFrequencies::default(),
-        );
+        let nothing = ShingleFrequencies::default();
+        for (a, b, similarity) in [
+            ("码头停航3天", "码头停航三天。", 0.0),
+            ("码头停航3天", "码头停航 3 天！", 1.0),
+            ("码头停航3天", "码头停航4天", 0.0),
+            ("码头今日停航3天", "码头今日停航3天5", 8.0 / 9.0),
+            ("3天停航码头", "4，3天停航码头", 6.0 / 7.0),
+            ("", "", 1.0),
+            ("。", "！", 0.0),
+        ] {
+            let found = evidence(a, b, &nothing);
+            assert!(found.short && found.weighed.is_none());
+            assert_eq!(found.similarity, similarity, "{a} {b}");
+        }
+        // The letters are a piece of the other, but a number that is longer is another one.
+        let found = evidence("第2天码头停航", "第12天码头停航", &nothing);
         assert_eq!(found.similarity, 0.0);
+        let found = evidence("码头停航一二", "码头停航一二三", &nothing);
+        assert_eq!((found.aligned.differ, found.similarity), (1, 0.0));
     }
 }

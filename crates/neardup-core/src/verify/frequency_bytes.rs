@@ -1,31 +1,32 @@
-/*! Counted shingles as bytes: from many machines to one table.
+/*! Serialized shingle counts, which merge the counts of many machines into one table.
 
-Each counts the shingles of its own texts ([`ShingleFrequencies`]). What it counted goes on as bytes,
-sorted by hash, on which all is done here that does not need a table to look things up in:
-to leave out what the table of all will not hold, and to take off texts that were counted
-twice.
+Each machine counts the shingles of its own texts ([`ShingleFrequencies`]) and passes the
+counts on as bytes, sorted by hash. The operations here work on these bytes and need no
+lookup table: dropping the shingles that the merged table will not hold, and subtracting
+texts that were counted twice.
 
-A table's *level* goes up when it would hold too many shingles, and what all hold together
-is not known before they are merged. So a *probe* of the hashes estimates it: one in
-`ONE_IN`, by their last bits, since the first ones decide by which shingles a long text is
-counted.
+A table's *level* rises when it would hold too many shingles, and the total number of
+shingles is not known before all tables are merged. A *probe* of the hashes estimates it:
+one in `ONE_IN`, chosen by their trailing bits, since the leading ones already select the
+shingles by which a long text is counted.
 */
 
 use super::shingle_frequencies::{DEFAULT_ENTRIES, ShingleFrequencies, is_of};
 use crate::bytes::Bytes;
 use crate::error::Result;
 
-/// Changes whenever the bytes do.
-pub(crate) const FORMAT: u32 = 1;
+/// Changes whenever the bytes or the choice of shingles change. Format 1 counted texts in
+/// scripts with spaces by shingles as short as those of other scripts.
+pub(crate) const FORMAT: u32 = 2;
 
-/// One in so many shingles is in a probe.
+/// One in `ONE_IN` shingles is in a probe.
 const ONE_IN: u64 = 1024;
 
-/// How far the estimate must be above what a table holds, in percent: ten standard
-/// deviations of a probe of the size that decides it.
+/// The estimate must exceed the capacity of a table by this much, in percent of the capacity:
+/// a margin of ten standard deviations of a probe of the deciding size.
 const MARGIN: u64 = 115;
 
-/// What was counted, by hash.
+/// Shingle counts, sorted by hash.
 pub(crate) struct Table {
     level: u32,
     texts: u64,
@@ -35,7 +36,7 @@ pub(crate) struct Table {
 impl Table {
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut rest = Bytes::new("a stored background", bytes);
-        rest.format(FORMAT)?;
+        rest.format(FORMAT..=FORMAT)?;
         let table = Table::read(&mut rest)?;
         rest.end()?;
         Ok(table)
@@ -43,7 +44,7 @@ impl Table {
 
     pub(crate) fn read(rest: &mut Bytes<'_>) -> Result<Self> {
         let (level, texts) = (rest.u32()?, rest.u64()?);
-        // A shingle is one of 2^64, so a higher level leaves nothing to count.
+        // A hash has 64 bits, so no table has a higher level.
         if level > u64::BITS {
             return Err(rest.damaged(format!("level {level}")));
         }
@@ -66,14 +67,14 @@ impl Table {
     }
 }
 
-/// All that was counted of shingles as bytes: to be merged with what others counted.
+/// Serializes all shingle counts, to be merged with those of other machines.
 pub fn shingles_to_bytes(counted: &ShingleFrequencies) -> Vec<u8> {
     let mut bytes = FORMAT.to_le_bytes().to_vec();
     write_shingles(counted, &counted.counts(), &mut bytes);
     bytes
 }
 
-/// What [`shingles_to_bytes`] made bytes of.
+/// Restores the counts that [`shingles_to_bytes`] serialized.
 ///
 /// # Errors
 ///
@@ -82,7 +83,7 @@ pub fn shingles_from_bytes(bytes: &[u8]) -> Result<ShingleFrequencies> {
     Ok(Table::from_bytes(bytes)?.into_frequencies())
 }
 
-/// The same shingles at `level`, or at their own if that is higher.
+/// The serialized counts at `level`, or unchanged if their own level is higher.
 ///
 /// # Errors
 ///
@@ -94,8 +95,8 @@ pub fn thin_shingles(bytes: &[u8], level: u32) -> Result<Vec<u8>> {
     Ok(table.to_bytes())
 }
 
-/// What was counted, less what was counted of some of its texts once more. Shingles that
-/// are only in the second table are passed over: it may be of a lower level.
+/// Subtracts the counts `less` of some texts from counts that include the same texts.
+/// Shingles that are only in `less` are ignored, since its level may be lower.
 ///
 /// # Errors
 ///
@@ -113,7 +114,7 @@ pub fn subtract_shingles(bytes: &[u8], less: &[u8]) -> Result<Vec<u8>> {
     Ok(table.to_bytes())
 }
 
-/// The level of a table, and its hashes that are in the probe.
+/// The level of a table, and those of its hashes that belong to the probe.
 ///
 /// # Errors
 ///
@@ -125,11 +126,11 @@ pub fn probe_shingles(bytes: &[u8]) -> Result<(u32, Vec<u64>)> {
     Ok((table.level, probe))
 }
 
-/// The level that a table of all shingles will surely have at least, from the probes of all
+/// A level that a table of all shingles will certainly reach, from the probes of all
 /// parts.
 ///
-/// Parts that hold fewer shingles than a table may know nothing of that level: they can be
-/// merged only if none of them is of a higher one.
+/// A part with a smaller capacity may have a higher level and lack shingles of this one:
+/// parts can be merged only if none of them has a higher level.
 pub fn level_of_probes(mut probes: Vec<u64>) -> u32 {
     probes.sort_unstable();
     probes.dedup();
@@ -182,9 +183,21 @@ mod tests {
     }
 
     #[test]
+    fn other_shingles_are_not_merged_with_these() {
+        let bytes = table(0, 3, &[(7, 3)]);
+        assert!(shingles_from_bytes(&bytes).is_ok());
+        for format in [FORMAT - 1, FORMAT + 1] {
+            let other = [&format.to_le_bytes(), &bytes[4..]].concat();
+            let error = shingles_from_bytes(&other).unwrap_err().to_string();
+            assert!(error.contains("of format 2"), "{error}");
+            assert!(thin_shingles(&other, 1).is_err() && probe_shingles(&other).is_err());
+        }
+    }
+
+    #[test]
     fn what_was_counted_once_more_is_taken_off() {
         let all = table(1, 5, &[(7, 3), (9, 1), (11, 4)]);
-        // Of a lower level, it has shingles that the other does not hold.
+        // Its level is lower, so it has shingles that the other lacks.
         let again = table(0, 2, &[(7, 2), (8, 2), (11, 1), (1 << 63, 2)]);
         let left = subtract_shingles(&all, &again).unwrap();
         assert_eq!(left, table(1, 3, &[(7, 1), (9, 1), (11, 3)]));
@@ -192,7 +205,7 @@ mod tests {
 
     #[test]
     fn probes_tell_the_level_of_all() {
-        // Spread over all levels: one in ONE_IN of so many shingles.
+        // One in ONE_IN of these shingles, spread over all levels.
         let probe = |shingles: u64| -> Vec<u64> {
             let count = shingles / ONE_IN;
             (0..count)
@@ -238,7 +251,7 @@ mod tests {
             merged.merge(&shingles_from_bytes(&thin).unwrap());
         }
         assert_eq!(shingles_to_bytes(&merged), shingles_to_bytes(&whole));
-        // Of one and the same part, eight tables hold less than a whole one would.
+        // Eight tables of the same part hold less than a full one would.
         assert_eq!(level_of_probes(probe_shingles(&tables[0]).unwrap().1), 0);
     }
 }

@@ -1,39 +1,41 @@
-/*! Stage verify: a candidate pair's texts to a similarity.
+/*! Stage verify: the texts of a candidate pair to a similarity.
 
-Sketches only say that two documents are worth a closer look. This stage looks,
-by one of two measures:
+Sketches only select documents that are worth comparing. This stage compares their
+texts by one of two measures:
 
 - `resemblance(k)`: the sets of shingles of k characters of both normalized
   texts, the size of their intersection over the size of their union (Broder,
   *On the resemblance and containment of documents*, 1997);
-- `content(k)`: the same where a text is one of its kind; where many texts of
-  the collection share a form, what this pair has in common beside it, and in
-  any case whether the texts contradict each other in their numbers.
+- `content(k)`: whether one text repeats the other, by shingles weighted by their rarity
+  in the collection, and by which words or characters replace which where the two texts
+  are aligned.
 
 A set is held as sorted 64-bit hashes, so building one costs O(n log n) for a
-text of n characters and comparing two is one merge, left as soon as the
-threshold is out of reach. Exact, but for collisions of a 64-bit hash: fewer
-than one pair of shingles in 10^12 for texts of a million characters.
+text of n characters, and comparing two is one merge, which stops as soon as the
+threshold is out of reach. The comparison is exact except for collisions of a 64-bit hash:
+fewer than one pair of shingles in 10^12 for texts of a million characters.
 
-[`Shingles`] is the set and [`ShingleFrequencies`] counts in how many texts a shingle
-stands; [`Profile`] is what is looked at in a text, and [`Evidence`] what two of
-them say. [`Verifier`] fetches texts from a
+[`Shingles`] is the set of shingles, and [`ShingleFrequencies`] counts the texts that contain
+each shingle. [`Profile`] holds the properties of one text, and [`Evidence`] the comparison
+of two profiles. [`Verifier`] fetches texts from a
 [`TextStore`](crate::texts::TextStore) and compares many pairs at once.
 */
 
+mod aligned;
 mod content;
 pub mod frequency_bytes;
-mod numbers;
 mod resemblance;
 pub mod shingle_frequencies;
 mod short;
+mod units;
 mod verifier;
 mod weighed;
 
-pub use content::{Evidence, Profile};
-pub use numbers::{Agreement, Numbers};
+pub use aligned::{Aligned, EXACT};
+pub use content::{Evidence, Profile, content_hashes};
 pub use resemblance::{Overlap, Shingles, shingle_hashes};
 pub use shingle_frequencies::{RARE, ShingleFrequencies};
 pub use short::SHORT;
+pub use units::{Units, is_spaced};
 pub use verifier::{Measure, Verifier};
 pub use weighed::{KNOWN, Scratch, Weighed};

@@ -22,13 +22,18 @@ pub struct Shingles {
 }
 
 impl Shingles {
-    /// Collects the shingles of `k` characters of `text`; `k` is at least 1.
+    /// Collects the shingles of `k` characters of `text`; `k` must be at least 1.
     ///
     /// O(n log n) for n characters; 8 bytes per distinct shingle.
     pub fn of(text: &str, k: usize) -> Self {
         let mut hashes = Vec::new();
         shingle_hashes(text, k, &mut hashes);
-        let mut hashes = sorted(&hashes);
+        Shingles::of_hashes(&hashes)
+    }
+
+    /// The set of the given hashes, which may be in any order and repeat.
+    pub(super) fn of_hashes(hashes: &[u64]) -> Self {
+        let mut hashes = sorted(hashes);
         hashes.dedup();
         Shingles {
             hashes: hashes.into_boxed_slice(),
@@ -52,23 +57,23 @@ impl Shingles {
 
     /// The share of shingles in common: intersection over union, in [0, 1].
     ///
-    /// Two empty sets are the same set: 1.
+    /// Two empty sets have resemblance 1.
     pub fn resemblance(&self, other: &Shingles) -> f64 {
         self.overlap(other).resemblance()
     }
 
     /// The resemblance if it is at least `threshold`, else `None`.
     ///
-    /// The verdict is the same as comparing [`resemblance`](Self::resemblance)
-    /// with the threshold; the merge stops once what is left of the shorter set
-    /// cannot reach it, which spares two thirds of the work on unrelated texts.
+    /// The result is the same as comparing [`resemblance`](Self::resemblance)
+    /// with the threshold. The merge stops once the rest of either set is too small to
+    /// reach it, which saves two thirds of the work on unrelated texts.
     pub fn resemblance_from(&self, other: &Shingles, threshold: f64) -> Option<f64> {
         Some(self.overlap_from(other, threshold)?.resemblance())
     }
 
     /// The overlap if the resemblance is at least `threshold`, else `None`.
     pub(super) fn overlap_from(&self, other: &Shingles, threshold: f64) -> Option<Overlap> {
-        // One less than the formula says, to be safe from rounding.
+        // One less than the formula gives, so that rounding cannot matter.
         let total = (self.len() + other.len()) as f64;
         let needed = (threshold * total / (1.0 + threshold)).floor() as usize;
         let overlap = Overlap {
@@ -84,14 +89,14 @@ impl Shingles {
         Overlap {
             a: self.len(),
             b: other.len(),
-            // An intersection of 0 or more is always reached.
+            // Every intersection has a size of at least 0.
             common: self.common(other, 0).unwrap_or(0),
         }
     }
 
     /// The size of the intersection; `None` once it cannot reach `needed`.
     fn common(&self, other: &Shingles, needed: usize) -> Option<usize> {
-        // The bound is looked at once per stretch, to keep the merge tight.
+        // The bound is checked once per stretch to keep the inner loop fast.
         const STRETCH: usize = 64;
         let (a, b) = (&*self.hashes, &*other.hashes);
         let (mut i, mut j, mut common) = (0, 0, 0);
@@ -111,10 +116,10 @@ impl Shingles {
     }
 }
 
-/// Appends the hashes of the shingles of `k` characters of `text`, in order and
-/// as often as they occur; `k` is at least 1.
+/// Appends the hash of each shingle of `k` characters of `text`, in order and with
+/// repeats; `k` must be at least 1.
 ///
-/// What [`Shingles::of`] makes a set of. O(n) for n characters.
+/// [`Shingles::of`] makes a set of these hashes. O(n) for n characters.
 pub fn shingle_hashes(text: &str, k: usize, hashes: &mut Vec<u64>) {
     let k = k.max(1);
     hashes.reserve(text.len() / 2);
@@ -134,8 +139,8 @@ pub fn shingle_hashes(text: &str, k: usize, hashes: &mut Vec<u64>) {
     }
 }
 
-/// Sorts hashes: dealt out by their leading bits, which are spread evenly, about
-/// one to a place, so that hardly any order is left to be made.
+/// Sorts hashes by a bucket sort on their leading bits. Hashes are uniformly distributed,
+/// so a bucket holds about one hash and little is left to sort.
 fn sorted(hashes: &[u64]) -> Vec<u64> {
     let bits = hashes.len().max(2).ilog2();
     let place = |hash: u64| (hash >> (64 - bits)) as usize;
@@ -152,7 +157,7 @@ fn sorted(hashes: &[u64]) -> Vec<u64> {
         dealt[*next as usize] = hash;
         *next += 1;
     }
-    // By now each entry of `ends` is where its place ends.
+    // Now each entry of `ends` is the end of its bucket.
     let mut begin = 0;
     for &end in &ends[..1 << bits] {
         dealt[begin..end as usize].sort_unstable();
@@ -161,7 +166,7 @@ fn sorted(hashes: &[u64]) -> Vec<u64> {
     dealt
 }
 
-/// How two sets of shingles meet.
+/// The sizes of two sets of shingles and of their intersection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overlap {
     /// Shingles of the first set.
@@ -181,22 +186,22 @@ impl Overlap {
         }
     }
 
-    /// The share of the first set that the second has too, in [0, 1].
+    /// The share of the first set that the second also contains, in [0, 1].
     ///
-    /// Of the empty set 1 is in another empty set, and 0 in any other, as with
+    /// If the first set is empty: 1 if the second is empty too, else 0, as for
     /// resemblance.
     pub fn containment_a(self) -> f64 {
         share(self.common, self.a, self.b)
     }
 
-    /// The share of the second set that the first has too, in [0, 1].
+    /// The share of the second set that the first also contains, in [0, 1].
     pub fn containment_b(self) -> f64 {
         share(self.common, self.b, self.a)
     }
 
-    /// The size of the smaller set.
-    pub fn smaller(self) -> usize {
-        self.a.min(self.b)
+    /// The share of the smaller set that the larger also contains, in [0, 1].
+    pub fn containment(self) -> f64 {
+        self.containment_a().max(self.containment_b())
     }
 }
 

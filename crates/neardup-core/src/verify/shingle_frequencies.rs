@@ -1,23 +1,23 @@
-/*! In how many texts of a collection the shingles of a text stand.
+/*! Document frequencies of shingles: the number of texts that contain each shingle.
 
-A shingle that hundreds of texts carry is part of a form, one that two carry is
-content. To tell them apart takes document frequencies, and to count those of
-all shingles would take more memory than the texts. So they are counted for a
-sample of the shingles, chosen by their hashes: the same in every text.
+A shingle that hundreds of texts contain is boilerplate; one that only two contain is
+content. Telling them apart takes document frequencies, and counting all shingles
+would take more memory than the texts. So only a sample of the shingles is counted,
+chosen by their hashes and therefore the same in every text.
 
 **The sample of a text.** A shingle is *of level l* if the leading l bits of its
-hash are zero, which one in 2^l is. A text of n distinct shingles is counted at
-the largest level l with n / 2^l >= [`SAMPLE`], so with 128 to 255 shingles on
-average, and wholly if it has fewer. In sorted order a sample is the beginning
-of the set.
+hash are zero, which is true of one in 2^l. A text of n distinct shingles is counted
+at the largest level l with n / 2^l >= [`SAMPLE`], so with 128 to 255 shingles on
+average; a text with fewer shingles is counted in full. In sorted order a sample is a
+prefix of the set.
 
-**The bound.** The table has a level too, 0 at first. Whenever it would hold more
-shingles than its budget, its level goes up by one and what is not of that level
-goes. A level once needed by some of the texts is needed by all of them, so what
-the table holds in the end depends on the set of texts only, not on their order
-nor on how the work was dealt out.
+**The bound.** The table has a level too, initially 0. Whenever it would hold more
+shingles than its budget, its level rises by one and shingles not of that level are
+dropped. The whole set of texts needs at least the level that any part of it needs, so
+the final content of the table depends only on the set of texts, not on their order or
+on how the work was divided.
 
-20 to 40 bytes a counted shingle, since the parts double when they are full.
+Memory: 20 to 40 bytes per counted shingle, since the parts double when they are full.
 */
 
 use std::collections::HashMap;
@@ -25,29 +25,30 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
-/// The least number of shingles that a text is counted by, if it has so many.
+/// The minimum size of a text's sample, on average. Texts with fewer shingles are counted in
+/// full.
 pub const SAMPLE: usize = 128;
 
-/// Shingles that a table holds at most unless told otherwise.
+/// The maximum number of shingles in a table, by default.
 pub const DEFAULT_ENTRIES: usize = 6_000_000;
 
-/// Texts that carry a rare shingle in a small collection, at most.
+/// In a small collection, a shingle is rare if at most this many texts contain it.
 pub const RARE: u32 = 4;
 
-/// So many texts times the square of a number make that number of them few.
+/// In a collection of n texts, a shingle is rare if at most sqrt(n / `SQUARE`) texts contain it.
 const SQUARE: u64 = 1600;
 
-/// Parts of the table, which threads fill side by side.
+/// Parts of the table, which threads fill in parallel.
 ///
-/// A part of a large table, a quarter of a megabyte to some megabytes, so also
-/// fits a core's own cache while it is filled.
+/// A part of a large table takes a quarter of a megabyte to a few megabytes, so it also fits
+/// into the cache of one core while it is filled.
 const PARTS: usize = 64;
 
-/// Sampled shingles taken in before the budget is looked at: what a table may
-/// exceed it by for a moment.
+/// Sampled shingles added between checks of the budget: a table may temporarily exceed its
+/// budget by this many.
 const TOGETHER: usize = 1 << 20;
 
-/// For the shingles of a collection, the number of texts that carry them.
+/// The number of texts that contain each sampled shingle of a collection.
 ///
 /// # Examples
 ///
@@ -85,9 +86,9 @@ impl ShingleFrequencies {
         }
     }
 
-    /// Counts texts, each given by the hashes of its shingles: in any order,
+    /// Counts texts, each given by the hashes of its shingles in any order, with
     /// repeats allowed, as [`shingle_hashes`](super::shingle_hashes) yields
-    /// them. A text should be counted once, however often it is posted.
+    /// them. Callers should count a text only once, even if the collection has several copies.
     ///
     /// Runs on the current rayon pool.
     pub fn add<T: AsRef<[u64]> + Sync>(&mut self, texts: &[T]) {
@@ -102,9 +103,9 @@ impl ShingleFrequencies {
         self.add_samples(&samples);
     }
 
-    /// Counts texts by what [`sample`] made of them.
+    /// Counts texts by their samples, as [`sample`] returns them.
     ///
-    /// For a caller that hashes text by text: a sample is a small part of the
+    /// For callers that hash one text at a time: a sample is a small part of the
     /// hashes. Runs on the current rayon pool.
     pub fn add_samples<T: AsRef<[u64]> + Sync>(&mut self, samples: &[T]) {
         let mut rest = samples;
@@ -125,7 +126,7 @@ impl ShingleFrequencies {
         self.texts += samples.len() as u64;
     }
 
-    /// A table as it was, from its level, its number of texts, and its shingles with
+    /// Restores a table from its level, its number of texts, and its shingles with
     /// their counts.
     pub fn from_counts(
         level: u32,
@@ -143,7 +144,8 @@ impl ShingleFrequencies {
         table
     }
 
-    /// Counts what another table counted of other texts: the same as to add them here.
+    /// Adds the counts of another table over other texts. The result is the same as adding those
+    /// texts here.
     pub fn merge(&mut self, other: &ShingleFrequencies) {
         while self.level < other.level {
             self.raise_level();
@@ -162,7 +164,7 @@ impl ShingleFrequencies {
         }
     }
 
-    /// All shingles of the table and their counts, by hash.
+    /// All shingles of the table and their counts, sorted by hash.
     pub fn counts(&self) -> Vec<(u64, u32)> {
         let all = self.parts.iter().flatten();
         let mut counts: Vec<_> = all.map(|(&hash, &count)| (hash, count)).collect();
@@ -170,10 +172,11 @@ impl ShingleFrequencies {
         counts
     }
 
-    /// Shingles that matter and their counts, by hash: those that are not rare, and
-    /// those that a majority form of common ones might have.
+    /// The shingles that affect comparisons, with their counts, sorted by hash: those that are
+    /// not rare, and those that may belong to a majority form.
     pub fn common(&self) -> Vec<(u64, u32)> {
-        // See `weighed`: of a majority form has 4/5 of the median of what is common.
+        // A shingle of the majority form has at least 4/5 of the median count of the common
+        // shingles; see `weighed`.
         let least = (4 * (u64::from(self.rare()) + 1)).div_ceil(5);
         let all = self.parts.iter().flatten();
         let mut common: Vec<_> = all
@@ -186,8 +189,8 @@ impl ShingleFrequencies {
 
     fn take_in<T: AsRef<[u64]> + Sync>(&mut self, samples: &[T]) {
         let level = self.level;
-        // Two pieces a thread keep both cores of a small machine busy, and the
-        // lists of a piece long.
+        // Two pieces per thread balance the load and still give long lists in
+        // each piece.
         let piece = samples.len().div_ceil(2 * rayon::current_num_threads());
         let dealt: Vec<Vec<Vec<u64>>> = samples
             .par_chunks(piece.max(1))
@@ -219,14 +222,14 @@ impl ShingleFrequencies {
         });
     }
 
-    /// The number of texts that carry a shingle: 0 if it is not of the table's
-    /// level, or none was counted by it.
+    /// The number of texts that contain a shingle: 0 if it is not of the table's
+    /// level, or no text was counted by it.
     pub fn count(&self, hash: u64) -> u32 {
         self.parts[part(hash)].get(&hash).copied().unwrap_or(0)
     }
 
-    /// The level below which the table knows nothing; 0 until its budget is
-    /// used up.
+    /// The level of the table: it holds only shingles of this level. 0 until its budget is
+    /// exceeded.
     pub fn level(&self) -> u32 {
         self.level
     }
@@ -241,10 +244,11 @@ impl ShingleFrequencies {
         self.parts.iter().all(HashMap::is_empty)
     }
 
-    /// The number of texts that carry a shingle, at most, for it to be rare.
+    /// The largest number of texts that may contain a rare shingle.
     ///
-    /// Phrases of the language become more frequent as a collection grows, and
-    /// forms of which there are a handful do not. The root keeps between the two.
+    /// Common phrases of the language occur in more texts as a collection grows, while a form
+    /// with a handful of copies does not. A limit that grows with the square root lies between
+    /// the two.
     pub fn rare(&self) -> u32 {
         let root = (self.texts / SQUARE).isqrt();
         u32::try_from(root).unwrap_or(u32::MAX).max(RARE)
@@ -256,11 +260,11 @@ impl ShingleFrequencies {
     }
 }
 
-/// The shingles that a text is counted by: distinct, of the text's level and at
-/// least of `level`, which may be 0 or that of the table.
+/// The sample by which a text is counted: its distinct shingles of the text's own level or of
+/// `level`, whichever is higher. `level` may be 0 or that of the table.
 ///
 /// `hashes` are the text's shingles in any order, repeats allowed; `scratch` is
-/// used again for the next text. O(n) for n hashes.
+/// reused for the next text. O(n) for n hashes.
 pub fn sample(hashes: &[u64], level: u32, scratch: &mut Vec<u64>) -> Vec<u64> {
     let level = level_of(hashes, scratch).max(level);
     let mut seen = Seen::new(hashes.len(), scratch);
@@ -273,14 +277,14 @@ pub fn sample(hashes: &[u64], level: u32, scratch: &mut Vec<u64>) -> Vec<u64> {
     sample
 }
 
-/// As [`sample`], of hashes that are distinct.
+/// Like [`sample`], for hashes that are distinct.
 pub fn sample_of_distinct(hashes: &[u64], level: u32) -> Vec<u64> {
     let level = text_level(hashes.len()).max(level);
     let chosen = hashes.iter().copied().filter(|&hash| is_of(level, hash));
     chosen.collect()
 }
 
-/// The level of a text with these shingles, some of them repeated.
+/// The level of a text with these shingles, which may repeat.
 fn level_of(hashes: &[u64], scratch: &mut Vec<u64>) -> u32 {
     let most = text_level(hashes.len());
     if most == 0 {
@@ -294,7 +298,7 @@ fn level_of(hashes: &[u64], scratch: &mut Vec<u64>) -> u32 {
     if text_level(least) == most {
         return most;
     }
-    // Between the two bounds: they are counted.
+    // The two bounds differ, so the distinct shingles are counted exactly.
     scratch.clear();
     scratch.extend_from_slice(hashes);
     scratch.sort_unstable();
@@ -302,8 +306,8 @@ fn level_of(hashes: &[u64], scratch: &mut Vec<u64>) -> u32 {
     text_level(scratch.len())
 }
 
-/// One bit for each hash, in a field so sparse that one new hash in a hundred
-/// or so finds its bit taken.
+/// One bit for each hash, in a bit set so sparse that only about one new hash in a hundred
+/// finds its bit already set.
 struct Seen<'a> {
     bits: &'a mut [u64],
 }
@@ -315,11 +319,11 @@ impl<'a> Seen<'a> {
         Seen { bits: scratch }
     }
 
-    /// Marks a hash; true only if it was not marked before, false also for a
-    /// new one whose bit is taken.
+    /// Marks a hash. True only for a new hash; false also for a new hash whose bit is
+    /// already set.
     fn is_new(&mut self, hash: u64) -> bool {
-        // The first bits of a hash decide about its level, so the last ones
-        // tell hashes of a level apart.
+        // The leading bits of a hash decide its level, so only the trailing bits
+        // distinguish hashes of one level.
         let word = &mut self.bits[(hash >> 6) as usize & (self.bits.len() - 1)];
         let bit = 1 << (hash & 63);
         let is_new = *word & bit == 0;
@@ -328,16 +332,16 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// The largest level at which a text of so many distinct shingles still has
-/// [`SAMPLE`] of them on average; 0 if it has no more than that.
+/// The largest level at which a text with this many distinct shingles still has a sample of
+/// [`SAMPLE`] on average; 0 if it has fewer shingles than that.
 pub(super) fn text_level(shingles: usize) -> u32 {
     (shingles / SAMPLE).checked_ilog2().unwrap_or(0)
 }
 
 /// Whether a hash is of a level.
 ///
-/// The leading bits decide and the last ones are free for finding a place.
-/// All bits of XXH3 are mixed alike.
+/// The leading bits decide, which leaves the trailing bits for choosing a place in a table.
+/// All bits of XXH3 are equally well mixed.
 pub(crate) fn is_of(level: u32, hash: u64) -> bool {
     hash <= u64::MAX.checked_shr(level).unwrap_or(0)
 }

@@ -1,10 +1,10 @@
-/*! Texts too short for shingles to tell anything.
+/*! Texts too short to be compared by shingles.
 
 In a headline of twenty characters one changed name changes a quarter of the
-shingles, and so does a harmless edit. So no share of shingles decides there, but
-the letters and digits alone: two texts are alike if these are the same, or if
-one text is the other with a little put before or behind it. White space,
-punctuation and symbols do not count.
+shingles, and so does a harmless edit. So short texts are compared by their letters
+and digits alone: two texts are similar if these are the same, or if one text is the
+other with a little added before or after it. White space, punctuation and symbols do
+not count.
 */
 
 use xxhash_rust::xxh3::xxh3_128;
@@ -12,35 +12,35 @@ use xxhash_rust::xxh3::xxh3_128;
 /// Texts with fewer letters and digits than this are short.
 pub const SHORT: usize = 40;
 
-/// The shorter text has at least 3/4 of the letters and digits of the longer.
+/// The shorter text must have at least 3/4 of the letters and digits of the longer.
 const PART: (usize, usize) = (3, 4);
 
-/// With more letters and digits than this a text is too long for a short one to
-/// be 3/4 of it, and they need not be known.
+/// A text with more letters and digits than this is so long that no short text is 3/4 of it,
+/// so its letters and digits need not be stored.
 const LONGEST: usize = (SHORT - 1) * PART.1 / PART.0;
 
-/// The letters and digits of a text, known where they could decide.
+/// The letters and digits of a text, stored only where they could decide.
 ///
 /// Letters and digits are characters with the Unicode property Alphabetic or a
 /// general category N.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Letters {
-    /// There are none; a hash of the text.
+    /// The text has none; the value is a hash of the text.
     Nothing(u128),
-    /// There are at most [`LONGEST`].
+    /// The text has at most [`LONGEST`].
     Few {
         /// In the order of the text.
         letters: Box<str>,
         count: usize,
     },
-    /// There are more.
+    /// The text has more.
     #[default]
     Many,
 }
 
 impl Letters {
-    /// Collects them, as long as there are few: O(n) only if a text has hardly
-    /// any.
+    /// Collects the letters and digits of `text`, and stops once there are too many: O(n)
+    /// only for a text that has hardly any.
     pub(super) fn of(text: &str) -> Self {
         let mut letters = String::new();
         let mut count = 0;
@@ -60,7 +60,7 @@ impl Letters {
         }
     }
 
-    /// How many there are; of many, one more than are known.
+    /// The number of letters and digits; `LONGEST` + 1 if there are more.
     pub(super) fn len(&self) -> usize {
         match self {
             Letters::Nothing(_) => 0,
@@ -76,10 +76,10 @@ impl Letters {
         }
     }
 
-    /// 1 if they are the same; the share of the longer that the shorter is, if
-    /// it stands in it as one piece and is long enough; else 0.
+    /// 1 if both are the same; the ratio of the lengths if the longer contains the shorter
+    /// in one piece and the ratio is large enough; else 0.
     ///
-    /// One of the texts must be short.
+    /// At least one of the texts must be short.
     pub(super) fn similarity(&self, other: &Letters) -> f64 {
         match (self, other) {
             (Letters::Nothing(a), Letters::Nothing(b)) => f64::from(u8::from(a == b)),

@@ -1,4 +1,4 @@
-//! Many pairs of one store, verified in parallel.
+//! Verification of many pairs of one store in parallel.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,15 +7,16 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::content::{Alike, Profile};
-use super::numbers::Numbers;
+use super::aligned::Aligned;
+use super::content::Profile;
 use super::resemblance::Shingles;
 use super::shingle_frequencies::ShingleFrequencies;
+use super::units::Units;
 use super::weighed::Scratch;
 use crate::error::Result;
 use crate::texts::TextStore;
 
-/// Bytes of profiles kept between loads, unless told otherwise.
+/// Bytes of profiles kept between loads, by default.
 const CACHE_BYTES: usize = 192 << 20;
 
 /// How the similarity of two texts is measured.
@@ -29,13 +30,13 @@ const CACHE_BYTES: usize = 192 << 20;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Shingles of `k` characters in common over all of them.
+    /// The number of shared shingles of `k` characters divided by the number of all.
     Resemblance {
         /// Characters in a shingle.
         k: usize,
     },
-    /// The same with the form that many texts share told from the content, and
-    /// numbers compared: [`Evidence`](super::Evidence).
+    /// Whether one text repeats the other, by shingles that weigh more the fewer texts contain
+    /// them, and by which words or characters replace which: [`Evidence`](super::Evidence).
     Content {
         /// Characters in a shingle.
         k: usize,
@@ -62,44 +63,45 @@ impl fmt::Display for Measure {
 
 /// Compares pairs of documents of a [`TextStore`] by a [`Measure`].
 ///
-/// What a measure needs of a text is made when a document is first looked at and
-/// kept up to a fixed budget, because a document that is a candidate once often
-/// is again. The budget changes the time, never a result.
+/// The data that a measure needs of a text is computed at its first comparison and cached up
+/// to a fixed budget, because a document that is a candidate once often is one again. The
+/// budget affects only the time, never a result.
 #[derive(Debug)]
 pub struct Verifier {
     measure: Measure,
     threshold: f64,
     frequencies: Option<Arc<ShingleFrequencies>>,
     looked_at: HashMap<u32, LookedAt>,
-    /// Of texts that were alike to others.
-    numbers: HashMap<u32, Numbers>,
+    /// Units of the texts that may be similar to others.
+    units: HashMap<u32, Units>,
     bytes: usize,
     cache: usize,
 }
 
-/// What two texts are to each other.
+/// The result of the first comparison of two texts.
 #[derive(Clone, Copy, Debug)]
 enum Like {
-    Surely(f64),
-    UnlessNumbers(Alike),
+    Similar(f64),
+    /// An upper bound of the similarity.
+    AtMost(f64),
 }
 
-/// What a measure needs of a text.
+/// The data that a measure needs of a text.
 #[derive(Debug)]
 enum LookedAt {
-    /// Holds the place of a text until it is looked at.
+    /// Placeholder until the text has been processed.
     NotYet,
     Shingles(Shingles),
-    // In a box, since it is several times the size of the other.
+    // Boxed, since it is several times the size of the other variants.
     Profile(Box<Profile>),
 }
 
 impl Verifier {
-    /// A verifier by `measure` and an inclusive `threshold`.
+    /// Creates a verifier with a `measure` and an inclusive `threshold`.
     ///
-    /// `frequencies` tells [`Measure::Content`] which shingles many texts carry,
-    /// counted with the measure's own shingle; without it none is common. The
-    /// other measure does not look at it.
+    /// `frequencies` gives [`Measure::Content`] the number of texts that contain each shingle,
+    /// counted with shingles of the measure's own length; without it no shingle is common. The
+    /// other measure ignores it.
     pub fn new(
         measure: Measure,
         threshold: f64,
@@ -110,14 +112,14 @@ impl Verifier {
             threshold,
             frequencies,
             looked_at: HashMap::new(),
-            numbers: HashMap::new(),
+            units: HashMap::new(),
             bytes: 0,
             cache: CACHE_BYTES,
         }
     }
 
-    /// The same that keeps so many bytes of what was made of texts, and makes as many
-    /// at once, by an upper estimate.
+    /// The same verifier with a cache of `cache` bytes. At most about as many bytes are
+    /// computed at once, by an upper estimate.
     pub fn with_cache(self, cache: usize) -> Self {
         Verifier { cache, ..self }
     }
@@ -143,31 +145,28 @@ impl Verifier {
                 .map_init(Scratch::default, |scratch, (a, b)| {
                     match (looked_at.get(a)?, looked_at.get(b)?) {
                         (LookedAt::Shingles(a), LookedAt::Shingles(b)) => {
-                            a.resemblance_from(b, threshold).map(Like::Surely)
+                            a.resemblance_from(b, threshold).map(Like::Similar)
                         }
                         (LookedAt::Profile(a), LookedAt::Profile(b)) => {
-                            a.alike(b, threshold, scratch).map(Like::UnlessNumbers)
+                            a.most_from(b, threshold, scratch).map(Like::AtMost)
                         }
                         _ => None,
                     }
                 })
                 .collect();
-            self.look_at_numbers(texts, now, &alike)?;
-            let pairs = now.par_iter().with_min_len(64).zip(&alike);
+            self.load_units(texts, now, &alike)?;
+            let pairs = now.par_iter().zip(&alike);
             similarities.par_extend(pairs.map(|(&pair, &alike)| match alike? {
-                Like::Surely(similarity) => Some(similarity),
-                Like::UnlessNumbers(alike) => {
-                    self.numbers_fit(pair, alike).then_some(alike.similarity)
-                }
+                Like::Similar(similarity) => Some(similarity),
+                Like::AtMost(most) => self.align(pair, most),
             }));
             rest = later;
         }
         Ok(similarities)
     }
 
-    /// Looks at the numbers of the texts that are alike: of most pairs they need not be
-    /// known.
-    fn look_at_numbers(
+    /// Splits the texts to be aligned into units. Most pairs have been ruled out by then.
+    fn load_units(
         &mut self,
         texts: &TextStore,
         pairs: &[(u32, u32)],
@@ -175,45 +174,45 @@ impl Verifier {
     ) -> Result<()> {
         let of_pairs = pairs.iter().zip(alike);
         let mut missing: Vec<u32> = of_pairs
-            .filter(|(_, alike)| matches!(alike, Some(Like::UnlessNumbers(_))))
+            .filter(|(_, alike)| matches!(alike, Some(Like::AtMost(_))))
             .flat_map(|(&(a, b), _)| [a, b])
-            .filter(|id| !self.numbers.contains_key(id))
+            .filter(|id| !self.units.contains_key(id))
             .collect();
         missing.sort_unstable();
         missing.dedup();
-        let found: Vec<(u32, Numbers)> = missing
+        let found: Vec<(u32, Units)> = missing
             .par_iter()
             .with_min_len(4)
             .map_init(Vec::new, |buffer, &id| {
-                Ok((id, Numbers::of(texts.text(id as usize, buffer)?)))
+                Ok((id, Units::of(texts.text(id as usize, buffer)?)))
             })
             .collect::<Result<_>>()?;
-        for (id, numbers) in found {
-            self.bytes += 64 + 8 * numbers.len();
-            self.numbers.insert(id, numbers);
+        for (id, found) in found {
+            self.bytes += 64 + 8 * found.len();
+            self.units.insert(id, found);
         }
         Ok(())
     }
 
-    fn numbers_fit(&self, (a, b): (u32, u32), alike: Alike) -> bool {
-        let looked_at = (self.looked_at.get(&a), self.looked_at.get(&b));
-        let numbers = (self.numbers.get(&a), self.numbers.get(&b));
-        match (looked_at, numbers) {
-            (
-                (Some(LookedAt::Profile(own)), Some(LookedAt::Profile(other))),
-                (Some(numbers), Some(others)),
-            ) => own.numbers_fit(other, numbers, others, alike),
-            _ => false,
-        }
+    /// The similarity of a pair by its alignment, if it reaches the threshold.
+    fn align(&self, (a, b): (u32, u32), most: f64) -> Option<f64> {
+        let (LookedAt::Profile(own), LookedAt::Profile(other)) =
+            (self.looked_at.get(&a)?, self.looked_at.get(&b)?)
+        else {
+            return None;
+        };
+        let aligned = Aligned::of(self.units.get(&a)?, self.units.get(&b)?);
+        let similarity = own.similarity(other, most, &aligned);
+        (similarity >= self.threshold).then_some(similarity)
     }
 
-    /// Looks at the texts that the first of `pairs` need and that are not there
-    /// yet, and returns for how many pairs: at least one, and no more than the
-    /// budget allows.
+    /// Processes the texts of the first of `pairs` that are not in the cache, and returns
+    /// the number of pairs that are ready: at least one, and no more than the budget
+    /// allows.
     fn load(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<usize> {
         if self.bytes > self.cache {
             self.looked_at.clear();
-            self.numbers.clear();
+            self.units.clear();
             self.bytes = 0;
         }
         let mut missing: Vec<u32> = Vec::new();
@@ -258,27 +257,26 @@ impl Measure {
         match self {
             Measure::Resemblance { k } => LookedAt::Shingles(Shingles::of(text, k)),
             Measure::Content { k } => {
-                let profile = Profile::without_numbers(text, k, frequencies);
+                let profile = Profile::of(text, k, frequencies);
                 LookedAt::Profile(Box::new(profile))
             }
         }
     }
 
-    /// The most that looking at a text of so many bytes takes, or nearly so.
+    /// An estimate of the most memory that the data of a text of `size` bytes takes.
     ///
     /// A character has at least one byte and at most one shingle of 8 bytes,
-    /// with 4 for its count if the text is short; a number has 8, and at least
-    /// two bytes of text.
+    /// with 4 for its count if the text is short, and at most one unit of 8.
     fn most_bytes(self, size: usize) -> usize {
         match self {
             Measure::Resemblance { .. } => 8 * size,
-            Measure::Content { .. } => size_of::<Profile>() + 16 * size,
+            Measure::Content { .. } => size_of::<Profile>() + 20 * size,
         }
     }
 }
 
 impl LookedAt {
-    /// What it takes, with its place in the table.
+    /// The memory it takes, including its entry in the table.
     fn bytes(&self) -> usize {
         64 + match self {
             LookedAt::NotYet => 0,

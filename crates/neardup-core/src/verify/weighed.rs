@@ -1,68 +1,63 @@
-/*! The common shingles of two texts told from their content.
+/*! Two texts by their shingles, each weighed by how many texts of the collection carry it.
 
-A shingle that more than R texts of the collection carry is *common*, by the table
-[`ShingleFrequencies`](super::ShingleFrequencies), which knows R; without a table none is. Let n be
-the median, the lower of two, of how many texts carry the common shingles that both
-texts have. The text may be one that is posted often: an
-unshared shingle that at least 0.8 n texts carry is *of the majority form*: there
-the other text was edited. With m and r the numbers of a text's unshared shingles
-that are and are not of the majority form:
+A shingle that at most R texts carry is *rare* and weighs 1. The table
+[`ShingleFrequencies`](super::ShingleFrequencies) has the counts and R. A shingle that n texts carry
+weighs 1 / (1 + √(n − R)), at least 0.15: what many texts share, a form or a phrase, says little.
+
+Let n be the lower median of how many texts carry the *common* shingles, those that are not rare,
+that both texts have. One of the two may be a text that is posted often: an unshared shingle that at
+least 0.8 n texts carry is *of the majority form*. Where one text has such shingles, the other was
+edited, so as many rare unshared shingles of the other are *excused*: each weighs what a shingle
+weighs that n texts carry. No unshared one weighs less than that. Let s, a and b be the weights of
+the shingles of both, and of one text alone:
 
 ```text
-shared = rare shared ones + 0.3 · common shared ones
-d_a = max(0, r_a − m_b)    d_b = max(0, r_b − m_a)
-edits = m_a + m_b + (r_a − d_a) + (r_b − d_b)
-content = shared / (shared + d_a + d_b + 0.3 · edits)
+containment = s / (s + min(a, b))
+resemblance = s / (s + a + b)
 ```
 
-Where no shared shingle is common, that is the resemblance, and the resemblance
-is what is returned. Else only shingles are counted that both texts and the table
-sample, see [`frequencies`](super::shingle_frequencies); fewer than [`KNOWN`] say nothing,
-and the resemblance is returned likewise.
+Only shingles that are in the [samples](super::shingle_frequencies) of both texts and of the table
+are weighed. If these are fewer than [`KNOWN`], or no shared one is common, nothing is weighed: then
+all shingles of both texts count, each alike.
 
-All counts are integers, and the quotient is the only rounding. A pair costs one
-merge of two samples, of some 200 hashes each.
+Weights are integers, in thousandths; the quotient is the only floating-point operation. A pair
+costs one merge of two samples of about 200 hashes each.
 */
 
 use super::shingle_frequencies::is_of;
 
-/// What a common shingle counts, in tenths of a rare one.
-///
-/// A tenth told forms apart a little better, and took copies of one text for a
-/// form where a collection had five to a dozen of them.
-const COMMON: usize = 3;
+/// What a rare shingle weighs.
+const RARE_WEIGHT: u16 = 1000;
 
 /// The least number of sampled shingles, of both texts together, that say
 /// anything about what is common.
 pub const KNOWN: usize = 24;
 
-/// The shingles of two texts that were looked up, sorted out.
+/// The shingles of two texts that were looked up, weighed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Weighed {
     /// Of which level the shingles are: one in 2^level was looked at.
     pub level: u32,
-    /// Rare shingles that both texts have.
-    pub rare: usize,
-    /// Common shingles that both texts have.
-    pub common: usize,
-    /// The lower median of how many texts carry those; 0 if there are none.
+    /// Weight of the shingles that both texts have.
+    pub shared: u64,
+    /// Weight of the shingles of the first text alone.
+    pub alone_a: u64,
+    /// Weight of the shingles of the second text alone.
+    pub alone_b: u64,
+    /// The lower median of how many texts carry the common shingles that both have; 0 if there
+    /// are none.
     pub median: u32,
-    /// Shingles of the first text alone that are content.
-    pub differs_a: usize,
-    /// Shingles of the second text alone that are content.
-    pub differs_b: usize,
-    /// The other shingles of one text alone: edits of a text that is posted
-    /// often.
-    pub edits: usize,
+    /// Rare shingles of one text alone that are taken for edits of a text that is posted often.
+    pub excused: usize,
 }
 
 /// Lists that are made for a pair and used again for the next.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    rare: usize,
-    common: Vec<u32>,
-    only_a: Vec<u32>,
-    only_b: Vec<u32>,
+    /// How many texts carry each shared shingle.
+    shared: Vec<u32>,
+    /// How many texts carry each shingle of one text alone.
+    alone: [Vec<u32>; 2],
 }
 
 /// The leading hashes of a sorted set that are of a level.
@@ -74,21 +69,24 @@ pub(super) fn sampled(hashes: &[u64], level: u32) -> &[u64] {
 pub(super) struct Sample<'a> {
     pub(super) hashes: &'a [u64],
     pub(super) counts: &'a [u32],
+    /// What each weighs.
+    pub(super) weights: &'a [u16],
     /// Texts that carry a shingle, at most, for it to be rare.
     pub(super) rare: u32,
 }
 
+/// What weighing says.
 pub(super) enum Weighing {
-    /// The resemblance decides.
-    NothingCommon,
-    /// The content is below the threshold, however the rest is sorted out.
+    /// No shared shingle is common, or there are too few to say anything: all count alike.
+    AllAlike,
+    /// The resemblance is below the threshold.
     TooLow,
     Done(Weighed),
 }
 
 impl Scratch {
-    /// Sorts out the shingles of two samples of one level, unless they show that
-    /// the content is below `threshold`.
+    /// Weighs the shingles of two samples of one level, unless the shared ones show that the
+    /// resemblance is below `threshold`.
     pub(super) fn weigh(
         &mut self,
         a: &Sample<'_>,
@@ -96,97 +94,318 @@ impl Scratch {
         level: u32,
         threshold: f64,
     ) -> Weighing {
-        let most_of_rare = a.rare.min(b.rare);
-        self.sort_out(a, b, most_of_rare);
-        let common = self.common.len();
-        let alone = self.only_a.len() + self.only_b.len();
-        if common == 0 || self.rare + common + alone < KNOWN {
-            return Weighing::NothingCommon;
+        let rare = a.rare.min(b.rare);
+        let shared = self.find_shared(a, b);
+        let common = self.shared.len();
+        let alone = a.hashes.len() + b.hashes.len() - 2 * common;
+        self.shared.retain(|&count| count > rare);
+        if self.shared.is_empty() || common + alone < KNOWN {
+            return Weighing::AllAlike;
         }
-        // The content is the largest if all that is not shared are edits.
-        let most = Weighed {
-            level,
-            rare: self.rare,
-            common,
-            edits: alone,
-            ..Weighed::default()
-        };
-        if most.content() < threshold {
+        let middle = (self.shared.len() - 1) / 2;
+        let (_, &mut median, _) = self.shared.select_nth_unstable(middle);
+        let usual = u64::from(weight(median, rare));
+        // None of those alone weighs less.
+        if share(shared, alone as u64 * usual) < threshold {
             return Weighing::TooLow;
         }
-        Weighing::Done(self.tell_edits(most))
+        self.find_alone(a, b);
+        let [of_a, of_b] = [0, 1].map(|at| Alone::of(&self.alone[at], median, rare));
+        let excused_a = of_a.rare.min(of_b.of_majority);
+        let excused_b = of_b.rare.min(of_a.of_majority);
+        let saved = u64::from(RARE_WEIGHT) - usual;
+        Weighing::Done(Weighed {
+            level,
+            shared,
+            alone_a: of_a.weight - excused_a as u64 * saved,
+            alone_b: of_b.weight - excused_b as u64 * saved,
+            median,
+            excused: excused_a + excused_b,
+        })
     }
 
-    /// Merges two samples into shared and unshared shingles.
-    fn sort_out(&mut self, a: &Sample<'_>, b: &Sample<'_>, most_of_rare: u32) {
-        let reset = |list: &mut Vec<u32>, length| {
-            list.clear();
-            list.resize(length, 0);
-        };
-        reset(&mut self.only_a, a.hashes.len());
-        reset(&mut self.only_b, b.hashes.len());
-        reset(&mut self.common, a.hashes.len().min(b.hashes.len()) + 1);
-        let (mut i, mut j) = (0, 0);
-        let (mut alone_a, mut alone_b, mut common, mut rare) = (0, 0, 0, 0);
+    /// Lists the shingles that both have, and returns what they weigh.
+    fn find_shared(&mut self, a: &Sample<'_>, b: &Sample<'_>) -> u64 {
+        self.shared.clear();
+        let most = a.hashes.len().min(b.hashes.len());
+        self.shared.resize(most + 1, 0);
+        let (mut i, mut j, mut found) = (0, 0, 0);
         while i < a.hashes.len() && j < b.hashes.len() {
             let (x, y) = (a.hashes[i], b.hashes[j]);
-            let (count_a, count_b) = (a.counts[i], b.counts[j]);
-            // Written in any case: which list it belongs to, no processor could
-            // foresee.
-            self.only_a[alone_a] = count_a;
-            self.only_b[alone_b] = count_b;
-            self.common[common] = count_a;
-            alone_a += usize::from(x < y);
-            alone_b += usize::from(y < x);
-            common += usize::from(x == y && count_a > most_of_rare);
-            rare += usize::from(x == y && count_a <= most_of_rare);
+            // The place of the shingle. Written in any case: whether it is shared, no processor
+            // could foresee.
+            self.shared[found] = i as u32;
+            found += usize::from(x == y);
             i += usize::from(x <= y);
             j += usize::from(y <= x);
         }
-        self.rare = rare;
-        self.common.truncate(common);
-        self.only_a.truncate(alone_a);
-        self.only_b.truncate(alone_b);
-        self.only_a.extend_from_slice(&a.counts[i..]);
-        self.only_b.extend_from_slice(&b.counts[j..]);
+        self.shared.truncate(found);
+        let mut weight = 0;
+        for place in &mut self.shared {
+            let at = *place as usize;
+            weight += u64::from(a.weights[at]);
+            *place = a.counts[at];
+        }
+        weight
     }
 
-    /// Tells which of the unshared shingles are edits; some shared ones are
-    /// common.
-    fn tell_edits(&mut self, most: Weighed) -> Weighed {
-        let middle = (self.common.len() - 1) / 2;
-        let (_, &mut median, _) = self.common.select_nth_unstable(middle);
-        let of_majority = |counts: &[u32]| {
-            let is_of_majority = |count: u32| 5 * u64::from(count) >= 4 * u64::from(median);
-            counts
-                .iter()
-                .filter(|&&count| is_of_majority(count))
-                .count()
-        };
-        let (alone_a, alone_b) = (self.only_a.len(), self.only_b.len());
-        let (major_a, major_b) = (of_majority(&self.only_a), of_majority(&self.only_b));
-        let differs_a = (alone_a - major_a).saturating_sub(major_b);
-        let differs_b = (alone_b - major_b).saturating_sub(major_a);
-        Weighed {
-            median,
-            differs_a,
-            differs_b,
-            edits: alone_a + alone_b - differs_a - differs_b,
-            ..most
+    /// Lists the shingles that one text alone has.
+    fn find_alone(&mut self, a: &Sample<'_>, b: &Sample<'_>) {
+        self.alone.iter_mut().for_each(Vec::clear);
+        let (mut i, mut j) = (0, 0);
+        while i < a.hashes.len() && j < b.hashes.len() {
+            let (x, y) = (a.hashes[i], b.hashes[j]);
+            if x < y {
+                self.alone[0].push(a.counts[i]);
+            } else if y < x {
+                self.alone[1].push(b.counts[j]);
+            }
+            i += usize::from(x <= y);
+            j += usize::from(y <= x);
+        }
+        self.alone[0].extend_from_slice(&a.counts[i..]);
+        self.alone[1].extend_from_slice(&b.counts[j..]);
+    }
+}
+
+/// The shingles of one text alone.
+struct Alone {
+    weight: u64,
+    /// Rare ones that are not of the majority form.
+    rare: usize,
+    of_majority: usize,
+}
+
+impl Alone {
+    fn of(counts: &[u32], median: u32, rare: u32) -> Self {
+        let usual = weight(median, rare);
+        let weights = counts
+            .iter()
+            .map(|&count| u64::from(weight(count, rare).max(usual)));
+        let is_of_majority = |count: u32| count >= median - median / 5;
+        let number = |is: &dyn Fn(u32) -> bool| counts.iter().filter(|&&count| is(count)).count();
+        Alone {
+            weight: weights.sum(),
+            rare: number(&|count| count <= rare && !is_of_majority(count)),
+            of_majority: number(&is_of_majority),
         }
     }
 }
 
+/// What a shingle weighs that so many texts carry, in thousandths.
+pub(super) fn weight(count: u32, rare: u32) -> u16 {
+    let more = count.saturating_sub(rare) as usize;
+    WEIGHTS[more.min(WEIGHTS.len() - 1)]
+}
+
+/// The weights of shingles that so many texts more carry than a rare one; the last is for all beyond.
+///
+/// 0.15 is the least: what thousands of texts share may be an item that thousands have posted, each
+/// with a line of its own.
+static WEIGHTS: [u16; 33] = {
+    let mut weights = [RARE_WEIGHT; 33];
+    let mut more = 1;
+    while more < weights.len() {
+        let root = (1_000_000 * more as u64).isqrt();
+        weights[more] = (1_000_000 / (1000 + root)) as u16;
+        more += 1;
+    }
+    weights
+};
+
 impl Weighed {
-    /// The share of content in common, in [0, 1]; 1 if there is nothing at all.
-    pub fn content(self) -> f64 {
-        // In tenths. Where nothing is common the factor 10 cancels, and the
-        // quotient is the resemblance to the last bit.
-        let shared = 10 * self.rare + COMMON * self.common;
-        let differs = 10 * (self.differs_a + self.differs_b) + COMMON * self.edits;
-        match shared + differs {
-            0 => 1.0,
-            all => shared as f64 / all as f64,
+    /// The share of the lighter text that the other has too, in [0, 1].
+    pub fn containment(self) -> f64 {
+        share(self.shared, self.alone_a.min(self.alone_b))
+    }
+
+    /// The share of both texts that both have, in [0, 1].
+    pub fn resemblance(self) -> f64 {
+        share(self.shared, self.alone_a + self.alone_b)
+    }
+}
+
+fn share(shared: u64, rest: u64) -> f64 {
+    match shared + rest {
+        0 => 1.0,
+        all => shared as f64 / all as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RARE: u32 = 4;
+
+    /// Numbers of shingles, and how many texts carry each of them.
+    type Counted<'a> = &'a [(usize, u32)];
+
+    /// Weighs two texts with some shingles in common and some of their own, in both orders.
+    fn weigh(shared: Counted<'_>, only_a: Counted<'_>, only_b: Counted<'_>) -> Option<Weighed> {
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        let mut hash = 0;
+        for (counted, in_a, in_b) in [
+            (only_b, false, true),
+            (shared, true, true),
+            (only_a, true, false),
+        ] {
+            for &(times, count) in counted {
+                for _ in 0..times {
+                    hash += 1;
+                    a.extend(in_a.then_some((hash, count)));
+                    b.extend(in_b.then_some((hash, count)));
+                }
+            }
         }
+        let (a, b): ((Vec<_>, Vec<_>), (Vec<_>, Vec<_>)) =
+            (a.into_iter().unzip(), b.into_iter().unzip());
+        let of_all = |counts: &[u32]| -> Vec<u16> {
+            counts.iter().map(|&count| weight(count, RARE)).collect()
+        };
+        let weights = [&a, &b].map(|(_, counts)| of_all(counts));
+        let [a, b] =
+            [(&a, &weights[0]), (&b, &weights[1])].map(|((hashes, counts), weights)| Sample {
+                hashes,
+                counts,
+                weights,
+                rare: RARE,
+            });
+        let mut scratch = Scratch::default();
+        let mut at = |a, b, threshold| match scratch.weigh(a, b, 3, threshold) {
+            Weighing::Done(found) => Some(found),
+            Weighing::AllAlike | Weighing::TooLow => None,
+        };
+        let found = at(&a, &b, 0.0);
+        let back = at(&b, &a, 0.0).map(|back| Weighed {
+            alone_a: back.alone_b,
+            alone_b: back.alone_a,
+            ..back
+        });
+        assert_eq!(found, back);
+        // No threshold that is reached rules the pair out.
+        if let Some(weighed) = found {
+            assert_eq!(at(&a, &b, weighed.resemblance()), found);
+        }
+        found
+    }
+
+    #[test]
+    fn a_rare_shingle_weighs_most_and_others_less_the_more_texts_carry_them() {
+        for (count, expected) in [
+            (0, 1000),
+            (1, 1000),
+            (RARE, 1000),
+            (RARE + 1, 500),
+            (RARE + 4, 333),
+            (RARE + 9, 250),
+            (RARE + 16, 200),
+            (RARE + 32, 150),
+            (RARE + 33, 150),
+        ] {
+            assert_eq!(weight(count, RARE), expected, "{count}");
+        }
+        assert_eq!(weight(100, 100), 1000);
+        assert!((RARE..5000).all(|count| weight(count + 1, RARE) <= weight(count, RARE)));
+        assert_eq!(weight(u32::MAX, RARE), 150);
+    }
+
+    #[test]
+    fn resemblance_and_containment_are_by_weight() {
+        let found = weigh(
+            &[(10, 1), (10, RARE + 1)],
+            &[(5, 1)],
+            &[(9, 1), (2, RARE + 1)],
+        );
+        let found = found.unwrap();
+        let expected = Weighed {
+            level: 3,
+            shared: 15_000,
+            alone_a: 5000 - 2 * 500,
+            alone_b: 10_000,
+            median: RARE + 1,
+            excused: 2,
+        };
+        assert_eq!(found, expected);
+        assert_eq!(found.resemblance(), 15.0 / 29.0);
+        assert_eq!(found.containment(), 15.0 / 19.0);
+    }
+
+    #[test]
+    fn texts_with_the_same_shingles_resemble_each_other_with_one() {
+        let found = weigh(&[(30, 1), (30, 90)], &[], &[]).unwrap();
+        assert_eq!((found.resemblance(), found.containment()), (1.0, 1.0));
+        let none = Weighed::default();
+        assert_eq!((none.resemblance(), none.containment()), (1.0, 1.0));
+    }
+
+    #[test]
+    fn too_few_shingles_and_nothing_common_say_nothing() {
+        assert!(weigh(&[(KNOWN - 2, 9)], &[(1, 1)], &[(1, 1)]).is_some());
+        assert_eq!(weigh(&[(KNOWN - 3, 9)], &[(1, 1)], &[(1, 1)]), None);
+        assert!(weigh(&[(1, RARE + 1), (99, RARE)], &[], &[]).is_some());
+        assert_eq!(weigh(&[(99, RARE)], &[(9, 50)], &[(9, 50)]), None);
+        assert_eq!(weigh(&[], &[(50, 50)], &[(50, 50)]), None);
+    }
+
+    #[test]
+    fn the_median_is_the_lower_one_of_what_is_common() {
+        let median = |shared| weigh(shared, &[], &[]).unwrap().median;
+        assert_eq!(median(&[(50, 1), (20, 6), (20, 30)]), 6);
+        assert_eq!(median(&[(50, 1), (20, 6), (21, 30)]), 30);
+    }
+
+    #[test]
+    fn edits_of_a_text_that_is_posted_often_are_excused() {
+        // (texts that carry the form, and what the often posted text has in the place of five
+        // rare shingles, excused)
+        for (form, usual, excused) in [(10, 8, 5), (10, 7, 0), (20, 16, 5), (20, 15, 0), (5, 4, 5)]
+        {
+            let found = weigh(&[(50, form)], &[(5, 1)], &[(5, usual)]).unwrap();
+            assert_eq!(found.excused, excused, "{form} {usual}");
+            let each = match excused {
+                0 => RARE_WEIGHT,
+                _ => weight(form, RARE),
+            };
+            assert_eq!(found.alone_a, 5 * u64::from(each), "{form} {usual}");
+            assert_eq!(
+                found.alone_b,
+                5 * u64::from(weight(usual, RARE)),
+                "{form} {usual}"
+            );
+        }
+    }
+
+    #[test]
+    fn as_many_are_excused_as_the_majority_has_shingles() {
+        let found = weigh(&[(50, 20)], &[(9, 1), (1, 6)], &[(5, 20)]).unwrap();
+        assert_eq!(found.excused, 5);
+        let usual = u64::from(weight(20, RARE));
+        assert_eq!(found.alone_a, 4000 + 5 * usual + u64::from(weight(6, RARE)));
+        assert_eq!(found.alone_b, 5 * usual);
+    }
+
+    #[test]
+    fn what_one_text_has_alone_weighs_at_least_what_is_usual() {
+        let found = weigh(&[(50, 20)], &[(5, 2000)], &[(3, 6)]).unwrap();
+        assert_eq!(found.alone_a, 5 * u64::from(weight(20, RARE)));
+        assert_eq!(found.alone_b, 3 * u64::from(weight(6, RARE)));
+    }
+
+    #[test]
+    fn what_is_shared_rules_out_pairs_below_a_threshold() {
+        let hashes: Vec<u64> = (0..100).collect();
+        let counts = [100; 100];
+        let weights = [weight(100, RARE); 100];
+        let sample = |from: usize, to: usize| Sample {
+            hashes: &hashes[from..to],
+            counts: &counts[from..to],
+            weights: &weights[from..to],
+            rare: RARE,
+        };
+        let mut scratch = Scratch::default();
+        let (a, b) = (sample(0, 60), sample(40, 100));
+        assert!(matches!(scratch.weigh(&a, &b, 0, 0.2), Weighing::Done(_)));
+        assert!(matches!(scratch.weigh(&a, &b, 0, 0.21), Weighing::TooLow));
     }
 }

@@ -1,15 +1,14 @@
 /*! The general inverse document frequencies that come with jieba-rs.
 
-270,000 words with the IDF they have in jieba's reference collection, for streams
-that have no collection of their own yet. A word outside the table has the table's
+270,000 words with their IDF in jieba's reference collection, for streams
+that have no collection of their own yet. A word outside the table gets the table's
 median, as in jieba.
 
-jieba-rs hands out keywords, not the table: its fields are private and no method
-looks a word up. What it does offer is the `Debug` form of the extractor, which
-prints the table in full, and that is what is read here, once a process. The
-alternatives were a second copy of six megabytes of data, or a keyword extraction
-for every word looked up. The version is pinned in Cargo.toml, a table that comes
-out incomplete is an error, and a test compares with what the extractor computes.
+jieba-rs does not expose the table: its fields are private and no method looks up a
+word. But the `Debug` output of the extractor contains the whole table, so it is parsed
+here, once per process. The alternatives were a second copy of six megabytes of data, or
+a keyword extraction for every lookup. The version is pinned in Cargo.toml, an incomplete
+table is an error, and a test compares the table with the results of the extractor.
 */
 
 use std::fmt::{self, Write};
@@ -27,12 +26,12 @@ const WORDS: usize = 270_132;
 
 /// Inverse document frequencies in units of 2^-16.
 ///
-/// Kept small, because every feature of every document is looked up here and
-/// jieba wants the caches too: 8 bytes a word, and its text.
+/// Compact (8 bytes per word, and its text), because every feature of every document is
+/// looked up here and jieba needs the processor caches too.
 #[derive(Debug)]
 pub(crate) struct Bundled {
     table: HashTable<Entry>,
-    /// The words, each after a byte with its length.
+    /// The words, each preceded by one byte with its length.
     words: Vec<u8>,
     median: u64,
 }
@@ -44,7 +43,7 @@ struct Entry {
 }
 
 impl Bundled {
-    /// The table, read by the first caller.
+    /// The table, parsed by the first caller.
     pub(crate) fn get() -> Result<&'static Self> {
         static TABLE: LazyLock<Bundled> = LazyLock::new(Bundled::read);
         match TABLE.table.len() {
@@ -57,7 +56,7 @@ impl Bundled {
         }
     }
 
-    /// The entry of `word`, whose XXH3 of 64 bits is `hash`.
+    /// The IDF of `word`, whose 64-bit XXH3 is `hash`.
     #[inline]
     pub(super) fn idf(&self, word: &str, hash: u64) -> u64 {
         let (words, word) = (&self.words, word.as_bytes());
@@ -72,7 +71,7 @@ impl Bundled {
             words: Vec::new(),
             pending: String::new(),
         };
-        // Writing into the reader cannot fail; what it could not read is missing.
+        // Writing into the reader cannot fail; `get` detects words that it could not parse.
         let _ = write!(reader, "{:?}", TfIdf::default());
         let mut values: Vec<u32> = reader.table.iter().map(|entry| entry.idf).collect();
         let middle = values.len().saturating_sub(1) / 2;
@@ -88,15 +87,15 @@ impl Bundled {
     }
 }
 
-/// The word that stands at `at`, after its length.
+/// The word whose length byte is at `at`.
 #[inline]
 fn text(words: &[u8], at: u32) -> &[u8] {
     let at = at as usize;
     &words[at + 1..=at + usize::from(words[at])]
 }
 
-/// Reads `"word": number` out of a stream of pieces, where a string and a number
-/// each come as one or more of them.
+/// Parses entries `"word": number` from a stream of pieces; a string or a number may be
+/// split into several pieces.
 struct Reader {
     table: HashTable<Entry>,
     words: Vec<u8>,
@@ -105,7 +104,8 @@ struct Reader {
 
 impl Reader {
     fn insert(&mut self, word: &str, idf: u32) {
-        // No word is that long; one would be missed, and that is an error.
+        // No word is that long. A skipped word would make the table incomplete, which is
+        // an error.
         let Ok(length) = u8::try_from(word.len()) else {
             return;
         };
@@ -162,7 +162,7 @@ mod tests {
             "魑魅魍魉",
             "阿布拉卡达布",
         ] {
-            // In a text of one word its weight is its IDF.
+            // In a text of one word the weight of the word is its IDF.
             let keywords = extractor.extract_keywords(&jieba, word, 1, Vec::new());
             let [keyword] = &keywords[..] else {
                 panic!("{word}: {keywords:?}");

@@ -1,7 +1,7 @@
-/*! The features of one document: counted, weighed, selected.
+/*! The features of one document: counting, weighing and selecting them.
 
-An open-addressing table of numbers into a list, whose texts stand one after
-another in one string; all of it is reused, so a document costs no allocation
+An open-addressing table holds indices into a list of features, whose texts are stored
+one after another in one string. All of it is reused, so a document needs no allocation
 once the tables have grown. The list is in order of first occurrence.
 */
 
@@ -37,7 +37,7 @@ impl Feature {
         u64::from(self.characters)
     }
 
-    /// The first byte of its tag, which tells nouns and verbs; 0 without one.
+    /// The first byte of its tag, which identifies nouns and verbs; 0 without a tag.
     pub(super) fn tag_initial(&self) -> u8 {
         self.tag_initial
     }
@@ -52,10 +52,10 @@ pub(crate) struct Features {
 }
 
 impl Features {
-    /// Forgets the document.
+    /// Removes all features.
     pub(crate) fn clear(&mut self) {
-        // Clearing costs as much as the table is large: one long document must
-        // not slow down all the short ones after it.
+        // Clearing takes time proportional to the size of the table: one long
+        // document must not slow down all the short ones after it.
         if self.table.capacity() > 4096.max(16 * self.list.len()) {
             self.table = HashTable::new();
         }
@@ -111,7 +111,7 @@ impl Features {
         })
     }
 
-    /// Gives each feature the weight that `weigh` says.
+    /// Sets the weight of each feature to the result of `weigh`.
     pub(super) fn weigh_each(&mut self, weigh: impl Fn(&str, &Feature) -> u64) {
         for feature in &mut self.list {
             let word = &self.words[feature.begin..feature.end];
@@ -119,7 +119,7 @@ impl Features {
         }
     }
 
-    /// Drops the features that `keep` refuses, and returns how many they were.
+    /// Drops the features that `keep` rejects, and returns their number.
     pub(super) fn retain(&mut self, keep: impl Fn(&str) -> bool) -> usize {
         let before = self.list.len();
         let words = &self.words;
@@ -133,8 +133,8 @@ impl Features {
         dropped
     }
 
-    /// Drops all but the `top` features of highest weight; of equal ones those
-    /// stay whose code points come first, which is the order of UTF-8 bytes.
+    /// Keeps only the `top` features of highest weight. Ties are broken by code points
+    /// ascending, which is the order of UTF-8 bytes.
     pub(super) fn keep_top(&mut self, top: usize) {
         if top < self.list.len() {
             let words = &self.words;

@@ -1,4 +1,4 @@
-/*! In how many documents of a collection each word stands. */
+/*! Document frequencies: the number of documents that contain each word. */
 
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::Xxh3;
@@ -27,13 +27,12 @@ pub struct DocumentFrequencies {
 }
 
 impl DocumentFrequencies {
-    /// A table counted before: `documents` of them, and in how many each word
-    /// stands.
+    /// Restores a table from the number of `documents` and the document frequency of each
+    /// word.
     ///
     /// # Errors
     ///
-    /// If a word stands in more documents than there are or in none, or twice
-    /// in the table.
+    /// If a frequency is 0 or more than `documents`, or a word occurs twice in the table.
     pub fn from_counts<W: Into<Box<str>>>(
         documents: u64,
         counts: impl IntoIterator<Item = (W, u64)>,
@@ -61,8 +60,7 @@ impl DocumentFrequencies {
         })
     }
 
-    /// Counts a document by its distinct words; the caller sees to that they
-    /// are distinct.
+    /// Counts a document by its words, which the caller must have made distinct.
     pub fn add_document<'a>(&mut self, words: impl IntoIterator<Item = &'a str>) {
         self.documents += 1;
         for word in words {
@@ -75,9 +73,9 @@ impl DocumentFrequencies {
         }
     }
 
-    /// Adds what was counted elsewhere over other documents.
+    /// Adds the counts of another table over other documents.
     pub fn merge(&mut self, mut other: Self) {
-        // Moving the smaller table into the larger is the shorter way.
+        // Moving the smaller table into the larger is faster.
         if other.counts.len() > self.counts.len() {
             std::mem::swap(self, &mut other);
         }
@@ -107,7 +105,7 @@ impl DocumentFrequencies {
         self.counts.is_empty()
     }
 
-    /// All words with their counts, by code points ascending.
+    /// All words with their counts, sorted by code points.
     pub fn sorted(&self) -> Vec<(String, u64)> {
         let mut all: Vec<_> = self
             .counts
@@ -118,7 +116,7 @@ impl DocumentFrequencies {
         all
     }
 
-    /// A digest of the whole table, the same wherever it was counted.
+    /// A digest of the whole table, the same on every machine.
     pub fn digest(&self) -> u64 {
         let mut hash = Xxh3::new();
         hash.update(&self.documents.to_le_bytes());
@@ -130,9 +128,9 @@ impl DocumentFrequencies {
         hash.digest()
     }
 
-    /// ln(documents / count + 0.01), in units of 2^-16, to the nearest. A word
-    /// never seen counts as seen once, and no document as one, so the result
-    /// is at least that of ln(1.01).
+    /// ln(documents / count + 0.01), rounded to a multiple of 2^-16, in units of 2^-16.
+    /// An unknown word counts as seen once, and an empty collection as one document, so
+    /// the result is at least ln(1.01).
     pub(super) fn idf(&self, word: &str) -> u64 {
         let count = self.count(word).max(1);
         let documents = self.documents.max(1);

@@ -1,14 +1,15 @@
 /*! The factor of the `improved` scheme, and the fixed-point numbers it uses.
 
-(1 + POS + MARK + TITLE) in whole numbers and LEN as a fraction of 2^-16, where
-POS is 3 for a noun (tag n...), 2 for a verb (v...) and else 1; LEN is where the
-word's length in characters lies between the shortest and the longest feature of
-the document, 0 if all are equal; MARK is 5 if the word is or contains a marker; TITLE
-is 5 if the title contains the word. A word has the tag of its first occurrence.
+The factor is 1 + POS + LEN + MARK + TITLE. LEN is a multiple of 2^-16; the others are
+integers. POS is 3 for a noun (tag n...), 2 for a verb (v...) and 1 otherwise. LEN is the
+position, from 0 to 1, of the word's length in characters between the shortest and the
+longest feature of the document, and 0 if all are of equal length. MARK is 5 if the word
+is or contains a marker. TITLE is 5 if the title contains the word. A word has the tag of
+its first occurrence.
 
-A marker of one or two characters is a word of its own: 更 marks 更, and neither 更新
-nor 变更. A longer one is searched in the words, all of them at once (Aho and
-Corasick, CACM 1975). One written with an ellipsis, like 以…为例, is a pair: a word
+A marker of one or two characters must equal the whole word: 更 marks 更, but neither 更新
+nor 变更. Longer markers are searched within the words, all of them at once (Aho and
+Corasick, CACM 1975). A marker written with an ellipsis, like 以…为例, is a pair: a word
 contains it if it contains the part before and, later, the part after.
 */
 
@@ -26,15 +27,15 @@ pub(super) const FRACTION: u32 = 16;
 
 const BONUS: u64 = 5;
 
-/// Characters of the longest marker that marks only the word that it is.
+/// The longest marker, in characters, that must equal the whole word.
 const SHORT: usize = 2;
 
-/// A number that is not negative, to the nearest multiple of 2^-16.
+/// A non-negative number rounded to a multiple of 2^-16, in units of 2^-16.
 pub(super) fn fixed_point(number: f64) -> u64 {
     (number * f64::from(1 << FRACTION)).round() as u64
 }
 
-/// Words and phrases that mark what a text wants to say.
+/// Words and phrases that mark important statements of a text.
 #[derive(Debug)]
 pub(crate) struct Markers {
     words: FxHashSet<String>,
@@ -43,7 +44,7 @@ pub(crate) struct Markers {
 }
 
 impl Markers {
-    /// The list as it meets units: normalized like the text they come from.
+    /// Creates markers from a list, normalized like the text that they are searched in.
     pub(crate) fn new(list: &[String], normalizer: &Normalizer, lowercase: bool) -> Result<Self> {
         let normalize = |part: &str| stop_words::normalize(part, normalizer, lowercase);
         let (mut plain, mut pairs) = (Vec::new(), Vec::new());
@@ -65,7 +66,7 @@ impl Markers {
             true => None,
             false => Some(
                 AhoCorasick::builder()
-                    // Words are too short for a prefilter to pay.
+                    // Words are too short for a prefilter to save time.
                     .prefilter(false)
                     .build(&parts)
                     .map_err(|error| {
@@ -93,12 +94,12 @@ impl Markers {
     }
 }
 
-/// What is the same for all features of one document.
+/// The inputs of the factor that all features of one document share.
 pub(super) struct Factor<'a> {
     markers: &'a Markers,
     title: &'a str,
-    /// One bit for each character of the title, several to a bit: most words
-    /// have a character that is not there, and need no search.
+    /// A bit set of the characters of the title; several characters share a bit. Most words
+    /// have a character that is not in it and need no search.
     title_characters: u64,
     shortest: u64,
     range: u64,

@@ -1,9 +1,9 @@
 /*! Stage 3: units to features with integer weights.
 
-A feature is a distinct unit; its weight says how much of the document it stands
-for. Units are first filtered (lower case, punctuation, stop words), then counted,
-then weighed by one of the [`Scheme`]s. With tf the number of times that the
-feature occurs in the document:
+A feature is a distinct unit; its weight is its importance in the document. Units are
+first filtered (lower case, punctuation, stop words), then counted, then weighed by one
+of the [`Scheme`]s. In this table, tf is the number of times that the feature occurs in
+the document:
 
 | scheme | weight |
 |---|---|
@@ -15,15 +15,15 @@ feature occurs in the document:
 
 Constant divisors (the length of the document) are left out: they change neither
 a sign nor an order. Logarithms come from a portable implementation and are
-rounded to 16 binary places at once; from there on all is integer arithmetic, so
-weights are the same everywhere.
+rounded to 16 binary places at once; all further arithmetic uses integers, so
+weights are the same on every platform.
 
 **Bounds.** A text of at most [`MAX_TEXT_BYTES`](crate::normalize::MAX_TEXT_BYTES)
-has M < 2^32 units. An idf is below 2^22 (ln of a 64-bit number is below 45) and
-that factor is at most 1 + 3 + 5 + 5 + 1 = 15. So no weight of a document, and no
+has M < 2^32 units. An idf is below 2^22 (ln of a 64-bit number is below 45) and the
+factor of `improved` is at most 1 + 3 + 5 + 5 + 1 = 15. So no weight of a document, and no
 sum of them, exceeds M * 2^22 * 15 < 2^58, or M * M < 2^64 for `share`.
 
-Time is linear in the units (`top` adds a selection), memory a hash table of the
+Time is linear in the units (`top` adds a selection). Memory is a hash table of the
 features, reused from document to document.
 */
 
@@ -56,10 +56,10 @@ pub(crate) use stop_words::normalize_list;
 pub enum Scheme {
     /// Every feature weighs 1.
     Once,
-    /// As often as it occurs.
+    /// The number of its occurrences.
     #[default]
     Tf,
-    /// The square of that.
+    /// The square of the number of its occurrences.
     Share,
     /// Occurrences times rarity in a collection.
     TfIdf,
@@ -71,14 +71,14 @@ pub enum Scheme {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Idf {
-    /// The scheme uses none.
+    /// None: the scheme does not use them.
     #[default]
     None,
-    /// The collection itself, counted before it is weighed.
+    /// The collection itself, counted before its documents are weighed.
     Corpus,
     /// The general table that comes with jieba-rs.
     Bundled,
-    /// A table that the caller hands in.
+    /// A table passed by the caller.
     Table,
 }
 
@@ -90,13 +90,13 @@ pub struct Settings {
     pub scheme: Scheme,
     /// The source of document frequencies.
     pub idf: Idf,
-    /// Leave out features that fewer documents of the collection contain; those that
-    /// a table does not have count as in one. 0 and 1 leave out none.
+    /// Leave out features that fewer documents of the collection contain. A feature that
+    /// is not in the table counts as being in one document. 0 and 1 leave out none.
     pub min_document_frequency: u64,
-    /// Keep only so many features of highest weight; among equal weights those
-    /// whose code points come first.
+    /// Keep only this many features of highest weight; ties are broken by code points,
+    /// ascending.
     pub top: Option<usize>,
-    /// Drop stop words; those with a marker stay where the scheme is `improved`.
+    /// Drop stop words, except those with a marker if the scheme is `improved`.
     pub drop_stop_words: bool,
     /// Drop units without a letter or digit (Alphabetic, or a category N).
     pub drop_punctuation: bool,
@@ -209,13 +209,13 @@ impl Weigher {
         }
     }
 
-    /// Whether each occurrence weighs 1 whatever the others are, so that
-    /// features need not be told apart.
+    /// Whether each occurrence weighs 1 independently of all others, so that features
+    /// need not be distinguished.
     pub(crate) fn is_plain_count(&self) -> bool {
         self.settings.scheme == Scheme::Tf && self.settings.top.is_none()
     }
 
-    /// Whether every feature weighs 1, so that it is enough to tell new ones
+    /// Whether every feature weighs 1, so that it is enough to distinguish new units
     /// from repeated ones.
     pub(crate) fn is_each_once(&self) -> bool {
         self.settings.scheme == Scheme::Once && self.settings.top.is_none()
@@ -230,13 +230,13 @@ impl Weigher {
         self.settings.scheme == Scheme::Improved
     }
 
-    /// A title, as the words of a text will be looked for in it.
+    /// A title, normalized so that the words of a text can be searched in it.
     pub(crate) fn normalize_title(&self, title: &str, normalizer: &Normalizer) -> String {
         stop_words::normalize(title, normalizer, self.settings.lowercase_units)
     }
 
-    /// The unit as it counts, or `None` if it is filtered out. `lower` is room
-    /// for a changed text.
+    /// The unit in the form that is counted, or `None` if it is filtered out. `lower` is a
+    /// buffer for a changed text.
     #[inline]
     pub(crate) fn keep<'a>(&self, unit: &'a str, lower: &'a mut String) -> Option<&'a str> {
         if !self.filters {
@@ -254,7 +254,7 @@ impl Weigher {
         if settings.drop_punctuation && !unit.chars().any(is_letter_or_digit) {
             return None;
         }
-        // Most marker words are stop words too; dropped, they could not mark.
+        // Most marker words are stop words too and must not be dropped.
         if settings.drop_stop_words
             && self.stop_words.contains(unit)
             && !(settings.scheme == Scheme::Improved && self.markers.mark(unit))
@@ -272,8 +272,8 @@ impl Weigher {
         }
     }
 
-    /// Leaves out the features that too few documents contain, and returns how many
-    /// they were; none until the collection's own frequencies are known.
+    /// Drops the features that too few documents contain, and returns their number. Drops
+    /// none until the collection's own frequencies are known.
     pub(crate) fn drop_rare(&self, features: &mut Features) -> usize {
         let least = self.settings.min_document_frequency;
         match &self.rarity {
@@ -284,8 +284,8 @@ impl Weigher {
         }
     }
 
-    /// Gives each of `features` its weight, and drops those beyond `top`.
-    /// `title` is normalized; empty if there is none.
+    /// Sets the weight of each of `features`, and drops those beyond `top`.
+    /// `title` is normalized; it is empty if there is none.
     pub(crate) fn weigh(&self, features: &mut Features, title: &str) {
         match self.settings.scheme {
             Scheme::Once => features.weigh_each(|_, _| 1),
@@ -295,7 +295,7 @@ impl Weigher {
                 .weigh_each(|word, feature| feature.occurrences() * self.rarity.of(word, feature)),
             Scheme::Improved => {
                 let factor = improved::Factor::new(features, &self.markers, title);
-                // A pass of its own, so that the processor can wait for many
+                // A separate pass, so that the processor can fetch many
                 // entries of a large table at once.
                 features.weigh_each(|word, feature| self.rarity.of(word, feature));
                 features.weigh_each(|word, feature| {

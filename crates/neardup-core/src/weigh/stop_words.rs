@@ -1,4 +1,4 @@
-/*! Words too common to say anything, and the lower case that meets them. */
+/*! Stop words, and the lower case by which they are compared. */
 
 use std::iter::once;
 
@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::normalize::Normalizer;
 
-/// The stop words that a recipe uses unless it is given others: the Chinese and
+/// The stop words that a recipe uses by default: the Chinese and
 /// the English list of the Stopwords ISO collection (crate `stop-words`).
 ///
 /// # Examples
@@ -24,7 +24,7 @@ pub fn bundled_stop_words() -> Vec<&'static str> {
         .collect()
 }
 
-/// The list as it meets units: normalized like the text they come from.
+/// The words of a list, normalized like the text that they are compared with.
 pub(crate) fn normalize_list<'a>(
     words: impl IntoIterator<Item = &'a str>,
     normalizer: &Normalizer,
@@ -38,7 +38,7 @@ pub(crate) fn normalize_list<'a>(
         .collect()
 }
 
-/// A word of a list, normalized like the text it will be looked for in.
+/// A word of a list, normalized like the text that it is searched in.
 pub(crate) fn normalize(word: &str, normalizer: &Normalizer, lowercase: bool) -> String {
     let mut text = String::new();
     normalizer.normalize_into(word, &mut text);
@@ -57,13 +57,13 @@ pub(crate) fn normalize(word: &str, normalizer: &Normalizer, lowercase: bool) ->
 pub(crate) fn has_lowercase(c: char) -> bool {
     match c {
         '\0'..='\x7F' => c.is_ascii_uppercase(),
-        // Nothing between the CJK radicals and Yi has case.
+        // No character between the CJK radicals and Yi has case.
         '\u{2E80}'..='\u{A63F}' => false,
         _ => !c.to_lowercase().eq(once(c)),
     }
 }
 
-/// Appends each character's lower case, whatever stands beside it.
+/// Appends each character's lower case, regardless of its neighbours.
 pub(crate) fn lowercase_into(text: &str, lower: &mut String) {
     lower.extend(text.chars().flat_map(char::to_lowercase));
 }

@@ -1,20 +1,20 @@
-"""What an index in SQLite has acknowledged, in a small file beside it.
+"""The record of acknowledged commits of an SQLite index, in a small file beside it.
 
-Commits are in the write-ahead log until a checkpoint moves them into the file. SQLite takes a
-log that is missing or cut off for one that ends early, and opens what is left without an error.
-So every change counts up in the table `counters`, and after the commit the count is written to
-a file beside the index, ``-commits``. An index that holds fewer changes than the file says has
-lost some.
+Commits are in the write-ahead log until a checkpoint moves them into the database file. If the
+log is missing or truncated, SQLite treats it as one that ends early and opens what is left without
+an error. So every change increments a count in the table `counters`, and after the commit the
+count is written to a file beside the index, ``-commits``. An index whose own count is lower than
+that of the file has lost changes.
 
-The file is written without a sync, after the log is on the disk: after a power loss it may say
-too little, never too much. It exists as long as there is a log, and goes with it.
+The file is written without a sync, after the log is on disk: after a power loss its count may be
+too low, never too high. It exists as long as the log and is deleted with it.
 
-A log of another index is found without that file. The identity of the index is in two tables:
-in `meta`, whose page is written when the index is made and is in no later log, and in
-`counters`, whose page is in every log. The two differ where file and log do not belong together.
+A log of another index is detected without that file. The identity of the index is in two tables:
+in `meta`, whose page is written when the index is created and is in no later log, and in
+`counters`, whose page is in every log. The two differ if file and log do not belong together.
 
-Not found: a log that is replaced by one of a copy of the same index which has more changes, and
-an older log beside a file that was closed (there is no count then).
+Two cases are not detected: a log replaced by that of a copy of the same index with more changes,
+and an older log placed beside an index that was closed (then there is no count).
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from neardup.exceptions import IndexFormatError
 
 __all__ = ["COMMITS", "Acknowledged", "check_log", "count_commit", "note", "remove_note"]
 
-#: The counter of changes.
+#: Name of the counter of changes.
 COMMITS = "commits"
 
 _COUNT = "UPDATE counters SET value = value + 1 WHERE name = 'commits'"
-# An index of an earlier version has no such counter; a database without an identity is no index.
+# Indexes of earlier versions lack this counter; a database without an identity is no index.
 _FIRST = (
     "INSERT INTO counters (name, value) SELECT 'commits', 1 FROM counters WHERE name = 'identity'"
 )
@@ -45,21 +45,21 @@ _SIZE = 96
 
 
 class Acknowledged(NamedTuple):
-    """Which index it is, how many changes it has stored, and how many documents with them."""
+    """The identity of an index, the number of its changes, and the number of its documents."""
 
     identity: int
     commits: int
     documents: int
 
     def to_bytes(self) -> bytes:
-        """Return the content of the file: always of one size, with a checksum."""
+        """Return the content of the file: of fixed size, with a checksum."""
         line = f"neardup 1 {self.identity} {self.commits} {self.documents}"
         line = line.ljust(_SIZE - 10)
         return f"{line} {zlib.crc32(line.encode()):08x}\n".encode()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Acknowledged | None:
-        """Return what a file says, None if it is not whole."""
+        """Return what a file holds; None if it is incomplete or damaged."""
         line, words = data[: _SIZE - 10], data.split()
         if len(data) != _SIZE or len(words) != 6 or words[:2] != [b"neardup", b"1"]:
             return None
@@ -69,7 +69,7 @@ class Acknowledged(NamedTuple):
 
 
 def count_commit(connection: sqlite3.Connection) -> Acknowledged | None:
-    """Count a change, in its own transaction, and return the counts that it will leave."""
+    """Count a change within its own transaction, and return the resulting counts."""
     if not connection.execute(_COUNT).rowcount and not connection.execute(_FIRST).rowcount:
         return None
     return _counted(connection)
@@ -77,7 +77,7 @@ def count_commit(connection: sqlite3.Connection) -> Acknowledged | None:
 
 def _counted(connection: sqlite3.Connection) -> Acknowledged | None:
     found = dict(connection.execute(_READ).fetchall())
-    # A damaged row can hold anything.
+    # A damaged row may hold any value.
     values = [value for value in found.values() if isinstance(value, int)]
     if len(values) < 3:
         return None
@@ -85,13 +85,13 @@ def _counted(connection: sqlite3.Connection) -> Acknowledged | None:
 
 
 def note(path: Path, made: Acknowledged) -> None:
-    """Write down what is committed; what cannot be written is only not checked later."""
+    """Write the committed counts to the file; if that fails, only the later check is lost."""
     with suppress(OSError):
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         file = os.open(path, flags, 0o666)
         try:
             there = Acknowledged.from_bytes(os.read(file, _SIZE + 1))
-            # Another process may have committed since, and have been faster here.
+            # Another process may have made a later commit and already written it.
             if there and there.identity == made.identity and there.commits > made.commits:
                 return
             os.lseek(file, 0, os.SEEK_SET)
@@ -101,27 +101,27 @@ def note(path: Path, made: Acknowledged) -> None:
 
 
 def remove_note(path: Path, log: Path) -> None:
-    """Remove the file where there is no log any more: all is in the index itself."""
+    """Delete the file if the log is gone: then the index file has all changes."""
     if not log.exists():
         with suppress(OSError):
             path.unlink()
 
 
 def check_log(file: Path, note_path: Path, log: Path, location: str) -> None:
-    """Raise if the log beside an index is not the one that belongs to it, or not whole.
+    """Raise if the log beside an index is incomplete or belongs to another index.
 
     Raises
     ------
     IndexFormatError
-        Nothing was changed, neither the file nor the log.
+        If so; neither the file nor the log was changed.
     """
     said = _said(note_path)
     has_log = log.exists() and log.stat().st_size > 0
     if said is None and not has_log:
         return
     try:
-        # Read-only: closing the last connection that may write would move a wrong log into
-        # the file.
+        # Read-only: when the last writable connection closes, SQLite would move a wrong log
+        # into the file.
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=60)) as reader:
             made_as = reader.execute("SELECT value FROM meta WHERE name = 'identity'").fetchone()
             found = _counted(reader)
@@ -134,7 +134,7 @@ def check_log(file: Path, note_path: Path, log: Path, location: str) -> None:
             raise _wrong_log(location, log, str(error)) from error
         if said is not None and str(error).startswith("no such table"):
             raise _lost(location, said, None, note_path, log.name, has_log) from error
-        # What is wrong has nothing to do with the log, and opening says it.
+        # The fault is not in the log; opening the index will report it.
         return
     if made_as is not None and (identity is None or made_as[0] != str(identity[0])):
         if has_log:

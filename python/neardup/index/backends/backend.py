@@ -1,7 +1,6 @@
-"""What SQLite and PostgreSQL do each in its own way.
+"""The interface to what SQLite and PostgreSQL do differently.
 
-`Database` runs transactions; a `Backend` knows how to connect, how a transaction
-begins, and how upkeep is done.
+`Database` runs transactions. A `Backend` connects, begins transactions and does maintenance.
 """
 
 from __future__ import annotations
@@ -15,86 +14,86 @@ if TYPE_CHECKING:
 
 __all__ = ["LOCK_SECONDS", "Backend"]
 
-#: How long a writer waits for its turn. Turns take some milliseconds; only a
-#: batch that is too large, or a process that hangs, takes as long as this.
+#: The longest wait of a writer for its turn. A turn takes some milliseconds; only an oversized
+#: batch or a hanging process takes this long.
 LOCK_SECONDS = 60.0
 
 
 class Backend(ABC):
     """A file, or a schema on a server, that holds an index or will hold one.
 
-    What is not abstract is what a server needs: it does the rest by itself.
+    The methods that are not abstract do by default what suits a server: mostly nothing.
     """
 
     dialect: ClassVar[str]
-    #: Code of a way out for one who named what is no index.
+    #: Message code of advice for a location that holds no index.
     elsewhere: ClassVar[str]
     lock_seconds: ClassVar[float] = LOCK_SECONDS
 
-    #: As shown to users.
+    #: The location as shown to users.
     location: str
-    #: What the driver raises where SQLAlchemy does not wrap it.
+    #: Base class of the driver's errors that SQLAlchemy does not wrap.
     driver_error: type[Exception]
 
     @abstractmethod
     def engine(self) -> Engine:
-        """Return a new pool of connections; none is opened yet."""
+        """Return a new connection pool without open connections."""
 
     def files(self) -> list[Path]:
-        """Return the files that nobody else may write."""
+        """Return the files that only the index may write."""
         return []
 
     def is_there(self) -> bool:
-        """Return whether there is anything to connect to, and remember which it is."""
+        """Return whether there is anything to connect to, and remember its identity."""
         return True
 
     def create(self) -> None:  # noqa: B027
-        """Make what can be connected to, if a client can; what is there is left as it is."""
+        """Create what can be connected to, if a client can; never change what exists."""
 
     def check_use(self) -> None:  # noqa: B027
-        """Raise if this is no longer what was opened."""
+        """Raise if this is no longer the file or schema that was opened."""
 
     def check_log(self) -> None:  # noqa: B027
-        """Raise if acknowledged changes are missing; before anything else is opened."""
+        """Raise if acknowledged changes are missing; call this before opening anything."""
 
     def abandon(self) -> None:  # noqa: B027
-        """Take note, in a child, that the fork came in the middle of a transaction."""
+        """Record, in a child process, that the fork happened during a transaction."""
 
     @abstractmethod
     def begin(self, connection: Connection, *, write: bool) -> None:
-        """Begin a transaction; for a writer, wait for its turn."""
+        """Begin a transaction; a writer waits for its turn."""
 
     @abstractmethod
     def can_commit(self, connection: Connection) -> bool:
-        """Return whether a commit would still store what the transaction did."""
+        """Return whether a commit would still store the transaction's changes."""
 
     def before_commit(self, connection: Connection) -> None:  # noqa: B027
-        """Add to a transaction that writes what belongs to every one."""
+        """Add to a write transaction what every one of them must contain."""
 
     def after_commit(self, connection: Connection) -> None:  # noqa: B027
-        """Take note that a transaction that writes is stored; must not raise."""
+        """Record that a write transaction is stored; must not raise."""
 
     def after_close(self) -> None:  # noqa: B027
-        """Tidy up when all connections are closed; must not raise."""
+        """Clean up after all connections are closed; must not raise."""
 
     @abstractmethod
     def tables(self, connection: Connection) -> list[str]:
         """Return the names of the tables, sorted."""
 
     def check_empty(self, connection: Connection) -> None:  # noqa: B027
-        """Raise if what has no tables is what is left of an index."""
+        """Raise if a database without tables is the remains of an index."""
 
     @abstractmethod
     def prepare(self, connection: Connection) -> None:
         """Bring the database into the state that writers rely on, or raise.
 
-        Only to be called where it is empty or holds an index: it would change
-        another program's file as well.
+        Call it only if the database is empty or holds an index: it would also change the file of
+        another program.
         """
 
     @abstractmethod
     def make_room(self, connection: Connection) -> None:
-        """Make what the tables belong to, in a writing transaction."""
+        """Create what the tables need around them, such as a schema, in a write transaction."""
 
     @abstractmethod
     def size(self, connection: Connection) -> int:
@@ -102,8 +101,8 @@ class Backend(ABC):
 
     @abstractmethod
     def compact(self, connection: Connection) -> None:
-        """Give back the space of removed rows."""
+        """Reclaim the space of removed rows."""
 
     def check(self, connection: Connection) -> list[str]:  # noqa: ARG002
-        """Return what is damaged; a server checks its pages as it reads them."""
+        """Return a line for each fault; a server checks its pages as it reads them."""
         return []

@@ -1,19 +1,16 @@
-"""The database under an index: connections, transactions and their failures.
+"""The database of an index: connections, transactions and their failures.
 
-What a transaction promises:
+Guarantees of a transaction:
 
-- `Database.reading` sees one moment of the index, whatever others write
-  meanwhile, and waits for nobody.
-- `Database.writing` is alone among the writers of the index, in whatever
-  process or machine they are. When it returns, its change is on the disk; when
-  it raises, nothing of it is stored, with one exception that its message names:
-  a connection lost in the middle of a commit. Nothing is ever tried twice in
-  silence.
+- `Database.reading` sees one snapshot of the index, whatever others write meanwhile, and never
+  waits.
+- `Database.writing` is the only writer of the index, across processes and machines. When it
+  returns, its change is on disk. When it raises, nothing is stored, with one exception that the
+  message names: the connection was lost during the commit. Nothing is retried silently.
 
-A `Database` may be used by several threads at once. After a fork, a child may
-go on using it, unless another thread (or the one that forked) was in the middle
-of a transaction in SQLite: then every use in the child raises. Processes that
-are started with ``spawn`` or ``forkserver`` open their own.
+Several threads may share a `Database`. After a fork, the child may continue to use it, unless a
+thread of the parent was in a transaction in SQLite at that moment: then every use in the child
+raises. Processes started with ``spawn`` or ``forkserver`` open their own.
 """
 
 from __future__ import annotations
@@ -36,7 +33,7 @@ from neardup.exceptions import (
 )
 from neardup.index.backends.failures import Moment, explained
 
-# SQLAlchemy is imported by `schema`, which explains where it is missing, or later.
+# `schema` imports SQLAlchemy and explains how to install it if it is missing.
 from neardup.index.schema import METADATA, SCHEMA, UPGRADED, meta, upgrade
 from neardup.readers.streams import printable
 
@@ -50,17 +47,16 @@ __all__ = ["Database"]
 #: Tables that every version of the schema has.
 _LANDMARKS = {"meta", "documents"}
 
-#: Seconds of waiting that are worth a word.
+#: Seconds of waiting after which the user is informed.
 _LONG_WAIT = 2.0
 
 _OPEN: weakref.WeakSet[Database] = weakref.WeakSet()
 
 
 class Database:
-    """One database that holds an index, or will: how to read it, how to write it.
+    """The database of an existing or future index: read and write transactions.
 
-    Made by `Database.open`. It is a context manager, and closes itself at the
-    end.
+    Made by `Database.open`. It is a context manager, and closes at the end of the block.
 
     Attributes
     ----------
@@ -90,34 +86,34 @@ class Database:
         self.location = backend.location
         self.dialect = backend.dialect
         self._pool: Engine = backend.engine()
-        # Writers of one process queue here: a lock is fairer and faster than asking SQLite
-        # again and again, and those who wait in it need no connection.
+        # Writers of one process queue on this lock. It is fairer and faster than polling SQLite,
+        # and a thread that waits in it needs no connection.
         self._turn = threading.Lock()
         self._in_use: set[object] = set()
         self._closed = False
-        #: Is called, from another thread, when a turn to write takes long to come.
+        #: Called, from another thread, when a writer has to wait long for its turn.
         self.on_wait: Callable[[], None] | None = None
-        #: Is called in the child after a fork.
+        #: Called in the child after a fork.
         self.on_fork: Callable[[], None] | None = None
-        #: The version of the tables before opening brought them to this one, if it did.
+        #: The schema version before opening upgraded it; None if it was not upgraded.
         self.upgraded_from: str | None = None
         _OPEN.add(self)
 
     @classmethod
     def open(cls, location: str | Path, *, must_exist: bool) -> Database:
-        """Connect to a file or a ``postgresql://`` address. No table and no file is made.
+        """Connect to a file or a ``postgresql://`` address, without creating a file or a table.
 
         Raises
         ------
         ParameterError
-            The location is neither.
+            If the location is neither.
         IndexUnavailableError
-            It cannot be reached or read; or there is no file though `must_exist`.
+            If it cannot be reached or read, or if the file is missing despite `must_exist`.
         IndexFormatError
-            What is there is something else than an index; or there is nothing
-            though `must_exist`.
+            If it holds something other than an index, or holds nothing despite
+            `must_exist`.
         MissingDependencyError
-            PostgreSQL without psycopg.
+            If the location is PostgreSQL and psycopg is missing.
         """
         database = cls(_backend_of(location))
         try:
@@ -152,7 +148,7 @@ class Database:
         for path in paths:
             if path is None or os.fspath(path) == "-":
                 continue
-            # Never opened: to close a file takes away the locks that this process has on it.
+            # Not opened: closing a file would release all locks that this process has on it.
             if os.path.realpath(path) in own or _identity(path) in identities:
                 raise OutputError(
                     Message(
@@ -163,12 +159,12 @@ class Database:
                 )
 
     def exists(self) -> bool:
-        """Return whether an index is there; False for an empty file, schema or nothing.
+        """Return whether there is an index; False for an empty file or schema, or none at all.
 
         Raises
         ------
         IndexFormatError
-            There are tables, and they are not those of an index.
+            If there are tables other than those of an index.
         """
         if not self._backend.is_there():
             return False
@@ -190,10 +186,10 @@ class Database:
         return found
 
     def create_tables(self, fill: Callable[[Connection], None] | None = None) -> bool:
-        """Make all tables in one transaction; return False if they are there already.
+        """Create all tables in one transaction; return False if they already exist.
 
-        `fill` writes the first rows in the same transaction, so that no other process ever
-        sees an index without them. Of two processes that create an index at once, one calls it.
+        `fill` writes the first rows in the same transaction, so that no other process ever sees an
+        index without them. If two processes create an index at once, only one of them calls `fill`.
         """
         self._backend.create()
         with self.writing() as connection:
@@ -204,18 +200,18 @@ class Database:
                 connection.execute(meta.insert().values(name="schema", value=str(SCHEMA)))
                 if fill is not None:
                     fill(connection)
-        # Only now: a file in WAL mode always has its tables.
+        # WAL is turned on last: a file in WAL mode always has its tables.
         with self._upkeep() as connection:
             self._backend.prepare(connection)
         return made
 
     def check_schema(self) -> None:
-        """Bring the tables to the version of this neardup, or raise.
+        """Upgrade the tables to the current schema version, or raise.
 
         Raises
         ------
         IndexFormatError
-            It names both versions and the ways out.
+            The message names both versions and what the user can do.
         """
         with self.reading() as connection:
             found = self._version(connection)
@@ -244,23 +240,23 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Give a connection that sees the index as it was at its first statement."""
+        """Give a connection that sees the snapshot of its first statement."""
         with self._transaction(Moment.READING) as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Give a connection that is alone in writing; commit at the end.
+        """Give the connection of the only writer; commit at the end.
 
-        Any exception undoes everything. Not to be nested: a second turn of the
-        same thread would wait for the first.
+        Any exception rolls everything back. Must not be nested: a second turn of the same thread
+        would wait for the first.
 
         Raises
         ------
         IndexUnavailableError
-            Also if no turn came within `neardup.index.backends.backend.LOCK_SECONDS`.
+            Also if the wait exceeds `neardup.index.backends.backend.LOCK_SECONDS`.
         IndexFormatError
-            The file or a table is damaged.
+            If the file or a table is damaged.
         """
         with ExitStack() as waiting:
             waiting.enter_context(self._reporting_wait())
@@ -312,7 +308,7 @@ class Database:
                     connection.commit()
                 self._backend.after_commit(connection)
             except BaseException:
-                # What went wrong is known already; a connection that cannot even undo goes.
+                # The first error is the one to report; discard a connection that cannot roll back.
                 try:
                     connection.rollback()
                 except Exception:
@@ -323,7 +319,7 @@ class Database:
     @contextmanager
     def _connected(self, moment: Moment) -> Iterator[Connection]:
         use = object()
-        # Before there is a connection: a fork in between must find the mark.
+        # Registered before connecting, so that a fork in between finds the entry.
         self._in_use.add(use)
         try:
             if self._closed:
@@ -356,19 +352,18 @@ class Database:
             return self._backend.size(connection)
 
     def compact(self) -> None:
-        """Give back the space of removed rows.
+        """Reclaim the space of removed rows.
 
-        SQLite writes the file anew: writers wait meanwhile, and as much space
-        again must be free. PostgreSQL makes the space ready for new rows.
+        SQLite rewrites the file: writers wait meanwhile, and as much space again must be free.
+        PostgreSQL makes the space available for new rows.
         """
         with self._taking_turn(), self._upkeep() as connection:
             self._backend.compact(connection)
 
     def check(self) -> list[str]:
-        """Return what is damaged, a line each; none if the file is sound.
+        """Return one line for each fault; empty if the file is intact.
 
-        SQLite reads the whole file. PostgreSQL checks pages as it reads them,
-        so nothing is done.
+        SQLite reads the whole file. PostgreSQL checks pages as it reads them, so nothing is done.
         """
         try:
             with self._upkeep() as connection:

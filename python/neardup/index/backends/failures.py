@@ -1,8 +1,8 @@
-"""What a driver reports, as errors that say what happened and what to do.
+"""Converts errors of the drivers to errors that say what happened and what to do.
 
-A message has up to four parts: the index, what happened with the driver's own
-words, what has become of the change, and a way out. The drivers' codes decide,
-never their words, which depend on version and language.
+A message has up to four parts: the index, what happened with the driver's own text, whether the
+change was stored, and what to do. The drivers' error codes decide, not their texts, which depend
+on version and language; one exception is marked below.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Moment", "explained"]
 
 
 class Moment(enum.Enum):
-    """How far a transaction was when it failed, as the code of the message that tells it."""
+    """The phase of a transaction in which it failed, as a message code."""
 
     READING = "index.failed_reading"
     WRITING = "index.failed_writing"
@@ -26,10 +26,10 @@ class Moment(enum.Enum):
 
 
 class _Failure(NamedTuple):
-    """What happened, and the way out.
+    """What happened, and what to do.
 
-    The messages are made when this module is imported: at a failure, a process may be unable to
-    open another file, that of the catalogue among them.
+    The messages are made when this module is imported: after a failure, the process may be unable
+    to open the file of the message catalogue.
     """
 
     happened: Message
@@ -48,9 +48,9 @@ _NO_TABLES = _Failure(
     Message("index.no_tables"), Message("index.no_tables_remedy"), IndexFormatError
 )
 
-#: By SQLite's result code: the extended one, or the primary one in its lowest byte.
+#: By SQLite's result code: the extended code, or the primary code in its lowest byte.
 _SQLITE = {
-    # A reader, too, needs the two files: the log's index is in one of them.
+    # A reader also needs the two files of the log, because one of them has the log's index.
     sqlite3.SQLITE_READONLY_CANTINIT: _CLOSED,
     sqlite3.SQLITE_READONLY_DIRECTORY: _CLOSED,
     sqlite3.SQLITE_READONLY_RECOVERY: _CLOSED,
@@ -84,7 +84,7 @@ _DAMAGED_THERE = _Failure(
     Message("index.damaged_on_server"), Message("index.damaged_on_server_remedy"), IndexFormatError
 )
 
-#: By SQLSTATE, or the first two characters of it.
+#: By SQLSTATE, or its first two characters.
 _POSTGRESQL = {
     "08": _LOST,
     "57P01": _LOST,
@@ -118,7 +118,7 @@ def _of_sqlite(error: sqlite3.Error) -> _Failure | None:
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
         return None
-    # A missing table and a typing error have one code; only the words differ.
+    # A missing table and a syntax error share one code; only the text differs.
     if code == sqlite3.SQLITE_ERROR and str(error).startswith(("no such table", "no such column")):
         return _NO_TABLES
     return _SQLITE.get(code) or _SQLITE.get(code & 0xFF)
@@ -128,7 +128,7 @@ def _of_postgresql(error: BaseException, connected: bool) -> _Failure | None:
     state = getattr(error, "sqlstate", None)
     if state is not None:
         return _POSTGRESQL.get(state) or _POSTGRESQL.get(state[:2])
-    # Without a code the words are the client library's: there is no server to give one.
+    # An error without a code comes from the client library: no server was there to give one.
     if type(error).__name__ in ("OperationalError", "ConnectionTimeout"):
         return _LOST if connected else _NO_SERVER
     return None
@@ -142,11 +142,11 @@ def _words(error: BaseException) -> str:
 def explained(
     error: Exception, location: str, moment: Moment, *, connected: bool = True
 ) -> NeardupError | None:
-    """Return what a driver's error means to users, or None for one that is a mistake of ours.
+    """Return the error to show for a driver's error; None if the cause is a bug of neardup.
 
-    `location` is the index as it is shown, and `connected` whether there was a connection already.
+    `location` is the index as shown to users; `connected` is false if connecting failed.
     """
-    # SQLAlchemy's errors hold the driver's.
+    # SQLAlchemy's errors wrap the driver's.
     cause: BaseException = getattr(error, "orig", None) or error
     if isinstance(cause, sqlite3.Error):
         failure = _of_sqlite(cause)
@@ -154,7 +154,7 @@ def explained(
         failure = _of_postgresql(cause, connected)
     if failure is None:
         return None
-    # Both databases undo what a failed commit had begun. Only a lost connection keeps silent.
+    # Both databases roll back a failed commit. Only after a lost connection is it unknown.
     if moment is Moment.COMMITTING and not failure.lost:
         moment = Moment.WRITING
     return failure.kind(

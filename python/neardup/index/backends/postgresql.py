@@ -1,9 +1,8 @@
 """An index in a schema of a PostgreSQL database.
 
-Writers take turns with an advisory lock, which a transaction holds to its end.
-Each sees what the one before it committed. Everything is set for one
-transaction at a time (``SET LOCAL``), so that poolers such as PgBouncer, which
-give each transaction another connection, see no difference.
+Writers take turns with an advisory lock that a transaction holds until it ends. Each sees what
+the one before it committed. All settings apply to one transaction (``SET LOCAL``), because a
+pooler such as PgBouncer may give each transaction another connection.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ __all__ = ["DEFAULT_SCHEMA", "PostgreSQLSchema"]
 
 DEFAULT_SCHEMA = "neardup"
 _KEPT_CONNECTIONS = 4
-#: Seconds, unless the URL says otherwise.
+#: Default connection timeout in seconds; the URL may override it.
 _CONNECT_SECONDS = "10"
-#: Parts of a URL that nobody must see in a message.
+#: Parts of a URL that must not appear in messages.
 _SECRET = ("password", "sslpassword", "passfile")
-#: The server cuts longer names without a word.
+#: Longest name in bytes. The server truncates longer names without an error.
 _NAME_BYTES = 63
 
-# Weaker settings of a server or user would acknowledge what a crash can take
-# back; stronger ones are left as they are. A batch looks some ten thousand keys up, and a
-# planner that has no statistics yet would rather read the whole table once.
+# With `synchronous_commit` off, a crash could lose acknowledged commits; stronger settings stay.
+# A batch looks up some ten thousand keys; a planner without statistics would prefer to read the
+# whole table.
 _SETTINGS = text(
     "SELECT set_config('search_path', :path, true), set_config('lock_timeout', :wait, true),"
     " set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),"
@@ -46,13 +45,13 @@ _SETTINGS = text(
 
 def _url(location: str) -> tuple[URL, str]:
     if location.count("@") > 1:
-        # Where the password ends is a guess, and a wrong one would show the rest of it as
-        # the host.
+        # The end of the password is ambiguous; a wrong guess would show part of it as the host
+        # name.
         raise ParameterError(Message("index.several_at_signs"))
     try:
         url = make_url(location)
     except (ArgumentError, ValueError):
-        # Neither the address nor the error's words: a password may be in both.
+        # Show neither the address nor the text of the error: both may contain a password.
         raise ParameterError(Message("index.no_address")) from None
     schema = url.query.get("schema", DEFAULT_SCHEMA)
     if (
@@ -66,7 +65,7 @@ def _url(location: str) -> tuple[URL, str]:
 
 
 def _shown(url: URL, schema: str) -> str:
-    # Made anew: `set` takes a password of None for one that was not given.
+    # A new URL, because `set` ignores a password of None.
     public = URL.create(
         "postgresql", url.username, None, url.host, url.port, url.database, url.query
     ).difference_update_query(_SECRET)
@@ -80,7 +79,7 @@ def _quoted(name: str) -> str:
 
 
 class PostgreSQLSchema(Backend):
-    """A schema of a database on a server, reached with psycopg 3."""
+    """A schema of a PostgreSQL database, accessed with psycopg 3."""
 
     dialect: ClassVar[str] = "postgresql"
     elsewhere: ClassVar[str] = "index.elsewhere_schema"
@@ -100,14 +99,14 @@ class PostgreSQLSchema(Backend):
             raise ParameterError(
                 Message("index.options_unknown", location=self.location, reason=str(error).strip())
             ) from None
-        # The lock belongs to the database by itself; the name tells schemas apart.
+        # Advisory locks belong to the whole database, so the lock's number includes the schema.
         digest = hashlib.blake2b(f"neardup {self.schema}".encode(), digest_size=8).digest()
         self._lock = int.from_bytes(digest, "little", signed=True)
 
     def engine(self) -> Engine:
-        """Return a new pool that tries a connection before it gives it away."""
-        # Behind a pooler, the next transaction may run on a connection of the server that
-        # knows nothing of statements prepared on this one.
+        """Return a new pool that tests a connection before it hands it out."""
+        # Behind a pooler, the next transaction may use another server connection, where the
+        # statements prepared here do not exist.
         options: dict[str, Any] = {"client_encoding": "utf8", "prepare_threshold": None}
         for name, value in (
             ("connect_timeout", _CONNECT_SECONDS),
@@ -121,12 +120,12 @@ class PostgreSQLSchema(Backend):
             pool_size=_KEPT_CONNECTIONS,
             max_overflow=-1,
             pool_pre_ping=True,
-            # Texts are among the parameters, and errors show them.
+            # Parameters include texts, and error messages would show them.
             hide_parameters=True,
         )
 
     def begin(self, connection: Connection, *, write: bool) -> None:
-        """Begin; a writer waits for the lock in the server's queue."""
+        """Begin; a writer waits in the server's queue for the lock."""
         connection.execution_options(
             isolation_level="READ COMMITTED" if write else "REPEATABLE READ",
             postgresql_readonly=not write,
@@ -137,9 +136,9 @@ class PostgreSQLSchema(Backend):
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": self._lock})
 
     def can_commit(self, connection: Connection) -> bool:
-        """Return False after a failed statement: the server would turn a commit into its opposite.
+        """Return False after a failed statement: the server would turn a commit into a rollback.
 
-        No error would tell, so this has to be asked before.
+        It would report no error, so this must be checked before the commit.
         """
         from psycopg.pq import TransactionStatus
 
@@ -147,7 +146,7 @@ class PostgreSQLSchema(Backend):
         return bool(driver.info.transaction_status != TransactionStatus.INERROR)
 
     def tables(self, connection: Connection) -> list[str]:
-        """Return the names of the schema's tables; none if there is no such schema."""
+        """Return the names of the schema's tables; empty if the schema does not exist."""
         rows = connection.execute(
             text("SELECT tablename FROM pg_tables WHERE schemaname = :schema"),
             {"schema": self.schema},
@@ -155,7 +154,7 @@ class PostgreSQLSchema(Backend):
         return sorted(name for (name,) in rows)
 
     def prepare(self, connection: Connection) -> None:
-        """Check that the database can hold any text."""
+        """Check that the database's encoding can hold any text."""
         encoding = connection.execute(text("SHOW server_encoding")).scalar_one()
         if encoding != "UTF8":
             raise IndexFormatError(
@@ -163,7 +162,7 @@ class PostgreSQLSchema(Backend):
             )
 
     def make_room(self, connection: Connection) -> None:
-        """Make the schema, unless it is there: then no right to make one is needed."""
+        """Create the schema if it is missing; only then is the right to create one needed."""
         there = connection.execute(
             text("SELECT count(*) FROM pg_namespace WHERE nspname = :schema"),
             {"schema": self.schema},
@@ -172,7 +171,7 @@ class PostgreSQLSchema(Backend):
             connection.exec_driver_sql(f"CREATE SCHEMA {_quoted(self.schema)}".replace("%", "%%"))
 
     def size(self, connection: Connection) -> int:
-        """Return the bytes of all tables with their indexes, the log not counted."""
+        """Return the bytes of all tables and their indexes, without the server's log."""
         found = connection.execute(
             text(
                 "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c"
@@ -184,7 +183,7 @@ class PostgreSQLSchema(Backend):
         return int(found)
 
     def compact(self, connection: Connection) -> None:
-        """Let the space of removed rows be used again, and count rows for the planner."""
+        """Make the space of removed rows reusable, and update the planner's statistics."""
         names = ", ".join(f"{_quoted(self.schema)}.{_quoted(name)}" for name in METADATA.tables)
         connection.execution_options(isolation_level="AUTOCOMMIT")
         connection.exec_driver_sql(f"VACUUM (ANALYZE) {names}".replace("%", "%%"))

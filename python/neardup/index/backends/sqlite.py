@@ -1,13 +1,12 @@
-"""An index in a file of SQLite.
+"""An index in an SQLite file.
 
-The file is in WAL mode: readers see the last commit and wait for nobody, one
-writer at a time appends to a log beside the file. A commit returns when the log
-is on the disk (``synchronous=FULL``); only moving the log's pages into the file
-(a checkpoint) can wait. It is done when the log is long, after a commit that does
-not follow another one at once, and when a writer closes.
+The file is in WAL mode: readers see the last commit and never wait; one writer at a time appends
+to a log beside the file. A commit returns when the log is on disk (``synchronous=FULL``). Only
+the checkpoint, which moves the log's pages into the file, may come later. It runs when the log is
+long, after a commit that did not closely follow another one, and when a writer closes.
 
-An index is made without the log, so a file in WAL mode always has its tables:
-one that has none is an index whose log is missing.
+An index is created before WAL is turned on, so a file in WAL mode always has its tables: one
+without tables is an index whose log is missing.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ if TYPE_CHECKING:
 
 __all__ = ["SQLiteFile"]
 
-#: Connections that stay open; more are opened and closed as threads need them.
+#: Connections that stay open; further ones are opened and closed as threads need them.
 _KEPT_CONNECTIONS = 4
-#: In the header of the file, for programs that tell kinds of files apart: "ndup".
+#: Application id in the header of the file, by which other programs identify it: "ndup".
 _APPLICATION = int.from_bytes(b"ndup", "big")
-#: Seconds after the last commit from which a writer is not in a hurry.
+#: Seconds since the last commit after which a writer has time for a checkpoint.
 _IDLE = 1.0
-#: What a path can be that is no regular file.
+#: Kinds of paths that are no regular files.
 _KINDS = {
     stat.S_IFDIR: "index.a_folder",
     stat.S_IFIFO: "index.a_fifo",
@@ -49,23 +48,23 @@ _KINDS = {
     stat.S_IFCHR: "index.a_device",
     stat.S_IFBLK: "index.a_device",
 }
-# Figures are of ten million keys, 45 look-ups, or 16 keys and 1 KB a commit.
+# Measured with ten million keys; 45 lookups, or commits of 16 keys and 1 KB.
 _PRAGMAS = (
-    # Every commit is on the disk when it returns; on macOS the disk's own cache too.
+    # Every commit is on disk when it returns; on macOS also past the disk's own cache.
     "synchronous = FULL",
     "fullfsync = ON",
-    # KiB, for each connection. More made nothing faster: mapped pages are the system's cache.
+    # In KiB, per connection. More is not faster: mapped pages use the system's cache.
     "cache_size = -16384",
-    f"mmap_size = {1 << 30}",  # bytes; look-ups take 213 instead of 240 us
-    # Pages. Keys are hashes, so a commit touches as many pages as it has keys; the longer the
-    # log, the more commits share the moving of a page.
+    f"mmap_size = {1 << 30}",  # bytes; lookups take 213 instead of 240 us
+    # In pages. Keys are hashes, so a commit changes as many pages as it has keys. The longer
+    # the log, the more commits share the move of a page into the file.
     "wal_autocheckpoint = 4000",
     f"journal_size_limit = {16 << 20}",  # bytes
 )
 
 
 def _text(stored: bytes) -> str | bytes:
-    """Return the text, or its bytes where they are not UTF-8: `rows` reports those by number."""
+    """Return the text, or its bytes if they are not UTF-8: `rows` then reports the row."""
     try:
         return stored.decode()
     except UnicodeDecodeError:
@@ -73,14 +72,14 @@ def _text(stored: bytes) -> str | bytes:
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that gives its lock back when it is closed.
+    """A connection that releases its lock when it is closed.
 
-    SQLite keeps the transaction of a closed connection, and its lock, while a cursor is
-    left; and after Ctrl-C the traceback holds one.
+    SQLite keeps the transaction of a closed connection, and its lock, while a cursor exists;
+    after Ctrl-C, the traceback keeps one alive.
     """
 
     def close(self) -> None:
-        # Where memory has run out, a rollback may fail too.
+        # If memory has run out, the rollback may fail too.
         with suppress(sqlite3.Error, MemoryError):
             if self.in_transaction:
                 self.rollback()
@@ -88,21 +87,21 @@ class _Connection(sqlite3.Connection):
 
 
 class SQLiteFile(Backend):
-    """A file on a local disk. File systems over a network cannot lock as WAL needs it."""
+    """A file on a local disk. Network file systems lack the locks that WAL needs."""
 
     dialect: ClassVar[str] = "sqlite"
     elsewhere: ClassVar[str] = "index.elsewhere_file"
-    #: Files that no connection of this process may touch.
+    #: Files to which this process must open no connection.
     _abandoned: ClassVar[set[Path]] = set()
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         given = os.fspath(path)
         self.location = printable(given)
         self.driver_error = sqlite3.Error
-        # The working folder may change while the index is open.
+        # The working directory may change while the index is open.
         self.path = Path(os.path.abspath(given))
         self._identity: tuple[int, int] | None = None
-        # All of the writer whose turn it is.
+        # State of the current writer.
         self._changes = 0
         self._counted: acknowledged.Acknowledged | None = None
         self._committed_at = float("-inf")
@@ -117,24 +116,24 @@ class SQLiteFile(Backend):
             poolclass=QueuePool,
             pool_size=_KEPT_CONNECTIONS,
             max_overflow=-1,
-            # Texts are among the parameters, and errors would show them.
+            # Parameters include texts, and error messages would show them.
             hide_parameters=True,
         )
 
     def files(self) -> list[Path]:
-        """Return the index file and the files beside it, whether they exist or not."""
+        """Return the index file and the files beside it, whether or not they exist."""
         return self._files
 
     @cached_property
     def _files(self) -> list[Path]:
-        # SQLite follows a link and puts them beside its target.
+        # SQLite follows a symbolic link and puts them beside its target.
         path = Path(os.path.realpath(self.path))
         suffixes = ("", "-wal", "-shm", "-journal", "-commits")
         return [Path(f"{path}{suffix}") for suffix in suffixes]
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            # The name of a file can be anything, even what SQLite has another meaning for.
+            # As a URI: a plain file name could have a special meaning to SQLite.
             f"{self.path.as_uri()}?mode=rw",
             uri=True,
             timeout=self.lock_seconds,
@@ -152,7 +151,7 @@ class SQLiteFile(Backend):
         return connection
 
     def is_there(self) -> bool:
-        """Return whether there is a file; raise if it is something else."""
+        """Return whether the file exists; raise if the path is something else."""
         kind = stat.S_IFREG
         with suppress(OSError):
             kind = stat.S_IFMT(self.path.stat().st_mode)
@@ -173,7 +172,7 @@ class SQLiteFile(Backend):
         return found is not None
 
     def create(self) -> None:
-        """Make an empty file where there is none."""
+        """Create an empty file if there is none."""
         self.check_use()
         self._is_checked = True
         if not self.path.parent.is_dir():
@@ -185,9 +184,9 @@ class SQLiteFile(Backend):
                 )
             )
         try:
-            # SQLite makes it, not Python: to close a file takes away all locks that the process
-            # has on it, also those of connections that are open. Another process would then
-            # take itself for the last one, and delete the log that these go on writing.
+            # SQLite creates it, not Python: if Python closes a file, the process loses all locks on
+            # it, also those of open connections. Another process would then consider itself the
+            # last one and delete the log to which these connections still write.
             sqlite3.connect(f"{self.path.as_uri()}?mode=rwc", uri=True).close()
         except sqlite3.Error as refused:
             raise IndexUnavailableError(
@@ -200,7 +199,7 @@ class SQLiteFile(Backend):
         self.is_there()
 
     def _why_not(self) -> str | None:
-        """Return why the file cannot be made, which SQLite does not tell."""
+        """Return why the file cannot be created, which SQLite does not report."""
         try:
             self.path.open("xb").close()
         except OSError as error:
@@ -215,7 +214,7 @@ class SQLiteFile(Backend):
         return found.st_dev, found.st_ino
 
     def check_use(self) -> None:
-        """Raise if the file was deleted or replaced: what is written to the old one is lost."""
+        """Raise if the file was deleted or replaced: writes to the old one would be lost."""
         if self.path in self._abandoned:
             raise IndexUnavailableError(Message("index.used_before_fork", location=self.location))
         if self._is_other():
@@ -225,32 +224,32 @@ class SQLiteFile(Backend):
         return self._identity is not None and self._found() != self._identity
 
     def abandon(self) -> None:
-        """Bar the file, for this process, from any connection.
+        """Forbid this process any further connection to the file.
 
-        SQLite remembers in memory which locks a process has. A child inherits
-        the memory and not the locks, and so would write where it must not.
+        SQLite keeps in memory which locks a process has. A child inherits that memory but not the
+        locks, and so would write without a lock.
         """
         self._abandoned.add(self.path)
 
     def begin(self, connection: Connection, *, write: bool) -> None:
-        """Begin; a writer waits in SQLite, which asks again and again."""
+        """Begin; a writer waits while SQLite polls for the lock."""
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
         if write:
             self._changes = _driver(connection).total_changes
 
     def can_commit(self, connection: Connection) -> bool:
-        """Return False if SQLite undid the transaction by itself, as on a full disk."""
+        """Return False if SQLite rolled back by itself, as on a full disk."""
         return _driver(connection).in_transaction
 
     def before_commit(self, connection: Connection) -> None:
-        """Count the change, if there is one."""
+        """Count the change if the transaction made one."""
         driver = _driver(connection)
         self._counted = None
         if driver.total_changes != self._changes:
             self._counted = acknowledged.count_commit(driver)
 
     def after_commit(self, connection: Connection) -> None:
-        """Write down that the change is stored, and empty the log unless more comes at once."""
+        """Record that the change is stored; checkpoint unless another commit just preceded it."""
         if self._counted is None:
             return
         acknowledged.note(self.files()[-1], self._counted)
@@ -261,19 +260,19 @@ class SQLiteFile(Backend):
             self._checkpoint(_driver(connection))
 
     def _checkpoint(self, connection: sqlite3.Connection) -> None:
-        """Move the log into the file as far as no reader needs it; it is no loss if not."""
+        """Move the log into the file as far as readers allow; a failure loses nothing."""
         with suppress(sqlite3.Error):
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def check_log(self) -> None:
-        """Raise if the log is missing, cut off, or of another index."""
+        """Raise if the log is missing, truncated, or of another index."""
         file, log, *_, note = self.files()
         if file.exists():
             acknowledged.check_log(file, note, log, self.location)
         self._is_checked = True
 
     def after_close(self) -> None:
-        """Empty the log, which SQLite does only where nobody else has the file open."""
+        """Empty the log; SQLite does so itself only if nobody else has the file open."""
         file, log, *_, note = self.files()
         if self.path in self._abandoned or not self._is_checked or self._is_other():
             return
@@ -286,7 +285,7 @@ class SQLiteFile(Backend):
             acknowledged.remove_note(note, log)
 
     def tables(self, connection: Connection) -> list[str]:
-        """Return the names of the tables but SQLite's own."""
+        """Return the names of the tables, except SQLite's own."""
         rows = connection.exec_driver_sql(
             "SELECT name FROM sqlite_master WHERE type = 'table'"
             " AND name NOT LIKE 'sqlite^_%' ESCAPE '^' ORDER BY name"
@@ -294,14 +293,14 @@ class SQLiteFile(Backend):
         return [name for (name,) in rows]
 
     def prepare(self, connection: Connection) -> None:
-        """Turn WAL on; it is a property of the file and stays."""
+        """Turn on WAL, which is a permanent property of the file."""
         until = time.monotonic() + self.lock_seconds
         while True:
             try:
                 mode = connection.exec_driver_sql("PRAGMA journal_mode = WAL").scalar_one()
                 break
             except OperationalError as error:
-                # Turning WAL on does not wait for others as statements do.
+                # Unlike other statements, turning on WAL does not wait for a lock.
                 code = getattr(error.orig, "sqlite_errorcode", 0)
                 if code & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                     raise
@@ -310,11 +309,11 @@ class SQLiteFile(Backend):
             raise IndexUnavailableError(Message("index.no_shared_memory", location=self.location))
 
     def make_room(self, connection: Connection) -> None:
-        """Name the kind of the file in its header."""
+        """Write the application id into the header of the file."""
         connection.exec_driver_sql(f"PRAGMA application_id = {_APPLICATION}")
 
     def check_empty(self, connection: Connection) -> None:
-        """Raise if a file without tables is what is left of an index."""
+        """Raise if a file without tables is the remains of an index."""
         mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
         if mode == "wal":
             raise IndexFormatError(
@@ -322,17 +321,17 @@ class SQLiteFile(Backend):
             )
 
     def size(self, connection: Connection) -> int:  # noqa: ARG002
-        """Return the bytes of the file and of its log."""
+        """Return the bytes of the file and its log."""
         return sum(part.stat().st_size for part in self.files()[:2] if part.exists())
 
     def compact(self, connection: Connection) -> None:
-        """Write the file anew without gaps, and empty the log."""
+        """Rewrite the file without gaps, and empty the log."""
         connection.exec_driver_sql("VACUUM")
-        # What a reader still needs stays in the log; that is no error.
+        # Pages that a reader still needs stay in the log; that is no error.
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def check(self, connection: Connection) -> list[str]:
-        """Return what SQLite finds wrong, at most a hundred lines; reads the whole file."""
+        """Return at most a hundred faults that SQLite finds; reads the whole file."""
         lines = [line for (line,) in connection.exec_driver_sql("PRAGMA integrity_check(100)")]
         if lines == ["ok"]:
             return []

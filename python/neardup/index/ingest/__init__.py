@@ -1,9 +1,9 @@
-"""Documents into an index.
+"""Adding documents to an index.
 
 ===============  ======================================================
-``methods``      the methods of `Index` that add
-``incoming``     a batch on its way in, and documents of callers as one
-``reading``      batches of tables and files, read and sketched ahead
-``transaction``  a batch decided and stored
+``methods``      the methods of `Index` that add documents
+``incoming``     a batch to be added, and the checks of documents from callers
+``reading``      batches of tables and files, prefetched and sketched
+``transaction``  decides and stores a batch
 ===============  ======================================================
 """

@@ -1,4 +1,4 @@
-"""Documents on their way into an index."""
+"""Batches of documents to be added to an index."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ __all__ = [
 
 @dataclass
 class Incoming:
-    """A batch of documents; all columns have one length.
+    """A batch of documents to be added; all columns have the same length.
 
-    `texts` holds nulls for what cannot be read, `units` those of a callable segmenter;
-    `at` holds stamps and `extras` JSON. What is made of the texts is made when it is first
-    asked for, or ahead by `prepare`.
+    `texts` is null where a text cannot be read. `units` holds those of a callable segmenter, `at`
+    holds stamps and `extras` JSON. Everything derived from the texts is computed on first use, or
+    earlier by `prepare`.
     """
 
     engine: Engine
@@ -53,7 +53,7 @@ class Incoming:
     at: Sequence[int]
     sources: Sequence[str | None]
     extras: Sequence[str | None]
-    #: What was found wrong on reading, and where the rows come from, `begin` rows further on.
+    #: Problems found on reading, and the source of the rows; its row `begin` is the first here.
     problems: list[Problem] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     begin: int = 0
@@ -63,7 +63,7 @@ class Incoming:
         return len(self.ids)
 
     def part(self, begin: int, end: int | None = None) -> Incoming:
-        """Return some of the rows; problems and bytes stay with the first ones."""
+        """Return a range of the rows; problems and bytes stay with the first range."""
         rows = slice(begin, end)
         return replace(
             self,
@@ -81,18 +81,18 @@ class Incoming:
 
     @cached_property
     def corpus(self) -> _core.Corpus:
-        """Sketches and normalized texts."""
+        """The sketches and normalized texts."""
         return self.engine.sketched(self.texts, self.titles, self.units)
 
     @cached_property
     def sketches(self) -> tuple[list[bytes], list[int], list[bytes]]:
-        """Identity, number of features (-1 if it cannot be read) and sketch of each document."""
+        """Identity, number of features (-1 if unreadable) and sketch of each document."""
         corpus = self.corpus
         return corpus.identities(), corpus.features().tolist(), corpus.sketches()
 
     @cached_property
     def packed(self) -> list[bytes | None]:
-        """Texts as they are stored; None where they are not."""
+        """The texts in stored form; None for texts that are not stored."""
         if self.engine.settings.store != "text":
             return [None] * len(self)
         pack = packer().compress
@@ -100,23 +100,23 @@ class Incoming:
         return [None if text is None else pack(text) for text in texts]
 
     def prepare(self) -> Incoming:
-        """Sketch and pack the texts now; return the batch."""
+        """Sketch and compress the texts now; return the batch."""
         _ = self.sketches, self.packed
         return self
 
 
 def check_text(text: Any, name: str) -> str:
-    """Return a text of a caller, if it is one that can be stored."""
+    """Return a caller's text if it can be stored; raise if not."""
     return checked_text(check_string(text, name), name)
 
 
 def check_optional(text: Any, name: str) -> str | None:
-    """Return a title or source of a caller as it is stored, None for none."""
+    """Return a caller's title or source in stored form; None for none."""
     return None if text is None else plain_text(check_text(text, name))
 
 
 def check_document(document: NewDocument, zone: tzinfo = UTC) -> tuple[Any, ...]:
-    """Return the columns of a document of a caller, if all of them can be stored."""
+    """Return the columns of a caller's document if all can be stored; raise if not."""
     if document.extra is not None and not isinstance(document.extra, dict):
         raise bad("extra", "index.dict_or_none", document.extra)
     try:
@@ -135,9 +135,9 @@ def check_document(document: NewDocument, zone: tzinfo = UTC) -> tuple[Any, ...]
 
 
 def make_batch(engine: Engine, documents: Sequence[tuple[Any, ...]]) -> Incoming:
-    """Return documents that `check_document` gave as a batch, whose problems have its rows."""
+    """Return the results of `check_document` as a batch; its problems refer to their rows."""
     ids, given, titles, at, sources, extras = map(list, zip(*documents, strict=True))
-    # The record of a problem is the row that it is about, from 1.
+    # Problems give the row as the record number, counted from 1.
     batch = Batch(0, pa.array(given, pa.large_string()), ids, runs=[(0, "input", 1)])
     recipe = engine.settings.recipe
     texts, units, problems = readable(batch, recipe, compiled(recipe))
@@ -146,7 +146,7 @@ def make_batch(engine: Engine, documents: Sequence[tuple[Any, ...]]) -> Incoming
 
 
 def sketch_text(engine: Engine, text: str, title: str | None) -> _core.Corpus:
-    """Return one text, sketched."""
+    """Return a corpus with the sketch of one text."""
     batch = make_batch(engine, [("", text, title, 0, None, None)])
     if batch.problems:
         raise InputError(replace(batch.problems[0], record=None).message)

@@ -43,19 +43,19 @@ class Ingest:
         Parameters
         ----------
         id : str
-            Unique in the index, at most 2,000 bytes. A document that is there already,
-            with the same text but for what normalizing evens out, is not added again:
-            the answer is the one of the first time.
+            Unique in the index, at most 2,000 bytes. If a document with this id and the same
+            normalized text already exists, nothing is added and the first result is returned
+            again.
         text : str
         title : str or None, default=None
-            Stored; part of the sketch where the recipe weighs titles.
+            Stored; part of the sketch if the recipe weighs titles.
         at : datetime, str or None, default=None
-            Time of arrival; as text in ISO 8601, or of the form ``2024-3-9 8:00:00``.
-            Now by default. The span of `within` ends at it.
+            Time of arrival, and end of the `within` window. Text is ISO 8601 or of the form
+            ``2024-3-9 8:00:00``. Now by default.
         source : str or None, default=None
-            Where it comes from; stored.
+            Origin of the document; stored.
         extra : dict or None, default=None
-            Further fields, as JSON holds them; stored.
+            Further fields, as JSON values; stored.
         {options}
 
         Returns
@@ -66,9 +66,9 @@ class Ingest:
         Raises
         ------
         InputError
-            If another text is there under the same id, or it cannot be stored.
+            If the id already has another text, or the document cannot be stored.
         IndexUnavailableError
-            If the index cannot be written. Nothing was stored then, or the message says
+            If the index cannot be written. Then nothing was stored, unless the message says
             otherwise.
         """
         from neardup.index.ingest.incoming import check_document, make_batch
@@ -90,7 +90,7 @@ class Ingest:
         return decision.repeats
 
     def add_together(self, documents: Sequence[NewDocument]) -> list[Decision]:
-        """Add documents of several callers, and answer each for itself.
+        """Add documents of several callers, with a separate result for each.
 
         Parameters
         ----------
@@ -99,23 +99,23 @@ class Ingest:
         Returns
         -------
         list of Decision
-            In the order of the documents. One that cannot be stored has a problem, and
-            the others are stored.
+            In the order of the documents. A document that cannot be stored has a problem; the
+            others are stored.
 
         Raises
         ------
         IndexUnavailableError
-            If the index cannot be written. Up to 1,024 documents are stored together or
-            not at all; of more, the first ones may be.
+            If the index cannot be written. Up to 1,024 documents are stored all or none; of
+            more than that, the first ones may be stored.
 
         See Also
         --------
-        add_many : a table or list of records; one answer for all.
+        add_many : a table or list of records, with one result for all.
 
         Notes
         -----
-        Decided in their order, each by those before it, as by :meth:`add` one after the
-        other; one durable commit.
+        The documents are decided in their order, each against those before it, as if by
+        :meth:`add` one after the other, but with one durable commit.
 
         Examples
         --------
@@ -171,27 +171,27 @@ class Ingest:
         Parameters
         ----------
         data : Arrow table, pandas or polars DataFrame, list of dict
-            As :func:`neardup.dedup` takes it. Each record needs an id.
+            The same types as for :func:`neardup.dedup`. Each record needs an id.
         {options}
 
         Returns
         -------
         Added
-            Which are kept; which are dropped, and for what; what could not be added.
+            Which documents are kept, which are dropped and why, and which were not added.
 
         Raises
         ------
         InputError
             If there is no text or no id column.
         IndexUnavailableError
-            If the index cannot be written. What was stored before stays; to add the
-            same documents again is safe, and passes over them.
+            If the index cannot be written. Transactions already committed remain; adding the
+            same documents again is safe and skips them.
 
         Notes
         -----
-        The answers are those of :meth:`add` one by one. A transaction takes 1024
-        documents; with `within`, one. A value of `at` that is no time is a problem of its
-        document.
+        The results equal those of :meth:`add` called for each document. A transaction has up
+        to 1024 documents; with `within`, one. An `at` that is no valid time is reported as a
+        problem of its document.
         """
         from neardup.index.ingest.reading import Fields, add_source
         from neardup.readers import open_table
@@ -217,8 +217,8 @@ class Ingest:
             :func:`neardup.readers.open_sources`. Without an id field, a document's id is
             ``FILE:RECORD``.
         output_paths : sequence of str, Path or None, default=()
-            Files that the caller is going to write; None and ``-`` are standard output.
-            They must be neither inputs nor files of the index.
+            Files that the caller will write; None and ``-`` are standard output. They must be
+            neither inputs nor files of the index.
         {options}
 
         Returns
@@ -228,11 +228,11 @@ class Ingest:
         Raises
         ------
         InputError
-            If a file cannot be read, or is one of `output_paths` too.
+            If a file cannot be read, or is also one of `output_paths`.
         OutputError
             If one of `output_paths` is a file of the index.
         IndexUnavailableError
-            As in :meth:`add_many`: to add the same files again goes on where it ended.
+            As in :meth:`add_many`: adding the same files again continues where this call stopped.
         """
         from neardup.index.ingest.reading import Fields, add_source
         from neardup.readers import open_sources

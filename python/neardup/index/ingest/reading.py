@@ -1,4 +1,4 @@
-"""Tables and files into an index: read, checked and sketched ahead of the store."""
+"""Reading of tables and files for an index: batches are read, checked and sketched in advance."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ __all__ = ["Fields", "add_source"]
 
 
 class Source(Protocol):
-    """What can be read a batch at a time."""
+    """A source that can be read batch by batch."""
 
     def batches(self, *, titles: bool | None = None) -> Iterator[Batch]:
         """Read from the beginning."""
@@ -51,7 +51,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Fields:
-    """Names of the fields of a document; None for a default or for none."""
+    """Field names of a document; None for the default or for no field."""
 
     text: str | None
     id: str | None
@@ -59,24 +59,24 @@ class Fields:
     at: str | None
     source: str | None
     more: tuple[str, ...]
-    #: The time zone of times that name none.
+    #: The time zone of times without one.
     zone: tzinfo
-    #: Whether a document without an id of its own is refused.
+    #: Whether a document without an id is refused.
     needs_ids: bool = False
 
     @classmethod
     def of(cls, options: Mapping[str, Any], *, needs_ids: bool = False) -> Fields:
-        """Return the fields that checked options name."""
+        """Return the fields named in options that were checked."""
         names = {name: options[name] for name in ("text", "id", "title", "at", "source")}
         return cls(**names, more=options["extra"], zone=options["at_zone"], needs_ids=needs_ids)
 
     @property
     def id_name(self) -> str:
-        """The field of the id."""
+        """The name of the id field."""
         return self.id or DEFAULT_ID
 
     def read(self) -> dict[str, Any]:
-        """Return the parameters of a reader."""
+        """Return the parameters for a reader."""
         named = [name for name in (self.at, self.source) if name is not None]
         ids = [self.id_name] if self.needs_ids else []
         return {
@@ -93,13 +93,13 @@ def add_source(
     fields: Fields,
     options: Mapping[str, Any],
 ) -> Added:
-    """Add all documents of a source, reading and sketching ahead of the store.
+    """Add all documents of a source; reading and sketching run ahead of the store.
 
     `options` are those of `Index.add_many`, checked.
     """
     within: timedelta | None = options["within"]
     progress: Progress = options["progress"]
-    #: Fields that no record has had a value in so far.
+    #: Fields without a value in any record so far.
     empty = {name: None for name in (fields.at, fields.source, *fields.more) if name is not None}
     keep: list[bool] = []
     dropped: list[tuple[str, Match]] = []
@@ -123,7 +123,7 @@ def add_source(
                 yield incoming.part(begin, begin + size).prepare()
 
     progress.stage("add", None)
-    # Closing ends the reading thread also where the loop is left by an error.
+    # Closing also ends the reading thread if an error leaves the loop.
     with closing(ahead(prepared())) as batches:
         for batch in batches:
             report(batch.problems)
@@ -155,7 +155,7 @@ def add_source(
 
 
 def _incoming(engine: Engine, batch: Batch, fields: Fields, first_lines: bool) -> Incoming:
-    """Return a batch of a reader; what cannot be stored has a null text and a problem."""
+    """Return a reader's batch; a row that cannot be stored has a null text and a problem."""
     recipe = engine.settings.recipe
     texts, units, problems = readable(batch, recipe, compiled(recipe))
     titles = batch.titles
@@ -189,15 +189,15 @@ def _incoming(engine: Engine, batch: Batch, fields: Fields, first_lines: bool) -
 
 
 class _Check:
-    """A batch whose values are checked; a row that cannot be stored has a fault."""
+    """A check of a batch; it collects a fault for each row that cannot be stored."""
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
-        #: By row the field, why it cannot be stored, and the value.
+        #: For each refused row: the field, the reason, and the value.
         self.faults: dict[int, tuple[str, Message, Any]] = {}
 
     def _refuse(self, row: int, field: str, reason: Message, found: Any) -> None:
-        """Take note of why a row cannot be stored; the first reason counts."""
+        """Record why a row cannot be stored; only the first reason is kept."""
         self.faults.setdefault(row, (field, reason, found))
 
     def ids(self, fields: Fields) -> None:
@@ -209,7 +209,7 @@ class _Check:
                 raise InputError(Message("index.texts_without_ids", field=fields.id_name))
         for row, id in enumerate(self._batch.ids):
             if given is not None and as_id(given[row]) != id:
-                # The reader found none that it could take, and gave the position.
+                # The reader found no usable id and used the position instead.
                 self._refuse(row, fields.id_name, Message("index.must_be_id"), given[row])
                 continue
             fault = id_fault(id)
@@ -222,7 +222,7 @@ class _Check:
         fault_of: Callable[[Any], Message | None],
         convert: Callable[[Any], Any],
     ) -> list[Any]:
-        """Return a field's values as they are stored; None for no value or a faulty one."""
+        """Return a field's values in stored form; None for a missing or faulty value."""
         values: list[Any] = [None] * len(self._batch)
         if field is None:
             return values
@@ -237,7 +237,7 @@ class _Check:
         return values
 
     def extras(self, fields: Sequence[str]) -> list[str | None]:
-        """Return further fields as JSON."""
+        """Return further fields as JSON, one string per row."""
         found: list[str | None] = [None] * len(self._batch)
         for row in range(len(found) if fields else 0):
             values = ((name, self._batch.extra[name][row]) for name in fields)
@@ -249,7 +249,7 @@ class _Check:
         return found
 
     def without_faulty(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
-        """Return texts with null for the refused rows."""
+        """Return the texts, with null for refused rows."""
         if not self.faults:
             return texts
         mask = pa.array([row in self.faults for row in range(len(texts))])
@@ -257,7 +257,7 @@ class _Check:
         return found  # type: ignore[no-any-return]
 
     def problems(self) -> list[Problem]:
-        """Return the reasons, in the order of the rows."""
+        """Return a problem for each refused row, in the order of the rows."""
         return [
             Problem(
                 *place_of(self._batch.runs, row),

@@ -1,4 +1,4 @@
-"""One batch, decided and stored: all of it or nothing."""
+"""Deciding and storing one batch, all or nothing."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 __all__ = ["BATCH", "add_batch", "batch_size", "write"]
 
 
-#: Documents that one transaction adds, at most.
+#: The most documents that one transaction adds.
 BATCH = _core.MAX_BATCH
 
 
 def batch_size(within: timedelta | None) -> int:
-    """Return how many documents one transaction adds at most."""
-    # A window ends at the arrival of each document.
+    """Return the most documents that one transaction may add."""
+    # Each document has its own `within` window, which ends at its arrival.
     return BATCH if within is None else 1
 
 
@@ -43,12 +43,12 @@ def add_batch(
     Returns
     -------
     list of Decision or None
-        What became of each document; None for one that cannot be read. `problem` is why
-        one that can be read was not stored.
+        The result for each document; None for a document that cannot be read. `problem`
+        says why a readable document was not stored.
 
     Notes
     -----
-    One transaction, or several where the background is counted again in between.
+    Uses one transaction, or several if background statistics are recomputed in between.
     """
     decisions: list[Decision | None] = []
     while len(decisions) < len(batch):
@@ -58,7 +58,7 @@ def add_batch(
 
 
 def _add_first(engine: Engine, batch: Incoming, within: timedelta | None) -> list[Decision | None]:
-    """Decide and store the documents up to the next count of the background."""
+    """Decide and store the documents up to the next count of background statistics."""
     batch.prepare()
     not_before = None if within is None else earlier(batch.at[0], within)
     with engine.writing() as session:
@@ -66,7 +66,7 @@ def _add_first(engine: Engine, batch: Incoming, within: timedelta | None) -> lis
         stored = session.by_ids(batch.ids)
         new, there, refused = _sort(batch, stored)
         rows, end, is_due = _until_count(engine, counters, new, len(batch))
-        # Those that are there and not refused are freed ones.
+        # Rows to decide whose id is already stored are freed documents.
         freed = [row for row in rows if batch.ids[row] in stored]
         decider = engine.decider(session, counters["background"])
         verdicts = decider.decide(session, batch, rows, counters["next"], not_before=not_before)
@@ -93,10 +93,10 @@ def _add_first(engine: Engine, batch: Incoming, within: timedelta | None) -> lis
 def _sort(
     batch: Incoming, stored: Mapping[str, RowMapping]
 ) -> tuple[list[int], dict[int, RowMapping], dict[int, Message | None]]:
-    """Return the rows to decide, the stored documents of others, and why others are refused.
+    """Return the rows to decide, the stored documents of known rows, and reasons for refusals.
 
-    A row that repeats id and text of another in the batch is in none of them. The reason for a
-    row that cannot be read is None.
+    A row that repeats id and text of an earlier row of the batch is in none of the three. The
+    reason for an unreadable row is None.
     """
     identities, features, _ = batch.sketches
     new: list[int] = []
@@ -125,10 +125,10 @@ def _sort(
 def _until_count(
     engine: Engine, counters: Mapping[str, int], new: list[int], size: int
 ) -> tuple[list[int], int, bool]:
-    """Return the new rows before the next count of the background, their end, and if it is due."""
+    """Return the new rows before the next count, where they end, and whether the count is due."""
     if engine.settings.background != "own" or not new:
         return new, size, False
-    # An export that was edited may be past the moment: then it is due with the next document.
+    # A dump that was edited may be past that number: then the next document makes it due.
     left = max(1, next_count(counters["counted_at"]) - counters["arrived"])
     if len(new) < left:
         return new, size, False
@@ -139,7 +139,7 @@ def _until_count(
 def write(
     session: Session, batch: Incoming, rows: Sequence[int], first: int, verdicts: Verdicts
 ) -> None:
-    """Store some rows of a batch with the numbers from `first` on."""
+    """Store some rows of a batch, numbered from `first` on."""
     identities, features, sketches = batch.sketches
     matches = verdicts.matches
     titles: list[Any] = [None] * len(batch) if batch.titles is None else batch.titles.to_pylist()

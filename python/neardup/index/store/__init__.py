@@ -1,12 +1,12 @@
-"""The rows of an index: every statement that runs for each document.
+"""The statements on the rows of an index that run for each document.
 
 ===============  ======================================================
-``session``      one transaction with all of its statements; those of
+``session``      one transaction with all statements: those of
                  ``documents``, ``postings``, ``counters`` and the ``log``
                  of events
-``transaction``  what these have in common
-``statements``   SQL of every addition, compiled once
+``transaction``  what the statement classes share
+``statements``   the SQL of additions, compiled once
 ``bulk``         many values in one statement
-``rows``         whether a row is as it must be
+``rows``         checks that rows are valid
 ===============  ======================================================
 """

@@ -1,7 +1,7 @@
-"""Many values in one statement: what the two databases do in different ways.
+"""Many values in one statement, which the two databases do in different ways.
 
-A list of values as a table to join with, and many rows at once. Everything else
-about the two is the same SQL.
+This covers joins with a list of values, and inserts of many rows. All other SQL is the same
+for both.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["insert_rows", "joined", "run_compiled", "values_of", "values_table"]
 
 
-#: The types of the schema; a small number is a number too, so it comes first.
+#: PostgreSQL's types. A subclass comes before its base class (SmallInteger before Integer).
 _KINDS = {
     SmallInteger: "smallint",
     BigInteger: "bigint",
@@ -49,7 +49,7 @@ _KINDS = {
 def values_table(dialect: str, of: str = "numbers") -> FromClause:
     """Return a table with one column, ``value``, filled from the parameter ``values``.
 
-    Hand :func:`values_of` the list: ``of`` numbers or text, or with PostgreSQL bytes.
+    Bind the list with :func:`values_of`. ``of`` is numbers or text, or with PostgreSQL bytes.
     """
     kind: TypeEngine[Any] = {"numbers": BigInteger, "text": Text, "bytes": LargeBinary}[of]()
     if dialect == "sqlite":
@@ -67,7 +67,7 @@ def values_of(dialect: str, values: Sequence[Any]) -> dict[str, Any]:
 
 
 def _array(values: Sequence[Any]) -> list[Any] | str:
-    """Return a list as PostgreSQL takes it: numbers as text, which is ten times as fast."""
+    """Return a list as a parameter of PostgreSQL. Numbers as text are ten times as fast."""
     if values and all(value.__class__ is int for value in values):
         return f"{{{','.join(map(str, values))}}}"
     return list(values)
@@ -81,17 +81,17 @@ def joined(
     columns: Sequence[Any],
     beside: tuple[Table, ColumnElement[bool]] | None = None,
 ) -> Select[Any]:
-    """Return the columns of those rows of a table that belong to a :func:`values_table`.
+    """Return the rows of a table that match a value of a :func:`values_table`.
 
-    With those of another table `beside` it, where there are any. Both databases look up
-    value by value; PostgreSQL would rather read a whole table once for a long list.
+    `beside` is another table for an outer join. Both databases then look up value by value; for
+    a long list, PostgreSQL would otherwise read a whole table.
     """
     if dialect == "sqlite":
         source = given.join(table, condition)
         return select(*columns).select_from(source if beside is None else source.outerjoin(*beside))
     rows = table if beside is None else table.outerjoin(*beside)
     wanted = select(*columns).select_from(rows).where(condition).correlate(given)
-    # Without the offset it would be taken apart and become a join again.
+    # The offset keeps PostgreSQL from flattening the subquery into a plain join.
     each = wanted.offset(literal_column("0")).lateral("each")
     return select(*each.c).select_from(given.join(each, true()))
 
@@ -99,7 +99,7 @@ def joined(
 def run_compiled(
     connection: Connection, statement: str, values: Sequence[Any], **more: Any
 ) -> CursorResult[Any]:
-    """Run a compiled statement with the parameter ``values``, and others after it."""
+    """Run a compiled statement with the parameter ``values``, then the other parameters."""
     parameters = {**values_of(connection.dialect.name, values), **more}
     if connection.dialect.positional:
         return connection.exec_driver_sql(statement, tuple(parameters.values()))
@@ -107,7 +107,7 @@ def run_compiled(
 
 
 def insert_rows(connection: Connection, table: Table, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Insert rows given by their columns, which are all of one length."""
+    """Insert rows given as columns of equal length."""
     names = list(columns)
     if not columns[names[0]]:
         return
@@ -115,7 +115,7 @@ def insert_rows(connection: Connection, table: Table, columns: Mapping[str, Sequ
         marks = ", ".join("?" * len(names))
         statement = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({marks})"
         rows = list(zip(*columns.values(), strict=True))
-        # One row is not many: the driver is quicker to take it as such.
+        # The driver is faster with a single row than with a list of one.
         connection.exec_driver_sql(statement, rows[0] if len(rows) == 1 else rows)
         return
     arrays = ", ".join(f"%s::{_kind(table.c[name].type)}[]" for name in names)
@@ -124,5 +124,5 @@ def insert_rows(connection: Connection, table: Table, columns: Mapping[str, Sequ
 
 
 def _kind(kind: TypeEngine[Any]) -> str:
-    """Return PostgreSQL's name of a type of the schema."""
+    """Return PostgreSQL's name of a column type."""
     return next(name for known, name in _KINDS.items() if isinstance(kind, known))

@@ -1,4 +1,4 @@
-"""What an index is and how much is in it: meta, counters and the background."""
+"""Meta rows, counters and background statistics of an index."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ from neardup.index.values import stamp
 
 __all__ = ["FILED", "IDENTITY", "RECENT", "CounterStatements", "packer"]
 
-#: A counter that counts nothing: it tells this index from one made in its place.
+#: Not a count: a random number that tells this index from one created in its place.
 IDENTITY = "identity"
 
-#: How many postings are in the table of recent keys.
+#: Number of postings in the table of recent keys.
 RECENT = "recent"
 
-#: How many postings are in both tables, so that a missing one is noticed. Indexes made before
-#: this was counted do not have it.
+#: Number of postings in both tables, so that a missing one is noticed. Indexes created before
+#: this counter existed do not have it.
 FILED = "filed"
 
 _LEVEL = 3
 
 
 def packer() -> zstandard.ZstdCompressor:
-    """Return what packs texts and backgrounds for the database; for one thread."""
+    """Return a compressor for texts and background statistics; not shared between threads."""
     return zstandard.ZstdCompressor(level=_LEVEL)
 
 
 class CounterStatements(Transaction):
     """Statements on `meta`, `counters` and `background`."""
 
-    #: Rows of the table of recent keys, known after a look at the counters.
+    #: Rows in the table of recent keys; set when the counters are read.
     _recent = 0
 
     def meta(self) -> dict[str, str]:
-        """Return recipe, settings and the like, by name."""
+        """Return recipe and other settings, by name."""
         return {row.name: row.value for row in self.connection.execute(select(meta))}
 
     def set_meta(self, rows: dict[str, str]) -> None:
-        """Store recipe, settings and the like, by name."""
+        """Store recipe and other settings, by name."""
         insert_rows(self.connection, meta, {"name": list(rows), "value": list(rows.values())})
 
     def counters(self) -> dict[str, int]:
@@ -78,7 +78,7 @@ class CounterStatements(Transaction):
         return damaged(self.location, Message("index.row_counter", name=name), "value", must, value)
 
     def identity(self) -> int:
-        """Return the number that tells this index from one made in its place."""
+        """Return the number that tells this index from one created in its place."""
         query = select(counters.c.value).where(counters.c.name == IDENTITY)
         found = self.connection.execute(query).scalar_one_or_none()
         if not isinstance(found, int):
@@ -86,16 +86,16 @@ class CounterStatements(Transaction):
         return found
 
     def make_counters(self, values: Mapping[str, int]) -> None:
-        """Make counters, and give the index its identity."""
+        """Create the counters, and give the index its identity."""
         identity = secrets.randbits(62)
-        # Also where no later change writes: see `neardup.index.backends.acknowledged`.
+        # Also in `meta`, which later changes leave alone: see `index.backends.acknowledged`.
         self.set_meta({IDENTITY: str(identity)})
         values = {**values, RECENT: 0, FILED: 0, COMMITS: 0, IDENTITY: identity}
         columns: dict[str, list[Any]] = {"name": [*values], "value": [*values.values()]}
         insert_rows(self.connection, counters, columns)
 
     def add_to_counters(self, changes: dict[str, int]) -> None:
-        """Add to counters."""
+        """Add the changes to the counters."""
         for name, change in changes.items():
             if change:
                 given = {"change": change, "of": name}
@@ -105,7 +105,7 @@ class CounterStatements(Transaction):
                 self.connection.exec_driver_sql(self._compiled.change_counter, parameters)
 
     def background(self, version: int) -> bytes:
-        """Return a stored background, unpacked.
+        """Return stored background statistics, decompressed.
 
         Raises
         ------
@@ -128,7 +128,7 @@ class CounterStatements(Transaction):
             ) from error
 
     def set_background(self, version: int, data: bytes, at: datetime) -> None:
-        """Store a background in the place of all others."""
+        """Store background statistics, replacing all earlier versions."""
         self.connection.execute(delete(background))
         row = {"version": version, "at": stamp(at), "data": packer().compress(data)}
         self.connection.execute(background.insert(), row)

@@ -1,4 +1,4 @@
-"""Documents of an index: rows, texts and what they repeat."""
+"""Statements on documents: rows, texts and decisions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DocumentStatements"]
 
-#: Documents read at a time where texts come with them, which may be long.
+#: Documents read at once with their texts, which may be long.
 _TEXTS = 100
 
 
@@ -36,7 +36,7 @@ class DocumentStatements(Transaction):
         return zstandard.ZstdDecompressor()
 
     def by_ids(self, ids: Sequence[str]) -> dict[str, RowMapping]:
-        """Return the documents with these ids that are there, without texts."""
+        """Return the existing documents with these ids, without texts."""
         if not ids:
             return {}
         ids = [id for id in ids if id_fault(id) is None]
@@ -44,7 +44,7 @@ class DocumentStatements(Transaction):
         return {row["id"]: row for row in self.sound(found.mappings())}
 
     def matches(self, rows: Sequence[RowMapping], measure: str) -> dict[int, Match | None]:
-        """Return what some documents repeat, by their numbers; None for kept and freed ones."""
+        """Return what some documents repeat, by number; None for kept and freed documents."""
         dropped = [row for row in rows if row["state"] == DROPPED]
         wanted = sorted({row["kept_number"] for row in dropped})
         ids = {row["number"]: row["id"] for row in self.kept(wanted, with_texts=False)}
@@ -60,7 +60,7 @@ class DocumentStatements(Transaction):
     def kept(
         self, numbers: Sequence[int], *, with_texts: bool, not_before: int = EVER
     ) -> list[RowMapping]:
-        """Return those documents that are kept, by number; texts are packed."""
+        """Return those of some documents that are kept, by number; texts are compressed."""
         if not numbers:
             return []
         compiled = self._compiled
@@ -80,7 +80,7 @@ class DocumentStatements(Transaction):
         for begin in range(0, len(identities), TOGETHER):
             some = tuple(identities[begin : begin + TOGETHER])
             marks = ", ".join("?" * len(some))
-            # The index knows the kept ones only if the condition stands here as there.
+            # SQLite uses the index on kept documents only if the condition has the index' own form.
             statement = (
                 f"SELECT number FROM documents WHERE identity IN ({marks}) AND state = {KEPT}"
                 " AND at >= ?"
@@ -90,7 +90,7 @@ class DocumentStatements(Transaction):
         return numbers
 
     def text(self, row: RowMapping) -> str | None:
-        """Return the text of a document, None if it is not stored; fetched if the row has none."""
+        """Return the text of a document, fetched if the row lacks it; None if it is not stored."""
         number = row["number"]
         if "text" in row:
             packed = row["text"]
@@ -100,12 +100,12 @@ class DocumentStatements(Transaction):
         return None if packed is None else self.unpacked(packed, number)
 
     def unpacked(self, packed: bytes | None, number: int) -> str:
-        """Return a text that was stored.
+        """Return a stored text, decompressed.
 
         Raises
         ------
         IndexFormatError
-            If the bytes are damaged or gone.
+            If the bytes are damaged or missing.
         """
         if packed is None:
             raise IndexFormatError(
@@ -130,7 +130,7 @@ class DocumentStatements(Transaction):
             ) from error
 
     def free(self, numbers: Sequence[int]) -> list[tuple[int, str, int]]:
-        """Free the documents that were dropped for some; return number, id, and for whom."""
+        """Free the documents dropped for some; return number, id, and the other's number."""
         columns = documents.c
         is_meant = and_(self.is_one_of(columns.kept_number), columns.state == DROPPED)
         query = select(columns.number, columns.id, columns.kept_number).where(is_meant)
@@ -141,8 +141,8 @@ class DocumentStatements(Transaction):
         return freed
 
     def arrived_before(self, at: int, limit: int) -> list[RowMapping]:
-        """Return the first documents that arrived before a moment, without texts."""
-        # In the order of the index; by number, all documents would be read each time.
+        """Return the first documents that arrived before a stamp, without texts."""
+        # Ordered as in the index; ordering by number would read all documents each time.
         query = select(documents).where(documents.c.at < at)
         query = query.order_by(documents.c.at, documents.c.number).limit(limit)
         return self.sound(self.connection.execute(query).mappings())
@@ -150,7 +150,7 @@ class DocumentStatements(Transaction):
     def dropped_for(
         self, kept_ids: Mapping[int, str], measure: str
     ) -> Iterator[tuple[int, str, Match]]:
-        """Give the documents dropped for some: the number of the kept one, id and match."""
+        """Yield documents dropped for some: the number of the kept one, id and match."""
         columns = documents.c
         query = select(
             columns.number,
@@ -174,7 +174,7 @@ class DocumentStatements(Transaction):
         clusters_only: bool = False,
         search: str | None = None,
     ) -> list[RowMapping]:
-        """Return the documents with the next numbers."""
+        """Return the next documents in the order of numbers."""
         query = documents_with_texts if with_texts else select(documents)
         query = query.where(documents.c.number > after)
         if state is not None:
@@ -193,7 +193,7 @@ class DocumentStatements(Transaction):
         return self.sound(self.connection.execute(query).mappings())
 
     def newest_texts(self, limit: int) -> Iterator[str]:
-        """Give the texts of the newest documents with features, from the newest on."""
+        """Yield the texts of the newest documents that have features, newest first."""
         query = (
             select(texts.c.text, texts.c.number)
             .select_from(documents.join(texts, texts.c.number == documents.c.number))
@@ -206,13 +206,13 @@ class DocumentStatements(Transaction):
             yield self.unpacked(packed, number)
 
     def newest_sketches(self, limit: int) -> list[RowMapping]:
-        """Return the newest documents with features."""
+        """Return the newest documents that have features."""
         query = select(documents).where(documents.c.features > 0)
         query = query.order_by(documents.c.number.desc()).limit(limit)
         return self.sound(self.connection.execute(query).mappings())
 
     def numbers_not_kept(self, ids: Sequence[str] | None) -> list[int]:
-        """Return the numbers of freed documents, or of what is not kept of some."""
+        """Return the numbers of all freed documents, or of the documents not kept among `ids`."""
         query = select(documents.c.number).order_by(documents.c.number)
         if ids is None:
             return list(self.connection.scalars(query.where(documents.c.state == FREED)))
@@ -220,14 +220,14 @@ class DocumentStatements(Transaction):
         return list(self.run(query, [id for id in ids if id_fault(id) is None]).scalars())
 
     def not_kept(self, numbers: Sequence[int]) -> list[RowMapping]:
-        """Return those of some documents that are not kept, with their texts, by number."""
+        """Return those of some documents that are not kept, with texts, in the order of numbers."""
         query = documents_with_texts.order_by(documents.c.number)
         query = query.where(self.is_one_of(documents.c.number), documents.c.state != KEPT)
         return self.sound(self.run(query, numbers).mappings())
 
     def arrivals(self) -> tuple[int | None, int | None]:
-        """Return when the first and the last document arrived."""
-        # Two questions, which an index answers each by one look.
+        """Return the times of the first and the last arrival."""
+        # Two statements: each takes one lookup in a database index.
         first, last = (
             self.connection.execute(select(edge(documents.c.at))).scalar_one()
             for edge in (func.min, func.max)
@@ -235,7 +235,7 @@ class DocumentStatements(Transaction):
         return first, last
 
     def fingerprints(self, after: int, least: int, size: int) -> list[tuple[int, bytes]]:
-        """Return number and sketch of the kept documents with later numbers and enough features.
+        """Return number and sketch of kept documents with later numbers and enough features.
 
         A sketch has `size` bytes.
         """
@@ -258,5 +258,5 @@ def _contains(table: Any, text: str) -> Any:
 
 
 def _match(row: RowMapping, kept_id: str, measure: str) -> Match:
-    """Return what the row of a dropped document says of the kept one."""
+    """Return the match that the row of a dropped document holds."""
     return Match(kept_id, row["similarity"], measure, row["distance"], row["reason"] == IDENTICAL)

@@ -1,4 +1,4 @@
-"""The log of what happened to documents after they were added."""
+"""The log of events of documents after they were added."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LogStatements(Transaction):
         action: Literal["removed", "expired", "freed", "reconsidered", "kept", "recounted"],
         happened: Sequence[tuple[int | None, str | None, dict[str, Any]]],
     ) -> None:
-        """Record that something happens now: number and id of the document, and details."""
+        """Log events that happen now, each with number and id of a document, and details."""
         count = len(happened)
         columns: dict[str, Sequence[Any]] = {
             "at": [stamp(datetime.now(UTC))] * count,
@@ -40,13 +40,13 @@ class LogStatements(Transaction):
         insert_rows(self.connection, events, columns)
 
     def events_of(self, id: str) -> list[RowMapping]:
-        """Return what happened to the documents with an id, the oldest first."""
+        """Return the events of documents with this id, oldest first."""
         if id_fault(id) is not None:
             return []
         query = select(events).where(events.c.id == id).order_by(events.c.event)
         return list(self.connection.execute(query).mappings())
 
     def all_events(self, after: int, limit: int = TOGETHER) -> list[RowMapping]:
-        """Return the next events."""
+        """Return the next events of all documents."""
         query = select(events).where(events.c.event > after).order_by(events.c.event)
         return list(self.connection.execute(query.limit(limit)).mappings())

@@ -1,4 +1,4 @@
-"""Postings: under which keys kept documents are filed."""
+"""Postings: which kept documents have a key."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 
 __all__ = ["PostingStatements", "Postings", "signed"]
 
-#: How many postings the table of recent keys holds at most.
+#: The most postings in the table of recent keys.
 #:
-#: Keys are random numbers. Each that is written into a large table costs a page of it, in
-#: SQLite's log and again in the file. So new ones go into a small table, and from there
-#: all at once and in order into the large one: a quarter of the writing, at a million
-#: documents. PostgreSQL gains nothing, since readers would have to wait for that.
+#: Keys are random numbers, so each insert into a large table writes another page, in SQLite's
+#: log and again in the file. New postings therefore go into a small table, and from there all
+#: at once and in order into the large one. At a million documents this saves three quarters of
+#: the writing. PostgreSQL gains nothing, because readers would have to wait for the move.
 MOST_RECENT = 500_000
 
 
 def signed(key: int) -> int:
-    """Return a key of 64 bits without a sign as the number of the same bits that is stored."""
+    """Return an unsigned 64-bit key as the signed number with the same bits, its stored form."""
     return key - (key >> 63 << 64)
 
 
 @dataclass(frozen=True)
 class Postings:
-    """Rows of the table of keys, by column; keys are signed, as they are stored."""
+    """Rows of the table of keys, by column; keys are signed as in the store."""
 
     keys: NDArray[np.int64]
     numbers: NDArray[np.int64]
@@ -55,7 +55,7 @@ class PostingStatements(CounterStatements):
     def postings_since(
         self, looked_up: NDArray[np.uint64], not_before: int
     ) -> tuple[Postings, Postings]:
-        """Return the postings of documents that arrived since a moment, and the older ones."""
+        """Return two parts of the postings: documents since a stamp, and older ones."""
         *columns, at = self._postings(self._compiled.dated_postings, looked_up, 4)
         is_since = at >= not_before
         return (
@@ -67,7 +67,7 @@ class PostingStatements(CounterStatements):
         self, statement: str, looked_up: NDArray[np.uint64], width: int
     ) -> list[NDArray[np.int64]]:
         result = run_compiled(self.connection, statement, looked_up.view(np.int64).tolist())
-        # Some ten thousand rows: the driver's own tuples, without names.
+        # There are tens of thousands of rows: the driver's plain tuples are fastest.
         rows = result.cursor.fetchall() if result.cursor is not None else []
         result.close()
         try:
@@ -80,7 +80,7 @@ class PostingStatements(CounterStatements):
         return [np.ascontiguousarray(column) for column in flat.reshape(-1, width).T]
 
     def check_postings(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Raise if one of some postings is damaged."""
+        """Raise if any of the postings is damaged."""
         for row in rows:
             if not all(isinstance(value, int) for value in row) or not 0 <= row[2] < 1 << 16:
                 raise self._posting_fault([row])
@@ -99,7 +99,7 @@ class PostingStatements(CounterStatements):
         )
 
     def add_postings(self, postings: Mapping[str, Sequence[int]]) -> None:
-        """Store postings, given by the columns of the table; after a look at the counters."""
+        """Store postings given as columns of the table; the counters must have been read before."""
         change = len(postings["key"])
         self.add_to_counters({FILED: change})
         if self.dialect != "sqlite":
@@ -115,7 +115,7 @@ class PostingStatements(CounterStatements):
         self.add_to_counters({RECENT: change})
 
     def delete_postings(self, postings: Mapping[str, Sequence[int]]) -> None:
-        """Delete postings given by ``key`` and ``number``."""
+        """Delete postings given as columns ``key`` and ``number``."""
         if not postings["key"]:
             return
         pairs = zip(postings["key"], postings["number"], strict=True)
@@ -127,7 +127,7 @@ class PostingStatements(CounterStatements):
             self.add_to_counters({FILED: -self.connection.execute(statement, rows).rowcount})
 
     def delete_postings_of(self, numbers: Sequence[int]) -> None:
-        """Delete all postings of some documents; it reads the whole tables."""
+        """Delete all postings of some documents; reads both tables completely."""
         for table in (keys, recent_keys):
             gone = self.run(delete(table).where(self.is_one_of(table.c.number)), numbers).rowcount
             self.add_to_counters({FILED: -gone})

@@ -1,7 +1,8 @@
-"""Rows as they must be: what every statement returns goes through here.
+"""Checks of rows: every row that a statement returns is validated here.
 
-A disk, another program or a hand can leave any value in a row; SQLite even of any type. What
-is wrong is an `IndexFormatError` with the number of the row, at the place where it is read.
+A disk failure, another program or a manual edit can leave any value in a row, and in SQLite a
+value of any type. An invalid value raises `IndexFormatError` with the number of the row, at the
+place where the row is read.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ __all__ = [
     "sound_event",
 ]
 
-#: Counters that every index has. Nothing reads `similar` and `bursts` any more; earlier
+#: Counters that every index has. `similar` and `bursts` are no longer read, but earlier
 #: versions of neardup refuse an index without them.
 COUNTERS = (
     "next",
@@ -63,7 +64,7 @@ def _is_text(value: Any) -> bool:
 
 is_stamp = _whole(_FIRST, _LAST)
 
-#: For each column the code of what it must be, and what tells.
+#: For each column, the code of the condition on its values, and the check of it.
 _COLUMNS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "number": ("index.whole_from_one", _whole(1, _LARGEST)),
     "id": ("expected.text", lambda value: value.__class__ is str and value != ""),
@@ -86,7 +87,7 @@ _COLUMNS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "distance": ("index.whole_or_nothing", _optional(_whole(0, 1 << 31))),
     "reason": ("index.reason_or_nothing", _optional(_whole(0, 1))),
 }
-#: The same of events.
+#: The same for events.
 _EVENT: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "at": ("index.stamp", is_stamp),
     "action": ("expected.text", _is_text),
@@ -97,7 +98,7 @@ _DECISION = ("kept_number", "similarity", "reason")
 
 
 def document_fault(row: Mapping[str, Any] | RowMapping) -> tuple[str, Message] | None:
-    """Return which column of a document is wrong and what it must be; None for none."""
+    """Return the invalid column of a document and the condition it violates; None if valid."""
     for name, value in row.items():
         known = _COLUMNS.get(name)
         if known is not None and not known[1](value):
@@ -110,7 +111,7 @@ def document_fault(row: Mapping[str, Any] | RowMapping) -> tuple[str, Message] |
 
 
 def remedy(location: str) -> Message:
-    """Return what to do about damage."""
+    """Return a message that says how to deal with damage."""
     return Message("index.see_damage", location=location)
 
 
@@ -135,7 +136,7 @@ def damaged(
 
 
 def sound(rows: Iterable[RowMapping], location: str) -> list[RowMapping]:
-    """Return rows with columns of documents, if nothing is wrong with them."""
+    """Return rows with columns of documents, or raise if one is invalid."""
     found = []
     for row in rows:
         fault = document_fault(row)
@@ -149,7 +150,7 @@ def sound(rows: Iterable[RowMapping], location: str) -> list[RowMapping]:
 
 
 def fields_of(stored: Any, location: str, row: str, number: Any, column: str) -> dict[str, Any]:
-    """Return fields that are stored as JSON; `row` is the code of what has the number."""
+    """Return fields stored as JSON; `row` is the message code for the row with this number."""
     if stored is None:
         return {}
     try:
@@ -168,7 +169,7 @@ def extra_of(row: Mapping[str, Any] | RowMapping, location: str) -> dict[str, An
 
 
 def sound_event(row: RowMapping, location: str) -> tuple[RowMapping, dict[str, Any]]:
-    """Return an event and its details, if nothing is wrong with it."""
+    """Return an event and its details, or raise if it is invalid."""
     for name, (must, is_sound) in _EVENT.items():
         if not is_sound(row[name]):
             event = Message("index.row_event", number=row["event"])
@@ -177,6 +178,6 @@ def sound_event(row: RowMapping, location: str) -> tuple[RowMapping, dict[str, A
 
 
 def counter_fault(name: str, value: Any) -> Message | None:
-    """Return what a counter must be that it is not."""
+    """Return the condition that a counter violates; None if it is valid."""
     least = 1 if name == "next" else 0
     return None if _whole(least, _LARGEST)(value) else Message("expected.whole_from", least=least)

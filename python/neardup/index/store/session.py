@@ -1,7 +1,7 @@
 """One transaction with all statements of an index.
 
-A `Session` knows the tables and nothing of how decisions are made. Numbers of documents
-ascend in the order in which they were decided.
+A `Session` knows the tables but not how decisions are made. Numbers of documents ascend in the
+order of their decisions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Session(DocumentStatements, PostingStatements, LogStatements):
         packed: Sequence[bytes | None],
         postings: Mapping[str, Sequence[int]],
     ) -> None:
-        """Store documents by the columns of their table, their packed texts, and postings."""
+        """Store documents, given as columns, with their compressed texts and postings."""
         there = [
             (number, text)
             for number, text in zip(columns["number"], packed, strict=True)
@@ -59,7 +59,7 @@ class Session(DocumentStatements, PostingStatements, LogStatements):
             ) from error
 
     def delete(self, numbers: Sequence[int]) -> None:
-        """Delete documents with all but their postings."""
+        """Delete documents with everything except their postings."""
         if numbers:
             for table in (documents, texts, passages):
                 self.run(delete(table).where(self.is_one_of(table.c.number)), numbers)

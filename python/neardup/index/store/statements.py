@@ -1,7 +1,7 @@
-"""The statements of every addition, compiled once for each kind of database.
+"""The statements of additions, compiled once for each kind of database.
 
-To build a statement anew takes longer than SQLite takes to run it. So those that
-each addition needs are built here, and run as the text that they compile to.
+Building a statement takes longer than SQLite takes to run it. So the statements that every
+addition needs are built once, and run as the SQL text that results.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Statements", "statements"]
 
-#: Not a parameter: only so are indexes on kept documents used.
+#: A literal, not a parameter: otherwise the indexes on kept documents are not used.
 _KEPT: ColumnElement[int] = literal_column(str(KEPT))
 
 
-#: By the name of the kind of database: the text is the same for all of one kind.
+#: By dialect: all databases of a kind use the same text.
 _COMPILED: dict[str, Statements] = {}
 
 
 @dataclass(frozen=True)
 class Statements:
-    """SQL as text; each takes a list in the form of `values_of`.
+    """SQL as text; each statement takes a list in the form of `values_of`.
 
-    Those of kept documents take ``not_before`` after it, a stamp; ``change_counter``
-    takes ``change`` and ``of``, the name.
+    Statements on kept documents then take the stamp ``not_before``; ``change_counter`` takes
+    ``change`` and ``of``, the name.
     """
 
     counters: str
@@ -43,9 +43,9 @@ class Statements:
     kept: str
     kept_with_texts: str
     postings: str
-    #: With the arrival of each document.
+    #: Postings with the arrival of each document.
     dated_postings: str
-    #: Only for PostgreSQL; SQLite has no lists of bytes.
+    #: Only for PostgreSQL; SQLite has no list parameters of bytes.
     kept_with: str
 
 
@@ -101,11 +101,11 @@ def _statements(dialect: Dialect) -> Statements:
 
 
 def _postings(dialect: str, *, dated: bool) -> Any:
-    """Return the statement for postings of some keys; `dated` adds the arrival of documents."""
+    """Return the statement that reads the postings of keys; `dated` adds the arrival times."""
     given: FromClause = values_table(dialect)
     tables = [keys]
     if dialect == "sqlite":
-        # Named once, so that a long list is read once for both tables.
+        # A common table expression, so that a long list is parsed once for both tables.
         given = select(given.c.value).cte("given")
         tables = [keys, recent_keys]
     parts = []

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["TOGETHER", "Transaction"]
 
-#: Rows read or removed at a time where there may be many.
+#: Rows read or removed at once where there may be many.
 TOGETHER = 1000
 
 
 class Transaction:
-    """One transaction on an index; `identity` is that of the index that was opened."""
+    """One transaction on an index; `identity` is that of the index when it was opened."""
 
     def __init__(self, connection: Connection, location: str, identity: int | None = None) -> None:
         self.connection = connection
@@ -34,20 +34,20 @@ class Transaction:
         self._identity = identity
 
     def is_one_of(self, column: ColumnElement[Any], kind: str = "numbers") -> ColumnElement[bool]:
-        """Return the condition that a column has one of the values that `run` is given."""
+        """Return the condition that a column has one of the values passed to `run`."""
         return column.in_(select(values_table(self.dialect, kind).c.value))
 
     def run(self, statement: Executable, values: Sequence[Any]) -> CursorResult[*tuple[Any, ...]]:
-        """Run a statement with `is_one_of`."""
+        """Run a statement that uses `is_one_of` with these values."""
         return self.connection.execute(statement, values_of(self.dialect, values))
 
     def sound(self, rows: Iterable[RowMapping]) -> list[RowMapping]:
-        """Return rows of documents, if nothing is wrong with them."""
+        """Return rows of documents, or raise if one is invalid."""
         return sound(rows, self.location)
 
     def damaged_document(
         self, number: int, column: str, must: Message, value: Any
     ) -> IndexFormatError:
-        """Return the error that a column of a document is damaged."""
+        """Return the error for a damaged column of a document."""
         document = Message("index.row_document", number=number)
         return damaged(self.location, document, column, must, value)

@@ -1,1 +1,1 @@
-"""Texts whose near-duplicates are known: made, split or labelled."""
+"""Texts with known near-duplicates: generated, split or labelled."""

@@ -22,9 +22,9 @@ __all__ = [
     "read_documents",
 ]
 
-#: Name of the file whose documents belong to no topic.
+#: Name of the file with documents of no topic.
 DISTRACTORS = "distractors"
-#: What rows over all documents have for a topic; no topic can be called so.
+#: Topic in rows over all documents; no topic may have this name.
 OVERALL = "all"
 _EXTENSIONS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 
@@ -49,7 +49,7 @@ class Documents:
 
 @dataclass(frozen=True)
 class Collection:
-    """The texts that a trial is made of.
+    """The texts of an experiment.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ class Draws:
     """Random draws that a key alone decides."""
 
     def __init__(self, key: str) -> None:
-        # Of all draws NumPy has, this one is the least likely ever to change.
+        # Of all draws in NumPy, this one is the least likely to change.
         self.share: Callable[[], float] = keyed_generator(key).random
 
     def below(self, count: int) -> int:

@@ -1,4 +1,4 @@
-"""An edit model: near-duplicates of a text as re-posts and editors make them.
+"""An edit model: near-duplicates of a text like those of re-posts and editors.
 
 A copy has a budget of characters, its *rate* times the text's length. Edits
 are drawn until it is spent, at four levels:
@@ -12,15 +12,14 @@ word       a word; reordering swaps neighbours
 character  a character; reordering swaps neighbours
 =========  ===================================================================
 
-One of the last three, drawn for each copy, leads and gets three fifths of
-what lines leave; the other two get a fifth each. What a level cannot spend,
-since a sentence is longer than what is left, goes to the next smaller one. What
-is inserted comes from other texts of a pool, so that it looks like text.
+One of the last three levels, drawn for each copy, dominates and gets three fifths of the
+budget that lines leave; the other two get a fifth each. If a sentence is longer than the
+remaining budget of its level, the rest goes to the next smaller level. Insertions come from
+other texts of a pool, so that they look like text.
 
-An edit costs the characters that it deletes plus those that it inserts; a
-replacement costs the longer of the two. No two edits touch the same place. So
-what a copy cost is an upper bound of its Levenshtein distance from the text,
-and a close one.
+An edit costs the characters that it deletes plus those that it inserts; a replacement costs
+the longer of the two. No two edits touch the same place. So the cost of a copy is a close
+upper bound of its Levenshtein distance from the text.
 """
 
 from __future__ import annotations
@@ -45,11 +44,11 @@ MAX_RATE = 0.5
 
 #: Share of copies in which a line at head or tail is tried.
 _LINES = 0.5
-#: Share of the budget of the level that leads; the others halve the rest.
+#: Budget share of the dominant level; the other two halve the rest.
 _LEADING = 0.6
 #: Texts of the pool that one copy takes its material from.
 _DONORS = 4
-#: Draws in vain after which a level is done: there is hardly room left.
+#: Failed draws after which a level ends: hardly any room is left.
 _TRIES = 60
 
 _LEVELS = ("sentence", "word", "character")
@@ -204,7 +203,7 @@ class _Edits:
         self._spans: dict[str, list[spans.Span]] = {
             "word": spans.words(text),
             "sentence": spans.sentences(text),
-            # A line break is where lines end, and no character of the text.
+            # A line break separates lines and is not edited.
             "character": [(at, at + 1) for at, c in enumerate(text) if c != "\n"],
         }
         self.touched = 0
@@ -280,10 +279,10 @@ class _Edits:
     def _swap(self, level: str, a: spans.Span, b: spans.Span, limit: int) -> bool:
         """Swap two neighbours; what is between them stays."""
         first, second = self._text[slice(*a)], self._text[slice(*b)]
-        # Blanks after a word belong to its place, not to the word.
+        # Blanks after a word belong to its position, not to the word.
         first, second = first.rstrip(" \t"), second.rstrip(" \t")
         between = self._text[a[0] + len(first) : b[0]]
-        # The shorter one moves past what is between, or both are replaced.
+        # Cost: the shorter one moves past the text between, or both are replaced.
         shorter, longer = sorted((len(first), len(second)))
         cost = 2 * min(shorter + len(between), longer)
         if first == second or self.touched + cost > limit or not self._take(a[0], b[1]):

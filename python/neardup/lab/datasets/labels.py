@@ -1,4 +1,4 @@
-"""Labelled pairs: what people said about pairs of documents, from a file."""
+"""Labelled pairs: human judgements on pairs of documents, read from a file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CONFIDENCE = "confidence"
 
 @dataclass(frozen=True)
 class LabelledPair:
-    """Two documents, and what was said about them.
+    """Two documents and their label.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class LabelledPair:
     label : str
         As written in the file.
     duplicate : bool
-        What the label is taken for.
+        Whether the label means duplicate.
     confidence : str
         As written in the file; empty without.
     line : int
@@ -88,9 +88,9 @@ def read_truth(path: str | Path) -> Truth:
     Raises
     ------
     InputError
-        If the file cannot be read, has no pair, lacks a column or a value,
-        pairs a document with itself, labels one pair in two ways, or has not
-        both duplicates and other pairs. Names the file and the line.
+        If the file cannot be read, has no pair, lacks a column or a value, pairs a document
+        with itself, gives one pair two labels, or does not have both duplicates and other
+        pairs. The error names the file and the line.
     """
     from neardup.readers.batch import show
 

@@ -14,8 +14,8 @@ synonyms     words of a table are exchanged for others of the same meaning
 mixed        reordered, then synonyms, then edited
 ===========  =================================================================
 
-A host is otherwise left as it is, so what of a paper is not planted is the
-host's own, apart from what hosts and sources have in common by nature.
+The host is otherwise unchanged, so all text that is not planted is the host's own, apart from
+what hosts and sources naturally have in common.
 """
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ class _Change:
         """Other sentences in each place; the breaks between the places stay."""
         found = _sentences(passage)
         if len(found) < 2:
-            # Cut out of its source, what were two sentences there may be none.
+            # Two sentences of the source may not be recognized as two outside it.
             return passage
         order = self._draw.some(range(len(found)), len(found))
         if order == sorted(order):
@@ -280,7 +280,7 @@ class _Change:
         """Touch a share of the characters, each at most once."""
         now = list(passage)
         letters = [character for character in source if character.isalnum()]
-        # A passage that edits emptied would be none.
+        # Edits must not leave a passage empty.
         count = min(round(self._rate * len(now)), len(now) - 1)
         marks = _MARKS[0] if _CHINESE_MARK.search(passage) else _MARKS[1]
         for at in self._draw.some(range(len(now)), count):
@@ -296,7 +296,7 @@ class _Change:
             mark = self._draw.one(marks.replace(character, ""))
             return mark if _MARK.match(character) else character + mark
         letter = self._draw.one(letters) if letters else marks[0]
-        # A letter in its own place would be no edit: it is doubled.
+        # Replacing a letter by itself would be no edit, so it is doubled.
         is_other = edit == "replacement" and letter != character
         return letter if is_other else letter + character
 

@@ -1,8 +1,7 @@
 """Re-posts: the same article with a line added at the head, the tail or both.
 
-Whoever posts an article again names the agency, the editor, the source or the
-time, and leaves the article alone. The lines are filled from the templates
-below; all names in them are made up.
+A re-post names the agency, the editor, the source or the time, and leaves the article
+unchanged. The lines are filled from the templates below; all names in them are made up.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Where the words and sentences of a text begin and end, for edits.
+"""Boundaries of words and sentences, for edits.
 
-A rule of few words, and none of any recipe's, so that no method is edited
-along the very units that it counts. A word is a run of at most two Chinese
-characters, or of letters and digits of another script with the blanks after
-it. A sentence ends at a mark that ends sentences, or at a line break.
+The rule is simple and independent of all recipes, so that no method is tested with edits along
+its own units. A word is a run of at most two Chinese characters, or of letters and digits of
+another script with the blanks after it. A sentence ends at a mark that ends sentences, or at a
+line break.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WORD = re.compile(rf"[{_HAN}]{{1,2}}|(?:(?![{_HAN}])\w)+[ \t]*")
 _SENTENCE = re.compile(r"[^\n]+?(?:[。！？!?]+[”’」』）)\"']*|\.[”’\"')]*(?=\s)|(?=\n)|\Z)[ \t]*")
 _CHINESE = re.compile(rf"[{_HAN}]")
 
-#: Shorter ones are rests of lines, headings and list numbers.
+#: Shorter ones are fragments of lines, headings and list numbers.
 _SHORTEST_SENTENCE = 4
 
 

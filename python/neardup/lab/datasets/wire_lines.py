@@ -1,8 +1,7 @@
-"""Lines that a re-post puts around a text, and where a text has such lines.
+"""Lines that a re-post puts around a text, and how to find them.
 
-Agencies open a report with its place and reporter, sites close it with a
-source and an editor, and whoever posts it again changes these first. The
-lines and names below are made up.
+Agencies open a report with its place and reporter, sites close it with a source and an editor,
+and re-posts change these lines first. The lines and names below are made up.
 """
 
 from __future__ import annotations

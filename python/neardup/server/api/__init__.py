@@ -1,5 +1,5 @@
-"""The operations of the API, a file for each group; none has an algorithm.
+"""The operations of the API, one file per group.
 
-An operation maps its request to one public call of the package, made by `Store.run` away
-from the event loop, and the result to JSON.
+An operation maps its request to one public call of the package, which `Store.run` makes
+outside the event loop, and maps the result to JSON. It contains no algorithm.
 """

@@ -1,4 +1,4 @@
-"""Checks of papers over HTTP: send one, ask how far it is, fetch the report."""
+"""Paper checks over HTTP: send a paper, poll its state, fetch the report."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _FORM: dict[str, Any] = {
 
 
 async def _accepted(request: Request) -> tuple[JobState, str | None]:
-    """Take a paper from a form; return the job, and the language that was asked for."""
+    """Take a paper from a form; return the job and the requested language."""
     jobs, settings, client = request.app.state.jobs, request.app.state.settings, client_of(request)
     with jobs.room(client):
         form = await read_form(request)
@@ -103,12 +103,12 @@ async def _accepted(request: Request) -> tuple[JobState, str | None]:
 
 
 def state_of(request: Request, job: str) -> JobState:
-    """Return how far a job is.
+    """Return the state of a job.
 
     Raises
     ------
     ProblemError
-        404 if there is none with this id.
+        404 if no job has this id.
     """
     state: JobState | None = request.app.state.jobs.state(job)
     if state is None:
@@ -125,10 +125,10 @@ def state_of(request: Request, job: str) -> JobState:
     openapi_extra=_FORM,
 )
 async def post_check(request: Request) -> Response:
-    """Take a paper; the answer names where to ask how far the check is.
+    """Accept a paper; the response has the address of the check's state.
 
-    What the file is its bytes say. It is read when its turn comes, so a file that cannot
-    be read makes a check that failed.
+    The bytes decide the file format. The file is read when its turn comes, so an unreadable
+    file results in a failed check.
     """
     state, language = await _accepted(request)
     where = f"/v1/check/{state.job}"
@@ -148,7 +148,7 @@ async def post_check(request: Request) -> Response:
     responses=problem_responses(404),
 )
 def get_check(request: Request, job: str) -> Response:
-    """Return state and progress of a check, and its rates once it is done."""
+    """Return the state and progress of a check, and the rates once it is done."""
     state = state_of(request, job)
     values = {field.name: getattr(state, field.name) for field in fields(JobAnswer)}
     if state.problem is not None:
@@ -166,7 +166,7 @@ def get_check(request: Request, job: str) -> Response:
     },
 )
 def get_report(request: Request, job: str, language: Language = None) -> Response:
-    """Return the report of a check that is done."""
+    """Return the report of a finished check."""
     _check_done(state_of(request, job))
     page = request.app.state.jobs.page(job, language or request.app.state.settings.language)
     if page is None:
@@ -188,7 +188,7 @@ def get_report(request: Request, job: str, language: Language = None) -> Respons
     },
 )
 def get_report_json(request: Request, job: str) -> Response:
-    """Return the report of a check that is done, to be saved."""
+    """Return the report of a finished check as a JSON download."""
     _check_done(state_of(request, job))
     report = request.app.state.jobs.report(job)
     if report is None:
@@ -205,7 +205,7 @@ def get_report_json(request: Request, job: str) -> Response:
     responses=problem_responses(404),
 )
 def delete_check(request: Request, job: str) -> Response:
-    """Remove a check with its report; one that runs is ended."""
+    """Remove a check with its report; cancel it if it runs."""
     if not request.app.state.jobs.remove(job):
         raise _gone()
     return Response(status_code=204)
@@ -218,7 +218,7 @@ def delete_check(request: Request, job: str) -> Response:
     responses=problem_responses(),
 )
 async def get_libraries(request: Request) -> Response:
-    """Return their names, and sizes of those that are open."""
+    """Return the names of all libraries, and the sizes of the open ones."""
     listed = request.app.state.jobs.libraries.listed()
     return json_response(Libraries([Library(*one) for one in listed]))
 
@@ -226,7 +226,7 @@ async def get_libraries(request: Request) -> Response:
 def _least(given: str | None) -> int:
     if not given:
         return LEAST
-    # Only such digits as JSON has, and few of them.
+    # Only ASCII digits, as in JSON, and only a few.
     is_number = given.isascii() and given.isdecimal() and len(given) <= 6
     if not is_number or not SHORTEST <= int(given) <= LONGEST:
         detail = Message("server.least_out_of_bounds", least=SHORTEST, most=LONGEST)
@@ -243,7 +243,7 @@ def _gone() -> ProblemError:
 
 
 def _check_done(state: JobState) -> None:
-    """Refuse to show a report before all of it is there."""
+    """Raise if the report of a check is not complete."""
     if state.state == "done":
         return
     if state.problem is not None:

@@ -1,4 +1,4 @@
-"""Documents: add them, read them, remove them, keep them after all."""
+"""Documents: add, read, remove and restore them."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from neardup.server.security.auth import require
 
 __all__ = ["MOST_DROPPED", "router"]
 
-#: Dropped documents that one answer lists; a text can be posted a million times.
+#: Most dropped documents in one response; a text may have been posted a million times.
 MOST_DROPPED = 1000
 
 
 class _AnyId(Convertor[str]):
-    """All that is left of an address. Starlette's own ``path`` stops at a line break."""
+    """Matches the rest of an address. Starlette's own ``path`` stops at a line break."""
 
     regex = r"[\s\S]*"
 
@@ -145,7 +145,7 @@ def _example(value: Any) -> dict[str, Any]:
     },
 )
 async def add(request: Request, posted: Annotated[Posted, _BODY]) -> Response:
-    """Add what was posted, by the group commit of the writer."""
+    """Add the posted documents through the writer's group commit."""
     state = request.app.state
     if isinstance(posted, PostedBatch):
         check_batch(posted.documents, state.settings)
@@ -159,7 +159,7 @@ async def add(request: Request, posted: Annotated[Posted, _BODY]) -> Response:
 
 
 async def _add_batch(state: Any, given: list[BatchDocument]) -> Decisions:
-    """Add what can be stored of a batch, and return what became of each."""
+    """Add the valid documents of a batch, and return a decision or refusal for each document."""
     faults = [fault_of(one, f"documents[{at}]", state.settings) for at, one in enumerate(given)]
     sound = [_new(one) for one, fault in zip(given, faults, strict=True) if fault is None]
     added = iter(await state.writer.add(sound) if sound else ())
@@ -192,7 +192,7 @@ def _decided(made: Decision) -> Decided:
 
 
 def _refused(made: Decision, field: str) -> ProblemError:
-    # Fields were checked before, so it is the id that the index has already.
+    # The fields were checked before, so the id must already be in the index.
     return ProblemError(
         409,
         Message("server.title_another_text"),
@@ -229,7 +229,7 @@ async def remove_by_query(request: Request, id: Annotated[str, _ID]) -> Response
     return await _remove(request, id)
 
 
-# Before the document itself, whose id may have any form.
+# These routes precede that of the document itself, whose id may have any form.
 @router.get(
     "/v1/documents/{id:id}/explain",
     summary="Why is it kept or dropped?",
@@ -252,7 +252,7 @@ async def remove_by_query(request: Request, id: Annotated[str, _ID]) -> Response
     },
 )
 async def explain(request: Request, id: str) -> Response:
-    """Answer with an explanation, also for a document that is gone."""
+    """Return an explanation, also for a removed document."""
     _check_whole(request)
     check_id(id)
     store = request.app.state.store
@@ -291,7 +291,7 @@ async def keep(request: Request, id: str) -> Response:
     try:
         await store.run(lambda: store.index.keep(id))
     except InputError:
-        # It is not there, which is said by the next line, or it is not dropped.
+        # Either it does not exist, which the next line reports, or it is not dropped.
         await _document(request, id)
         detail = Message("server.not_dropped", id=id)
         raise ProblemError(409, Message("server.title_not_dropped"), detail, "id") from None
@@ -347,7 +347,7 @@ async def _remove(request: Request, id: str) -> Response:
 
 
 def _check_whole(request: Request) -> None:
-    """Refuse an address that a pattern takes for another: its ``$`` passes over a line break."""
+    """Refuse an address with a trailing line break, which a route's ``$`` ignores."""
     path = request.scope["path"]
     if path.endswith("\n"):
         raise _missing(path.removeprefix("/v1/documents/"))

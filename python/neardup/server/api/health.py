@@ -1,4 +1,4 @@
-"""Is the service up, is it ready, and how is it doing?"""
+"""Liveness, readiness and metrics of the service."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OK = {"content": {"application/json": {"example": {"status": "ok"}}}}
     responses={200: {"model": Health, **_OK}, **problem_responses(key=False)},
 )
 async def healthz() -> Response:
-    """Answer without asking anything else."""
+    """Respond without using any other part of the service."""
     return json_response(Health("ok"))
 
 
@@ -33,7 +33,7 @@ async def healthz() -> Response:
     responses={200: {"model": Health, **_OK}, **problem_responses(key=False)},
 )
 async def readyz(request: Request) -> Response:
-    """Answer after the index has."""
+    """Respond once the index has responded."""
     store = request.app.state.store
     await store.watch(lambda: len(store.index))
     return json_response(Health("ok"))
@@ -53,6 +53,6 @@ async def readyz(request: Request) -> Response:
     },
 )
 async def metrics(request: Request) -> Response:
-    """Answer with all figures."""
+    """Return all metrics."""
     state = request.app.state
     return Response(await state.metrics.text(state.store), media_type=CONTENT_TYPE)

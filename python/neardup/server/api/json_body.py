@@ -1,7 +1,7 @@
-"""JSON bodies, read by orjson, and what it refuses explained.
+"""Parses JSON bodies with orjson, and explains why a body is refused.
 
-orjson is several times as fast as the standard library and takes only what RFC 8259
-and UTF-8 allow. What it refuses is read once more, to tell the client which field it is.
+orjson is several times as fast as the standard library and accepts only what RFC 8259 and
+UTF-8 allow. A refused body is parsed again, to name the field at fault.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from neardup.server.problems import ProblemError
 
 __all__ = ["JsonRoute"]
 
-#: No field of this service is deeper; orjson writes no more than 254.
+#: Deepest nesting: no field of this service is deeper, and orjson writes at most 254 levels.
 _DEEPEST = 200
 
-#: No object of this service has as many fields, but for `extra`.
+#: Most fields of an object: in this service only `extra` can have more.
 _MOST_FIELDS = 50
 
 _INVALID_FIELD = Message("server.title_invalid_field")
 
 
 class JsonRoute(APIRoute):
-    """A route whose body is JSON; another media type is refused."""
+    """A route with a JSON body; it refuses other media types."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler, with another way of reading the body."""
+        """Return the handler, with a different parser for the body."""
         handler = super().get_route_handler()
         if self.body_field is None:
             return handler
@@ -47,7 +47,7 @@ class JsonRoute(APIRoute):
 
 class _JsonRequest(Request):
     async def json(self) -> Any:
-        """Return the body."""
+        """Return the parsed body."""
         body = await self.body()
         try:
             value = orjson.loads(body)
@@ -58,9 +58,9 @@ class _JsonRequest(Request):
 
 
 def _check_counts(value: Any, most: int) -> None:
-    """Refuse what has so many parts that telling the fault of each would take minutes.
+    """Refuse a body with so many parts that reporting a fault in each would take minutes.
 
-    Validation collects all faults before any is told, and nobody else is answered meanwhile.
+    Validation collects all faults before it reports one, and blocks the event loop meanwhile.
     """
     records = [value]
     if isinstance(value, dict):
@@ -88,7 +88,7 @@ def _check_media_type(given: str | None) -> None:
 
 
 def _explained(body: bytes, error: orjson.JSONDecodeError) -> ProblemError:
-    """Return why a body is refused, with the field if there is one."""
+    """Return why a body is refused, with the field at fault if there is one."""
     try:
         value = json.loads(body.decode(), parse_constant=_no_constant)
     except UnicodeDecodeError as fault:
@@ -111,7 +111,7 @@ def _no_constant(name: str) -> None:
 
 
 def _faults(value: Any, field: str, depth: int) -> Iterator[tuple[str, str]]:
-    """Give the fields that the standard library reads and nobody can store, and codes of why."""
+    """Yield fields that `json` parses but the index cannot store, with error codes."""
     if depth > _DEEPEST:
         yield field.partition(".")[0].partition("[")[0], "server.too_deep"
     elif isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The description by OpenAPI: FastAPI's, with problems, limits, keys and fields put in."""
+"""The OpenAPI description: FastAPI's, completed with problems, limits, keys and fields."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["complete", "problem_responses"]
 
-#: What a status means here, for the description of the service.
+#: Meaning of each status code in this service.
 _MEANINGS = {
     400: "The request is not HTTP or JSON as it must be.",
     401: "A key is needed.",
@@ -37,11 +37,11 @@ _MEANINGS = {
     504: "The request took too long.",
 }
 
-#: Those that any operation can answer: before it is found, or while it runs.
+#: Status codes that any operation may return, before its handler or from it.
 _ALWAYS = (400, 405, 421, 429, 500, 503, 504)
 _WITH_BODY = (413, 415, 422)
 
-#: Their header ``Retry-After``, for the description.
+#: Description of the header ``Retry-After``.
 _LATER = (429, 503)
 _RETRY_AFTER = {
     "Retry-After": {
@@ -50,7 +50,7 @@ _RETRY_AFTER = {
     }
 }
 
-#: Limits of the settings, by model and field.
+#: Limits that come from the settings, by model and field.
 _BY_SETTINGS = {
     ("PostedDocument", "text"): ("maxLength", "max_text_characters"),
     ("QueryText", "text"): ("maxLength", "max_text_characters"),
@@ -66,16 +66,16 @@ _ENTRY = re.compile(r"^(\w[\w, ]*?) : [^\n]*\n((?:    [^\n]*\n?)+)", re.MULTILIN
 def problem_responses(
     *statuses: int, body: bool = False, key: bool = True
 ) -> dict[int | str, dict[str, Any]]:
-    """Describe the problems that an operation can answer, for OpenAPI.
+    """Return the OpenAPI descriptions of the problems that an operation may return.
 
     Parameters
     ----------
     *statuses : int
-        Those of its own.
+        Status codes of this operation.
     body : bool, default=False
-        Whether it takes a body.
+        Whether it has a request body.
     key : bool, default=True
-        Whether it can ask for a key.
+        Whether it may require a key.
     """
     wanted = {*statuses, *_ALWAYS, *(_WITH_BODY if body else ()), *((401, 403) if key else ())}
     schema = {"$ref": "#/components/schemas/Problem"}
@@ -90,16 +90,16 @@ def problem_responses(
 
 
 def complete(schema: dict[str, Any], routes: Sequence[BaseRoute], settings: Settings) -> None:
-    """Put into a description what FastAPI does not know.
+    """Add to a description what FastAPI cannot know.
 
     Parameters
     ----------
     schema : dict
-        What FastAPI made; changed in place.
+        The description by FastAPI; changed in place.
     routes : sequence of routes
-        Of the application.
+        Routes of the application.
     settings : Settings
-        With the limits, and with or without keys.
+        Provide the limits, and whether keys are required.
     """
     _describe_problems(schema)
     _restore_examples(schema, routes)
@@ -108,7 +108,7 @@ def complete(schema: dict[str, Any], routes: Sequence[BaseRoute], settings: Sett
     for (model, field), (keyword, limit) in _BY_SETTINGS.items():
         schemas[model]["properties"][field][keyword] = getattr(settings, limit)
     if settings.keys is None:
-        # Nothing is asked for.
+        # The service requires no keys.
         schema["components"].pop("securitySchemes", None)
         for path in schema["paths"].values():
             for operation in path.values():
@@ -116,7 +116,7 @@ def complete(schema: dict[str, Any], routes: Sequence[BaseRoute], settings: Sett
 
 
 def _describe_problems(schema: dict[str, Any]) -> None:
-    """Describe in an OpenAPI description the problems that any operation can answer."""
+    """Add the problems that any operation may return."""
     for methods in schema["paths"].values():
         for operation in methods.values():
             described = operation["responses"]
@@ -134,7 +134,7 @@ def _describe_problems(schema: dict[str, Any]) -> None:
 
 
 def _restore_examples(schema: dict[str, Any], routes: Sequence[BaseRoute]) -> None:
-    """Put the examples of answers in once more: FastAPI takes all that is null out of them."""
+    """Restore the examples of responses: FastAPI removes null values from them."""
     for route in iter_route_contexts(routes):
         operations = schema["paths"].get(route.path_format, {})
         for method in (route.methods or ()) if operations else ():
@@ -147,7 +147,7 @@ def _restore_examples(schema: dict[str, Any], routes: Sequence[BaseRoute]) -> No
 
 
 def _describe_fields(schemas: dict[str, Any]) -> None:
-    """Describe the fields of dataclasses by the parameters of their docstrings."""
+    """Describe the fields of dataclasses by the parameter sections of their docstrings."""
     for schema in schemas.values():
         found = _SECTION.search(schema.get("description", ""))
         if found is None:

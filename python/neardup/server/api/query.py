@@ -1,4 +1,4 @@
-"""Questions to the index: has it a text, what are its clusters, how large is it?"""
+"""Queries: look a text up, list the clusters, show sizes and settings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ router = APIRouter(route_class=JsonRoute, tags=["questions"])
 
 _READ = [Depends(require("read"))]
 
-#: Dropped documents of one cluster that a page lists; `explain` has more of them.
+#: Most dropped documents listed per cluster; `explain` lists more.
 _MOST_DROPPED = 50
 
 _MATCH = {
@@ -89,7 +89,7 @@ async def query(
 
 def _answer(index: Index, asked: QueryText) -> QueryAnswer:
     found = index.query(asked.text, asked.k, title=asked.title, within=asked.within)
-    # One may be removed between the two questions; then it has no title.
+    # A document may be removed between the two queries; then it has no title.
     there = index.get_many([match.id for match in found], texts=False)
     matches = []
     for match in found:
@@ -146,7 +146,7 @@ async def clusters(
         Query(max_length=1000, description="Only those with this text in an id or a title."),
     ] = None,
 ) -> Response:
-    """Answer with a page of clusters."""
+    """Return a page of clusters."""
     store = request.app.state.store
     number = 0 if after is None else int(after)
     return json_response(
@@ -157,19 +157,19 @@ async def clusters(
 
 
 def clusters_page(index: Index, *, after: int, limit: int, search: str | None) -> Clusters:
-    """Return a page of clusters as the API answers it.
+    """Return a page of clusters in the form of the API's response.
 
     Parameters
     ----------
     index : Index
     after : int
-        Number of the last cluster of the page before; 0 for the first page.
+        Number of the last cluster of the previous page; 0 for the first page.
     limit : int
         Most clusters, at least 1.
     search : str or None
-        Text in an id or a title.
+        Text that an id or a title must contain.
     """
-    # One more than asked for tells whether there is a next page.
+    # One more than requested, to see whether there is a next page.
     found = list(islice(index.clusters(search=search, after=after), limit + 1))
     named = [
         id
@@ -198,9 +198,9 @@ def clusters_page(index: Index, *, after: int, limit: int, search: str | None) -
     responses={200: {"model": StatsAnswer}, **problem_responses()},
 )
 async def stats(request: Request) -> Response:
-    """Answer with sizes and settings."""
+    """Return sizes and settings."""
     state = request.app.state
     found = await state.store.run(lambda: state.store.index.stats())
-    # Where it is concerns no client.
+    # Clients must not see the location.
     sizes = {name: value for name, value in vars(found).items() if name != "location"}
     return json_response(StatsAnswer(**sizes, waiting=state.writer.waiting, version=__version__))

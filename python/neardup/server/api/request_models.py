@@ -1,11 +1,11 @@
-"""What clients send, checked field by field.
+"""Request bodies, validated field by field.
 
 Limits that depend on the settings are checked by `check_batch` and `check_text`, and
 `add_limits` writes them into the description.
 
-In a batch, what is wrong with the value of one document (`fault_of`) refuses that document
-alone. What no document can look like (a field that is missing, unknown or of another type) is
-a fault of the program that sends it, and refuses the batch.
+In a batch, an invalid value (`fault_of`) refuses only its own document. A malformed document
+(a field that is missing, unknown or of the wrong type) is a bug in the client, and refuses the
+whole batch.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = [
     "fault_of",
 ]
 
-#: The longest title, source, search and the like: a line, not a text.
+#: Longest title, source, search term and the like: a line, not a text.
 _LINE = 10_000
 
 
@@ -59,7 +59,7 @@ def _id(value: str) -> str:
 
 
 def _id_fault(value: str) -> str | None:
-    """Return the code of why no document can have an id, None if one can."""
+    """Return the error code of an invalid id, None for a valid one."""
     if id_fault(value) is None:
         return None
     if not value or NUL in value:
@@ -72,7 +72,7 @@ def _id_fault(value: str) -> str | None:
 
 
 def _time(value: str) -> str:
-    # The index reads it again: this only says which field it is.
+    # The index parses it again; checking here lets the error name the field.
     try:
         check_time(value, "at")
     except ParameterError as error:
@@ -90,7 +90,7 @@ def _span(value: str) -> str:
 
 
 def _number(value: Any) -> Any:
-    # 10.0 is a whole number in JSON, "10" and true are none.
+    # 10.0 is a whole number in JSON; "10" and true are not.
     if isinstance(value, (str, bool)):
         raise unfit("server.must_be_whole")
     return value
@@ -178,7 +178,7 @@ Posted = Annotated[
     Discriminator(
         _kind,
         custom_error_type="posted",
-        # Pydantic asks for one; `neardup.server.problems` has the sentence.
+        # Pydantic requires a message; the catalogue has the one that clients see.
         custom_error_message="server.must_be_posted",
     ),
 ]
@@ -212,7 +212,7 @@ class ComparedTexts(_Request):
 
 
 def check_id(id: str) -> None:
-    """Refuse an id of an address that no document can have."""
+    """Raise if the id in an address is invalid."""
     fault = _id_fault(id)
     if fault is not None:
         what = Message("server.the_field", field="id")
@@ -221,7 +221,7 @@ def check_id(id: str) -> None:
 
 
 def check_text(text: str, field: str, settings: Settings) -> None:
-    """Refuse a text that is too long for this service."""
+    """Raise if a text is too long for this service."""
     if len(text) > settings.max_text_characters:
         counts = {"most": settings.max_text_characters, "count": len(text)}
         detail = Message("server.text_too_long", field=field, **counts)
@@ -229,7 +229,7 @@ def check_text(text: str, field: str, settings: Settings) -> None:
 
 
 def check_batch(documents: Sequence[BatchDocument], settings: Settings) -> None:
-    """Refuse a batch that is too large for this service."""
+    """Raise if a batch is too large for this service."""
     if len(documents) > settings.max_batch:
         counts = {"most": settings.max_batch, "count": len(documents)}
         detail = Message("server.batch_too_large", **counts)
@@ -237,13 +237,13 @@ def check_batch(documents: Sequence[BatchDocument], settings: Settings) -> None:
 
 
 def fault_of(document: BatchDocument, place: str, settings: Settings) -> ProblemError | None:
-    """Return why one document of a batch cannot be stored; None if it can.
+    """Return why a document of a batch cannot be stored, None if it can.
 
     Parameters
     ----------
     document : BatchDocument
     place : str
-        Of the document in the request, such as ``documents[3]``.
+        Position of the document in the request, such as ``documents[3]``.
     settings : Settings
     """
     try:

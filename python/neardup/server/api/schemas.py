@@ -1,7 +1,7 @@
-"""What clients are answered: dataclasses that are described by pydantic and written by orjson.
+"""Response bodies: dataclasses, described by Pydantic and serialized by orjson.
 
-Where an answer is a result of the package, it is that dataclass itself; here are the others. The
-description of a field is that of its docstring (`neardup.server.api.openapi`).
+A response that is a result of the package uses the package's own dataclass; the others are
+here. The docstrings describe the fields (`neardup.server.api.openapi`).
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ class Problem(BaseModel):
 
 @dataclass(frozen=True)
 class Decided:
-    """What became of a document.
+    """The decision on a document.
 
     Parameters
     ----------
     new : bool
-        False if it was there before, with the same text.
+        False if the document was already stored with the same text.
     repeats : Match or None
         The kept document that it repeats.
     """
@@ -85,7 +85,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Decisions:
-    """What became of the documents of a batch, in their order."""
+    """The decisions on the documents of a batch, in their order."""
 
     decisions: list[Decided | Refusal]
     kept: int
@@ -103,7 +103,7 @@ class FoundMatch(Match):
 
 @dataclass(frozen=True)
 class Passage:
-    """A stretch of one text that occurs in another; half-open, in code points."""
+    """A span of one text that occurs in another; half-open, in code points."""
 
     begin: int
     end: int
@@ -121,7 +121,7 @@ class QueryAnswer:
     matches : list of FoundMatch
         The most similar first.
     passages : list of Passage or None
-        Shared with the first match; null if not asked for, or without a match.
+        Passages shared with the first match; null if not requested, or without a match.
     """
 
     duplicate: bool
@@ -131,12 +131,12 @@ class QueryAnswer:
 
 @dataclass(frozen=True)
 class RemovedDocuments:
-    """What a removal took away.
+    """The result of a removal.
 
     Parameters
     ----------
     freed : sequence of str
-        Documents that had been dropped for it; they stay dropped. At most 10,000.
+        Documents that had been dropped for a removed document; they stay dropped. At most 10,000.
     """
 
     removed: int
@@ -145,7 +145,7 @@ class RemovedDocuments:
 
 @dataclass(frozen=True)
 class DroppedDocument:
-    """A document that was dropped, and for what."""
+    """A dropped document, with the document that it repeats."""
 
     id: str
     match: Match
@@ -158,9 +158,9 @@ class ExplainedDocument:
     Parameters
     ----------
     document : Document or None
-        null if it is gone.
+        null if it was removed.
     dropped : list of DroppedDocument
-        Dropped for it, at most 1,000.
+        Documents dropped for it, at most 1,000.
     dropped_count : int
         All of them.
     """
@@ -175,7 +175,7 @@ class ExplainedDocument:
 
 @dataclass(frozen=True)
 class ClusterMember:
-    """A document that was dropped, with its title."""
+    """A dropped document with its title."""
 
     id: str
     title: str | None
@@ -184,7 +184,7 @@ class ClusterMember:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A kept document and those that were dropped for it.
+    """A kept document and the documents dropped for it.
 
     Parameters
     ----------
@@ -222,11 +222,11 @@ class StatsAnswer:
     Parameters
     ----------
     bytes : int
-        On disk, all in all.
+        Total size on disk.
     waiting : int
-        Documents that this process has taken and not yet stored.
+        Documents that this process has accepted but not yet stored.
     version : str
-        Of neardup.
+        Version of neardup.
     """
 
     documents: int
@@ -251,19 +251,19 @@ class StatsAnswer:
 
 @dataclass(frozen=True)
 class Health:
-    """A sign of life."""
+    """State of the service."""
 
     status: Literal["ok"]
 
 
 @dataclass(frozen=True)
 class Accepted:
-    """A check that was taken.
+    """An accepted check.
 
     Parameters
     ----------
     job : str
-        Its id. Who knows it can ask for it.
+        Id of the check. Anyone who knows it can read the check.
     status, report, report_json : str
         Addresses.
     """
@@ -286,18 +286,18 @@ class Rates:
 
 @dataclass(frozen=True)
 class JobAnswer:
-    """How far a check is.
+    """State and progress of a check.
 
     Parameters
     ----------
     paper : str
-        What the client called it.
+        The client's name for the paper.
     progress : float
         In [0, 1].
     rates : Rates or None
-        Of a check that is done.
+        Rates of a finished check.
     problem : Problem or None
-        Of a check that failed.
+        Error of a failed check.
     """
 
     job: str
@@ -311,12 +311,12 @@ class JobAnswer:
 
 @dataclass(frozen=True)
 class Library:
-    """A library that papers can be held against.
+    """A library that papers can be checked against.
 
     Parameters
     ----------
     documents : int or None
-        Null where it is not open yet.
+        Null if the library is not open yet.
     """
 
     name: str
@@ -331,7 +331,7 @@ class Libraries:
 
 
 def json_response(content: Any, status: int = 200) -> Response:
-    """Return an answer; dataclasses are objects, times RFC 3339."""
+    """Return a JSON response; dataclasses become objects, times RFC 3339 strings."""
     return Response(
         orjson.dumps(content, option=orjson.OPT_UTC_Z), status, media_type="application/json"
     )

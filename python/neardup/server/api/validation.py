@@ -1,4 +1,4 @@
-"""What Pydantic finds wrong with a request, as problems in our own sentences."""
+"""Turns Pydantic's validation errors into problems with our own messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["answer_validation_error", "invalid_field", "unfit"]
 
 _INVALID_FIELD = Message("server.title_invalid_field")
 
-#: What Pydantic finds, by its kinds: the sentence for it, and what of its values is in it.
+#: By Pydantic's error type: the message, and which of the error's values it shows.
 _FAULTS: dict[str, tuple[str, dict[str, str]]] = {
     "bool_type": ("server.must_be_flag", {}),
     "dict_type": ("server.must_be_object", {}),
@@ -39,39 +39,39 @@ _FAULTS: dict[str, tuple[str, dict[str, str]]] = {
     "too_short": ("server.empty_list", {}),
 }
 
-#: The kind of what our own checks find.
+#: Error type of our own checks.
 _UNFIT = "neardup"
 
 
 async def answer_validation_error(_: Request, error: Exception) -> Response:
-    """Answer with the first fault that Pydantic found; a handler of exceptions."""
+    """Return the first fault that Pydantic found as a problem; an exception handler."""
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     return response(_invalid(first, _field(first["loc"])))
 
 
 def invalid_field(error: Mapping[str, Any], place: str) -> ProblemError:
-    """Return the problem for what Pydantic found in a part of a request.
+    """Return the problem for a validation error in a part of a request.
 
     Parameters
     ----------
     error : mapping
         One of ``ValidationError.errors()``.
     place : str
-        Where the part stands in the request, such as ``documents[3]``.
+        Position of the part in the request, such as ``documents[3]``.
     """
     return _invalid(error, f"{place}.{_field(('part', *error['loc']))}")
 
 
 def unfit(code: str, **values: Any) -> PydanticCustomError:
-    """Return the error that a check of a model raises where a value is not as it must be.
+    """Return the error that a model's validator raises for an invalid value.
 
     Parameters
     ----------
     code : str
-        Of a sentence about ``what``, the field.
+        Code of a message about ``what``, the field.
     **values : object
-        What else is in the sentence.
+        Other values of the message.
     """
     return PydanticCustomError(_UNFIT, "{code}", {"code": code, "values": values})
 
@@ -82,8 +82,8 @@ def _invalid(error: Mapping[str, Any], field: str) -> ProblemError:
 
 
 def _field(place: Sequence[int | str]) -> str:
-    """Return ``documents[3].text`` for the place that Pydantic gives."""
-    # The first says body, query or path; the second of a body may say which model was meant.
+    """Return a Pydantic location as a path such as ``documents[3].text``."""
+    # The first item is body, query or path; after body, the second may be the name of a model.
     named = [*place[1:]]
     if place[0] == "body" and named and str(named[0]).startswith("<"):
         del named[0]
@@ -97,7 +97,7 @@ def _field(place: Sequence[int | str]) -> str:
 
 
 def _detail(error: Mapping[str, Any], what: Message) -> Message:
-    """Return what Pydantic found, or one of our own checks, about a field or the body."""
+    """Return what Pydantic or one of our own checks found about a field or the body."""
     kind, found = error["type"], error.get("input")
     context = error.get("ctx", {})
     if kind == _UNFIT:
@@ -110,7 +110,7 @@ def _detail(error: Mapping[str, Any], what: Message) -> Message:
 
 
 def _got(found: object) -> Message | str:
-    """Return a number as it is, of other values the kind; nothing of texts, which are too long."""
+    """Return a number itself, or the type of another value: texts are too long to show."""
     if found is None or isinstance(found, str):
         return ""
     if isinstance(found, (bool, int, float)):

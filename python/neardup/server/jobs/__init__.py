@@ -1,13 +1,13 @@
 """Checks of papers as jobs, since they take longer than a request.
 
 ====================  ===============================================================
-``uploads``           a paper as it is received
-``queue``             the jobs of one process: bounded, clients take turns
-``job``               what is known of one; ``job_table``: of all, in SQLite
-``libraries``         what papers are held against, opened once
-``paper_check``       one check, with a library that others use too
-``sandbox``           parts of a check in a process of their own, with limits
-``reader``            a file to its text; ``reader_process``: that process
-``renderer_process``  a report to its pages
+``uploads``           receives a paper
+``queue``             the jobs of one process: bounded, fair between clients
+``job``               the state of a job; ``job_table``: all jobs, in SQLite
+``libraries``         the libraries that papers are checked against
+``paper_check``       one check against a shared library
+``sandbox``           runs parts of a check in a process with limits
+``reader``            extracts the text of a file; ``reader_process``: its process
+``renderer_process``  renders a report as pages
 ====================  ===============================================================
 """

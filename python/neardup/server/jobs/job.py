@@ -1,4 +1,4 @@
-"""What is known of a check, and why one fails."""
+"""The state of a check, and the error of a failed one."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from neardup.server.problems import ProblemError
 
 __all__ = ["FINISHED", "STOPPED", "JobError", "JobState"]
 
-#: States after which nothing changes.
+#: Final states.
 FINISHED = ("done", "failed")
 
 
 class JobError(ProblemError):
-    """Why a check fails; the status is what an answer would have had, had it been known at once."""
+    """Why a check failed; the status is that of an equivalent immediate response."""
 
 
-#: What `JobError` takes for a check whose service ended before it.
+#: Arguments of `JobError` for a check that was cut short because the service stopped.
 STOPPED = (503, Message("server.title_stopped"), Message("server.stops"))
 
 
 @dataclass(frozen=True)
 class JobState:
-    """How far a check is.
+    """State and progress of a check.
 
     Parameters
     ----------
     job : str
         Its id.
     paper : str
-        What the client called the file; a label and no path.
+        The client's name for the file: a label, not a path.
     library : str
     process : int
-        Number of the process that checks.
+        Id of the process that runs the check.
     client : str or None, default=None
-        Who asked for it: see `neardup.server.security.clients`. No answer shows it.
+        Who sent it: see `neardup.server.security.clients`. No response shows it.
     state : {'queued', 'running', 'done', 'failed'}
     stage : {'waiting', 'library', 'reading', 'comparing', 'report', 'done'}
     progress : float
-        Share of the work that is done, in [0, 1].
+        Finished share of the work, in [0, 1].
     rates : dict of str to float, or None
-        Of a report that is done: ``total``, ``without_quotations``, ``largest_source``.
+        Rates of a finished report: ``total``, ``without_quotations``, ``largest_source``.
     problem : JobError or None
         Why it failed.
     """

@@ -1,11 +1,11 @@
-"""Checks of papers as rows of a SQLite database: how far each is, and its report.
+"""Paper checks as rows of a SQLite database: state, progress and report.
 
-The id of a job is 128 random bits: whoever knows it was given it. Papers are never stored:
-they wait in files without a name.
+The id of a job is 128 random bits, so only a client that was given it can know it. The table
+never stores papers: they wait in unnamed temporary files.
 
-A service of one process has a database without a name, which the system removes together with
-the process, however that ends. The processes of one service share a file, so a client may ask
-another process than the one that checks.
+A service of one process has an unnamed database, which the system removes when the process
+ends for any reason. Several processes of one service share a file, so that each can answer for
+the checks of the others.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _TABLES = """
 """
 _FIELDS = tuple(field.name for field in fields(JobState))
 
-#: The oldest report of a job that ended: of one client, and of the client with the most.
+#: The oldest report of a finished job: of a given client, and of the client with the most.
 _OLDEST = "SELECT job FROM jobs WHERE job != :new AND report_bytes > 0 AND ended IS NOT NULL"
 _OLDEST_OF_CLIENT = f"{_OLDEST} AND client = :client ORDER BY ended, rowid LIMIT 1"
 _OLDEST_OF_LARGEST = (
@@ -58,14 +58,14 @@ _OLDEST_OF_LARGEST = (
 
 
 class JobTable:
-    """The jobs of a service; to be opened before anything else.
+    """The jobs of a service; call `open` before anything else.
 
     Parameters
     ----------
     seconds : float
-        How long a result is kept.
+        How long a result is kept, in seconds.
     clock : Clock or None, default=None
-        What time is measured with. None takes the system's.
+        Source of time. None uses the system clock.
     """
 
     _database: sqlite3.Connection
@@ -81,8 +81,8 @@ class JobTable:
         Parameters
         ----------
         path : Path or None, default=None
-            The file that all processes of the service use; made if it is not there, readable
-            by this user alone. None makes a database without a name.
+            The file that all processes of the service use; created if missing, readable by
+            this user only. None creates an unnamed database.
         """
         self._database = _connect(path)
 
@@ -93,7 +93,7 @@ class JobTable:
                 self._database.close()
 
     def create(self, paper: str, library: str, client: str | None = None) -> JobState:
-        """Make a job that waits."""
+        """Create a waiting job."""
         job = JobState(secrets.token_hex(16), paper, library, os.getpid(), client)
         places = ", ".join(f":{name}" for name in _FIELDS)
         with self._lock, self._database as database:
@@ -103,7 +103,7 @@ class JobTable:
         return job
 
     def save(self, job: JobState) -> bool:
-        """Store how far a job is; False if it was removed."""
+        """Store the state of a job; False if the job was removed."""
         row = _to_row(job)
         row["ended"] = self._clock.time() if job.state in FINISHED else None
         changes = ", ".join(f"{name} = :{name}" for name in row)
@@ -113,7 +113,7 @@ class JobTable:
     def save_report(
         self, job: JobState, report: Mapping[str, str], *, most: int, most_of_client: int
     ) -> bool:
-        """Store the report of a job, and remove others until all fit.
+        """Store the report of a job, and remove older reports until all fit.
 
         Parameters
         ----------
@@ -121,16 +121,16 @@ class JobTable:
         report : mapping of str to str
             Contents by name: ``report.json``, and ``zh.html`` for each language.
         most : int
-            Limit of all reports, in bytes. Beyond it the oldest ones of the client with the
-            most are removed with their jobs.
+            Limit of all reports, in bytes. Beyond it, the oldest reports of the client with
+            the most are removed with their jobs.
         most_of_client : int
-            Limit of the reports of one client, of which the oldest ones are removed. It does
-            not hold for jobs without a client.
+            Limit of the reports of one client, in bytes; beyond it, that client's oldest
+            reports are removed. It does not apply to jobs without a client.
 
         Returns
         -------
         bool
-            False if the report alone is too large; nothing is stored or removed then.
+            False if the report alone exceeds a limit; then nothing is stored or removed.
         """
         contents = {name: content.encode() for name, content in report.items()}
         size = sum(map(len, contents.values()))
@@ -151,26 +151,26 @@ class JobTable:
         return True
 
     def get(self, job: str) -> JobState | None:
-        """Return how far a job is, None if there is none with this id."""
+        """Return the state of a job, None if no job has this id."""
         row = self._one(f"SELECT {', '.join(_FIELDS)} FROM jobs WHERE job = ?", job)
         return None if row is None else _from_row(row)
 
     def report(self, job: str, name: str) -> bytes | None:
-        """Return a part of a job's report, None if there is none of this name."""
+        """Return a part of a job's report, None if no part has this name."""
         row = self._one("SELECT content FROM reports WHERE job = ? AND name = ?", job, name)
         return None if row is None else row[0]
 
     def exists(self, job: str) -> bool:
-        """Return whether a job is there."""
+        """Return whether a job exists."""
         return self._one("SELECT 1 FROM jobs WHERE job = ?", job) is not None
 
     def remove(self, job: str) -> bool:
-        """Remove a job with its report; False if there is none with this id."""
+        """Remove a job with its report; False if no job has this id."""
         with self._lock, self._database as database:
             return database.execute("DELETE FROM jobs WHERE job = ?", (job,)).rowcount > 0
 
     def remove_expired(self) -> None:
-        """Remove jobs that ended longer ago than results are kept."""
+        """Remove finished jobs whose results have expired."""
         before = self._clock.time() - self._seconds
         with self._lock, self._database as database:
             database.execute("DELETE FROM jobs WHERE ended < ?", (before,))
@@ -180,13 +180,13 @@ class JobTable:
             try:
                 row: tuple[Any, ...] | None = self._database.execute(statement, values).fetchone()
             except UnicodeEncodeError:
-                # An address may have lone surrogates; no id has.
+                # An address may contain lone surrogates; an id cannot.
                 return None
             return row
 
 
 def fail_jobs_of(process: int | None, path: Path) -> None:
-    """Note in the file of a service that one of its processes ended without a word."""
+    """Mark the unfinished jobs of a process that died as failed."""
     database = _connect(path)
     with database:
         database.execute(
@@ -210,7 +210,7 @@ def _connect(path: Path | None) -> sqlite3.Connection:
 def _remove_until(
     database: sqlite3.Connection, used: str, most: int, oldest: str, values: Mapping[str, Any]
 ) -> None:
-    """Remove jobs, the oldest first, until what is used is at most so much."""
+    """Remove jobs, oldest first, until the used space is within the limit."""
     while database.execute(used, values).fetchone()[0] > most:
         found = database.execute(oldest, values).fetchone()
         if found is None:

@@ -1,12 +1,12 @@
-"""The libraries that papers are held against: opened once, in threads of their own.
+"""The libraries that papers are checked against, each opened once in its own thread.
 
-A library is opened when a check first wants it, and stays open. Each is opened in a thread
-of its own, so that a large one keeps nobody waiting but those who want it.
+A library is opened when a check first needs it, and stays open. Each is opened in its own
+thread, so that a large library delays only the checks that use it.
 
-Whether it grew is asked before each check: of an index its counters, which is one row; of
-files their sizes and times. If it did, it is opened anew, unless that took long and was
-done lately: opening takes at most a tenth of the time. Who uses the one before keeps it
-until the end.
+Before each check, the service tests whether the library has changed: by the counters of an
+index, which are one row, or by the sizes and times of files. A changed library is reopened,
+unless the last opening was long and recent: opening takes at most a tenth of the time. Checks
+in progress keep the library that they started with.
 """
 
 from __future__ import annotations
@@ -32,27 +32,28 @@ if TYPE_CHECKING:
 
 __all__ = ["INDEX", "Libraries", "OpenLibrary"]
 
-#: The name of the index as a library.
+#: Library name of the index.
 INDEX = "index"
 
-#: After an opening that took t seconds, the next one begins after so many times t.
+#: After an opening that took t seconds, the next one begins this many times t later at the
+#: earliest.
 _REST = 10
 
 _log = logging.getLogger(__name__)
 
 
 class OpenLibrary:
-    """A library that is open.
+    """An open library.
 
     Attributes
     ----------
     name : str
         Its name in this service.
     location : str
-        Where it is; nothing for a client's eyes.
+        Its location; never shown to clients.
     library : Library
     lock : Lock
-        To be held while documents are fetched: files share one spool.
+        Hold it while fetching documents: files share one spool.
     """
 
     def __init__(self, name: str, location: str, library: Library, version: object) -> None:
@@ -66,7 +67,7 @@ class OpenLibrary:
 
 
 class _Place:
-    """One of the libraries: what is open of it, and who opens it."""
+    """State of one library: what is open, and the thread that opens it."""
 
     def __init__(self, name: str, location: str) -> None:
         self.name = name
@@ -86,9 +87,9 @@ class Libraries:
     ----------
     settings : Settings
     changed : callable, optional
-        Called, in whatever thread, when a library has been opened or could not be.
+        Called, from any thread, when a library has been opened or has failed to open.
     clock : Clock or None, default=None
-        What time is measured with. None takes the system's.
+        Source of time. None uses the system clock.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class Libraries:
         return tuple(self._places)
 
     def listed(self) -> list[tuple[str, int | None]]:
-        """Return names and numbers of readable documents, None where it is not open yet."""
+        """Return names and numbers of readable documents, None if a library is not open yet."""
         with self._lock:
             return [
                 (name, None if place.open is None else place.open.library.readable)
@@ -119,12 +120,12 @@ class Libraries:
             ]
 
     def check_name(self, name: str) -> None:
-        """Raise if there is no such library.
+        """Raise if no library has this name.
 
         Raises
         ------
         ProblemError
-            404, with the names that there are.
+            404, with the existing names.
         """
         if name not in self._places:
             names = ", ".join(self._places)
@@ -132,9 +133,9 @@ class Libraries:
             raise ProblemError(404, Message("server.title_no_such_library"), detail, "library")
 
     def prepare(self, name: str) -> bool:
-        """Begin to open a library that is not open, or has grown; return whether it is ready.
+        """Start to open a library that is not open or has changed; return whether it is ready.
 
-        Ready is also one that could not be opened: `use` raises why.
+        A library that failed to open is ready too: `use` raises the error.
         """
         place = self._places[name]
         with self._lock:
@@ -152,22 +153,22 @@ class Libraries:
             return False
 
     def is_ready(self, name: str) -> bool:
-        """Return whether nobody is opening a library."""
+        """Return whether a library is not being opened."""
         with self._lock:
             return self._places[name].opening is None
 
     def progress(self, name: str) -> float:
-        """Return the share of a library that is read while it is opened, in [0, 1]."""
+        """Return the share of a library that has been read during opening, in [0, 1]."""
         return self._places[name].progress
 
     @contextmanager
     def use(self, name: str) -> Iterator[OpenLibrary]:
-        """Give a library that is ready; it stays open as long.
+        """Yield a ready library, which stays open during the block.
 
         Raises
         ------
         JobError
-            If it could not be opened.
+            If the library could not be opened.
         """
         place = self._places[name]
         with self._lock:
@@ -188,7 +189,7 @@ class Libraries:
                 _close_unused(found)
 
     def close(self) -> None:
-        """Close all that nobody uses."""
+        """Close all libraries that no check uses."""
         with self._lock:
             self._closed = True
             opening = [place.opening for place in self._places.values() if place.opening]
@@ -234,18 +235,18 @@ class Libraries:
         return open_library(library, workers=self._workers, progress=progress)
 
     def _version(self, place: _Place) -> object:
-        """Return what differs once a library has grown."""
+        """Return a value that differs once a library has changed."""
         if not is_index(place.location):
             return tuple(_files(place.location))
         if place.index is None:
             place.index = Index(place.location, must_exist=True, workers=self._workers)
         with place.index._engine.reading() as session:
             counters = session.counters()
-        # Numbers are given once and for all: this is larger after each addition.
+        # Numbers are never reused: this one is larger after each addition.
         return counters["next"]
 
     def _drop(self, place: _Place, found: OpenLibrary | None, *, keep_index: bool = False) -> None:
-        """Forget a library; it is closed when its last user is through."""
+        """Forget a library; it is closed when its last user is done."""
         if found is not None:
             found.replaced = True
             _close_unused(found)
@@ -267,11 +268,11 @@ def _away(name: str) -> JobError:
 
 
 class _Closing(Exception):
-    """The service stops, and nobody waits for what is being opened."""
+    """The service is stopping, so an opening in progress is aborted."""
 
 
 class _Watched(Progress):
-    """Follows how a library is opened."""
+    """Tracks the progress of opening a library."""
 
     def __init__(self, libraries: Libraries, place: _Place) -> None:
         self._libraries, self._place = libraries, place
@@ -293,7 +294,7 @@ class _Watched(Progress):
 
 
 def _files(location: str) -> Iterator[tuple[Any, ...]]:
-    """Give what tells files from what they were, in an order of their own."""
+    """Yield the properties by which changed files are recognized, in a fixed order."""
     if os.path.isdir(location):
         for folder, folders, names in os.walk(location):
             folders.sort()

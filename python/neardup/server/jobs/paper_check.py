@@ -1,4 +1,4 @@
-"""One check of a paper, with a library that others use too, and that can be ended."""
+"""One paper check against a shared library; it can be cancelled."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ def check_paper(
     workers: int,
     done: Callable[[float], None],
 ) -> Report:
-    """Hold a paper against an open library.
+    """Check a paper against an open library.
 
     Parameters
     ----------
     paper : FileText
     label : str
-        What the report calls it.
+        Name of the paper in the report.
     library : OpenLibrary
     least : int
         See :func:`neardup.check`.
     workers : int
         Threads; 0 means one for each processor.
     done : callable
-        Told again and again which share of the candidates is through, in [0, 1]; what it
-        raises ends the check.
+        Called repeatedly with the finished share of the candidates, in [0, 1]; an exception
+        that it raises ends the check.
 
     Returns
     -------
     Report
-        It names the library, and its files within it, and not where they are here.
+        It shows the library's name and relative file names, not their location on this machine.
     """
     return Checking(_Shared(library, done), (), least, ReportLimits(), workers).report(paper, label)
 
 
 class _Shared(Library):
-    """A library as one check sees it."""
+    """One check's view of a shared library."""
 
     def __init__(self, shared: OpenLibrary, done: Callable[[float], None]) -> None:
         library = shared.library
@@ -91,7 +91,7 @@ class _Shared(Library):
         ]
 
     def _without_place(self, text: str) -> str:
-        # A client has no business with the folders of this machine.
+        # Clients must not see the folders of this machine.
         place = self._shared.location
         folder = place if os.path.isdir(place) else os.path.dirname(place)
         folder = os.path.join(folder, "")
@@ -107,4 +107,4 @@ class _Shared(Library):
         return Message(note.code, **values)
 
     def close(self) -> None:
-        """Do nothing: others use the library, too."""
+        """Do nothing: other checks use the library too."""

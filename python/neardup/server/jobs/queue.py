@@ -1,10 +1,9 @@
-"""Checks of papers as jobs: they wait their turn, tell how far they are, and keep a result.
+"""Paper checks as jobs in a bounded queue, with progress and a stored result.
 
-A check takes seconds to minutes, longer than a request may. So a client gets an id and
-asks again. The queue is bounded, threads take from it, clients take turns, and a job whose library
-is being opened lets others go first. What is known of a job is
-in a table (`job_table`) that all processes of a service read; queue and threads are each process's
-own.
+A check takes seconds to minutes, longer than a request may. So the client gets an id and
+polls. The queue is bounded and served by threads; clients take turns, and a job whose library
+is still being opened lets others go first. The state of a job is in a table (`job_table`) that
+all processes of a service read; each process has its own queue and threads.
 """
 
 from __future__ import annotations
@@ -46,20 +45,20 @@ if TYPE_CHECKING:
 
 __all__ = ["LANGUAGES", "Jobs"]
 
-#: Longest time for one check, in seconds; and for reading its file, which is a part of it.
+#: Longest time for one check, in seconds, and for reading its file, which is part of the check.
 CHECK_SECONDS = 600.0
 READ_SECONDS = 120.0
 
-#: When a client that found the queue full may come again, in seconds.
+#: Retry-After for a client that found the queue full, in seconds.
 _RETRY = 10
 
-#: How often results that are too old are looked for where nothing else happens, in seconds.
+#: How often an idle queue removes expired results, in seconds.
 _TIDY = 30.0
 
-#: Where the stages of a check begin, as shares of all of it.
+#: Progress at which each stage of a check begins.
 _READING, _COMPARING, _REPORT = 0.02, 0.2, 0.9
 
-#: Progress is stored at steps of this share.
+#: Progress is stored in steps of this size.
 _STEP = 0.02
 
 _FAILED = (500, Message("server.title_internal_error"), Message("server.check_failed"))
@@ -92,13 +91,13 @@ class Jobs:
     ----------
     settings : Settings
     registry : CollectorRegistry or None, default=None
-        Who collects figures.
+        Registry for the metrics.
     threads : int, default=1
-        Checks at once.
+        Concurrent checks.
     seconds : float, default=600.0
-        Longest time for one check.
+        Longest time for one check, in seconds.
     clock : Clock or None, default=None
-        What time is measured with. None takes the system's.
+        Source of time. None uses the system clock.
 
     Attributes
     ----------
@@ -122,13 +121,13 @@ class Jobs:
         self._waiting: list[_Job] = []
         self._running = 0
         self._receiving = 0
-        # Papers that are received, wait or run, and when a client was last served.
+        # Papers being received, waiting or running, and when each client was last served.
         self._held: Counter[str | None] = Counter()
         self._served: dict[str | None, int] = {}
         self._ended = dict.fromkeys(FINISHED, 0)
         self._metrics = CheckMetrics(registry)
         self._stops = False
-        #: Ended jobs whose last state could not be stored yet.
+        #: Ended jobs whose final state could not be stored yet.
         self._unsaved: list[tuple[_Job, JobState]] = []
         self._time_is_up = False
         self.libraries = Libraries(settings, self._wake, self._clock)
@@ -138,25 +137,25 @@ class Jobs:
         ]
 
     def start(self, path: Path | None = None) -> None:
-        """Begin to check.
+        """Start the threads that run checks.
 
         Parameters
         ----------
         path : Path or None, default=None
             The file of states and reports that all processes of a service share. None keeps
-            them for this process alone.
+            them private to this process.
         """
         self._table.open(path)
         for thread in self._threads:
             thread.start()
 
     async def stop(self, seconds: float = 30.0) -> None:
-        """Finish what runs, and let what waits fail.
+        """Finish the running checks, and fail the waiting ones.
 
         Parameters
         ----------
         seconds : float, default=30.0
-            How long what runs may still take.
+            How long running checks may still take.
         """
         with self._changed:
             self._stops = True
@@ -166,7 +165,7 @@ class Jobs:
             self._count()
             self._changed.notify_all()
         for job in waiting:
-            # One that cannot be stored does not keep the others from ending.
+            # A state that cannot be stored must not prevent the others from ending.
             with suppress(sqlite3.Error):
                 self._end(job, replace(job.state, state="failed", problem=JobError(*STOPPED)))
         await asyncio.to_thread(self._join, seconds)
@@ -185,18 +184,18 @@ class Jobs:
 
     @contextmanager
     def room(self, client: str | None = None) -> Iterator[None]:
-        """Hold a place in the queue while a paper is received.
+        """Reserve a place in the queue while a paper is received.
 
         Parameters
         ----------
         client : str or None, default=None
             Who sends it: see `neardup.server.security.clients`. A client may hold a share of
-            the places; None may hold all of them.
+            the places; None may hold all.
 
         Raises
         ------
         ProblemError
-            429 if there is none, for anybody or for this client.
+            429 if the queue, or this client's share of it, is full.
         """
         with self._changed:
             if self._stops:
@@ -220,18 +219,18 @@ class Jobs:
     def submit(
         self, upload: Upload, library: str, least: int, client: str | None = None
     ) -> JobState:
-        """Take a paper, within :meth:`room`.
+        """Queue a paper; call it within :meth:`room`.
 
         Parameters
         ----------
         upload : Upload
-            Belongs to the job from now on.
+            The job takes ownership of it.
         library : str
             Its name.
         least : int
             See :func:`neardup.check`.
         client : str or None, default=None
-            As of :meth:`room`.
+            As in :meth:`room`.
 
         Returns
         -------
@@ -240,7 +239,7 @@ class Jobs:
         Raises
         ------
         ProblemError
-            404 if there is no such library.
+            404 if no library has this name.
         """
         try:
             self.libraries.check_name(library)
@@ -262,7 +261,7 @@ class Jobs:
         return state
 
     def state(self, job: str) -> JobState | None:
-        """Return how far a job is, None if there is none with this id."""
+        """Return the state of a job, None if no job has this id."""
         found = self._table.get(job)
         if (
             found is not None
@@ -275,24 +274,24 @@ class Jobs:
         return found
 
     def page(self, job: str, language: str) -> str | None:
-        """Return the report of a job that is done as a page, None if there is none."""
+        """Return the report of a finished job as a page, None if there is none."""
         page = self._table.report(job, f"{language}.html")
         return None if page is None else page.decode()
 
     def report(self, job: str) -> bytes | None:
-        """Return the report of a job that is done as JSON, None if there is none."""
+        """Return the report of a finished job as JSON, None if there is none."""
         return self._table.report(job, "report.json")
 
     def remove(self, job: str) -> bool:
-        """Remove a job with all it has; one that runs is ended. False if there is none."""
+        """Remove a job with all its data, and cancel it if it runs. False if there is none."""
         removed = self._table.remove(job)
         self._wake()
         return removed
 
     def counts(self) -> dict[str, int]:
-        """Return how many jobs are waiting and running, and how many are done and failed.
+        """Return the numbers of waiting, running, done and failed jobs.
 
-        Of this process; the latter two since it began.
+        Only jobs of this process count; done and failed ones since it started.
         """
         with self._changed:
             return {"waiting": len(self._waiting), "running": self._running, **self._ended}
@@ -309,10 +308,10 @@ class Jobs:
             try:
                 self._take_one()
             except sqlite3.ProgrammingError:
-                # The service stopped, and did not wait any longer: its table is closed.
+                # The service stopped without waiting any longer: its table is closed.
                 return
             except sqlite3.Error as error:
-                # A full disk, or a table that is locked: later jobs may find it otherwise.
+                # The disk may be full or the table locked; this may be over for later jobs.
                 _log.error("The table of checks cannot be used: %s", error)
                 with self._changed:
                     self._changed.wait(_TIDY)
@@ -322,7 +321,7 @@ class Jobs:
             return self._stops and not self._waiting
 
     def _take_one(self) -> None:
-        """Run the next job, or wait a while for one."""
+        """Run the next job, or wait a limited time for one."""
         while self._unsaved:
             self._end(*self._unsaved.pop())
         with self._changed:
@@ -346,7 +345,7 @@ class Jobs:
                 self._count()
 
     def _next(self) -> _Job | None:
-        """Take the first job whose library is ready, of the client that was served longest ago."""
+        """Take the first job with a ready library of the client that was served longest ago."""
         for job in sorted(self._waiting, key=lambda job: self._served.get(job.state.client, 0)):
             gone = not self._table.exists(job.state.job)
             if gone or self.libraries.is_ready(job.state.library):
@@ -357,7 +356,7 @@ class Jobs:
         return None
 
     def _release(self, client: str | None) -> None:
-        """Give a place back; who has none any more is forgotten."""
+        """Release a place; forget a client that holds none."""
         self._held[client] -= 1
         if self._held[client] <= 0:
             del self._held[client]
@@ -370,17 +369,17 @@ class Jobs:
         except JobError as error:
             state = replace(state, state="failed", problem=error)
         except _Removed:
-            # What was written at that very moment.
+            # Removes a state written at the same moment.
             self._table.remove(state.job)
         except Exception as error:
-            # No message: it may quote the paper.
+            # Not the message: it may quote the paper.
             where = "".join(traceback.format_tb(error.__traceback__))
             _log.error("A check failed with %s\n%s", type(error).__name__, where)
             state = replace(state, state="failed", problem=JobError(*_FAILED))
         self._end(job, state)
 
     def _checked(self, job: _Job, state: JobState) -> JobState:
-        """Do all stages of a check and return the last state."""
+        """Run all stages of a check and return the final state."""
         settings = self._settings
         end = self._clock.monotonic() + self._seconds
         written = -1.0
@@ -426,7 +425,7 @@ class Jobs:
         )
 
     def _look(self, job: _Job, end: float) -> None:
-        """Raise if a check is to end early."""
+        """Raise if a check was removed or took too long, or if the service stops."""
         if self._time_is_up:
             raise JobError(*STOPPED)
         if not self._table.exists(job.state.job):
@@ -437,7 +436,7 @@ class Jobs:
             raise JobError(422, title, detail, "file")
 
     def _store(self, job: _Job, report: Report, end: float) -> None:
-        """Make the pages of a report, away from the threads that answer requests."""
+        """Render the pages of a report in another process, and store them."""
         with tempfile.TemporaryFile() as file:
             pickle.dump(report, file)
             ended = run_in_sandbox(

@@ -1,12 +1,11 @@
-"""A paper's file to its text, in a process of its own.
+"""Extracts the text of a paper's file in a separate process.
 
-A parser of PDF or Word meets files that were made to break it. In a thread it could
-neither be stopped, nor held to a share of the memory, and where a library written in C
-crashes, all of the service would go down. So each file is read by a fresh process, which
-the system ends when it takes too long or too much, and which knows nothing of the
-service (`reader_process`). Starting it takes some 0.3 s, little beside a check. A
-check itself runs in a thread of the service: it is safe code on plain text, and shares
-the libraries that are open.
+PDF and Word parsers meet files made to break them. A parser in a thread could not be stopped
+or limited in memory, and a crash in a C library would take the service down. So each file is
+read by a fresh process with limits of time and memory, which knows nothing of the service
+(`reader_process`). Starting it takes about 0.3 s, little compared with a check. The check
+itself runs in a thread of the service: it is safe code on plain text, and shares the open
+libraries.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from neardup.server.jobs.sandbox import run_in_sandbox
 
 __all__ = ["read_paper"]
 
-#: What reading may add to the memory of an idle interpreter, in bytes.
+#: Memory that reading may use beyond that of an idle interpreter, in bytes.
 MEMORY = 1 << 30
 
-#: The process's own limits of time: SIGALRM and SIGXCPU.
+#: Signals of the process's own time limits: SIGALRM and SIGXCPU.
 _TIME = (14, 24)
 
 _log = logging.getLogger(__name__)
@@ -44,22 +43,22 @@ def read_paper(
     memory: int = MEMORY,
     look: Callable[[], None] = lambda: None,
 ) -> FileText:
-    """Read the text of a file in a process of its own.
+    """Read the text of a file in a separate process.
 
     Parameters
     ----------
     file : binary file
-        With a descriptor of the system; read from its beginning.
+        Must have a file descriptor; read from the beginning.
     label : str
-        What messages call it; its extension is a hint.
+        Name of the file in messages; its extension is a hint.
     max_bytes, max_characters : int
         Largest file, in bytes, and longest text, in code points; inclusive.
     seconds : float
-        Longest time.
+        Longest time, in seconds.
     memory : int, default=1073741824
-        Most memory, in bytes, beside that of an idle interpreter. Linux only.
+        Most memory beyond that of an idle interpreter, in bytes. Linux only.
     look : callable, optional
-        Called again and again meanwhile; what it raises ends the process.
+        Called repeatedly meanwhile; an exception that it raises ends the process.
 
     Returns
     -------
@@ -68,9 +67,9 @@ def read_paper(
     Raises
     ------
     JobError
-        If no text can be had of it.
+        If the file yields no text.
     """
-    # Arguments can be seen by other users of the machine: of the name only its end goes there.
+    # Other users of the machine can see the arguments, so only the extension of the name is passed.
     name = "paper" + os.path.splitext(label)[1][:10]
     arguments = [name, *(f"{limit}" for limit in (max_bytes, max_characters, seconds, memory))]
     ended = run_in_sandbox("reader_process.py", arguments, file, seconds=seconds, look=look)
@@ -98,7 +97,7 @@ def _refused(detail: Message, status: int = 422) -> JobError:
 def _text(found: dict[str, Any], label: str) -> FileText:
     if "refused" in found:
         said = Message.from_dict(found["refused"])
-        # The process knows the file by another name.
+        # The process knows the file by a different name.
         raise _refused(Message(said.code, **(said.values | {"file": label})))
     if "missing" in found:
         _log.error("%s", found["missing"])

@@ -1,10 +1,10 @@
-"""The program that reads one paper, in a process of its own.
+"""The program that reads one paper in a separate process.
 
-Run as a script, so that nothing of the service is loaded: it has no keys, no connection
-to a database and no open socket. A file of an anonymous client comes on standard input, and one
-JSON object goes to standard output: ``{"text": ...}``, ``{"refused": ...}`` or
-``{"missing": ...}``. Messages are code and values, for the service to say them. Limits of
-memory and time are set before the first byte of the file is looked at.
+It runs as a script, so that nothing of the service is loaded: it has no keys, no database
+connection and no open socket. It reads the client's file from standard input and writes one
+JSON object to standard output: ``{"text": ...}``, ``{"refused": ...}`` or ``{"missing": ...}``.
+Messages are a code with values, which the service puts into words. Limits of memory and time
+are set before the first byte of the file is read.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from neardup._engine.messages import Message
 from neardup.exceptions import MissingDependencyError
 from neardup.readers.files import FileText, Limits, UnreadableFileError, read_bytes
 
-#: Members of a Word document unpack to this at most, a quarter of it as XML.
+#: The members of a Word document may unpack to this many bytes, a quarter of it as XML.
 _UNPACKED = 256 << 20
 
 
 def main() -> None:
-    """Read the file on standard input as the arguments say."""
+    """Read the file on standard input with the limits given as arguments."""
     name, max_bytes, max_characters, seconds, memory = sys.argv[1:]
     _limit(float(seconds), int(memory))
     with os.fdopen(0, "rb", closefd=False) as file:
@@ -45,7 +45,7 @@ def _found(data: bytes, name: str, limits: Limits, max_characters: int) -> dict[
     except MissingDependencyError as error:
         return {"missing": str(error)}
     except MemoryError:
-        # There may be no memory for the sentence either.
+        # There may be no memory for a message either.
         return {"refused": {"code": "readers.memory", "values": {"file": name}}}
     length = len(paper.text)
     if length > max_characters:
@@ -70,9 +70,9 @@ def _values(paper: FileText) -> dict[str, Any]:
 
 
 def _refusal(said: Message) -> Message:
-    """Return why a file is refused, with another way out where it is beyond a limit.
+    """Return why a file is refused, with advice that fits the service if a limit is exceeded.
 
-    The limits are the service's, and whoever sends a paper cannot raise them.
+    The limits are those of the service, and the sender of a paper cannot raise them.
     """
     way_out = said.values.get("way_out")
     if not way_out or "limit" not in way_out.values["remedy"].values:
@@ -82,36 +82,36 @@ def _refusal(said: Message) -> Message:
 
 
 def _limit(seconds: float, memory: int) -> None:
-    """Make the system end this process where it takes more than it may."""
+    """Let the system end this process when it exceeds its limits."""
     if hasattr(os, "nice"):
-        # Requests go first.
+        # Requests have priority over this process.
         os.nice(5)
-    # Should the service itself be killed, nobody else would end this process.
+    # If the service itself is killed, nothing else ends this process.
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         import resource
     except ImportError:
         return
-    # What the interpreter and its libraries have mapped so far is not the file's.
+    # The limit excludes what the interpreter and its libraries have mapped so far.
     limits = {
         resource.RLIMIT_AS: _mapped() + memory,
         resource.RLIMIT_CPU: int(seconds) + 1,
         resource.RLIMIT_CORE: 0,
-        # Writes the answer, and opens no other file than those of its own libraries.
+        # The process writes its result to standard output and opens only files of its libraries.
         resource.RLIMIT_FSIZE: memory,
         resource.RLIMIT_NOFILE: 64,
     }
     for which, most in limits.items():
         _, hard = resource.getrlimit(which)
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        # A system may know a limit and not support it, as macOS does RLIMIT_AS.
+        # A system may define a limit without supporting it, as macOS does with RLIMIT_AS.
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(which, (most, most))
 
 
 def _mapped() -> int:
-    """Return how many bytes of address space are in use, 0 where that is not known."""
+    """Return the address space in use, in bytes; 0 if unknown."""
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")

@@ -1,9 +1,9 @@
-"""The program that makes the pages of a report, in a process of its own.
+"""The program that renders the pages of a report in a separate process.
 
-Not for safety, but because it is work of the interpreter: in a thread of the service it
-would keep requests waiting, a second or more for a long paper. A report comes pickled on
-standard input, from the service itself; one JSON object of names and contents goes to
-standard output.
+The reason is not safety but the interpreter lock: in a thread of the service, rendering a long
+paper would delay requests by a second or more. It reads a report, pickled by the service
+itself, from standard input, and writes one JSON object of names and contents to standard
+output.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from neardup.papers.report.report import Report
 
 
 def main() -> None:
-    """Make a page in each language, and the JSON."""
+    """Write a page in each language, and the JSON."""
     if hasattr(os, "nice"):
         os.nice(5)
     with os.fdopen(0, "rb", closefd=False) as file:
         report: Report = pickle.load(file)
     today = datetime.datetime.now().astimezone().date()
-    # All languages now, as the report itself is not kept.
+    # All languages are rendered now, because the report itself is not kept.
     made = {
         f"{language}.html": html_report(report, language=language, date=today)
         for language in LANGUAGES

@@ -1,4 +1,4 @@
-"""Programs that do part of a check in a process of their own."""
+"""Runs parts of a check as separate processes with limits."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import IO
 
 __all__ = ["ProcessResult", "run_in_sandbox"]
 
-#: How often a process is looked at, in seconds.
+#: Seconds between two looks at a running process.
 _TURN = 0.02
 
-#: Nothing else is handed on: an environment may have passwords.
+#: Only these variables are passed on: an environment may contain passwords.
 _ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TEMP", "SYSTEMROOT", "LD_LIBRARY_PATH")
 
 
@@ -28,12 +28,11 @@ class ProcessResult:
     Parameters
     ----------
     code : int or None
-        Its exit code; the number of a signal, negative; None where its time was up.
+        Its exit code, or the negative number of the signal that ended it; None if its time was up.
     output : bytes
         What it wrote to standard output.
     where : str
-        Where in the source it failed, where that is known. Not the message, which may
-        quote a paper.
+        Where in the source it failed, if known. Not the message, which may quote a paper.
     """
 
     code: int | None
@@ -54,20 +53,20 @@ def run_in_sandbox(
     Parameters
     ----------
     program : str
-        Name of its file. It is run as a script, so that nothing else of the service is
+        File name of the program. It runs as a script, so that nothing else of the service is
         loaded.
     arguments : sequence of str
-        All users of the machine can see them.
+        Arguments of the program; all users of the machine can see them.
     given : binary file
-        With a descriptor of the system; its standard input, from the beginning.
+        Standard input of the program, from the beginning; must have a file descriptor.
     seconds : float
-        Longest time.
+        Longest time, in seconds.
     look : callable
-        Called again and again meanwhile; what it raises ends the process.
+        Called repeatedly meanwhile; an exception that it raises ends the process.
     """
     environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     environment["PYTHONUTF8"] = "1"
-    # As this process finds the package, the other one does.
+    # The other process finds the package where this one does.
     environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(one) for one in sys.path if one)
     given.seek(0)
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as said:
@@ -77,7 +76,7 @@ def run_in_sandbox(
             stdout=output,
             stderr=said,
             env=environment,
-            # Ctrl-C in a terminal is for the service, which finishes what it began.
+            # Ctrl-C in a terminal goes only to the service, which finishes running checks.
             start_new_session=True,
         )
         try:

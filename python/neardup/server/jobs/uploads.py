@@ -1,8 +1,8 @@
-"""Papers that clients send: received in bounds, named by a label, never by a path.
+"""Receives papers from clients within limits, under a label instead of a path.
 
-A file is written where no name leads: the first megabyte in memory, more in a temporary
-file that has none. What the client called it is shown to people and nothing else; not
-even its extension is more than a hint to the reader, who looks at the bytes.
+A file has no name on disk: the first megabyte stays in memory, more goes to an unnamed
+temporary file. The client's name for it is only shown to people; its extension is only a hint
+to the reader, which examines the bytes.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ __all__ = ["Upload", "label_of", "read_form", "take"]
 #: Longest label, in code points.
 _LABEL = 120
 
-#: Fields beside the file, and the length of one, in bytes.
+#: Most fields besides the file, and the longest value, in bytes.
 _FIELDS, _FIELD_BYTES = 16, 1 << 14
 
-#: What paths are made of, on any system.
+#: Path separators of all systems.
 _SEPARATORS = re.compile(r"[/\\]")
 
 
 @dataclass(frozen=True)
 class Upload:
-    """A paper that was received.
+    """A received paper.
 
     Parameters
     ----------
     file : binary file
-        A temporary file without a name; whoever takes the upload closes it.
+        An unnamed temporary file; the receiver of the upload closes it.
     label : str
-        What the client called it, made harmless.
+        The client's name for the file, made harmless.
     size : int
         In bytes.
     """
@@ -54,12 +54,12 @@ class Upload:
     size: int
 
     def close(self) -> None:
-        """Give the space back."""
+        """Close the file, which frees its space."""
         self.file.close()
 
 
 def label_of(name: str | None) -> str:
-    r"""Return a file's name as a label: no folders, no controls, of moderate length.
+    r"""Return a file's name as a label: no folders, no control characters, of limited length.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def label_of(name: str | None) -> str:
     ('passwd', '论文.docx', 'paper')
     """
     last = _SEPARATORS.split(name or "")[-1]
-    # Controls, marks of direction, lone surrogates: nothing that acts unseen.
+    # Removes invisible characters that have an effect: controls, direction marks, lone surrogates.
     seen = "".join(one for one in last if unicodedata.category(one)[0] != "C")
     label = " ".join(unicodedata.normalize("NFC", seen).split())
     if len(label) > _LABEL:
@@ -78,12 +78,13 @@ def label_of(name: str | None) -> str:
 
 
 async def read_form(request: Request) -> FormData:
-    """Receive a form with a file; how much is received `neardup.server.security.limits` bounds.
+    """Receive a form with a file; `neardup.server.security.limits` bounds its size.
 
     Parameters
     ----------
     request : Request
-        A form that was read before, as by `neardup.server.security.csrf.check`, is returned again.
+        If its form was read before, for example by `neardup.server.security.csrf.check`, that
+        form is returned again.
 
     Returns
     -------
@@ -92,7 +93,7 @@ async def read_form(request: Request) -> FormData:
     Raises
     ------
     ProblemError
-        415 if it is no form with files, 400 if it is cut off or damaged.
+        415 if the body is not a form with files, 400 if it is truncated or damaged.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "multipart/form-data":
@@ -121,23 +122,24 @@ def _too_large(most: int) -> ProblemError:
 async def take(
     form: FormData, field: str, *, max_bytes: int, others: Iterable[str] = ()
 ) -> tuple[Upload, dict[str, str]]:
-    """Return the file of a form, and its other fields.
+    """Return the file of a form and the other fields.
 
     Parameters
     ----------
     form : FormData
-        As :func:`read_form` returned it; it can be closed afterwards.
+        Returned by :func:`read_form`; it can be closed afterwards.
     field : str
-        Name of the field that has the file.
+        Name of the file field.
     max_bytes : int
         Largest file, in bytes, inclusive.
     others : iterable of str, default=()
-        Fields that the form may have beside it, each at most once.
+        Other fields that the form may have, each at most once.
 
     Raises
     ------
     ProblemError
-        413 if the file is too large; 422 if it is missing or empty, or for another field.
+        413 if the file is too large; 422 if it is missing or empty, or if a field is
+        unexpected or repeated.
     """
     allowed = set(others)
     fields: dict[str, str] = {}
@@ -169,16 +171,16 @@ async def take(
 
 
 def _bad(name: str, code: str, field: str) -> ProblemError:
-    # A name comes from anybody, and an answer names a field that there is.
+    # Clients choose field names; a response names only fields that exist.
     shown = label_of(name)[:40]
     detail = Message(code, field=shown)
     return ProblemError(422, Message("server.title_wrong_form"), detail, shown or field)
 
 
 def _kept(found: UploadFile) -> IO[bytes]:
-    """Return a file of the system without a name that outlives the form."""
+    """Return an unnamed file with a descriptor that outlives the form."""
     found.file.flush()
-    # Asked for its descriptor, a file in memory moves to the disk.
+    # Requesting the descriptor moves a file from memory to disk.
     file = os.fdopen(os.dup(found.file.fileno()), "rb")
     file.seek(0)
     return file

@@ -1,23 +1,24 @@
-"""The pages of a service: made on the server, with a little JavaScript, and no other site.
+"""HTML pages, rendered on the server with a little JavaScript, without resources of other sites.
 
 ====================  ==========================================================
-``page``              what every page does: let in, read a form, show errors
-``rendering``         a page from its template; ``words``, ``assets``
-``form_fields``       what a form has: fields, texts, files
-``sides``             two texts beside each other
+``page``              common to all pages: access, forms, errors
+``rendering``         renders a template; ``words``, ``assets``
+``form_fields``       reads fields, texts and files of a form
+``sides``             two texts side by side
 ``compare``           ``/``: compare two texts
-``query``             ``/ask``: has the index this text? and add it
-``check``             ``/check``: a paper against a library
-``clusters``          ``/clusters``: what was dropped for what
-``documents``         ``/documents/ID``: a document, its history, its undoing
+``query``             ``/ask``: look a text up in the index, or add it
+``check``             ``/check``: check a paper against a library
+``clusters``          ``/clusters``: kept documents and their dropped ones
+``documents``         ``/documents/ID``: a document, its history, undo
 ``status``            ``/status``: sizes, rates, limits
 ``login``             ``/login``, ``/logout``
 ``not_found``         all other addresses
 ====================  ==========================================================
 
-Pages call what the routes of the API call, not the API itself. All works without
-JavaScript but to drop a file and to see progress as it goes. A text is data: templates
-escape, and show what acts without being seen by its number (`neardup.papers.report.escaping`).
+Pages call the same functions as the routes of the API, not the API itself. Everything works
+without JavaScript, except dropping a file and live progress. Texts are data: templates escape
+them, and show invisible characters that have an effect by their code point
+(`neardup.papers.report.escaping`).
 """
 
 from __future__ import annotations
@@ -42,5 +43,5 @@ router = APIRouter()
 for _part in (compare, query, check, clusters, documents, status, login):
     router.include_router(_part.router)
 router.add_api_route("/static/{name}", assets.serve, include_in_schema=False)
-# It takes every address that is left: the router has to be the last of the application.
+# It matches every remaining address, so it must be the last router of the application.
 router.routes.append(UnknownPage())

@@ -1,4 +1,4 @@
-"""The pages' own style and script, under names that change with their contents."""
+"""The style and script of the pages, under names that change with the contents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from neardup.server.problems import ProblemError
 
 __all__ = ["asset", "serve"]
 
-#: Where each file is; pages have the look of the report, and something of their own.
+#: Location of each file; pages share the style of the report and add their own.
 _FILES = {
     "report.css": ("neardup.papers.report", "templates"),
     "pages.css": ("neardup.server.pages", "static"),
@@ -44,7 +44,7 @@ def asset(name: str) -> str:
 
 
 async def serve(request: Request) -> Response:
-    """Answer with a file. Its name changes with it, so it may be kept for good."""
+    """Return a file. Its name changes with its contents, so browsers may cache it forever."""
     path = f"/static/{request.path_params['name']}"
     for name in _FILES:
         if asset(name) == path:

@@ -1,4 +1,4 @@
-"""The pages ``/check`` and ``/check/JOB``: hold a paper against a library."""
+"""The pages ``/check`` and ``/check/JOB``: check a paper against a library."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def show(request: Request) -> Response:
 @router.post("/check", include_in_schema=False)
 @page("read")
 async def check(request: Request) -> Response:
-    """Take a paper, and show how far it is."""
+    """Accept a paper, and show the progress of its check."""
     form = await request.form()
     state = request.app.state
     given = {"library": field(form, "library"), "least": field(form, "least")}
@@ -58,7 +58,7 @@ async def check(request: Request) -> Response:
         return _answer(request, 422, problem=str(refused), **given)
     except ProblemError as error:
         detail = in_language(error.detail, words.language)
-        # Of the form: no file was chosen, or it is empty.
+        # An error in the form: no file was chosen, or it is empty.
         if error.field == "file" and error.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
             detail = words("refused_file")
         if error.status_code >= 429:
@@ -70,7 +70,7 @@ async def check(request: Request) -> Response:
 @router.get("/check/{job}", include_in_schema=False)
 @page("read")
 async def show_job(request: Request) -> Response:
-    """Show how far a check is, and where its report is."""
+    """Show the progress of a check, and links to its report."""
     settings = request.app.state.settings
     job = await request.app.state.store.run(state_of, request, request.path_params["job"])
     language = language_of_request(request)

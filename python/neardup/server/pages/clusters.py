@@ -1,4 +1,4 @@
-"""The page ``/clusters``: what was dropped for what."""
+"""The page ``/clusters``: kept documents, and what was dropped for them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["router"]
 
 _LIMIT = 20
 _LONGEST_SEARCH = 200
-#: More digits are no number that was given out.
+#: No cluster has a number with more digits.
 _LONGEST_NUMBER = 18
 
 router = APIRouter()

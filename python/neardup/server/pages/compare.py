@@ -17,7 +17,7 @@ from neardup.server.pages.sides import Sides, align_sides
 
 __all__ = ["router"]
 
-#: Below this many characters one edit touches most of the runs that are compared.
+#: Below this many characters, a single edit changes most of the shingles.
 _SHORT = 20
 
 router = APIRouter()
@@ -33,13 +33,13 @@ async def show(request: Request) -> Response:
 @router.post("/", include_in_schema=False)
 @page("read")
 async def compare(request: Request) -> Response:
-    """Compare what the form has."""
+    """Compare the texts of the form."""
     form = await request.form()
     recipe = field(form, "recipe")
     given = {
         "a": field(form, "a", lines=True),
         "b": field(form, "b", lines=True),
-        # A recipe of this package by name: never a path.
+        # Only the name of a built-in recipe, never a path.
         "recipe": recipe if recipe in NAMES else NAMES[0],
     }
     language = form.get("language")
@@ -50,7 +50,7 @@ async def compare(request: Request) -> Response:
     except Refused as refused:
         return _answer(request, given, 422, language=language, problem=str(refused))
     found, sides = await request.app.state.store.compute(_compare, **given)
-    # To write a page of two long texts takes long, too.
+    # Rendering two long texts takes long, too.
     answer: Response = await request.app.state.store.compute(
         _answer,
         request,
@@ -84,11 +84,24 @@ def _verdict(found: Comparison, same: bool) -> str:
         return "same"
     if found.duplicate:
         return "duplicate"
-    return "contradict" if found.contradict else "different"
+    return "numbers" if _numbers_decide(found) else "different"
+
+
+def _numbers_decide(found: Comparison) -> bool:
+    """Return whether the texts would be duplicates if their numbers agreed."""
+    if found.threshold is None or not _is_by_content(found):
+        return False
+    if found.short:
+        return found.numbers_differ > 0 and found.aligned >= found.threshold
+    return found.similarity < found.threshold <= found.weighted_resemblance
+
+
+def _is_by_content(found: Comparison) -> bool:
+    return found.measure.startswith("content(")
 
 
 def _rules(words: Words, recipe: str) -> list[str]:
-    """Say when a recipe calls two texts duplicates."""
+    """Return sentences on when a recipe calls two texts duplicates."""
     decide = load_recipe(recipe).for_single_texts().decide
     rules = []
     if decide.threshold is not None:
@@ -101,15 +114,20 @@ def _rules(words: Words, recipe: str) -> list[str]:
 
 
 def _figures(words: Words, found: Comparison, sides: Sides) -> list[tuple[str, str]]:
-    """The rows of the table; those that do not apply are left out."""
+    """Return the rows of the table that apply."""
     rows = [
         ("edit", words.percent(found.edit_similarity)),
         ("resemblance", words.percent(found.resemblance)),
         ("containment_a", words.percent(found.containment_a)),
         ("containment_b", words.percent(found.containment_b)),
+        ("aligned", words.percent(found.aligned)),
     ]
     if found.numbers_agree or found.numbers_differ:
-        rows.append(("numbers", f"{found.numbers_agree:,} / {found.numbers_differ:,}"))
+        numbers = (found.numbers_agree, found.numbers_differ, found.numbers_replaced)
+        rows.append(("numbers", " / ".join(f"{count:,}" for count in numbers)))
+    if found.number_penalty and _is_by_content(found):
+        rows.append(("weighted", words.percent(found.weighted_resemblance)))
+        rows.append(("penalty", words.percent(found.number_penalty)))
     if found.distance is not None:
         of_bits = f" / {found.bits}" if found.bits else ""
         rows.append(("distance", f"{found.distance}{of_bits}"))

@@ -1,4 +1,4 @@
-"""The page of a document: its text beside the one that it repeats, its history, its undoing."""
+"""The page of a document: its text beside the one that it repeats, its history, and undo."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["router"]
 
-#: What a page says that somebody was led to after an action.
+#: Messages of a page that an action redirects to.
 _SAID = ("added_kept", "added_dropped", "there", "kept")
-#: Events that have words.
+#: Events with a text in the catalogue.
 _ACTIONS = ("kept", "removed", "expired", "freed", "reconsidered", "recounted")
 
 router = APIRouter()
@@ -43,7 +43,7 @@ class _Happened:
 @router.get("/documents", include_in_schema=False)
 @page("read")
 async def show_by_query(request: Request) -> Response:
-    """Show the document with the id in the query: any id can stand there."""
+    """Show the document whose id is in the query string, which can hold any id."""
     return await _show(request, request.query_params.get("id", ""))
 
 
@@ -64,7 +64,7 @@ async def keep(request: Request) -> Response:
     try:
         await store.run(lambda: store.index.keep(id))
     except InputError:
-        # It is kept already, by somebody who was faster, or gone; its page tells.
+        # Somebody else has already restored or removed it; its page shows which.
         return see(document_link(id))
     return see(document_link(id, said="kept"))
 
@@ -79,7 +79,7 @@ async def _show(request: Request, id: str) -> Response:
         raise ProblemError(404, Message("server.title_no_such_document"), detail)
     said = request.query_params.get("said", "")
     words = page_words(language_of_request(request))
-    # To write a page of two long texts takes long, too.
+    # Rendering two long texts takes long, too.
     answer: Response = await store.run(
         render,
         request,

@@ -1,4 +1,4 @@
-"""What a reader gave in a form: fields, and texts that were pasted or come from files."""
+"""Reads a form: fields, and texts that are pasted or come from files."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from neardup.server.settings import Settings
 
 __all__ = ["Refused", "field", "given_text", "words_of"]
 
-# Long enough for a thesis, short enough for somebody who waits.
+# Long enough for a thesis, short enough for a waiting reader.
 _READING_SECONDS = 15.0
 
 
 class Refused(Exception):
-    """What a reader gave cannot be used; the message is for the page, in its language."""
+    """A form's input cannot be used; the message is for the page, in its language."""
 
 
 def words_of(request: Request, form: FormData) -> Words:
-    """Return the words of the language in which the answer to a form is."""
+    """Return the texts in the language of the response to a form."""
     return page_words(language_of_request(request, form.get("language")))
 
 
 def field(form: FormData, name: str, *, lines: bool = False) -> str:
-    """Return a field, empty where there is none.
+    """Return a field, empty if it is missing.
 
     Parameters
     ----------
     form : FormData
     name : str
     lines : bool, default=False
-        Whether it is a text; browsers send its line ends as CR LF whatever they were.
+        Whether it is a text of several lines; browsers send every line end as CR LF.
     """
     value = form.get(name)
     if not isinstance(value, str):
@@ -51,7 +51,7 @@ async def given_text(request: Request, form: FormData, name: str) -> str:
     Raises
     ------
     Refused
-        If there is none, it is too long, or the file has none.
+        If there is no text, or it is too long, or the file has no text.
     """
     words = words_of(request, form)
     settings = request.app.state.settings
@@ -70,7 +70,7 @@ async def given_text(request: Request, form: FormData, name: str) -> str:
 
 
 def _read(upload: UploadFile, settings: Settings) -> str:
-    # A small file is in memory; the process that reads it needs one of the system.
+    # A small file is in memory; the reader process needs one with a descriptor.
     upload.file.fileno()
     found = read_paper(
         upload.file,

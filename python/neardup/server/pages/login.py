@@ -1,4 +1,4 @@
-"""The pages ``/login`` and ``/logout``, where the service asks for keys."""
+"""The pages ``/login`` and ``/logout``, for services that require keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ router = APIRouter()
 @router.get("/login", include_in_schema=False)
 @page(None)
 async def show(request: Request) -> Response:
-    """Show the form, or lead on who needs no key."""
+    """Show the form, or redirect readers who need no key."""
     wanted = _own_path(request.query_params.get("next", "/"))
     if not auth.needs_keys(request) or auth.signed_in(request) is not None:
         return see(wanted)
@@ -45,13 +45,13 @@ async def sign_out(request: Request) -> Response:
 
 
 def _own_path(wanted: str) -> str:
-    """Return a path of this service: whoever made the link must not lead elsewhere.
+    """Return a path of this service, so that a crafted link cannot redirect elsewhere.
 
     Examples
     --------
     >>> _own_path("/clusters?search=a"), _own_path("//evil.example/"), _own_path("https:a")
     ('/clusters?search=a', '/', '/')
     """
-    # Browsers take a second slash, of either kind, for the begin of a host.
+    # Browsers read a second slash, of either kind, as the start of a host.
     is_own = wanted.startswith("/") and wanted[1:2] not in ("/", "\\")
     return wanted if is_own and wanted.isprintable() else "/"

@@ -1,4 +1,4 @@
-"""What no other page answers: a page that says so, for readers and not for programs."""
+"""The page for addresses without a page, for people and not for programs."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from neardup.server.pages.page import error_page
 
 __all__ = ["UnknownPage"]
 
-#: Addresses of programs; what they are told is a problem in JSON.
+#: Addresses for programs, which get errors as JSON problems.
 _OF_PROGRAMS = ("/v1", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/redoc")
 
 
 class UnknownPage(Route):
-    """The last route: a page for every address but those of programs."""
+    """The last route: a page for every address except those for programs."""
 
     def __init__(self) -> None:
         super().__init__("/{path:path}", _unknown, methods=["GET"], include_in_schema=False)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Return whether this route answers a request."""
+        """Return whether this route handles a request."""
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
             return Match.NONE, {}
         path = scope["path"]

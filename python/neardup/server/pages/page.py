@@ -1,4 +1,4 @@
-"""What every page does: let in, read a form, refuse those of other sites, show errors."""
+"""Common to all pages: access control, reading forms, CSRF checks, error pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from neardup.server.security import auth, csrf
 
 __all__ = ["error_page", "page", "see"]
 
-#: Errors that have words of their own; others are shown as the first of their hundred.
+#: Status codes with texts of their own; others use the text of 422 or 500.
 _WORDED = (401, 403, 404, 409, 413, 422, 429, 500, 503)
 _MOST_FIELDS, _MOST_FILES = 16, 2
 
@@ -33,17 +33,18 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def page(scope: auth.Scope | None) -> Callable[[Handler], Handler]:
-    """Return a decorator that makes a page of a function.
+    """Return a decorator that turns a function into a page.
 
     Parameters
     ----------
     scope : {'read', 'write'} or None
-        What the reader's key must allow; None: anybody may see it.
+        Scope that the reader's key must have; None: anybody may see the page.
 
     Notes
     -----
-    A form is read, and checked to come from a page of this service, before the function
-    is called; it takes it from ``await request.form()``. Who must sign in is led there.
+    A form is read, and checked to come from a page of this service, before the
+    function is called; the function gets it from ``await request.form()``. Readers who are not
+    signed in are redirected to the sign-in page.
     """
 
     def decorate(function: Handler) -> Handler:
@@ -62,18 +63,18 @@ def page(scope: auth.Scope | None) -> Callable[[Handler], Handler]:
                 detail = error.detail if isinstance(error, ProblemError) else ""
                 return error_page(request, error.status_code, detail, error.headers)
             except IndexUnavailableError as error:
-                # The message tells where the index is, which is not the reader's concern.
+                # The message names the location of the index, which readers must not see.
                 _LOG.warning("the index is away: %s", error)
                 return error_page(request, 503, headers={"Retry-After": str(RETRY_SECONDS)})
             except ParameterError as error:
                 return error_page(request, 422, error)
             except Exception as error:
-                # Where, and not what: a message may have the text of a document.
+                # Only the place, not the message: it may quote a document.
                 where = "".join(traceback.format_tb(error.__traceback__))
                 _LOG.error("A page failed with %s\n%s", type(error).__name__, where)
                 return error_page(request, 500)
             finally:
-                # Files of the form; nothing else is open.
+                # Closes the files of the form.
                 await request.close()
 
         handle.__name__ = function.__name__
@@ -84,14 +85,14 @@ def page(scope: auth.Scope | None) -> Callable[[Handler], Handler]:
 
 
 def see(path: str) -> Response:
-    """Lead the browser to another page of this service."""
+    """Redirect the browser to another page of this service."""
     return RedirectResponse(path, HTTPStatus.SEE_OTHER)
 
 
 def error_page(request: Request, status: int, detail: object = "", headers: Any = None) -> Response:
-    """Return the page for an error, in the look of the others."""
+    """Return an error page in the style of the other pages."""
     kind = status if status in _WORDED else 500 if status >= 500 else 422
-    # What clients of the API need to be told of a missing key is nothing for a reader.
+    # The API's advice on a missing key does not help a reader.
     is_shown = kind not in (401, 404, 500, 503)
     shown = in_language(detail, language_of_request(request)) if is_shown else ""
     answer = render(request, "error.html", status, title=f"error_{kind}", code=status, detail=shown)
@@ -100,7 +101,7 @@ def error_page(request: Request, status: int, detail: object = "", headers: Any 
 
 
 async def _read_form(request: Request) -> None:
-    """Read the form, which the request then has; a pasted text may be as long as a body."""
+    """Read the form, which the request then caches; a pasted text may be as long as a body."""
     most = request.app.state.settings.max_body_bytes
     try:
         await request.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=most)

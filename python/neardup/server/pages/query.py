@@ -1,4 +1,4 @@
-"""The page ``/ask``: does the index have a text, and add it."""
+"""The page ``/ask``: look a text up in the index, or add it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["router"]
 
-#: What the form offers; empty for no limit.
+#: Choices of the form; empty means no limit.
 _SPANS = ("", "1d", "7d", "30d", "365d")
 _NOTHING = {"text": "", "title": "", "within": "", "id": ""}
 
@@ -48,7 +48,7 @@ async def show(request: Request) -> Response:
 @router.post("/ask", include_in_schema=False)
 @page("read")
 async def ask(request: Request) -> Response:
-    """Ask for what the form has."""
+    """Look the text of the form up."""
     form = await request.form()
     given = _given(form)
     language = form.get("language")
@@ -62,7 +62,7 @@ async def ask(request: Request) -> Response:
 @router.post("/ask/add", include_in_schema=False)
 @page("write")
 async def add(request: Request) -> Response:
-    """Add what was asked for, and show the document; or say why not."""
+    """Add the text, and show the document or the error."""
     form = await request.form()
     given = _given(form)
     try:
@@ -96,7 +96,7 @@ async def _found(
 ) -> Response:
     store = request.app.state.store
     matches, sides = await store.run(lambda: _ask(store.index, given))
-    # To write a page of two long texts takes long, too.
+    # Rendering two long texts takes long, too.
     answer: Response = await store.run(
         _answer, request, given, status, asked=True, matches=matches, sides=sides, **values
     )
@@ -109,7 +109,7 @@ def _ask(index: Index, given: dict[str, str]) -> tuple[list[_Found], Sides | Non
     for match in index.query(
         given["text"], title=given["title"] or None, within=given["within"] or None
     ):
-        # It may be removed between the two questions.
+        # The document may be removed between the two queries.
         document = index.get(match.id)
         if document is None:
             continue

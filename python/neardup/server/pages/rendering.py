@@ -1,4 +1,4 @@
-"""A page from its template: escaped, in the reader's language, with what all pages have."""
+"""Renders a page from its template: escaped, in the reader's language, with the common parts."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 __all__ = ["RESULT", "document_link", "moment", "render"]
 
-#: Of a result: shown again by the browser's Back button, which could not send the form anew
-#: by itself; kept by no proxy.
+#: Cache-Control of a result: the browser's Back button shows it again without resending the form;
+#: proxies must not store it.
 RESULT = "private, no-cache"
 
-#: Pages whose forms are answered at their own address.
+#: Pages whose forms are posted to the page's own address.
 _FORMS = ("/", "/ask", "/check", "/login")
-#: What an address says once, and not again in another language.
+#: Query parameters that a switch of the language drops.
 _OF_ONE_PAGE = ("language", "said")
 _YEAR = 365 * 24 * 3600
-# Nothing that a browser or a proxy changes in a path, and none of our own words at its end.
+# Ids that browsers and proxies leave unchanged in a path, and that do not end like a route of ours.
 _PLAIN_ID = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_.:-]*(/[0-9A-Za-z_][0-9A-Za-z_.:-]*)*")
 
 
@@ -54,16 +54,16 @@ def render(
         Name of a file in ``templates``.
     status : int, default=200
     here : str, default=""
-        The page's name in the navigation.
+        Name of the page in the navigation.
     language : object, default=None
-        What a form says; see `language_of_request`.
+        Language field of a form; see `language_of_request`.
     **values
-        For the template. ``again=True``: the page answers a form, which the switch of
-        the language sends again.
+        Variables of the template. ``again=True``: the page is the response to a form, which
+        the language switch resubmits.
     """
     spoken = language_of_request(request, language)
     is_result = status == 200 and values.get("again")
-    # A result that varied with the cookie would be lost with each cookie that is set.
+    # If a result varied with the cookie, each new cookie would discard it.
     caching = {"Cache-Control": RESULT} if is_result else {"Vary": "Accept-Language, Cookie"}
     page = (
         _environment()
@@ -80,7 +80,7 @@ def render(
         )
     )
     answer = HTMLResponse(
-        # A lone surrogate in what somebody sent: nothing else can be made of it.
+        # Replaces lone surrogates in the input, which UTF-8 cannot encode.
         page.encode("utf-8", "replace"),
         status,
         headers={
@@ -109,19 +109,19 @@ def document_link(id: str, **query: str) -> str:
 
 
 def _language_link(request: Request, language: str) -> str:
-    # The answer to a form has no address of its own, unless its form has the same.
+    # The response to a form has no address of its own, unless the form has the same one.
     path = "" if request.method == "GET" or request.url.path in _FORMS else "/"
     query = [one for one in request.query_params.multi_items() if one[0] not in _OF_ONE_PAGE]
     return f"{path}?{urlencode([*query, ('language', language)], errors='replace')}"
 
 
 def moment(at: datetime | None) -> str:
-    """Return a time as pages show it, empty for none."""
+    """Return a time in the format of the pages, empty for None."""
     return "" if at is None else f"{at:%Y-%m-%d %H:%M} UTC"
 
 
 def _size(count: int) -> str:
-    """Return a limit in the unit that it is nearest to.
+    """Return a limit in a fitting unit.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def _size(count: int) -> str:
         if size < 1024:
             break
         size, unit = size / 1024, larger
-    # Rounded down: what is said to be taken is taken.
+    # Rounded down, so that a file of the stated size is accepted.
     return f"{int(10 * size) / 10:g} {unit}"
 
 
@@ -142,7 +142,7 @@ def _json(value: object) -> str:
 
 
 def _field(value: str) -> Markup:
-    """Escape a value for an attribute, line ends too."""
+    """Escape a value for an attribute, including line ends."""
     from markupsafe import Markup, escape
 
     return Markup(escape(value).replace("\r", Markup("&#13;")).replace("\n", Markup("&#10;")))

@@ -1,4 +1,4 @@
-"""Two texts beside each other: shared pieces numbered and coloured, differences marked."""
+"""Two texts side by side: shared pieces numbered and coloured, differences marked."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from neardup.papers.report.results import Piece
 
 __all__ = ["Part", "Side", "Sides", "align_sides"]
 
-# In texts this short, in code points, a few words in common are worth showing.
+# In texts at most this long, in code points, even a few shared words are shown.
 _SHORT = 200
-# A browser lays out a longer text bit by bit, as it is read.
+# A browser lays out texts longer than this bit by bit during scrolling.
 _AT_ONCE = 100_000
 
 
 @dataclass(frozen=True)
 class Part:
-    """A stretch of a run, all of which differs from the other side or none of it."""
+    """A part of a run that differs from the other side entirely or not at all."""
 
     text: str
     differs: bool
@@ -38,10 +38,10 @@ class Side:
     marks : Marks
         The text cut into runs. Pieces have the same numbers on both sides.
     differing : tuple of list of (int, int)
-        For each piece the spans of the text that the other side does not have.
+        For each piece, the spans of the text that the other side lacks.
     language : {'zh', 'ja', ''}
     lazy : bool
-        Whether it is too long to be laid out at once.
+        Whether the text is too long to be laid out at once.
     """
 
     text: str
@@ -51,7 +51,7 @@ class Side:
     lazy: bool
 
     def parts(self, run: Run) -> Iterator[Part]:
-        """Cut a run of a piece at the bounds of what differs."""
+        """Split a run of a piece at the boundaries of the differences."""
         differing = self.differing[run.passages[0]]
         at = run.begin
         first = max(bisect_right(differing, (at, at)) - 1, 0)
@@ -62,7 +62,7 @@ class Side:
             if begin < end:
                 if at < begin:
                     yield Part(self.text[at:begin], False)
-                # A box around white space would say nothing.
+                # A box around white space would be meaningless.
                 yield Part(self.text[begin:end], bool(self.text[begin:end].strip()))
                 at = end
         if at < run.end:
@@ -77,9 +77,9 @@ class Sides:
     ----------
     a, b : Side
     pieces : tuple of Piece
-        In the order of the first text; the number shown is the position, from 1. They
-        are not put together into passages: of a passage whose sentences were moved,
-        each has its own place on the other side.
+        In the order of the first text; the number shown is the position, from 1. They are not
+        joined into passages: if the sentences of a passage were moved, each has its own place
+        on the other side.
     """
 
     a: Side
@@ -88,7 +88,7 @@ class Sides:
 
 
 def align_sides(a: str, b: str) -> Sides:
-    """Align two texts, and mark what they share.
+    """Align two texts, and mark the shared pieces.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def _moved(spans: list[Span], by: int) -> list[Span]:
 
 
 class _Alone:
-    """A piece as a passage from a source of its own: so each has its own colour."""
+    """A piece as a passage with its own source, which gives it its own colour."""
 
     def __init__(self, number: int, piece: Piece) -> None:
         self.begin, self.end = piece.begin, piece.end

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["router"]
 
-#: This process; several of one service start together.
+#: Start of this process; all processes of a service start together.
 _STARTED = time.monotonic()
 
-#: From each unit on, times are shown in it: seconds, and the word.
+#: Units of durations: from how many seconds on it is used, its seconds, and its word.
 _SPANS = ((2 * 86400, 86400, "days"), (2 * 3600, 3600, "hours"), (2 * 60, 60, "minutes"))
 
 router = APIRouter()
@@ -36,7 +36,7 @@ Rows = list[tuple[str, Any]]
 @router.get("/status", include_in_schema=False)
 @page("read")
 async def show(request: Request) -> Response:
-    """Show how the service is; without its index, too."""
+    """Show the state of the service, even if the index is unavailable."""
     state = request.app.state
     words = page_words(language_of_request(request))
     stats = await state.store.run(_stats, state.store)
@@ -74,7 +74,7 @@ def _sizes(stats: Stats) -> list[tuple[str, int, float]]:
 
 
 def _index(words: Words, stats: Stats) -> Rows:
-    # Where it is concerns no reader.
+    # Readers must not see the location.
     is_server = stats.location.startswith("postgresql")
     return [
         ("kind", "PostgreSQL" if is_server else "SQLite"),
@@ -125,7 +125,7 @@ def _limits(words: Words, settings: Settings) -> Rows:
 
 
 def _counted(text: str) -> dict[str, float]:
-    """Add up what all processes of the service counted."""
+    """Sum the counters of all processes of the service."""
     from prometheus_client.parser import text_string_to_metric_families
 
     found = {"requests": 0.0, "added": 0.0, "in_flight": 0.0}

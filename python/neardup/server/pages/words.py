@@ -1,4 +1,4 @@
-"""In which language a page is, and its words."""
+"""The language of a page, and its texts."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from neardup.papers.report.words import LANGUAGES, Words
 
 __all__ = ["COOKIE", "language_of_request", "other", "page_words"]
 
-#: Keeps the language that a reader chose.
+#: Cookie with the language that the reader chose.
 COOKIE = "neardup_language"
 
 
 @lru_cache
 def page_words(language: str) -> Words:
-    """Return the words of a language.
+    """Return the texts of a language.
 
     Parameters
     ----------
@@ -29,13 +29,13 @@ def page_words(language: str) -> Words:
 
 
 def language_of_request(request: Request, chosen: object = None) -> str:
-    """Return the language of a page: what was chosen now, or before, or what the browser asks for.
+    """Return the language of a page: the one chosen now, or before, or the browser's preference.
 
     Parameters
     ----------
     request : Request
     chosen : object, default=None
-        What a form says; anything but a language says nothing.
+        Language field of a form; any value that is not a language is ignored.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def other(language: str) -> str:
 
 
 def _asked(header: str) -> str | None:
-    """Return what the header prefers, None where it names no language of ours.
+    """Return the preferred language of the header, None if it names none of ours.
 
     Examples
     --------

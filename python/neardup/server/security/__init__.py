@@ -1,12 +1,12 @@
-"""Who may do what, and what is refused before it costs anything.
+"""Authentication, authorization and limits, enforced before a request costs anything.
 
 ===============  ====================================================================
-``keys``         the file of API keys
-``auth``         who may do what: by key, or by the session of a browser
-``sessions``     the signed cookie; ``csrf``: forms that only our pages can send
-``failed_keys``  the back-off after wrong keys
-``limits``       how much, how long, how many at once, and for which host
-``clients``      who a request comes from, for limits by client
-``headers``      what a browser may do with an answer
+``keys``         the API key file
+``auth``         scopes, by API key or by browser session
+``sessions``     the signed cookie; ``csrf``: CSRF protection of the forms
+``failed_keys``  back-off after failed keys
+``limits``       size, time and concurrency limits; the Host header
+``clients``      identifies the client of a request, for limits per client
+``headers``      security headers of every response
 ===============  ====================================================================
 """

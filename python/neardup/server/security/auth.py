@@ -1,10 +1,10 @@
-"""Who may ask: programs by API key, people by a session of the page.
+"""Authentication: programs by API key, people by a browser session.
 
-Without a file of keys the service is open to the machine it runs on, and to nothing
-else (`neardup.server.security.limits` refuses other names for it). With one, a request needs a
-key with the scope: as ``Authorization: Bearer KEY``, or behind a session cookie that
-was given for a key. A session names its key by digest, so it ends when that is revoked.
-Who tries wrong keys waits longer each time (`neardup.server.security.failed_keys`).
+Without a key file, only the machine that runs the service can use it
+(`neardup.server.security.limits` refuses other host names). With a key file, a request needs a
+key that has the scope, as ``Authorization: Bearer KEY`` or through a session cookie issued for
+a key. A session identifies its key by digest, so it ends when the key is revoked. Each wrong
+key makes its sender wait longer (`neardup.server.security.failed_keys`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 
 Scope = Literal["read", "write"]
 
-#: A working day.
+#: Seconds: a working day.
 SESSION_SECONDS = 12 * 3600
 
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -55,7 +55,7 @@ _bearer = HTTPBearer(
 
 
 def require(scope: Scope) -> Callable[..., Awaitable[None]]:
-    """Return a FastAPI dependency that lets in who has a scope.
+    """Return a FastAPI dependency that requires a scope.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def require(scope: Scope) -> Callable[..., Awaitable[None]]:
     Returns
     -------
     callable
-        For ``Depends``. Raises `ProblemError`: 401 without a valid key, 403 if the key
-        has not the scope or a browser says that another site caused the request.
+        For ``Depends``. Raises `ProblemError`: 401 without a valid key, 403 if the key lacks
+        the scope or the browser reports that another site caused the request.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def require(scope: Scope) -> Callable[..., Awaitable[None]]:
 
 
 def is_allowed(request: Request, scope: Scope) -> bool:
-    """Return whether a request has a scope, for pages that show what can be done."""
+    """Return whether a request has a scope, so that pages show only permitted actions."""
     try:
         _check(request, scope)
     except ProblemError:
@@ -93,12 +93,12 @@ def is_allowed(request: Request, scope: Scope) -> bool:
 
 
 def needs_keys(request: Request) -> bool:
-    """Return whether the service asks for keys at all."""
+    """Return whether the service requires keys."""
     return _keys(request) is not None
 
 
 def signed_in(request: Request) -> Key | None:
-    """Return the key of the request's session, or None if there is none or it ended."""
+    """Return the key of the request's session, or None if there is no session or it ended."""
     keys, session = _keys(request), session_of(request)
     if keys is None or request.app.state.clock.time() >= session.get("ends", 0):
         return None
@@ -106,14 +106,14 @@ def signed_in(request: Request) -> Key | None:
 
 
 def sign_in(request: Request, key: str) -> Key | None:
-    """Begin a session for a key: its cookie goes with the answer to the request.
+    """Begin a session for a key; the response carries its cookie.
 
-    The form is protected by `csrf.check`, as any other.
+    `csrf.check` protects the sign-in form like any other.
 
     Returns
     -------
     Key or None
-        None if there is no such key; then there is no session.
+        None if the key is wrong; then no session begins.
 
     Raises
     ------
@@ -124,21 +124,21 @@ def sign_in(request: Request, key: str) -> Key | None:
     if known is None:
         return None
     session, now = session_of(request), int(request.app.state.clock.time())
-    # A token of a form from before is worth nothing after it.
+    # Form tokens from before the sign-in become invalid.
     session.clear()
     session.update(key=known.digest, ends=now + SESSION_SECONDS)
     return known
 
 
 def sign_out(request: Request) -> None:
-    """End the session of this browser: the answer to the request deletes its cookie."""
+    """End the session of this browser; the response deletes its cookie."""
     session_of(request).clear()
 
 
 def identify(request: Request) -> Key | None:
-    """Return the key of a request; None where the service asks for none.
+    """Return the key of a request; None if the service requires no keys.
 
-    Needs nothing but the head: what an anonymous client sends is not worth reading.
+    Reads only the head of the request, so that the bodies of anonymous clients need not be read.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def identify(request: Request) -> Key | None:
 
 
 def _check(request: Request, scope: Scope) -> None:
-    # A key in a header was put there by a program, never by another site's page.
+    # Only a program can put a key into this header, never a page of another site.
     by_key = needs_keys(request) and "authorization" in request.headers
     if not by_key and request.method not in _SAFE_METHODS and comes_from_elsewhere(request.headers):
         raise ProblemError(403, Message("server.title_forbidden"), Message("server.other_site"))
@@ -166,7 +166,7 @@ def _check(request: Request, scope: Scope) -> None:
 
 
 def _known(request: Request) -> Key:
-    # Once for a request, or a wrong key would count as often as it is asked for.
+    # Looked up once per request; otherwise one wrong key would count several times.
     found: Key | ProblemError | None = getattr(request.state, "known", None)
     if found is None:
         try:
@@ -193,7 +193,7 @@ def _identified(request: Request) -> Key:
 
 
 def _find(request: Request, value: str) -> Key | None:
-    """Return the key that somebody gave, None if it is wrong; raise 429 if they must wait."""
+    """Return the key with this value, None if it is wrong; raise 429 during back-off."""
     keys = _keys(request)
     if keys is None:
         return None

@@ -1,8 +1,9 @@
-"""Who a request comes from, for limits by client.
+"""Identifies the client of a request, for limits per client.
 
-A client is the API key of a request, or else its address: the one that a trusted proxy
-forwards, if it comes from one. IPv6 networks give each machine 2**64 addresses, so those count as
-one. This machine itself is no client: without a key there is nobody to protect from it.
+A client is the API key of a request, or else its address; if the request comes through a
+trusted proxy, the address that the proxy forwards. An IPv6 host usually has a whole /64
+network of 2**64 addresses, so such a network counts as one address. Requests from this machine
+without a key are not limited per client.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["address_of", "client_name", "client_of", "network_of"]
 
 _IPV6_NETWORK = 64
-#: Digits of a key's digest that name it.
+#: Leading digits of a key's digest that identify the key.
 _DIGEST = 32
 
 
 def network_of(host: str) -> str:
-    """Return what counts as one address: an IPv4 address, or a network of IPv6.
+    """Return the unit that counts as one address: an IPv4 address or an IPv6 /64 network.
 
     Examples
     --------
@@ -34,7 +35,7 @@ def network_of(host: str) -> str:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
-        # A proxy may forward anything.
+        # A proxy may forward a value that is not an address.
         return host[:64]
     if address.version == 4:
         return str(address)
@@ -46,7 +47,7 @@ def network_of(host: str) -> str:
 
 
 def address_of(scope: Scope) -> str:
-    """Return the address that a request comes from, empty if that is not known."""
+    """Return the address that a request comes from, empty if unknown."""
     client = scope.get("client")
     return network_of(client[0]) if client else ""
 
@@ -64,6 +65,6 @@ def client_name(scope: Scope, key: Key | None) -> str | None:
 
 
 def client_of(request: Request) -> str | None:
-    """Return the client of a request, as `neardup.server.security.limits` noted it."""
+    """Return the client of a request, as recorded by `neardup.server.security.limits`."""
     client: str | None = getattr(request.state, "client", None)
     return client

@@ -1,9 +1,9 @@
 """Protection of the page's forms against requests from other sites (CSRF).
 
-A browser sends a form of any site to this service, from a machine that may reach it, with
-the session of the person who is signed in. Two checks refuse such a form, each sufficient
-alone: browsers state where a request comes from (`comes_from_elsewhere`), and each form carries
-a token from the session of this browser, which other sites can neither read nor set.
+A page of any site can make a browser send a form to this service, with the session of the
+person who is signed in. Two checks refuse such a form, and each alone is sufficient: browsers
+state where a request comes from (`comes_from_elsewhere`), and each form carries a token from
+the session of this browser, which other sites can neither read nor set.
 
 Both checks are written here because no package that we looked at in November 2026 does both.
 The newest releases of starlette-csrf (3.0.0, June 2023), asgi-csrf (0.11, November 2024),
@@ -38,19 +38,19 @@ _TOKEN_BYTES = 16
 def token(request: Request) -> str:
     """Return the token for the forms of a page, the value of the hidden field `csrf`.
 
-    It is made when it is first asked for. A session that begins or ends has another one.
+    It is created on first use. Signing in or out replaces it.
     """
     value: str = session_of(request).setdefault(FIELD, secrets.token_urlsafe(_TOKEN_BYTES))
     return value
 
 
 async def check(request: Request) -> None:
-    """Refuse a form that no page of this service asked for; a FastAPI dependency.
+    """Refuse a form that does not come from a page of this service; a FastAPI dependency.
 
     Raises
     ------
     ProblemError
-        403, if the form comes from elsewhere, or has no token of this browser.
+        403 if the form comes from another site or lacks this session's token.
     """
     if comes_from_elsewhere(request.headers):
         raise _refused(Message("server.form_of_other_site"))
@@ -62,20 +62,21 @@ async def check(request: Request) -> None:
         return
     else:
         detail = Message("server.form_out_of_date")
-    # Files that came with it.
+    # Also closes the uploaded files.
     await request.close()
     raise _refused(detail)
 
 
 def comes_from_elsewhere(headers: Mapping[str, str]) -> bool:
-    """Return whether a browser says that another site caused a request.
+    """Return whether the browser reports that another site caused a request.
 
-    Programs that are no browsers say nothing, and nobody can make them send anything.
+    Programs other than browsers send no such headers, and other sites cannot make them send
+    requests.
 
     Parameters
     ----------
     headers : mapping of str to str
-        Of the request, with names in lower case.
+        Request headers, with names in lower case.
     """
     site = headers.get("sec-fetch-site")
     if site is not None:
@@ -83,7 +84,7 @@ def comes_from_elsewhere(headers: Mapping[str, str]) -> bool:
     origin = headers.get("origin")
     if origin is None:
         return False
-    # The scheme is left out: a proxy in front may speak HTTPS.
+    # The scheme is not compared: a proxy in front may terminate HTTPS.
     return origin.partition("://")[2] != headers.get("host", "")
 
 

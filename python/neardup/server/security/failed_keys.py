@@ -1,9 +1,9 @@
-"""Back-off after failed keys: who tries wrong keys waits longer each time.
+"""Back-off after failed keys: each further failure from an address doubles the wait.
 
-Some failures are free: a key is mistyped, or was revoked a moment ago. After those, no key from
-this address is looked at for a second, then for two, and so on. Keys that were used from the
-address before are accepted all the same, or whoever shares it, such as a whole
-office, could be locked out by one wrong program.
+The first few failures are free: a key may be mistyped, or have just been revoked. After them,
+keys from this address are not checked for one second, then for two, and so on. Keys used from
+the address before are still accepted; otherwise one misconfigured program could lock out all
+who share its address, such as an office.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["FREE", "LONGEST", "FailedKeys"]
 
-#: Failures that have no consequence.
+#: Failures without a wait.
 FREE = 5
-#: The first and the longest rest, in seconds; each is twice the one before.
+#: The first and the longest wait, in seconds; each is twice the previous one.
 _FIRST, LONGEST = 1.0, 60.0
 #: Seconds without a failure after which the failures of an address are forgotten.
 _FORGOTTEN = 900.0
-#: Addresses, and keys used from an address, that are remembered.
+#: Most addresses, and most pairs of address and accepted key, that are remembered.
 _REMEMBERED = 10_000
 
 
@@ -32,26 +32,26 @@ class FailedKeys:
     Parameters
     ----------
     clock : Clock
-        What rests are measured with.
+        Source of time.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        # How many failures an address had, and when the last one was.
+        # Number of failures by address, and the time of the last one.
         self._failures: OrderedDict[str, tuple[int, float]] = OrderedDict()
         self._used: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def rest(self, address: str) -> float:
-        """Return for how many seconds new keys from an address are not looked at."""
+        """Return for how many seconds new keys from an address are not checked."""
         count, last = self._failures.get(address, (0, 0.0))
         if count < FREE:
             return 0.0
-        # A larger power would not be shorter than the longest rest either.
+        # The exponent is capped: the wait is already at its maximum there.
         seconds = min(_FIRST * 2.0 ** min(count - FREE, 16), LONGEST)
         return max(0.0, last + seconds - self._clock.monotonic())
 
     def failed(self, address: str) -> None:
-        """Note a wrong key from an address."""
+        """Record a wrong key from an address."""
         now = self._clock.monotonic()
         count, last = self._failures.get(address, (0, now))
         if now - last >= _FORGOTTEN:
@@ -59,7 +59,7 @@ class FailedKeys:
         _remember(self._failures, address, (count + 1, now))
 
     def used(self, address: str, digest: str) -> None:
-        """Note that a key was accepted from an address."""
+        """Record that a key was accepted from an address."""
         _remember(self._used, (address, digest), None)
 
     def was_used(self, address: str, digest: str) -> bool:

@@ -1,8 +1,7 @@
-"""Headers of every answer: what a browser may do with it.
+"""Security headers of every response.
 
-A page of the service loads its own style and script and nothing else from anywhere;
-no other site can frame it, read it or make it send a form elsewhere. A header that an
-answer has itself stands.
+A page of the service loads only its own style and script; no other site can frame it, read it
+or make it send a form elsewhere. A header that the response already has is kept.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _HEADERS = {
     "content-security-policy": CONTENT_POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    # Not `no-referrer`: with it browsers send `Origin: null` with forms of our own pages.
+    # Not `no-referrer`: with it, browsers send `Origin: null` for forms of our own pages.
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
@@ -42,7 +41,7 @@ _HEADERS = {
 _ENCODED = tuple((name.encode(), value.encode()) for name, value in _HEADERS.items())
 
 _META = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"<>]*)">')
-# What a report's own policy may consist of: nothing but digests.
+# The only policy that a report may carry: sources are digests.
 _DIGESTS = re.compile(
     r"default-src 'none'(?:; (?:style|script)-src(?: 'sha256-[A-Za-z0-9+/=]{44}')+)*"
     r"; base-uri 'none'; form-action 'none'"
@@ -51,13 +50,13 @@ _HEAD_CHARACTERS = 2000
 
 
 class SecurityHeaders:
-    """ASGI middleware that adds the headers to each answer; outside of all that may refuse."""
+    """ASGI middleware that adds the headers to each response; it wraps all that may refuse one."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        """Handle a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -76,11 +75,11 @@ class SecurityHeaders:
 
 
 def report_policy(html: str) -> str:
-    """Return the content policy with which the report of a check is served.
+    """Return the content security policy with which the report of a check is served.
 
-    The report allows its own style and script by their digests, which were made of our
-    files before any text came into the page. The same goes into the header, and a
-    sandbox: the page is of no origin, so that nothing in it could act as the service's own.
+    The report allows its own style and script by their digests, computed from our files before
+    any text enters the page. The header repeats this policy and adds a sandbox: the page has
+    no origin, so that no script in it can act on behalf of the service.
 
     Parameters
     ----------
@@ -90,7 +89,7 @@ def report_policy(html: str) -> str:
     Raises
     ------
     ParameterError
-        If the page has no such policy at its head.
+        If the page does not begin with such a policy.
 
     Examples
     --------

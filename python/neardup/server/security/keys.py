@@ -1,9 +1,9 @@
 """API keys: who may read, and who may write.
 
-A key is 256 random bits. The file holds its SHA-256, never the key: who reads the file
-can use nothing of it, and a hash made slow on purpose would protect only what can be
-guessed. The file is replaced as a whole, and read again when it was: a key that is
-revoked is worth nothing from the next request on.
+A key is 256 random bits. The file holds its SHA-256, never the key, so a reader of the file
+gains no access; a slow password hash is unnecessary, since nobody can guess a random key. The
+file is replaced as a whole and re-read after that: a revoked key is refused from the next
+request on.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 __all__ = ["SCOPES", "Key", "Keys", "create_key", "read_keys", "revoke_key"]
 
-#: What a key may allow; neither includes the other.
+#: Scopes of a key; neither includes the other.
 SCOPES = ("read", "write")
 
 _FORMAT = 1
-#: Tells people, and programs that look for leaked keys, what this is.
+#: Prefix that lets people and secret scanners recognize a key.
 _PREFIX = "neardup_"
 _KEY_BYTES = 32
 _LONGEST_NAME = 100
@@ -45,12 +45,12 @@ _NO_FILE = (0, 0, 0)
 
 @dataclass(frozen=True)
 class Key:
-    """What is known of an API key.
+    """Metadata of an API key.
 
     Attributes
     ----------
     name : str
-        Who or what it was made for.
+        Who or what the key is for.
     scopes : tuple of str
         Some of ``read``, ``write``.
     created : str
@@ -69,7 +69,7 @@ class Key:
 
 
 class Keys:
-    """The keys in a file, as they are now.
+    """The current keys of a file.
 
     Parameters
     ----------
@@ -78,8 +78,9 @@ class Keys:
 
     Notes
     -----
-    Each question asks the system whether the file was replaced, some microseconds. A
-    file that is gone or damaged has no keys: nobody is let in by mistake.
+    Each lookup checks whether the file was replaced, which takes some
+    microseconds. A missing or damaged file counts as having no keys, so that nobody is
+    admitted by mistake.
     """
 
     def __init__(self, path: Path) -> None:
@@ -88,18 +89,18 @@ class Keys:
         self._keys: tuple[Key, ...] = ()
 
     def __iter__(self) -> Iterator[Key]:
-        """Go through the keys, in the order in which they were made."""
+        """Iterate over the keys in order of creation."""
         self._refresh()
         return iter(self._keys)
 
     def find(self, key: str) -> Key | None:
-        """Return what is known of a key, or None if it is none of these."""
+        """Return the metadata of a key, or None if it is unknown."""
         return self.of_digest(_digest(key))
 
     def of_digest(self, digest: str) -> Key | None:
         """Return the key with a digest, or None."""
         wanted, found = digest.encode("utf-8", "replace"), None
-        # All are compared, so that the time tells nothing.
+        # All digests are compared, so that the time reveals nothing.
         for key in self:
             if hmac.compare_digest(key.digest.encode(), wanted):
                 found = key
@@ -122,12 +123,12 @@ class Keys:
 
 
 def read_keys(path: Path) -> list[Key]:
-    """Return the keys in a file, in the order in which they were made.
+    """Return the keys of a file in order of creation.
 
     Raises
     ------
     InputError
-        If it cannot be read, is none of these, or others may write it.
+        If the file cannot be read, is not a key file, or is writable by others.
     """
     try:
         with open(path, "rb") as file:
@@ -150,28 +151,28 @@ def read_keys(path: Path) -> list[Key]:
 
 
 def create_key(path: Path, name: str, scopes: Sequence[str]) -> tuple[str, Key]:
-    """Make a new key, and write the file.
+    """Create a key, and write the file.
 
     Parameters
     ----------
     path : Path
-        Made where there is none, with mode 0600.
+        Created with mode 0600 if it does not exist.
     name : str
-        One that no other key has; 1 to 100 printable characters.
+        Unique name; 1 to 100 printable characters.
     scopes : sequence of {'read', 'write'}
-        What it allows; at least one.
+        Scopes of the key; at least one.
 
     Returns
     -------
     tuple of str and Key
-        The key itself, which can never be seen again, and what is known of it.
+        The key itself, which cannot be shown again, and its metadata.
 
     Raises
     ------
     ParameterError
         If the name is taken or empty, or there is no such scope.
     InputError
-        If the file is none of keys.
+        If the file is not a key file.
     OutputError
         If it cannot be written.
     """
@@ -196,14 +197,14 @@ def create_key(path: Path, name: str, scopes: Sequence[str]) -> tuple[str, Key]:
 
 
 def revoke_key(path: Path, name: str) -> Key:
-    """Take a key out of the file; running services know with the next request.
+    """Remove a key from the file; running services notice at the next request.
 
     Raises
     ------
     ParameterError
-        If there is no key of that name.
+        If no key has that name.
     InputError
-        If the file cannot be read or is none of keys.
+        If the file cannot be read or is not a key file.
     OutputError
         If it cannot be written.
     """
@@ -235,20 +236,20 @@ def _digest(key: str) -> str:
 def _write(path: Path, keys: Sequence[Key]) -> None:
     table = {"format": _FORMAT, "keys": [asdict(key) for key in keys]}
     text = json.dumps(table, ensure_ascii=False, indent=1) + "\n"
-    # Of mode 0600 from the first moment on, whatever the umask allows.
+    # Mode 0600 from creation on, regardless of the umask.
     replace_file(path, text.encode(), mode=0o600)
 
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Keep others from replacing the file between reading and writing it."""
+    """Lock the key file, so that nobody else replaces it between reading and writing."""
     try:
         import fcntl
     except ImportError:
         yield
         return
     try:
-        # The folder, because the file itself is replaced and its lock would go with it.
+        # The folder is locked: the file itself is replaced, and its lock would be lost.
         folder = os.open(path.parent, os.O_RDONLY)
     except OSError as error:
         said = Message("writers.cannot_be_written", file=str(path), said=system_words(error))

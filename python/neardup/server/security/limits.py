@@ -1,14 +1,14 @@
-"""Limits of a request: how large, how long, how many at once, and for which host.
+"""Limits of requests: size, time, concurrency, and the host that they name.
 
-One middleware before everything else, so that what is too much costs as little as
-possible. Bodies are counted as they come, whatever their header says. A client that
-still sends when it is refused is read for a moment more: a connection that is closed on
-data not read would take the answer with it.
+One middleware before everything else, so that a refused request costs as little as possible.
+Bodies are counted as they arrive, regardless of Content-Length. If a refused client is still
+sending, its data is read for a moment longer: closing a connection with unread data would
+discard the response.
 
-Where keys are asked for, who has none may still see a few addresses, such as that of
-signing in. Such requests have a few places of their own, and little time: however many
-anonymous clients ask, they take nothing from those with keys. And of all places one client takes
-a share (`neardup.server.security.clients` says what a client is), so that others are answered,
+If the service requires keys, clients without one can still use a few addresses, such as the
+sign-in page. These requests have a few slots of their own and a short time limit, so that
+anonymous clients take no capacity from clients with keys. One client may use at most a share
+of all slots (`neardup.server.security.clients` defines a client), so that others are served
 too.
 """
 
@@ -37,46 +37,46 @@ if TYPE_CHECKING:
 
 __all__ = ["Limits", "is_loopback"]
 
-#: Addresses that take papers.
+#: Addresses that accept papers.
 UPLOADS = frozenset(("/v1/check", "/check"))
 _API = "/v1/"
-#: Addresses whose forms are of a few lines, and may be sent by anybody.
+#: Addresses with short forms that anonymous clients may send.
 _SIGNING = frozenset(("/login", "/logout"))
 #: A registered name or an IPv4 address, or an IPv6 address in brackets (RFC 3986).
 _HOST = re.compile(r"(?:[0-9A-Za-z._~%!$&'()*+,;=-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
-#: Largest such form; also what stands around a file in another.
+#: Largest short form, in bytes; also the allowance for the parts around an uploaded file.
 _FORM_BYTES = 64 << 10
-#: Requests without a key at once: a share of the places, but enough for a page and what it loads.
+#: Concurrent requests without a key: a share of all slots, but enough for a page and its assets.
 _ANONYMOUS_SHARE, _LEAST_ANONYMOUS = 8, 8
-#: Longest time for those, and for the forms of signing in.
+#: Longest time, in seconds, for these requests and for the sign-in forms.
 _ANONYMOUS_SECONDS = 5.0
-#: Answered however busy the service is: those who watch it need them most then.
+#: Answered even under full load, when monitoring needs them most.
 _ALWAYS = frozenset(("/healthz", "/readyz", "/metrics"))
-#: A body must come at least this fast, in bytes a second.
+#: Slowest allowed transfer of a body, in bytes per second.
 _SLOWEST = 16 << 10
-#: Bodies of all requests at once: so many of the largest, or papers of the largest.
+#: Bytes of all bodies at once: this many of the largest bodies or papers, whichever is more.
 _BODIES, _PAPERS = 4, 2
 _RETRY_SECONDS = 1
 _CLOSE = (b"connection", b"close")
-#: How long, and how much, is read after a refusal.
+#: Seconds, and bytes, that are still read after a refusal.
 _LINGER_SECONDS, _LINGER_BYTES = 2.0, 64 << 20
 
 
 @dataclass
 class _Use:
-    """What one client uses at this moment."""
+    """What one client uses now."""
 
     requests: int = 0
     bytes: int = 0
 
 
 class Limits:
-    """ASGI middleware that refuses what is too much.
+    """ASGI middleware that refuses requests beyond the limits.
 
     Attributes
     ----------
     in_flight : int
-        Requests that are being answered, those of anonymous clients among them.
+        Requests in progress, including those of anonymous clients.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
@@ -87,14 +87,14 @@ class Limits:
         self._most_anonymous = max(settings.max_in_flight // _ANONYMOUS_SHARE, _LEAST_ANONYMOUS)
         self._anonymous = 0
         self._clients: dict[str, _Use] = {}
-        # A client may always send one paper, as large as papers may be.
+        # A client may always send one paper of the largest size.
         self._client_room = max(
             settings.of_client(self._room), settings.max_upload_bytes + _FORM_BYTES
         )
         self.in_flight = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
+        """Handle a request, or refuse it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -110,9 +110,9 @@ class Limits:
         seconds = self._settings.request_seconds
         if missing_key is not None or scope["path"] in _SIGNING:
             seconds = min(seconds, _ANONYMOUS_SECONDS)
-            # Not refused for its length above: who is asked for a key should be told that.
+            # Lowered only now: a client without a key should be told about the key, not the size.
             request.most = min(most, _FORM_BYTES)
-        # This machine itself has no share: nobody asks for it.
+        # Requests from this machine without a key have no client and no share.
         use = _Use() if client is None else self._clients.setdefault(client, _Use())
         self.in_flight += 1
         self._anonymous += missing_key is not None
@@ -143,7 +143,7 @@ class Limits:
                     if use is not None:
                         use.bytes += size
                     if request.has_begun:
-                        # Too late to refuse; who answers only wants to know who is still there.
+                        # Too late to refuse: the handler only waits for a disconnect.
                         return message
                     if request.received > request.most:
                         raise _Refused(_too_large(request.most))
@@ -152,8 +152,8 @@ class Limits:
                     if use is not None and use.bytes > self._client_room:
                         detail = Message("server.receiving_too_much_of_client")
                         raise _Refused(_busy(503, detail))
-                    # A large body may take its time, if it keeps coming; what is done with
-                    # it has the whole time again.
+                    # A large body may take longer if it keeps arriving; its processing then has
+                    # the full time limit again.
                     if message["type"] == "http.request":
                         limit.reschedule(
                             loop.time() + seconds
@@ -178,7 +178,7 @@ class Limits:
         return self._settings.max_body_bytes
 
     def _identified(self, scope: Scope) -> tuple[Key | None, ProblemError | None]:
-        """Return the key of a request, and why it is refused where it needs one and has none."""
+        """Return the key of a request, and the refusal if a required key is missing."""
         if self._settings.keys is None:
             return None, None
         try:
@@ -204,7 +204,7 @@ class Limits:
             return ProblemError(
                 400, Message("server.title_bad_request"), Message("server.bad_length")
             )
-        # Python refuses to read a number of thousands of digits.
+        # Python refuses to parse a number of thousands of digits.
         if len(length) > 18 or int(length) > most:
             return _too_large(most)
         if missing_key is not None and scope["path"].startswith(_API):
@@ -224,7 +224,7 @@ class Limits:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host, without a port, is this machine and can be nothing else.
+    """Return whether a host, without a port, can only be this machine.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def is_loopback(host: str) -> bool:
 def _host_fault(scope: Scope) -> Message | None:
     """Return what is wrong with the Host header, None if nothing is.
 
-    Whoever reads it next may understand a second one, or what is no host, in another way.
+    Later readers might interpret a second or malformed Host header differently.
     """
     hosts = [value for name, value in scope["headers"] if name == b"host"]
     if len(hosts) > 1 or (not hosts and scope.get("http_version") != "1.0"):
@@ -254,7 +254,7 @@ def _host_fault(scope: Scope) -> Message | None:
 
 
 def _length_fault(scope: Scope) -> Message | None:
-    """Return why a proxy may find another end of the body, None if there is no reason."""
+    """Return why a proxy might see a different end of the body, None if it cannot."""
     names = {name for name, _ in scope["headers"]}
     if b"transfer-encoding" not in names:
         return None
@@ -266,8 +266,9 @@ def _length_fault(scope: Scope) -> Message | None:
 def _names_loopback(host: bytes) -> bool:
     """Return whether a Host header names this machine.
 
-    A page of another site can have its own name lead here once it is loaded (DNS
-    rebinding), and would then be of one origin with the service. It cannot hide that name.
+    After its page has loaded, another site can point its own name at this machine (DNS
+    rebinding); the page would then share an origin with the service. The Host header still
+    shows that name.
     """
     name = host.decode("latin-1")
     if name.startswith("["):
@@ -280,24 +281,24 @@ def _names_loopback(host: bytes) -> bool:
 
 
 class _Refused(BaseException):
-    # Not an Exception: whoever reads the body may catch those and answer by itself.
+    # Not an Exception: code that reads the body may catch those and send its own response.
     def __init__(self, problem: ProblemError) -> None:
         super().__init__()
         self.problem = problem
 
 
 class _Request:
-    """One request: what it sent so far, and whether its answer has begun."""
+    """One request: the bytes received so far, and whether its response has begun."""
 
     def __init__(self, scope: Scope, most: int, receive: Receive, send: Send) -> None:
         self.most = most
         self.received = 0
-        #: Whether all of the body was received; there may be none.
+        #: Whether the whole body was received; it may be empty.
         self.complete = not any(
             name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
             for name, value in scope["headers"]
         )
-        #: Whether an answer was begun.
+        #: Whether the response has begun.
         self.has_begun = False
         self._closes = False
         self._receive = receive
@@ -310,7 +311,7 @@ class _Request:
         return message
 
     async def send(self, message: AsgiMessage) -> None:
-        """Send a part of the answer; one that comes before the whole body closes the connection."""
+        """Send a part of the response; before the end of the body, also close the connection."""
         if message["type"] == "http.response.start":
             self.has_begun = True
             self._closes = self._closes or not self.complete
@@ -323,7 +324,7 @@ class _Request:
         await self._send(message)
 
     async def refuse(self, scope: Scope, problem: ProblemError) -> None:
-        """Answer with a problem and close the connection; half an answer cannot be taken back."""
+        """Send a problem and close the connection, unless a response has begun."""
         if not self.has_begun:
             self._closes = True
             await response(problem)(scope, self._receive, self.send)

@@ -1,7 +1,7 @@
-"""What a browser brings back: a cookie that Starlette signs.
+"""Browser sessions in a cookie signed by Starlette.
 
-The secret is new with each start, so a restart ends all sessions and makes all open forms
-stale; nothing of it is ever written anywhere. Processes of one service share it.
+The secret is new at each start, so a restart ends all sessions and invalidates all open forms;
+it is never written to disk. Processes of one service share it.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _COOKIE = "neardup_session"
 class Sessions:
     """ASGI middleware that reads and writes the cookie.
 
-    No script can read it and no other site can make the browser send it; over HTTPS it never
-    travels in the clear.
+    Scripts cannot read the cookie, and other sites cannot make the browser send it. A cookie
+    set over HTTPS is never sent over plain HTTP.
 
     Parameters
     ----------
     app : ASGI application
     secret : str
-        Random, of 32 bytes at least.
+        Random, at least 32 bytes.
     max_age : int or None
-        Seconds after which the cookie is worth nothing. None: it lasts until the browser is closed.
+        Seconds until the cookie expires. None: it lasts until the browser is closed.
     """
 
     def __init__(self, app: ASGIApp, secret: str, max_age: int | None) -> None:
@@ -43,12 +43,12 @@ class Sessions:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        """Handle a request."""
         inner = self._https if scope.get("scheme") == "https" else self._http
         await inner(scope, receive, send)
 
 
 def session_of(request: Request) -> dict[str, Any]:
-    """Return what the cookie of a request has, to be read and changed."""
+    """Return the session data of a request, as a mutable dict."""
     session: dict[str, Any] = request.scope.get("session", {})
     return session

@@ -29,14 +29,14 @@ use super::plan::{Purpose, Scheme, cheapest};
 use super::scan;
 use crate::error::{Error, Result};
 
-/// A bucket of so many rows is a search of its own.
+/// A bucket of at least this many rows becomes a search of its own.
 const HOT_ROWS: usize = 1 << 14;
-/// Rows that are counted to see whether a plan suits real fingerprints.
+/// Rows sampled to check whether a plan suits the actual fingerprints.
 const SAMPLE_ROWS: usize = 1 << 16;
 /// How deep a hot bucket's search may find hot buckets of its own.
 const MAX_DEPTH: u32 = 8;
 
-/// The most pairs that are listed: some 7 GB of them while they are sorted.
+/// The maximum number of pairs that are listed: about 7 GB while they are sorted.
 pub const MAX_PAIRS: u64 = 1 << 28;
 
 /// All pairs of documents within `max_distance` bits, sorted by `(a, b)`.
@@ -122,7 +122,7 @@ fn search(fingerprints: &Fingerprints, max_distance: u32, scheme: Option<Scheme>
     })
 }
 
-/// What stays the same from a collection down to its last hot bucket.
+/// The settings shared by a collection's search and those of its hot buckets.
 struct Join {
     kernel: Kernel,
     bits: u32,

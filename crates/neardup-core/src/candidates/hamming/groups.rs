@@ -1,4 +1,4 @@
-/*! Equal fingerprints, put together before any search.
+/*! Equal fingerprints, grouped before any search.
 
 Takes fingerprints; yields each set of equal ones as a representative (the
 earliest document) and its repeats. A text that was posted a million times is
@@ -34,7 +34,7 @@ impl Groups {
         self.representatives.is_empty()
     }
 
-    /// The documents that stand for a set, each the earliest of it, ascending.
+    /// The representative of each set, which is its earliest document; ascending.
     pub fn representatives(&self) -> &[u32] {
         &self.representatives
     }
@@ -77,7 +77,7 @@ impl Groups {
     }
 }
 
-/// Finds the sets of equal rows. `buffer` is filled and left as it is.
+/// Finds the sets of equal rows. The rows stay in `buffer`.
 pub(super) fn collapse<const W: usize>(rows: Rows<'_, W>, buffer: &mut Partition<W>) -> Groups {
     let digit_bits = (length(rows) / CACHED_ROWS).max(1).ilog2().min(12);
     buffer.fill_parallel(Source::counted(rows, None), 1 << digit_bits, |row| {

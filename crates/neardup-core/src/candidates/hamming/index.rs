@@ -1,12 +1,11 @@
-/*! Filed fingerprints: look-ups in a collection that grows.
+/*! An index of fingerprints by distance, for a collection that grows.
 
-Takes fingerprints one by one or in bulk and numbers them from 0 on; yields, for
-a query, all of them within a radius, at any moment. The scan scheme is only
-columns. The blocks scheme keeps runs of rows that never change, each sorted by
-the key of every table with a directory of its buckets, and an unsorted tail
-that is scanned. A full tail becomes a run, together with the runs before it
-that are not larger: the logarithmic method (Bentley & Saxe, J. Algorithms 1(4),
-1980), so there are at most log2(n / 2048) runs and a row is sorted that often.
+Takes fingerprints one by one or in bulk and numbers them from 0. Returns, for a query, all of them
+within a radius, at any time. The scan scheme keeps only columns. The blocks scheme keeps immutable
+runs of rows, each sorted by the key of every table with a directory of its buckets, and an unsorted
+tail that is scanned. A full tail becomes a run, merged with the preceding runs that are not larger:
+the logarithmic method (Bentley & Saxe, J. Algorithms 1(4), 1980), so there are at most log2(n /
+2048) runs and a row is sorted that often.
 
 Exact. A look-up reads one bucket of each table of each run. An insertion costs
 O(tables · log n) on average; the one that merges all runs costs O(tables · n).
@@ -66,12 +65,12 @@ struct Sorted {
     table: Table,
     columns: Vec<Vec<u64>>,
     ids: Vec<u32>,
-    /// Where each bucket begins, and at last where the last one ends.
+    /// Where each bucket begins, followed by the end of the last one.
     directory: Vec<u32>,
 }
 
 impl HammingIndex {
-    /// Nothing filed yet; `expected` documents decide on the scheme only.
+    /// An empty index; `expected`, the number of documents, only affects the choice of scheme.
     ///
     /// # Errors
     /// If `bits` is not a width or `max_distance` exceeds it.
@@ -80,7 +79,7 @@ impl HammingIndex {
         HammingIndex::with_scheme(bits, max_distance, plan.scheme)
     }
 
-    /// Nothing filed yet; look-ups by a given scheme.
+    /// An empty index with a given scheme.
     ///
     /// # Errors
     /// If `bits` is not a width, `max_distance` exceeds it, or `scheme` does
@@ -130,7 +129,7 @@ impl HammingIndex {
         self.fingerprints.len()
     }
 
-    /// Whether none is filed.
+    /// Whether no fingerprint is filed.
     pub fn is_empty(&self) -> bool {
         self.fingerprints.is_empty()
     }
@@ -145,7 +144,7 @@ impl HammingIndex {
         self.scheme
     }
 
-    /// The largest radius that can be asked for.
+    /// The largest radius of a look-up.
     pub fn max_distance(&self) -> u32 {
         self.max_distance
     }

@@ -21,8 +21,8 @@ pub(in crate::candidates) const MAX_BLOCKS: u32 = 64;
 /// The longest key prefix in use: 4 million buckets.
 const MAX_USED_BITS: u32 = 22;
 
-/// Documents in an average bucket: so many are compared in the time that
-/// looking one bucket up takes.
+/// Documents in an average bucket: comparing them takes as long as looking one bucket
+/// up.
 const BUCKET_ROWS: usize = 16;
 
 /// A run of bits inside one word.
@@ -76,9 +76,9 @@ fn take(pieces: &mut Vec<Piece>, mut bits: u32) -> Vec<Piece> {
     taken
 }
 
-/// The bits of `space` that tell rows apart: those in which at least a 32nd of
-/// a sample differs from the rest. A pair within the radius is within it on any
-/// part of its bits, so a search may leave the others out of its keys.
+/// The bits of `space` that distinguish rows: those in which at least a 32nd of a
+/// sample differs from the rest. A pair within the radius is also within it on any
+/// subset of the bits, so a search may leave the other bits out of its keys.
 pub(super) fn telling_bits<const W: usize>(space: &[Piece], rows: Rows<'_, W>) -> Vec<Piece> {
     const SAMPLE_ROWS: usize = 1 << 12;
     const SHARE: usize = 32;
@@ -110,7 +110,7 @@ pub(super) fn telling_bits<const W: usize>(space: &[Piece], rows: Rows<'_, W>) -
     telling
 }
 
-/// How many leading bits of a key `documents` are worth being split by.
+/// How many leading bits of a key are worth using for `documents` documents.
 pub(super) fn used_bits(documents: usize, key_bits: u32) -> u32 {
     let worth = (documents / BUCKET_ROWS).max(1).ilog2();
     worth.min(key_bits).min(MAX_USED_BITS)

@@ -7,10 +7,11 @@ use super::groups::Groups;
 /// The number of a fingerprint that was found, and its distance.
 pub type Near = (u32, u16);
 
-/// How many are near each of some queries, and all of them one after the other.
+/// The number of neighbours of each of some queries, and all neighbours one after the
+/// other.
 pub(super) type NearOfSome = (Vec<u64>, Vec<Near>);
 
-/// One pair under way to a sorted result.
+/// One found pair, before sorting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Found {
     /// The first number in the high half, the second in the low half.
@@ -83,7 +84,7 @@ impl Pairs {
     }
 }
 
-/// All pairs within a radius, with equal fingerprints put together.
+/// All pairs within a radius, with equal fingerprints grouped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collapsed {
     /// The sets of equal fingerprints.
@@ -145,7 +146,7 @@ impl Collapsed {
 /// For each query, the documents near it: one list after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Neighbours {
-    /// Where each query's list begins, and at last where the last one ends.
+    /// Where each query's list begins, followed by the end of the last one.
     pub offsets: Vec<u64>,
     /// The documents, ascending inside each list.
     pub ids: Vec<u32>,

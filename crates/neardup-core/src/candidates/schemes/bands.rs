@@ -1,28 +1,28 @@
 /*! Banding: signatures that agree on a band of values are candidates.
 
-A signature is cut into `bands` bands of `rows` values each, and a band's values
-make one key; documents that share a key are candidate pairs. Values of two
-signatures agree with the resemblance s of their sets as probability, so a pair
-becomes a candidate with probability 1 - (1 - s^rows)^bands: a curve like an S,
-steepest near (1 / bands)^(1 / rows) (Indyk and Motwani 1998; Leskovec, Rajaraman
-and Ullman, Mining of Massive Datasets, ch. 3). More rows make false candidates
-rare, more bands make true ones frequent.
+A signature is cut into `bands` bands of `rows` values each. The values of a band make
+one key; documents that share a key are candidate pairs. Two signatures agree in a value
+with a probability equal to the resemblance s of their sets, so a pair becomes a
+candidate with probability 1 - (1 - s^rows)^bands: an S-shaped curve, steepest near (1 /
+bands)^(1 / rows) (Indyk and Motwani 1998; Leskovec, Rajaraman and Ullman, Mining of
+Massive Datasets, ch. 3). More rows give fewer false candidates; more bands find more
+true ones.
 
-[`Banding::derive`] finds the two for a threshold and a recall. Recall is that of
-a pair just at the threshold, as an expectation: which of such pairs are missed is
-chance, and pairs above the threshold are missed less.
+[`Banding::derive`] chooses both for a threshold and a recall. The recall is the
+expected recall of pairs exactly at the threshold: which of these pairs are missed is
+random, and pairs above the threshold are missed less often.
 
 **Cost model.** With n documents:
 
 - each document files `bands` keys and looks them up: 100 ns for a key;
 - each pair below the threshold that becomes a candidate is verified: 300 ns.
 
-How similar pairs are in general is assumed, one table for all collections. Its
-figures are about those of English newswire and of Chinese bulletins by shingles of
-5 characters, where pairs become some ten times rarer with each doubling of the
-similarity. Ordinary Chinese news are far less alike (1 pair in 100,000 reaches .2,
-where the table has 1 in 1,000); there the choice has more rows than needed. Pairs
-above the threshold are verified under any choice, and are left out.
+The distribution of similarities is assumed: one table for all collections. Its figures
+are roughly those of English newswire and of Chinese bulletins with shingles of 5
+characters, where pairs become about ten times rarer with each doubling of the
+similarity. Ordinary Chinese news articles are far less alike (1 pair in 100,000 reaches
+.2, where the table has 1 in 1,000), so for them the choice has more rows than
+necessary. Pairs above the threshold are verified with any choice and are not counted.
 */
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -30,14 +30,14 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::error::{Error, Result};
 use crate::sketch::{MAX_NUM_PERM, check_num_perm};
 
-/// Nanoseconds to file a key and to look it up: a miss of the cache or two.
+/// Nanoseconds to file a key and to look it up: one or two cache misses.
 const KEY_NS: f64 = 100.0;
 
-/// Nanoseconds to verify a pair of unrelated texts whose shingles are at hand.
+/// Nanoseconds to verify a pair of unrelated texts whose shingles are in memory.
 const VERIFY_NS: f64 = 300.0;
 
-/// Similarities of pairs that are no duplicates, and what share of all pairs is
-/// about so similar.
+/// Similarities of pairs that are not duplicates, and the share of all pairs with about
+/// that similarity.
 const BACKGROUND: [(f64, f64); 6] = [
     (0.02, 0.9),
     (0.05, 0.09),
@@ -70,7 +70,7 @@ impl Banding {
     ///
     /// # Errors
     ///
-    /// If either is 0, or a signature of 1024 values is too short for them.
+    /// If either is 0, or they need signatures of more than 1024 values.
     pub fn new(bands: u32, rows: u32) -> Result<Self> {
         if !(1..=MAX_NUM_PERM).contains(&bands) {
             let bounds = format!("1 to {MAX_NUM_PERM}");
@@ -87,15 +87,14 @@ impl Banding {
     /// The cheapest banding for `documents` documents with signatures of
     /// `num_perm` values that finds pairs at `threshold` with a probability of at
     /// least `recall`.
-    ///
-    /// Values may be left unused. If no banding reaches the recall, which is so
-    /// for low thresholds, this is the one with the highest:
-    /// [`recall`](Self::recall) at the threshold says which it is. Equal calls
+    /// Some values may remain unused. If no banding reaches the recall, as happens for
+    /// low thresholds, this is the one with the highest recall;
+    /// [`recall`](Self::recall) at the threshold returns its value. Equal arguments
     /// give equal bandings on every platform.
     ///
     /// # Errors
     ///
-    /// If `threshold` is not in (0, 1], `recall` not in (0, 1), or `num_perm` not
+    /// If `threshold` is not in (0, 1], `recall` is not in (0, 1), or `num_perm` is not
     /// 16 to 1024.
     pub fn derive(threshold: f64, recall: f64, num_perm: u32, documents: u64) -> Result<Self> {
         if !(threshold > 0.0 && threshold <= 1.0) {
@@ -106,8 +105,8 @@ impl Banding {
             return Err(Error::parameter("recall", "above 0 and below 1", recall));
         }
         check_num_perm(num_perm)?;
-        // With the rows given, another band costs keys and false candidates, so
-        // only the fewest that suffice can be best.
+        // For given rows, another band adds keys and false candidates, so only the
+        // smallest sufficient number of bands can be cheapest.
         let sufficient = (1..=num_perm).filter_map(|rows| {
             (1..=num_perm / rows)
                 .map(|bands| Banding { bands, rows })
@@ -117,14 +116,14 @@ impl Banding {
             let seconds = |banding: &Banding| banding.seconds(threshold, documents);
             seconds(a).total_cmp(&seconds(b))
         });
-        // Nothing finds more than every value as a key of its own.
+        // No banding has a higher recall than one with each value as a key.
         Ok(cheapest.unwrap_or(Banding {
             bands: num_perm,
             rows: 1,
         }))
     }
 
-    /// The number of bands, which is that of a document's keys.
+    /// The number of bands, which is also the number of keys of a document.
     pub fn bands(&self) -> u32 {
         self.bands
     }
@@ -137,10 +136,10 @@ impl Banding {
     /// The probability that a pair of this similarity, in \[0, 1\], becomes a
     /// candidate.
     ///
-    /// That is the expected share found of such pairs.
+    /// This is the expected share of such pairs that the search finds.
     pub fn recall(&self, similarity: f64) -> f64 {
         let agrees = libm::pow(similarity, f64::from(self.rows));
-        // Not 1 - (1 - x)^n, which is 0 for the smallest x.
+        // 1 - (1 - x)^n would round to 0 for very small x.
         -libm::expm1(f64::from(self.bands) * libm::log1p(-agrees))
     }
 
@@ -152,7 +151,7 @@ impl Banding {
         similarities.map(|s| (s, self.recall(s))).collect()
     }
 
-    /// The estimated pairs below `threshold` that become candidates among
+    /// The estimated number of pairs below `threshold` that become candidates among
     /// `documents` documents; see the [module](self).
     pub fn false_candidates(&self, threshold: f64, documents: u64) -> f64 {
         let documents = documents as f64;
@@ -170,12 +169,12 @@ impl Banding {
     }
 
     /// Writes the keys of a signature into `out`, one for each band, in order,
-    /// replacing what was there.
+    /// replacing its content.
     ///
-    /// A key is XXH3-64 of the band's values, each as four bytes, the lowest
-    /// first; its seed is the number of the band, from 0, so equal values in
-    /// different bands give different keys. Different bands share a key by
-    /// chance with probability 2^-64.
+    /// A key is the XXH3-64 hash of the band's values, each as four little-endian
+    /// bytes. The seed is the number of the band, from 0, so equal values in different
+    /// bands give different keys. Two bands share a key by chance with probability
+    /// 2^-64.
     ///
     /// # Panics
     ///
@@ -301,7 +300,7 @@ mod tests {
         };
         for (bands, rows) in [(32, 4), (12, 10)] {
             let banding = Banding::new(bands, rows).unwrap();
-            // Sets of 60 with so many in common: resemblance .2 to .82.
+            // Sets of 60 that share `common` elements: resemblance .2 to .82.
             for common in [20, 30, 40, 50, 54] {
                 let mut found = 0;
                 for _ in 0..PAIRS {

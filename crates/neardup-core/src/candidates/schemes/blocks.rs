@@ -1,8 +1,8 @@
 /*! Blocks: keys of fingerprints, by the pigeonhole principle.
 
-Fingerprints within `max_distance` bits of each other agree on one of these keys
-(`hamming/layout.rs`). A distance that is large for the width leaves no keys: too many
-blocks would be spoiled.
+Fingerprints within `max_distance` bits of each other agree on at least one of these
+keys (`hamming/layout.rs`). If the distance is large for the width, there are no keys,
+because too many blocks could differ.
 */
 
 use crate::candidates::hamming::Fingerprints;
@@ -11,17 +11,19 @@ use crate::candidates::hamming::layout::{Layout, MAX_BLOCKS, Table, all_bits};
 use crate::candidates::hamming::plan::choices;
 use crate::error::Result;
 
-/// The longest part of a fingerprint that makes a key; the table's number is above.
+/// The longest part of a fingerprint in a key; the number of the table is in the bits
+/// above it.
 const KEY_BITS: u32 = 40;
 
-/// Bits of a key that are worth more tables, and that are worth having keys at all.
+/// More tables are worthwhile until keys have `WANTED_BITS` bits; with fewer than
+/// `FEWEST_BITS`, keys are useless.
 const WANTED_BITS: u32 = 20;
 const FEWEST_BITS: u32 = 16;
 
-/// Keys of a fingerprint, at most.
+/// The maximum number of keys of a fingerprint.
 const MOST_TABLES: u64 = 32;
 
-/// The keys of fingerprints of one width; none where they would be of no use.
+/// The keys of fingerprints of one width; none if keys would be useless.
 #[derive(Clone, Debug)]
 pub(in crate::candidates) struct BlockKeys(Vec<Table>);
 
@@ -58,7 +60,7 @@ impl BlockKeys {
     }
 }
 
-/// Into how many blocks to cut a fingerprint; `None` where keys would be of no use.
+/// The number of blocks to cut a fingerprint into; `None` if keys would be useless.
 fn blocks(bits: u32, max_distance: u32) -> Option<u32> {
     let most = bits.min(MAX_BLOCKS);
     let choices = (max_distance + 1..=most).map_while(|blocks| {

@@ -1,10 +1,10 @@
-//! Prefixes: the keys of a sample that a resemblance cannot do without.
+//! Prefixes: the keys of a sample of which similar samples must share at least one.
 
-/// How many keys of a set of `size` a resemblance of `threshold` cannot do without.
+/// The prefix length for a set of `size` keys and a resemblance of `threshold`.
 ///
-/// A similar enough set has at least `threshold * size` of them, so it has one of any
-/// size - ceil(threshold * size) + 1 (Chaudhuri, Ganti and Kaushik, ICDE 2006;
-/// Bayardo, Ma and Srikant, WWW 2007).
+/// A similar enough set shares at least `threshold * size` of the keys, so it shares at
+/// least one of any size - ceil(threshold * size) + 1 of them (Chaudhuri, Ganti and
+/// Kaushik, ICDE 2006; Bayardo, Ma and Srikant, WWW 2007).
 pub(in crate::candidates) fn prefix_length(size: usize, threshold: f64) -> usize {
     // Rounding must not shorten the prefix.
     let needed = (threshold * size as f64 - 1e-9).ceil().max(1.0) as usize;

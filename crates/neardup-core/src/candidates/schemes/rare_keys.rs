@@ -1,25 +1,24 @@
-/*! Rare keys: which keys of a sample a document is filed under, and how many must be shared.
+/*! Rare keys: the keys of a sample under which a document is filed, and the minimum overlap.
 
-A document of a sample is filed under a few of its keys and looked up by all of them.
-A look-up finds every document that is filed under one of these keys, and the number of
-shared keys decides whether the two are candidates. It depends only on the two samples and
-on the [`HeavyHitters`] known when the first document was filed.
+With samples, a document is filed under a few of its keys and looked up by all of them. A look-up
+finds every document filed under one of these keys; the number of shared keys decides whether the
+two are candidates. This number depends only on the two samples and on the [`HeavyHitters`] known
+when the first document was filed.
 
-**Filing keys.** A document is filed under its [`RARE_KEYS`] smallest keys that occur in at
-most [`FEW`] documents of the collection, and under the [`COMMON_KEYS`] rarest of its other
-keys. The smallest keys are also in every sample of a larger rate. The other keys are needed
-because copies of a text that is posted a hundred times share few rare keys.
+**Filing keys.** A document is filed under its [`RARE_KEYS`] smallest keys that occur in at most
+[`FEW`] documents of the collection, and under the [`COMMON_KEYS`] rarest of its other keys. The
+smallest keys are also in every sample with a larger rate. The other keys are needed because copies
+of a text that is posted a hundred times share few rare keys.
 
-**How many must be shared**: of the rare ones a third of what the threshold asks for,
-and at least one; or three quarters of what it asks for of all ([`MinOverlap`]); by the
-keys of that document of the two which asks for less. Of two texts of one length and
-a resemblance t, each key is shared with probability 2 t / (1 + t); of a text and an
-excerpt of it with t, if the text was filed. So at .45 one excerpt in a thousand is
-missed, and hardly a pair of one length.
+**Minimum overlap** ([`MinOverlap`]). A candidate shares a third of the rare keys that the threshold
+implies, and at least one; or three quarters of all the keys that it implies. The minimum of the two
+documents that requires less applies. In two texts of equal length with resemblance t, each key is
+shared with probability 2 t / (1 + t); in a text and an excerpt of it, with probability t if the
+text was filed. At t = .45 one excerpt in a thousand is therefore missed, and hardly any pair of
+equal length.
 
-A key that many documents have is boilerplate, so its list is capped
-(`overlap.rs`). If only kept documents are filed, one text posted a thousand
-times is in each list once, and does not fill it.
+A key that many documents have is boilerplate, so its list is capped (`overlap.rs`). If only kept
+documents are filed, a text posted a thousand times is in each list once and does not fill it.
 */
 
 use std::collections::HashMap;
@@ -30,17 +29,16 @@ use crate::candidates::key_numbers::Numbering;
 use crate::candidates::sketches::Samples;
 use crate::error::Result;
 
-/// Documents that have a key, at most, for it to be rare.
+/// The maximum number of documents that have a rare key.
 pub const FEW: u32 = 32;
 
-/// Rare keys that a document is filed under, at most.
+/// The maximum number of rare keys that a document is filed under.
 pub const RARE_KEYS: usize = 16;
 
-/// Other keys that a document is filed under, at most.
+/// The maximum number of other keys that a document is filed under.
 pub const COMMON_KEYS: usize = 6;
 
-/// How many documents of a collection have a key, for the keys that more than [`FEW`]
-/// of them have.
+/// How many documents of a collection have a key, for keys that more than [`FEW`] documents have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeavyHitters {
     counts: HashMap<u32, u32, FxBuildHasher>,
@@ -63,7 +61,7 @@ impl HeavyHitters {
         })
     }
 
-    /// The same from keys and their counts; those of [`FEW`] and less are left out.
+    /// Heavy hitters from keys and their counts; counts of [`FEW`] or less are dropped.
     pub fn from_counts(counts: impl IntoIterator<Item = (u32, u32)>) -> Self {
         let counts = counts.into_iter().filter(|&(_, count)| count > FEW);
         HeavyHitters {
@@ -71,7 +69,7 @@ impl HeavyHitters {
         }
     }
 
-    /// Keys and their counts, by key.
+    /// Keys and their counts, sorted by key.
     pub fn sorted(&self) -> Vec<(u32, u32)> {
         let mut all: Vec<_> = self
             .counts
@@ -88,15 +86,15 @@ impl HeavyHitters {
     }
 }
 
-/// How many of the keys that a document is filed under another must have to be a
-/// candidate, and to which of the two kinds a key belongs.
+/// How many of a document's filing keys another document must share to be a candidate, and whether
+/// a given key is rare or common.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MinOverlap {
-    /// Whether the key is none of the rare ones.
+    /// Whether the key is a common one and not a rare one.
     pub is_common: bool,
-    /// Rare keys that are enough.
+    /// The number of shared rare keys that is enough.
     pub rare: u8,
-    /// Keys of both kinds that are enough.
+    /// The number of shared keys of both kinds that is enough.
     pub any: u8,
 }
 
@@ -129,8 +127,8 @@ impl MinOverlap {
         MinOverlap::of(keys.len() - common, common, threshold)
     }
 
-    /// The lower of both minima, of each kind: a text and a much shorter one are then
-    /// candidates whichever of them was filed.
+    /// The lower of both minima, for each kind. A text and a much shorter one are then candidates
+    /// no matter which of them was filed.
     pub(in crate::candidates) fn or_less(self, other: MinOverlap) -> Self {
         MinOverlap {
             is_common: self.is_common,
@@ -144,12 +142,12 @@ impl MinOverlap {
         rare >= u32::from(self.rare) || rare + common >= u32::from(self.any)
     }
 
-    /// The same as one number, to be stored.
+    /// The minimum as one number, for storage.
     pub fn to_bits(self) -> u16 {
         u16::from(self.is_common) << 10 | u16::from(self.any) << 5 | u16::from(self.rare)
     }
 
-    /// What [`to_bits`](Self::to_bits) was made of.
+    /// The minimum from the number that [`to_bits`](Self::to_bits) returned.
     pub fn from_bits(bits: u16) -> Self {
         MinOverlap {
             is_common: bits >> 10 & 1 == 1,
@@ -159,9 +157,9 @@ impl MinOverlap {
     }
 }
 
-/// Chooses under which of its keys, in ascending order, a document is filed. `frequency` is the
-/// number of documents that have a key, 0 for a rare one, and `None` for a rare one whose list
-/// is full all the same: where heavy hitters were counted on a part of the documents.
+/// Chooses the keys under which a document is filed; `keys` are ascending. `frequency` returns the
+/// number of documents that have a key, 0 for a rare key, and `None` for a rare key whose list is
+/// full nevertheless, which happens if heavy hitters were counted on only some of the documents.
 pub(in crate::candidates) fn choose<K: Copy>(
     keys: &[K],
     threshold: f64,
@@ -193,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_smallest_rare_keys_and_the_rarest_others_are_chosen() {
-        // Every other key is common, the larger the rarer.
+        // Every other key is common; larger ones are rarer.
         let frequency = |at: u32| Some(if at.is_multiple_of(2) { 100 - at } else { 0 });
         let keys: Vec<u32> = (0..40).collect();
         let chosen: Vec<_> = choose(&keys, 0.5, frequency).collect();

@@ -1,24 +1,24 @@
-/*! What batches and buckets send each other, as bytes: the lowest byte of a number first.
+/*! The messages between batches and buckets, as little-endian bytes.
 
-Two kinds. *Counted* keys: the highest number of a batch in 8 bytes, and of each key 4
-bytes of the key and 4 of its count, by key. *Entries*: 4 bytes of the key, 2 of the
-share and 8 of the document's number, by key and number.
+There are two kinds. *Counted* keys: the highest number of a batch in 8 bytes, then for each
+key 4 bytes of the key and 4 of its count, sorted by key. *Entries*: 4 bytes of the key, 2
+of the minimum overlap and 8 of the document's number, sorted by key and number.
 */
 
 use super::MinOverlap;
 use crate::error::{Error, Result};
 
-/// Bytes of the highest number, of a counted key, and of an entry.
+/// Size in bytes of the highest number, of a counted key, and of an entry.
 const HEAD: usize = 8;
 const COUNTED: usize = 8;
 const ENTRY: usize = 14;
 
-/// A key, and how many documents have it.
+/// A key, and the number of documents that have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// The key.
     pub key: u32,
-    /// Documents that have it.
+    /// The number of documents that have it.
     pub documents: u32,
 }
 
@@ -27,13 +27,14 @@ pub struct Counted {
 pub struct Entry {
     /// The key.
     pub key: u32,
-    /// What the document asks for.
+    /// The minimum overlap that the document requires.
     pub min_overlap: MinOverlap,
     /// The number of the document.
     pub number: u64,
 }
 
-/// Counted keys of a batch whose largest number is `highest`. Nothing for no keys.
+/// Writes the counted keys of a batch whose largest document number is `highest`. Empty if
+/// there are no keys.
 pub fn write_counted(highest: u64, counted: impl Iterator<Item = Counted>) -> Vec<u8> {
     let mut bytes = highest.to_le_bytes().to_vec();
     for one in counted {
@@ -46,11 +47,11 @@ pub fn write_counted(highest: u64, counted: impl Iterator<Item = Counted>) -> Ve
     }
 }
 
-/// What [`write_counted`] wrote.
+/// Reads what [`write_counted`] wrote.
 ///
 /// # Errors
 ///
-/// If the bytes are not of whole records.
+/// If the bytes do not consist of whole records.
 pub fn read_counted(bytes: &[u8]) -> Result<(u64, impl ExactSizeIterator<Item = Counted>)> {
     let (highest, rest) = match bytes.split_first_chunk::<HEAD>() {
         Some((highest, rest)) => (u64::from_le_bytes(*highest), rest),
@@ -65,7 +66,7 @@ pub fn read_counted(bytes: &[u8]) -> Result<(u64, impl ExactSizeIterator<Item = 
     Ok((highest, counted))
 }
 
-/// Entries of some lists.
+/// Writes entries of some lists.
 pub fn write_entries(entries: &[Entry]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(ENTRY * entries.len());
     for entry in entries {
@@ -76,11 +77,11 @@ pub fn write_entries(entries: &[Entry]) -> Vec<u8> {
     bytes
 }
 
-/// What [`write_entries`] wrote.
+/// Reads what [`write_entries`] wrote.
 ///
 /// # Errors
 ///
-/// If the bytes are not of whole records.
+/// If the bytes do not consist of whole records.
 pub fn read_entries(bytes: &[u8]) -> Result<impl ExactSizeIterator<Item = Entry>> {
     let (records, over) = bytes.as_chunks::<ENTRY>();
     check(over, "entries of lists")?;

@@ -1,9 +1,9 @@
-/*! The shuffle on one machine: through files, a bucket or a batch at a time.
+/*! The shuffle on one machine: through files, a few buckets or batches at a time.
 
-Takes the sketches of a corpus that are outside of memory, in priority order. Yields what
-an index with the [`external`](crate::candidates::stores::external) store needs: for each batch
-the counts and the lists of its keys. Lists in which many documents are filed are left to that
-store, which caps them as it goes.
+Takes the sketches of a corpus that are outside of memory, in priority order. Yields what an index
+with the [`external`](crate::candidates::stores::external) store needs: for each batch, the counts
+and the lists of its keys. Lists in which many documents are filed are left to that store, which
+caps them as documents are kept.
 */
 
 use std::path::Path;
@@ -17,33 +17,33 @@ use crate::candidates::sketch_store::SketchStore;
 use crate::error::{Error, Result};
 use crate::spill::Spill;
 
-/// Documents of a batch at least; the keeper decides so many or fewer together.
+/// Minimum number of documents of a batch. The clusterer decides this many or fewer at once.
 const SMALLEST_BATCH: usize = 4096;
 
-/// Batches, at most: so many blobs each bucket has.
+/// The maximum number of batches, which is also the number of blobs of each bucket.
 const MOST_BATCHES: usize = 1024;
 
-/// Bytes of a key while its bucket is counted.
+/// Bytes per key while its bucket is counted.
 const KEY_BYTES: usize = 32;
 
-/// Documents in a list that is shuffled, at most: in batches that look it up, each of
-/// them costs as much again.
+/// The maximum number of documents in a shuffled list: each of them costs as much again in every
+/// batch that looks the list up.
 const EXCHANGED: usize = 32;
 
 /// The counts and lists of all batches.
 #[derive(Debug)]
 pub struct JoinedKeys {
     pub(in crate::candidates) shuffle: Shuffle,
-    /// Documents of a batch.
+    /// The number of documents of a batch.
     pub(in crate::candidates) batch: usize,
-    /// A row for each bucket, a column for each batch.
+    /// One row for each bucket, one column for each batch.
     pub(in crate::candidates) counts: PartitionFile,
     pub(in crate::candidates) lists: PartitionFile,
-    /// Keys of lists that were not shuffled.
+    /// The keys of lists that were not shuffled.
     pub(in crate::candidates) long: Vec<u32>,
 }
 
-/// The shuffle under way, a few batches or buckets at a time.
+/// A shuffle in progress; it advances a few batches or buckets at a time.
 #[derive(Debug)]
 pub struct ExternalJoin {
     shuffle: Shuffle,
@@ -51,7 +51,7 @@ pub struct ExternalJoin {
     is_filed: Vec<bool>,
     batch: usize,
     step: Step,
-    /// Batches or buckets of this step that are done.
+    /// The number of batches or buckets that this step has finished.
     done: usize,
     keys: PartitionFile,
     filed: PartitionFile,
@@ -70,8 +70,8 @@ enum Step {
 }
 
 impl ExternalJoin {
-    /// Begins the shuffle for the documents of `order`, of which some are filed. `room`
-    /// is in bytes; `folder` keeps the result for another run.
+    /// Starts the shuffle for the documents of `order`. `room` is the memory limit in bytes;
+    /// `folder` keeps the result so that another run can open it.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl ExternalJoin {
     ) -> Result<Self> {
         let threads = rayon::current_num_threads();
         let bytes = store.size() as usize;
-        // A sketch has 4 bytes for each key, or for bands more.
+        // A sketch has at least 4 bytes for each key; for bands it has more.
         let buckets = (bytes / 4 * KEY_BYTES * threads / room.max(1)).clamp(16, 4096);
         let batch = order.len().div_ceil(MOST_BATCHES).max(SMALLEST_BATCH);
         let batches = order.len().div_ceil(batch);
@@ -111,7 +111,8 @@ impl ExternalJoin {
         })
     }
 
-    /// Does a part of the work, on the current rayon pool. False if all was done.
+    /// Does a part of the work, on the current rayon pool. Returns false if all work was done
+    /// before.
     ///
     /// # Errors
     ///
@@ -194,11 +195,12 @@ impl ExternalJoin {
         self.shuffle.file(&sketches, &numbers, is_filed, &counts)
     }
 
-    /// What the shuffle came to; in the folder, if there is one, for another run.
+    /// The result of the shuffle, saved in `folder` if there is one, so that another run can open
+    /// it.
     ///
     /// # Errors
     ///
-    /// If it is not done yet, or cannot be written.
+    /// If the shuffle is not done yet, or the result cannot be written.
     pub fn finish(mut self, folder: Option<&Path>) -> Result<JoinedKeys> {
         if self.step != Step::Done {
             return Err(Error::input("the shuffle of keys", "done", "under way"));
@@ -214,7 +216,7 @@ impl ExternalJoin {
                 long.append(&key.to_le_bytes())?;
             }
             long.complete()?;
-            // Last of all: where it is, the others are.
+            // Written last: if this file exists, the others do too.
             self.lists.complete()?;
         }
         Ok(JoinedKeys {
@@ -242,11 +244,11 @@ impl JoinedKeys {
         }
     }
 
-    /// What an earlier run [finished](ExternalJoin::finish) in a folder.
+    /// Opens the result that an earlier run [finished](ExternalJoin::finish) in a folder.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or is damaged.
+    /// If the files cannot be read, or are damaged.
     pub fn open(search: Search, folder: &Path) -> Result<Self> {
         let file = Spill::open(&folder.join(LONG))?;
         let mut buffer = Vec::new();

@@ -1,9 +1,9 @@
-/*! Shuffle: who shares keys with whom, where not all keys are in one memory.
+/*! Shuffle: finds the documents that share keys if the keys do not all fit into one memory.
 
-Documents come in *batches* of some thousand, in priority order, and keys are dealt to
-*buckets* by their hash. Every step works on one batch or on one bucket alone, and
-what goes between them is bytes ([`blob`]): through files on one machine ([`external`](super::stores::external)),
-through a shuffle on a cluster.
+Documents come in *batches* of some thousand, in priority order. Keys are assigned to *buckets* by
+their hash. Every step works on one batch or one bucket alone. What they exchange is bytes
+([`blob`]): through files on one machine ([`external`](super::stores::external)), through a shuffle
+on a cluster.
 
 | step | of | takes | yields |
 |---|---|---|---|
@@ -13,11 +13,11 @@ through a shuffle on a cluster.
 | [`lists`](Shuffle::lists) | a bucket | all entries, counts | for each batch: the entries under its keys |
 | [`candidates`](Shuffle::candidates) | a batch | sketches, counts, lists | earlier documents that share enough |
 
-A key that a million documents share is one number for each batch, and its list is capped
-as in memory, so a template costs time linear in its documents.
+A key that a million documents share is one number for each batch, and its list is capped as in
+memory, so a template costs time linear in its documents.
 
-The result is that of a [`CandidateIndex`](super::CandidateIndex) in which just these documents
-are filed.
+The result is that of a [`CandidateIndex`](super::CandidateIndex) in which the same documents are
+filed.
 */
 
 pub mod blob;
@@ -37,7 +37,7 @@ use super::sketches::Sketches;
 use super::stores::fetched::FetchedIndex;
 use crate::error::{Error, Result};
 
-/// The most buckets: more would make each blob a handful of bytes.
+/// The maximum number of buckets: with more, each blob would be only a few bytes.
 pub const MAX_BUCKETS: usize = 1 << 16;
 
 /// The steps of one search; see the [module](self).
@@ -49,38 +49,38 @@ pub struct Shuffle {
     cap: ListCap,
 }
 
-/// What a batch knows of its keys: how many documents have those that several have.
+/// The key counts of a batch: how many documents have each key that several documents have.
 #[derive(Debug, Default)]
 pub struct KeyCounts(FxHashMap<u32, u32>);
 
-/// What one bucket tells of its lists.
+/// The lists of one bucket.
 #[derive(Debug, Default)]
 pub struct Lists {
-    /// The lists that each batch asked for.
+    /// For each batch, the lists that it requested.
     pub of_batches: Vec<Vec<u8>>,
-    /// Keys of lists that were left out, ascending.
+    /// The keys of lists that were left out because they are too long, ascending.
     pub long: Vec<u32>,
-    /// Documents in those lists that are closed and leave others out, ascending.
+    /// The documents in full lists from which other documents were left out, ascending.
     pub closed: Vec<u64>,
 }
 
 /// Candidates of the documents of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Earlier {
-    /// Which of the batch.
+    /// The position of each document in the batch.
     pub documents: Vec<u32>,
-    /// Number of the earlier document, ascending for each of the batch.
+    /// The number of an earlier document; ascending for each document of the batch.
     pub numbers: Vec<u64>,
 }
 
 impl Shuffle {
-    /// The steps of a search, with keys dealt to so many buckets. `bits` is the width of
+    /// The steps of a search, with keys divided into `buckets` buckets. `bits` is the width of
     /// fingerprints, for a search among them.
     ///
     /// # Errors
     ///
-    /// If the search has no keys, since its distance is large for the width of a
-    /// fingerprint, or `buckets` is 0 or exceeds [`MAX_BUCKETS`].
+    /// If the search has no keys, because its distance is large for the width of a fingerprint, or
+    /// `buckets` is 0 or exceeds [`MAX_BUCKETS`].
     pub fn new(search: Search, bits: u32, buckets: usize) -> Result<Self> {
         let scheme = KeyScheme::new(search, bits, Arc::default())?;
         if !scheme.has_keys() {
@@ -107,8 +107,8 @@ impl Shuffle {
         self.buckets
     }
 
-    /// The keys of a batch: a blob for each bucket. `highest` is the largest number
-    /// of its documents.
+    /// The keys of a batch, one blob for each bucket. `highest` is the largest number of its
+    /// documents.
     ///
     /// # Errors
     ///
@@ -135,8 +135,8 @@ impl Shuffle {
         Ok(blobs.collect())
     }
 
-    /// For the keys of each batch in one bucket, how many documents of all batches have
-    /// them; keys that only one has are left out.
+    /// For the keys of each batch in one bucket, the number of documents of all batches that have
+    /// them. Keys that only one document has are left out.
     ///
     /// # Errors
     ///
@@ -151,7 +151,7 @@ impl Shuffle {
             sizes.push(counted.len());
             all.extend(counted.map(|one| (one.key, one.documents)));
         }
-        // The place of a record says whose it is, so keys and places are sorted alone.
+        // The position of a record identifies its batch, so only keys and positions are sorted.
         let mut order: Vec<u64> = (0_u64..)
             .zip(&all)
             .map(|(at, &(key, _))| u64::from(key) << 32 | at)
@@ -175,7 +175,7 @@ impl Shuffle {
         Ok(blobs.collect())
     }
 
-    /// What a batch was told by [`count`](Self::count), of all buckets.
+    /// Combines the counts of one batch from all buckets, as [`count`](Self::count) returned them.
     ///
     /// # Errors
     ///
@@ -189,8 +189,8 @@ impl Shuffle {
         Ok(KeyCounts(all))
     }
 
-    /// The entries of those documents of a batch that `is_filed` names: a blob for each
-    /// bucket. `numbers` are those of the documents, ascending.
+    /// The entries of the documents of a batch for which `is_filed` is true, one blob for each
+    /// bucket. `numbers` are the numbers of the documents, ascending.
     ///
     /// # Errors
     ///
@@ -212,7 +212,7 @@ impl Shuffle {
             scheme.filing_keys(sketches, document as u32, |_| false, &mut filed);
             for &(key, min_overlap) in &filed {
                 let key = key as u32;
-                // A key that nobody else has brings nobody together.
+                // A key that no other document has cannot lead to a candidate.
                 if counts.0.contains_key(&key) {
                     dealt[self.bucket(key)].push(Entry {
                         key,
@@ -229,10 +229,10 @@ impl Shuffle {
         Ok(blobs.collect())
     }
 
-    /// The lists of one bucket for each batch that has `asked`, by what
-    /// [`count`](Self::count) told it: entries of earlier documents than its last, as
-    /// many as a list holds before it is closed. Without the lists that more than `most`
-    /// documents are filed in.
+    /// The lists of one bucket for each batch in `asked`, which holds the counts that
+    /// [`count`](Self::count) returned for it. Entries are cut to the list cap, and to documents
+    /// before the last one of the batch. Lists in which more than `most` documents are filed are
+    /// left out.
     ///
     /// # Errors
     ///
@@ -249,8 +249,8 @@ impl Shuffle {
         }
         all.sort_unstable_by_key(|entry: &Entry| (entry.key, entry.number));
         let mut found = Lists::default();
-        // A batch asks for few of them, so a search among all for each key would take
-        // longer than all the rest.
+        // A map, because each batch requests few of the lists and a binary search for each key
+        // would take longer than everything else.
         let mut lists: FxHashMap<u32, &[Entry]> = FxHashMap::default();
         for list in all.chunk_by(|a, b| a.key == b.key) {
             let held = &list[..self.cap.held(list.len())];
@@ -278,9 +278,9 @@ impl Shuffle {
         Ok(found)
     }
 
-    /// For those documents of a batch that `is_asked` names, the earlier ones that
-    /// share enough keys, by all lists that the batch was given. Those of fingerprints,
-    /// and of a prefix, are candidates only if their sketches are near enough.
+    /// For the documents of a batch for which `is_asked` is true, the earlier documents that share
+    /// enough keys, by all lists returned for the batch. For fingerprints and prefixes, the
+    /// sketches must also be similar enough.
     ///
     /// # Errors
     ///
@@ -317,7 +317,7 @@ impl Shuffle {
         Ok(found)
     }
 
-    /// By which keys documents of a batch are filed and looked up.
+    /// The keys under which documents of a batch are filed and by which they are looked up.
     pub(super) fn key_scheme(
         &self,
         sketches: &Sketches,
@@ -335,17 +335,17 @@ impl Shuffle {
 }
 
 impl KeyCounts {
-    /// How many documents have a key; `None` if one at most.
+    /// The number of documents that have a key; `None` if at most one has it.
     pub fn of(&self, key: u32) -> Option<u32> {
         self.0.get(&key).copied()
     }
 
-    /// How many documents have the key that most of them have.
+    /// The number of documents that have the most frequent key.
     pub fn largest(&self) -> u32 {
         self.0.values().copied().max().unwrap_or(0)
     }
 
-    /// The heavy hitters of it.
+    /// The heavy hitters among the counted keys.
     pub fn heavy_hitters(&self) -> Arc<HeavyHitters> {
         let counts = self.0.iter().map(|(&key, &documents)| (key, documents));
         Arc::new(HeavyHitters::from_counts(counts))

@@ -1,4 +1,4 @@
-//! Blobs that go from batches to buckets or back, through a file.
+//! Blobs exchanged between batches and buckets through a file.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use crate::blob_file::BlobFile;
 use crate::error::Result;
 use crate::spill::Spill;
 
-/// Bytes that wait in memory.
+/// Size of the write buffer in bytes.
 const WAITING: usize = 4 << 20;
 
-/// A table of blobs, written row by row and read column by column: 8 bytes each in
-/// memory.
+/// A table of blobs, written row by row and read column by column. In memory it costs 8
+/// bytes per blob.
 #[derive(Debug)]
 pub struct PartitionFile {
     blobs: BlobFile,
@@ -18,12 +18,12 @@ pub struct PartitionFile {
 }
 
 impl PartitionFile {
-    /// An empty table that goes to an unnamed file, in a folder if there is one.
+    /// An empty table in an unnamed file, in `folder` if there is one.
     pub fn new(columns: usize, folder: Option<&Path>) -> Self {
         PartitionFile::of(Spill::within(folder, WAITING), columns)
     }
 
-    /// An empty table in `bytes`, which are empty.
+    /// An empty table in `bytes`, which must be empty.
     pub fn of(bytes: Spill, columns: usize) -> Self {
         PartitionFile {
             blobs: BlobFile::new(bytes),
@@ -31,7 +31,7 @@ impl PartitionFile {
         }
     }
 
-    /// The table of so many columns that was [completed](Self::complete) at a path.
+    /// Opens the table of `columns` columns that was [completed](Self::complete) at a path.
     ///
     /// # Errors
     ///
@@ -53,13 +53,13 @@ impl PartitionFile {
             .try_for_each(|blob| self.blobs.push(blob.as_ref()))
     }
 
-    /// Whether there are so many rows and columns. A table without columns has no blobs,
-    /// and so any number of rows.
+    /// Whether the table has this many rows and columns. A table without columns has no
+    /// blobs, so it matches any number of rows.
     pub fn has_shape(&self, rows: usize, columns: usize) -> bool {
         self.columns == columns && self.blobs.len() == rows * columns
     }
 
-    /// The blobs of one column, of each row in turn.
+    /// The blobs of one column, in the order of rows.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl PartitionFile {
         Ok(self.blobs.read(at..at + 1, &mut buffer)?.to_vec())
     }
 
-    /// Bytes of all blobs.
+    /// The size of all blobs in bytes.
     pub fn size(&self) -> u64 {
         self.blobs.size()
     }

@@ -1,12 +1,11 @@
-/*! The external store: keys in files, for documents in an order known before.
+/*! The external store: keys in files, for documents in an order known in advance.
 
-Takes what the [`shuffle`](crate::candidates::shuffle) made of all documents. Yields what
-the in-memory store would: places of earlier documents that were kept and share enough keys. A
-batch of documents is loaded at a time, with the lists of its keys; lists in which many
-documents are filed are filled and capped in memory, as documents are kept.
+Takes the output of the [`shuffle`](crate::candidates::shuffle) of all documents. Finds what the
+in-memory store finds: the places of earlier kept documents that share enough keys. One batch of
+documents is loaded at a time, with the lists of its keys. Lists in which many documents are filed
+are filled and capped in memory, as documents are kept.
 
-In memory a document costs 11 bytes, and up to 24 more where it is filed under keys
-that very many have.
+A document costs 11 bytes in memory, and up to 24 more if it is filed under very frequent keys.
 */
 
 use rustc_hash::FxHashMap;
@@ -21,7 +20,7 @@ use crate::candidates::sketch_store::SketchStore;
 use crate::candidates::sketches::Sketches;
 use crate::error::{Error, Result};
 
-/// No place: the document was not kept, or not yet.
+/// No place: the document is not kept, or not decided yet.
 const NOWHERE: u32 = u32::MAX;
 
 /// The posting lists of the current batch: those read from files, and long ones kept in memory.
@@ -29,22 +28,22 @@ const NOWHERE: u32 = u32::MAX;
 pub struct ExternalPostings {
     joined: JoinedKeys,
     order: Vec<u32>,
-    /// How many of the order have been asked for.
+    /// How many documents of the order have been requested.
     begun: usize,
     current: Option<Batch>,
     entries: Vec<Entry>,
-    /// Where the entries of each key are.
+    /// The range of entries of each key.
     bounds: FxHashMap<u32, (u32, u32)>,
     /// Places of kept documents, by their position in the order.
     places: Vec<u32>,
-    /// The lists that were not shuffled: they are filled as documents are kept.
+    /// The lists that were not shuffled; they are filled as documents are kept.
     long: FxHashMap<u32, Vec<Posting>>,
     has_common: bool,
-    /// Documents that have the most frequent key, so far.
+    /// The number of documents so far that have the most frequent key.
     most_frequent: u32,
 }
 
-/// The documents that are being decided.
+/// The batch of documents that is being decided.
 #[derive(Debug)]
 struct Batch {
     begin: usize,
@@ -80,7 +79,7 @@ impl PostingStore for ExternalPostings {
         filed: &mut Vec<(u64, MinOverlap)>,
     ) {
         if let Some((batch, at)) = self.current(document) {
-            // The lists that were shuffled were chosen without regard to what is in them.
+            // The shuffled lists were chosen without regard to which lists are full.
             let is_closed = |_| false;
             batch
                 .scheme
@@ -110,7 +109,7 @@ impl PostingStore for ExternalPostings {
     }
 
     fn list_len(&self, key: u64) -> usize {
-        // Those that were shuffled are capped already.
+        // Shuffled lists are capped already.
         self.long.get(&(key as u32)).map_or(0, Vec::len)
     }
 
@@ -122,7 +121,7 @@ impl PostingStore for ExternalPostings {
     }
 
     fn push(&mut self, key: u64, place: u32, min_overlap: MinOverlap) {
-        // The document is in the lists that were shuffled already.
+        // The shuffled lists contain the document already.
         if let Some(list) = self.long.get_mut(&(key as u32)) {
             let is_common = min_overlap.is_common;
             list.push(Posting { place, is_common });
@@ -135,11 +134,11 @@ impl PostingStore for ExternalPostings {
 }
 
 impl InvertedIndex<ExternalPostings> {
-    /// Nothing filed yet, of documents in this order.
+    /// An empty index for documents in this order.
     ///
     /// # Errors
     ///
-    /// If the search has no keys, or the keys are those of another number of documents.
+    /// If the search has no keys, or `joined` holds the keys of another number of documents.
     pub fn external(search: Search, joined: JoinedKeys, order: &[u32]) -> Result<Self> {
         joined.check(order.len())?;
         let long = joined.long.iter().map(|&key| (key, Vec::new()));
@@ -164,19 +163,19 @@ impl InvertedIndex<ExternalPostings> {
 }
 
 impl ExternalPostings {
-    /// The batch that is loaded and the number of a document in it, if it is there.
+    /// The loaded batch and the number of a document in it, if the document is in the batch.
     fn current(&self, document: u32) -> Option<(&Batch, u32)> {
         let batch = self.current.as_ref()?;
         let position = *batch.positions.get(&document)?;
         Some((batch, (position - batch.begin) as u32))
     }
 
-    /// Loads the next documents of the order, which must be the first of `wanted`, and
-    /// returns how many of them are loaded.
+    /// Loads the next documents of the order, which must be the first of `wanted`, and returns how
+    /// many are loaded.
     ///
     /// # Errors
     ///
-    /// If the documents are others, or what is stored of them cannot be read.
+    /// If the documents are not the next of the order, or their stored data cannot be read.
     pub fn load_batch(&mut self, store: &SketchStore, wanted: &[u32]) -> Result<usize> {
         let end = self.current.as_ref().map_or(0, |batch| batch.end);
         let end = match end > self.begun {

@@ -1,13 +1,13 @@
-/*! The fetched store: the part of a table of keys that some documents need.
+/*! The fetched store: the part of a key table that a batch of documents needs.
 
-Takes the entries that a database or a shuffle has under the keys by which a batch of documents
-is looked up. Yields which stored documents may be similar to which of the batch, files those
-of the batch that are kept, and collects what is to be written into the store. A stored document
-has a *number*, ascending in the order of filing; here all numbers of the entries get *places*,
-and the kept documents of the batch those after them.
+Takes the entries that a database or a shuffle holds under the keys by which a batch of documents is
+looked up. Finds which stored documents may be similar to which documents of the batch, files the
+documents of the batch that are kept, and collects the entries to write into the store. A stored
+document has a *number*, ascending in the order of filing. Here the numbers of all entries are
+mapped to *places*; the kept documents of the batch get the places after them.
 
-A list is capped by what it holds in the store and of the batch together, so the store ends up
-the same whatever the batches were.
+The list cap counts the entries in the store and those of the batch together, so the final content
+of the store does not depend on how documents are divided into batches.
 */
 
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ use crate::candidates::search::Found;
 use crate::candidates::sketches::Sketches;
 use crate::error::{Error, Result};
 
-/// What is to be stored for a document that was kept.
+/// An entry to store for a kept document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewEntry {
     /// The key.
@@ -36,12 +36,12 @@ pub struct NewEntry {
 
 type Lists = HashMap<u64, Vec<Posting>, FxBuildHasher>;
 
-/// Lists that were fetched from a store, and grow as documents are filed.
+/// Lists fetched from a store; they grow as documents are filed.
 #[derive(Debug)]
 pub struct FetchedPostings {
     scheme: KeyScheme,
     lists: Lists,
-    /// Documents of the corpus at the places; `None` for a stored one that is not attached.
+    /// The corpus document at each place; `None` for a stored document that is not attached.
     documents: Vec<Option<u32>>,
     new_entries: Vec<NewEntry>,
 }
@@ -101,23 +101,23 @@ impl PostingStore for FetchedPostings {
     }
 }
 
-/// The lists that a batch needs, from a store and of the batch itself.
+/// The lists that a batch needs: entries of the store and of the batch itself.
 #[derive(Debug)]
 pub struct FetchedIndex {
-    /// Numbers of all stored documents in the lists, ascending: by place.
+    /// The numbers of all stored documents in the lists, ascending; the index is the place.
     numbers: Vec<u64>,
     index: InvertedIndex<FetchedPostings>,
-    /// Where there are no keys: for each document of the batch the places to compare.
+    /// Without keys: for each document of the batch, the places to compare.
     listed: Option<Found>,
 }
 
 impl FetchedIndex {
-    /// The lists with these entries: a key, the number of a stored document, and the
-    /// bits of its [`MinOverlap`] each. In any order.
+    /// Lists made of entries in any order. An entry has a key, the number of a stored document, and
+    /// the bits of its [`MinOverlap`].
     ///
     /// # Errors
     ///
-    /// If the three are not of one length.
+    /// If the three slices differ in length.
     pub fn new(
         scheme: KeyScheme,
         keys: &[u64],
@@ -154,8 +154,8 @@ impl FetchedIndex {
         Ok(FetchedIndex::of(scheme, places, lists, minima, None))
     }
 
-    /// No lists, since there are no keys: for each document of the batch the numbers of
-    /// stored ones that are to be compared, between two `offsets`.
+    /// No lists, for a search without keys. The stored documents to compare with document `i` of
+    /// the batch are `numbers[offsets[i]..offsets[i+1]]`.
     ///
     /// # Errors
     ///
@@ -207,13 +207,13 @@ impl FetchedIndex {
         }
     }
 
-    /// Raises unless this was made for a batch of `count` documents, the first of these
+    /// Fails unless this was made for a batch of `count` documents, which are the first of these
     /// sketches.
     ///
     /// # Errors
     ///
-    /// If the sketches are of another kind or fewer, or the batch has another size than the
-    /// one whose documents to compare were listed.
+    /// If the sketches are of another kind or too few, or the documents to compare were listed for
+    /// a batch of another size.
     pub fn check(&self, sketches: &Sketches, count: usize) -> Result<()> {
         self.index.store.scheme.check(sketches, count)?;
         match &self.listed {
@@ -226,8 +226,8 @@ impl FetchedIndex {
         }
     }
 
-    /// Numbers of the stored documents that may be similar to one of the batch, which
-    /// are the first `count` of the sketches; ascending.
+    /// The numbers of the stored documents that may be similar to one of the batch, ascending. The
+    /// batch is the first `count` documents of the sketches.
     ///
     /// # Errors
     ///
@@ -242,30 +242,30 @@ impl FetchedIndex {
         Ok(places.into_iter().map(number).collect())
     }
 
-    /// Attaches a document of the corpus to the stored document with a number, so that it is
-    /// found. Without effect for a number that is in no list.
+    /// Attaches a document of the corpus to the stored document with this number, so that look-ups
+    /// can find it. Does nothing if the number is in no list.
     pub fn attach(&mut self, number: u64, document: u32) {
         if let Ok(place) = self.numbers.binary_search(&number) {
             self.index.store.documents[place] = Some(document);
         }
     }
 
-    /// Documents of the corpus at the places; `None` for a stored one that is not attached.
+    /// The corpus document at each place; `None` for a stored document that is not attached.
     pub fn documents(&self) -> &[Option<u32>] {
         &self.index.store.documents
     }
 
-    /// What has been filed of the batch, in order.
+    /// The entries filed for the batch, in order.
     pub fn new_entries(&self) -> &[NewEntry] {
         &self.index.store.new_entries
     }
 
-    /// The number of places, which is that of the next document filed.
+    /// The number of places, which is also the place of the next document filed.
     pub fn len(&self) -> u32 {
         self.index.len()
     }
 
-    /// Whether there is no place.
+    /// Whether there are no places.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
     }
@@ -275,8 +275,9 @@ impl FetchedIndex {
         self.index.insert(sketches, document);
     }
 
-    /// Adds the places from `since` on that may be similar, ascending: of stored documents
-    /// and of those filed of the batch. Where there are no keys, all of the batch may be.
+    /// Adds the places from `since` on that may be similar, ascending: those of stored documents
+    /// and of documents filed from the batch. Without keys, every document of the batch may be
+    /// similar.
     pub fn near(
         &self,
         sketches: &Sketches,
@@ -295,7 +296,7 @@ impl FetchedIndex {
     }
 
     /// Calls `visit` with each of some documents of the batch and the number of each stored
-    /// one that may be similar to it.
+    /// document that may be similar to it.
     pub fn each_near(
         &self,
         sketches: &Sketches,

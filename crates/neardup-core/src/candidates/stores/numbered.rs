@@ -1,9 +1,8 @@
 /*! The in-memory store: keys are numbers, and lists are slices of one array.
 
-It is known how many documents of the collection have a key, so each list has its space from
-the start: to follow entries that lie apart took four times as long, and no hash is computed
-in a look-up. Memory is 4 bytes for each key of a document, 4 for each entry of a list, and 12 for
-each distinct key.
+The number of documents with each key is known in advance, so each list has its space reserved from
+the start. Following linked entries took four times as long. A look-up computes no hash. Memory is 4
+bytes for each key of a document, 4 for each entry of a list, and 12 for each distinct key.
 */
 
 use crate::candidates::key_numbers::{Keys, SINGLE};
@@ -13,12 +12,12 @@ use crate::candidates::search::Search;
 use crate::candidates::sketches::Sketches;
 use crate::error::Result;
 
-/// Lists of the documents of one collection, whose keys are numbered from the rarest on.
+/// Lists of the documents of one collection, with keys numbered from the rarest.
 #[derive(Clone, Debug)]
 pub struct NumberedPostings {
     search: Search,
     keys: Keys,
-    /// Where the space of each key's list begins, and at last where the last ends.
+    /// Where the space of each key's list begins, followed by the end of the last list.
     begins: Vec<usize>,
     /// Documents in each list.
     lengths: Vec<u32>,
@@ -29,12 +28,12 @@ pub struct NumberedPostings {
 }
 
 impl InvertedIndex<NumberedPostings> {
-    /// An empty index for the documents with these sketches, whose lists hold `max_list_len`
-    /// documents at most.
+    /// An empty index for the documents with these sketches. A list holds at most `max_list_len`
+    /// documents.
     ///
     /// # Errors
     ///
-    /// If the search is for another kind of sketches, or there are 2^32 keys or more.
+    /// If the search is for another kind of sketch, or there are 2^32 keys or more.
     pub fn in_memory(sketches: &Sketches, search: Search, max_list_len: usize) -> Result<Self> {
         let keys = match (sketches, search) {
             (Sketches::Signatures(signatures), Search::Bands(banding)) => {
@@ -75,7 +74,7 @@ impl NumberedPostings {
         }
     }
 
-    /// Those keys of a document that several documents have, and that it is looked up by.
+    /// The lookup keys of a document that at least one other document has.
     fn shared_keys(&self, document: u32) -> impl Iterator<Item = u32> {
         let keys = match self.search {
             Search::Prefix { threshold } => self.keys.prefix(document as usize, threshold),
@@ -118,7 +117,7 @@ impl PostingStore for NumberedPostings {
             false => Some(0),
         };
         let chosen = choose(self.keys.all(document as usize), threshold, frequency);
-        // A key that no other document has brings none together.
+        // A key that no other document has cannot lead to a candidate.
         filed.extend(chosen.filter(|&(key, _)| key != SINGLE));
     }
 
@@ -180,7 +179,7 @@ mod tests {
         let mut documents: Vec<Vec<u32>> = Vec::new();
         for document in 0..300 {
             let mut keys: Vec<u32> = match document % 3 {
-                // A copy in which some keys are others.
+                // A copy with some keys replaced.
                 0 if document > 0 => {
                     let changed = next(20);
                     let original = documents[next(document) as usize].iter();
@@ -214,7 +213,7 @@ mod tests {
         Sketches::new(&Settings::Sample { size: 32 }).unwrap()
     }
 
-    /// What is found of the earlier documents, filing one after the other.
+    /// Files the documents one after the other and returns the earlier documents found for each.
     fn candidates(mut index: InvertedIndex<NumberedPostings>, documents: u32) -> Vec<(u32, u32)> {
         let (sketches, mut scratch, mut found) = (no_sketches(), Scratch::default(), Vec::new());
         let mut pairs = Vec::new();
@@ -244,7 +243,7 @@ mod tests {
             }
         }
         assert!(similar > 30, "{similar}");
-        // It would be easy to miss nothing by finding everything.
+        // A search that returns every pair would miss nothing either.
         assert!(
             found.len() < documents.len() * documents.len() / 4,
             "{} {similar}",
@@ -290,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_template_costs_at_most_the_length_of_a_list() {
-        // 500 documents: 20 keys of the template, 10 of their own.
+        // 500 documents, each with 20 template keys and 10 keys of its own.
         let mut documents: Vec<Vec<u32>> = (0..500)
             .map(|document| {
                 (0..20)
@@ -300,7 +299,7 @@ mod tests {
             .collect();
         let found = by_rare_keys(&documents, 0.4, 32);
         assert!(found.len() <= 500 * 32, "{}", found.len());
-        // A copy of the last one is found although the template's lists are full.
+        // A copy of the last document is found although the template's lists are full.
         documents.push(documents[499].clone());
         let found = by_rare_keys(&documents, 0.4, 32);
         assert!(found.contains(&(499, 500)));
@@ -316,7 +315,7 @@ mod tests {
             })
             .collect();
         let found = by_rare_keys(&documents, 0.4, 1000);
-        // Of 4950 pairs; those with few keys in common are not asked for.
+        // There are 4950 pairs; those that share few keys need not be found.
         assert!(found.len() > 4500, "{}", found.len());
     }
 }

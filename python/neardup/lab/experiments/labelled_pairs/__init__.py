@@ -1,4 +1,4 @@
-"""Labelled pairs of one's own: which measure tells them apart, and where to cut."""
+"""Evaluation of your own labelled pairs: the best measure and its cut-off."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
 
 __all__ = ["MeasureResult", "PairsEvaluation", "evaluate_pairs"]
 
-#: The recipe whose input is text that somebody else has segmented.
+#: The recipe for text that is already segmented.
 _SEGMENTED = "bkdr"
 
 
 @dataclass(frozen=True)
 class MeasureResult:
-    """How well one measure tells duplicates from other pairs.
+    """How well one measure separates duplicates from other pairs.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class MeasureResult:
 
 @dataclass(frozen=True)
 class PairsEvaluation:
-    """What labelled pairs say about measures, recipes and thresholds.
+    """Evaluation of measures, recipes and thresholds on labelled pairs.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def evaluate_pairs(
     force: bool = False,
     progress: Progress | None = None,
 ) -> PairsEvaluation:
-    """Measure on labelled pairs which measure and threshold to use.
+    """Find the measure and threshold that fit labelled pairs best.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def _check_recipes(recipes: Sequence[str | Path | Recipe] | None) -> list[str | 
 
 
 def _located(truth: Truth, documents: Documents) -> Pairs:
-    """The places of the documents that the labels are about."""
+    """Return the positions of the labelled documents."""
     from neardup.readers.batch import show
 
     wanted = {id for pair in truth.pairs for id in (pair.id_a, pair.id_b)}
@@ -354,7 +354,7 @@ def _ranked(
 def _lead(
     top: Sweep, other: Sweep, is_true: npt.NDArray[np.bool_], seed: int
 ) -> tuple[float, float]:
-    """How far ahead one measure is of another, on the same resamples of pairs."""
+    """Return the lead of one measure over another, on the same resamples of pairs."""
     rows = np.column_stack(
         [
             column
@@ -366,6 +366,6 @@ def _lead(
 
 
 def _is_usable(measure: MeasureResult) -> bool:
-    """Say whether dedup takes the best cut-off: a distance, or a threshold in (0, 1]."""
+    """Return whether dedup accepts the best cut-off: a distance, or a threshold in (0, 1]."""
     cut_off = measure.sweep.cut_off
     return math.isfinite(cut_off) if measure.measured.by_distance else 0 < cut_off <= 1

@@ -1,4 +1,4 @@
-"""What de-duplicating a collection by a rule does to the labelled documents."""
+"""Effect of deduplication by a rule on the labelled documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What two texts differ in, side by side, for people to judge."""
+"""Differences of two texts, side by side, for people to judge."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CONTEXT = 14
 _LONGEST = 400
 #: Characters of one difference that are shown.
 _SHOWN = 160
-#: Equal characters that are too few to tell two differences apart.
+#: Equal characters between two differences that are too few to separate them.
 _BRIDGE = 3
 
 _PIECES = re.compile(r"[^，。！？；：、,.!?;:]+[，。！？；：、,.!?;:]*|[，。！？；：、,.!?;:]+")

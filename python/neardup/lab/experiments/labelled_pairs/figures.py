@@ -16,7 +16,7 @@ __all__ = ["FIGURES", "figures"]
 
 FIGURES = ("measures", "precision_recall", "cut_offs", "values")
 
-#: Curves in one figure; more of them are a tangle.
+#: Most curves in one figure; more would be unreadable.
 _CURVES = 5
 _TRUE, _OTHER, _GREY = COLOURS[0], COLOURS[5], "#777777"
 

@@ -5,8 +5,8 @@ measure                value of a pair
 =====================  ========================================================
 ``resemblance(5)``     shingles in common over all shingles of both
 ``containment(5)``     shingles in common over those of the text that has fewer
-``content(5)``         what ``general`` decides by; 0 where numbers contradict
-                       each other
+``content(5)``         what ``general`` decides by: numbers that are replaced lower
+                       it, and text that many documents share counts less
 ``rare resemblance``   as the first, over shingles that few documents have
 ``rare containment``   as the second, over these
 ``aligned``            characters in common order, over the longer text
@@ -228,7 +228,7 @@ def _shares(counts: tuple[int, int, int], equal: bool) -> tuple[float, float]:
 
 
 def _content(pairs: Pairs, workers: int) -> Floats:
-    """The project's own measure; 0 where the numbers of two texts contradict each other."""
+    """The project's own measure."""
     import pyarrow as pa
 
     from neardup import _core
@@ -240,7 +240,7 @@ def _content(pairs: Pairs, workers: int) -> Floats:
     values = []
     for a, b in zip(pairs.a.tolist(), pairs.b.tolist(), strict=True):
         found = _core.judge(corpus, a, b, measure="content", shingle=SHINGLE)
-        values.append(0.0 if found["contradicts"] else found["similarity"])
+        values.append(found["similarity"])
     return np.array(values, np.float64)
 
 

@@ -1,7 +1,7 @@
 """Shingles that few documents have: content without the template.
 
-Bulletins of one form share most of their shingles and say different things. A
-shingle that hundreds of documents have is form, one that two have is content.
+Bulletins from one template share most of their shingles but differ in content. A shingle in
+hundreds of documents is template, one in two documents is content.
 """
 
 from __future__ import annotations

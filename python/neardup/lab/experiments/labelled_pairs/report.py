@@ -29,7 +29,7 @@ FILES = file_names(("measures", "pairs"), FIGURES)
 _MISTAKES, _PLACES = 5, 8
 #: Characters of a text that is shown as a whole.
 _OPENING = 120
-#: Fewer pairs of one kind than this say little.
+#: With fewer pairs of one kind than this, results are unreliable.
 _FEW = 30
 
 _MARKDOWN = re.compile(r"([\\`*_<>|\[\]#])")

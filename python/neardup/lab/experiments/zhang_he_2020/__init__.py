@@ -1,11 +1,10 @@
 """The experiment of Zhang and He (2020): methods compared by topic and by size.
 
-Five topics, a tenfold of documents around them, precision and recall by topic,
-time by number of documents. The copies are made, so it is known what is a
-near-duplicate; documents that repeat each other naturally are set aside. First
-the paper's methods are measured at its distance as it counts them; then all
-methods at their own cut-offs and at the best ones, which are chosen on one half
-of the originals and measured on the other.
+Five topics among ten times as many documents, precision and recall by topic, time by number of
+documents. The copies are generated, so the true near-duplicates are known; documents that
+repeat each other naturally are set aside. First the paper's methods are measured at its
+distance as it counts them; then all methods at their own cut-offs and at the best ones, which
+are chosen on one half of the originals and measured on the other.
 """
 
 from __future__ import annotations
@@ -157,7 +156,7 @@ def published(
     check_workers(workers)
     check_flag(force, "force")
     chosen = select_methods(methods)
-    # Reading a default may fail: before the work.
+    # Reading a default may fail, so do it before the work.
     defaults = [method.default for method in chosen]
     listed = _check_list(sizes)
     folder = None if output is None else check_path(output, "output")
@@ -193,7 +192,7 @@ def _measure(
     for method, default in zip(methods, defaults, strict=True):
         swept = experiment.sweep(method)
         sweep += swept
-        # The first of equals is the strictest.
+        # Of equal cut-offs, the first is the strictest.
         best = max(swept, key=lambda point: point.scores.f1).cut_off
         own = experiment.run(method, DEFAULT, default, documents)
         same = best == default

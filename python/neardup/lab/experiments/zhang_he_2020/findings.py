@@ -1,4 +1,4 @@
-"""What is reproduced of the comparison of Zhang and He (2020), and what is not."""
+"""Which results of Zhang and He (2020) are reproduced, and which are not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MARGIN = 0.03
 
 
 def findings(runs: Sequence[Run], *, markdown: bool = True) -> list[str]:
-    """Return what is reproduced of the paper and what is not, one sentence each.
+    """Return which results of the paper are reproduced, one sentence each.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ __all__ = ["ASIDE", "RIGHT", "WRONG", "Scorer", "Tally"]
 
 RIGHT, WRONG, ASIDE = 1, 0, -1
 
-#: Texts that resemble each other so much by themselves are nobody's mistake.
+#: Originals with at least this resemblance repeat each other naturally; finding them is no mistake.
 _NATURAL = 0.5
 _RESEMBLES = Method("natural repeats", "shingle", "threshold", (_NATURAL,))
 

@@ -1,4 +1,5 @@
-/*! The comparison in plain Rust: always compiled, and the judge of the SIMD kernels. */
+/*! The comparison in plain Rust: always compiled, and the reference for the SIMD
+kernels. */
 
 use super::super::fingerprints::{Rows, cut, gather, length};
 
