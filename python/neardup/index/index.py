@@ -242,10 +242,11 @@ class Index(Ingest, Query, Retention):
         raise TypeError(Message("index.cannot_be_pickled", location=repr(self._engine.location)))
 
     def recount(self) -> int:
-        """Recompute the background statistics from the newest texts; return how many were read.
+        """Recompute the background statistics; return how many texts were read.
 
-        Later decisions use the new statistics; earlier ones do not change. Does nothing and
-        returns 0 if the rule of the index does not use them or the background was given.
+        The newest texts are read. Later decisions use the new statistics; earlier ones do not
+        change. Does nothing and returns 0 if the rule of the index does not use them or the
+        background was given.
 
         Returns
         -------

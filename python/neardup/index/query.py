@@ -161,7 +161,7 @@ class Query:
             )
 
     def clusters(self, *, search: str | None = None, after: int = 0) -> Iterator[Cluster]:
-        """Yield each kept document for which others were dropped, in the order of arrival.
+        """Yield each kept document for which others were dropped, oldest first.
 
         Parameters
         ----------
