@@ -5,9 +5,9 @@ local, and each looks ahead for only one closing mark:
 
 - `<!--` up to the next `-->` is a comment.
 - `<` before an ASCII letter, `/` or `!` opens a tag. It ends at the first `>`
-    that is not inside a quoted attribute value (only a quote after `=` counts, with
-    white space between them allowed); if a quote is never closed, at the first
-    `>`. If no `>` follows, the `<` is text, like every other `<`.
+  that is not inside a quoted attribute value (only a quote after `=` counts, with
+  white space between them allowed); if a quote is never closed, at the first
+  `>`. If no `>` follows, the `<` is text, like every other `<`.
   - `script` and `style` are removed with their content if their end tag exists.
 - A tag of a block element leaves one line feed; other tags leave nothing.
 - `&` with the letters, digits and `#` that follow, and a `;`, is decoded by the rules of
