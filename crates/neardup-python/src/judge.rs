@@ -107,6 +107,7 @@ pub fn evidence<'py>(
     aligned.set_item("units_a", found.aligned.a)?;
     aligned.set_item("units_b", found.aligned.b)?;
     aligned.set_item("equal", found.aligned.equal)?;
+    aligned.set_item("edited", found.aligned.edited)?;
     aligned.set_item("agree", found.aligned.agree)?;
     aligned.set_item("differ", found.aligned.differ)?;
     aligned.set_item("replaced", found.aligned.replaced)?;

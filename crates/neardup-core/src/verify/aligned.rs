@@ -35,8 +35,9 @@ pub const EXACT: usize = 4096;
 /// The least number of units of a stretch between two differences.
 const SHORTEST: usize = 3;
 
-/// The most units, of either text, of a gap in which a number is [replaced](Aligned::replaced).
-const REPLACED: usize = 12;
+/// The most units, of either text, of a short gap: a place that was [edited](Aligned::edited), and
+/// in which a number is [replaced](Aligned::replaced).
+const SHORT_GAP: usize = 12;
 
 /// What the alignment of two texts says, by numbers of units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +48,9 @@ pub struct Aligned {
     pub b: usize,
     /// Units of either text in stretches.
     pub equal: usize,
+    /// Units of short gaps, of each the longer side: of at most 12 units of each text. Longer gaps
+    /// are rewritten, inserted or deleted passages.
+    pub edited: usize,
     /// Numbers of either text in stretches, and those of gaps that both sides of the gap have.
     pub agree: usize,
     /// Numbers in gaps for which the other text has another number.
@@ -102,6 +106,14 @@ impl Aligned {
         }
     }
 
+    /// The share of units in short gaps, of those in stretches or in short gaps, in \[0, 1\].
+    pub fn edited_share(self) -> f64 {
+        match self.equal + self.edited {
+            0 => 0.0,
+            all => self.edited as f64 / all as f64,
+        }
+    }
+
     /// Units of the shorter text.
     pub fn shorter(self) -> usize {
         self.a.min(self.b)
@@ -109,6 +121,9 @@ impl Aligned {
 
     /// Counts the numbers of a gap.
     fn count_gap(&mut self, a: &[u64], b: &[u64]) {
+        let longer = a.len().max(b.len());
+        let is_short = longer <= SHORT_GAP;
+        self.edited += if is_short { longer } else { 0 };
         if a.is_empty() || b.is_empty() {
             return;
         }
@@ -122,9 +137,7 @@ impl Aligned {
         let differ = of_a.len().min(of_b.len()) - agree;
         self.agree += agree;
         self.differ += differ;
-        if a.len().max(b.len()) <= REPLACED {
-            self.replaced += differ;
-        }
+        self.replaced += if is_short { differ } else { 0 };
     }
 }
 
@@ -379,7 +392,7 @@ mod tests {
 
     #[test]
     fn in_a_long_gap_a_number_differs_and_is_not_replaced() {
-        for (length, replaced) in [(REPLACED, 1), (REPLACED + 1, 0)] {
+        for (length, replaced) in [(SHORT_GAP, 1), (SHORT_GAP + 1, 0)] {
             let length = length as u32;
             let first = format!("渡船早上8{}码头", characters(0, length - 1));
             let short = "渡船早上9码头".to_owned();

@@ -12,15 +12,15 @@ everywhere, but where one has a number, the other has another one.
 
 ```text
 similarity = max(0, resemblance − numbers)
-numbers = min(1, 200 r / n) · min(1, 3 max(0, r / (r + s) − 1.5 (1 − a)))
+numbers = min(1, 200 r / n) · min(1, 3 max(0, r / (r + s) − 1.5 e))
 ```
 
 Here the resemblance is the weighed one, or that of the sets where nothing was weighed; r is how
 many numbers are replaced by another number, and s how many agree; n is how many units the shorter
-text has, and a is the share of them that is aligned. A number in a long text says less than one in
-a bulletin of two lines. A text that was edited throughout loses numbers with the rest; as many as
-that explains are not counted. The factors are fitted to pairs that people read; they are few and
-round so that they fit other collections too.
+text has, and e is the share of units in short gaps, of those that are aligned or in short gaps. A
+number in a long text says less than one in a bulletin of two lines. A text that was edited
+throughout loses numbers with the rest; as many as that explains are not counted. The factors are
+fitted to pairs that people read; they are few and round so that they fit other collections too.
 
 **Short texts.** Among less than [`SHORT`] letters and digits one changed word is a large part.
 There the letters and digits of one text must be those of the other, or a piece of it that is at
@@ -177,7 +177,7 @@ fn score(resemblance: f64, aligned: &Aligned) -> f64 {
     }
     let (replaced, agree) = (aligned.replaced as f64, aligned.agree as f64);
     let weight = MUCH * replaced / aligned.shorter() as f64;
-    let beyond = replaced / (replaced + agree) - EXPECTED * (1.0 - aligned.share());
+    let beyond = replaced / (replaced + agree) - EXPECTED * aligned.edited_share();
     let numbers = weight.min(1.0) * (FACTOR * beyond.max(0.0)).min(1.0);
     (resemblance - numbers).max(0.0)
 }
