@@ -192,13 +192,13 @@ def test_a_small_sample_says_nothing(distinct, known):
     [
         # All numbers are others: how long the text is decides.
         (200, 0, 1, 1.0),
-        (400, 0, 1, 0.5),
-        (400, 0, 2, 1.0),
+        (800, 0, 1, 0.5),
+        (800, 0, 2, 0.5),
         # The text is short: the share of numbers that are others decides.
         (200, 2, 1, 1.0),
         (200, 3, 1, 0.75),
         (200, 9, 1, 0.3),
-        (400, 3, 1, 0.375),
+        (800, 3, 1, 0.375),
         (200, 9, 0, 0.0),
     ],
 )
@@ -215,8 +215,8 @@ def test_replaced_numbers_lower_the_similarity(length, agree, replaced, taken):
     found = both(one + "。", other + "。", 5, [])
     side = found["aligned"]
     assert (side["units_a"], side["agree"], side["replaced"]) == (length, agree, replaced)
-    beyond = replaced / numbers - 1.5 * (replaced / length)
-    expected = min(1, 200 * replaced / length) * min(1, 3 * max(0, beyond))
+    beyond = replaced / numbers - replaced / length
+    expected = min(1, 400 / length) * min(1, 3 * max(0, beyond))
     assert found["similarity"] == pytest.approx(max(0.0, found["resemblance"] - expected))
     # Nearly all is aligned.
     assert expected == pytest.approx(taken, abs=0.04)

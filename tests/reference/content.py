@@ -33,7 +33,7 @@ SHORT = 40
 # gap that replaces a number, and the most pairs of units that are compared.
 ANCHOR = 4
 SHORTEST = 3
-REPLACED = 12
+SHORT_GAP = 12
 EXACT = 4096
 
 DIGITS = dict(zip("〇零一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
@@ -300,12 +300,15 @@ def aligned(a, b):
     """Return how the units of two texts stand side by side, and the numbers among them."""
     counted = {"units_a": len(units(a)), "units_b": len(units(b))}
     first, second = sorted((units(a), units(b)), key=lambda row: (len(row), row))
-    equal = agree = differ = replaced = 0
+    equal = edited = agree = differ = replaced = 0
     ends = [(0, 0, 0), *stretches(first, second), (len(first), len(second), 0)]
     for (x, y, length), (next_x, next_y, _) in pairwise(ends):
         equal += length
         agree += sum(unit & 1 for unit in first[x : x + length])
         gaps = first[x + length : next_x], second[y + length : next_y]
+        longer = max(map(len, gaps))
+        is_short = longer <= SHORT_GAP
+        edited += longer if is_short else 0
         if not all(gaps):
             continue
         of_a, of_b = (Counter(unit for unit in gap if unit & 1) for gap in gaps)
@@ -313,8 +316,9 @@ def aligned(a, b):
         other = min(of_a.total(), of_b.total()) - same
         agree += same
         differ += other
-        replaced += other if max(map(len, gaps)) <= REPLACED else 0
-    return counted | {"equal": equal, "agree": agree, "differ": differ, "replaced": replaced}
+        replaced += other if is_short else 0
+    counted |= {"equal": equal, "edited": edited}
+    return counted | {"agree": agree, "differ": differ, "replaced": replaced}
 
 
 def taken_by_numbers(found):
@@ -322,9 +326,9 @@ def taken_by_numbers(found):
     replaced, shorter = found["replaced"], min(found["units_a"], found["units_b"])
     if not replaced:
         return 0.0
-    rewritten = 1 - found["equal"] / shorter
-    beyond = replaced / (replaced + found["agree"]) - 1.5 * rewritten
-    return min(1, 200 * replaced / shorter) * min(1, 3 * max(0, beyond))
+    edited = found["edited"] / (found["equal"] + found["edited"])
+    beyond = replaced / (replaced + found["agree"]) - edited
+    return min(1, 400 / shorter) * min(1, 3 * max(0, beyond))
 
 
 # Short texts

@@ -323,6 +323,26 @@ mod tests {
         found
     }
 
+    #[test]
+    fn units_of_short_gaps_are_edited() {
+        let (begin, end) = (characters(0, 20), characters(100, 20));
+        for (longer, shorter, edited) in [
+            (0, 0, 0),
+            (1, 0, 1),
+            (5, 3, 5),
+            (SHORT_GAP, 0, SHORT_GAP),
+            (SHORT_GAP + 1, 0, 0),
+            (SHORT_GAP + 1, SHORT_GAP, 0),
+        ] {
+            let a = format!("{begin}{}{end}", characters(200, longer as u32));
+            let b = format!("{begin}{}{end}", characters(300, shorter as u32));
+            let found = of(&a, &b);
+            assert_eq!((found.equal, found.edited), (40, edited));
+            assert_eq!(found.edited_share(), edited as f64 / (40 + edited) as f64);
+        }
+        assert_eq!(of("", "").edited_share(), 0.0);
+    }
+
     /// Equal units, and numbers that agree, differ and are replaced.
     fn counts(a: &str, b: &str) -> [usize; 4] {
         let found = of(a, b);
@@ -457,6 +477,7 @@ mod tests {
             a: 6042,
             b: 6042,
             equal: 6001,
+            edited: 1,
             agree: 1,
             differ: 1,
             replaced: 1,

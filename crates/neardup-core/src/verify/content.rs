@@ -12,15 +12,16 @@ everywhere, but where one has a number, the other has another one.
 
 ```text
 similarity = max(0, resemblance − numbers)
-numbers = min(1, 200 r / n) · min(1, 3 max(0, r / (r + s) − 1.5 e))
+numbers = min(1, 400 / n) · min(1, 3 max(0, r / (r + s) − e))
 ```
 
 Here the resemblance is the weighed one, or that of the sets where nothing was weighed; r is how
-many numbers are replaced by another number, and s how many agree; n is how many units the shorter
-text has, and e is the share of units in short gaps, of those that are aligned or in short gaps. A
-number in a long text says less than one in a bulletin of two lines. A text that was edited
-throughout loses numbers with the rest; as many as that explains are not counted. The factors are
-fitted to pairs that people read; they are few and round so that they fit other collections too.
+many numbers are replaced by another number, and s how many agree; e is the
+[edited share](Aligned::edited_share) of the texts; n is how many units the shorter text has.
+Numbers say less in a long text, which has other content, than in a bulletin of two lines. A text
+that was edited throughout loses numbers with the rest; as many as that explains are not counted.
+The factors are fitted to pairs that people read; they are few and round so that they fit other
+collections too.
 
 **Short texts.** Among less than [`SHORT`] letters and digits one changed word is a large part.
 There the letters and digits of one text must be those of the other, or a piece of it that is at
@@ -38,14 +39,11 @@ use super::short::{Letters, SHORT};
 use super::units::{Units, is_spaced};
 use super::weighed::{Sample, Scratch, Weighed, Weighing, sampled, weight};
 
-/// The largest number of units to one replaced number at which numbers have their full weight.
-const MUCH: f64 = 200.0;
+/// Units of the shorter text from which on numbers have less than their full weight.
+const LONG: f64 = 400.0;
 
-/// How much the share of replaced numbers, beyond what is expected, takes from the similarity.
+/// How much the share of replaced numbers, beyond the edited share, takes from the similarity.
 const FACTOR: f64 = 3.0;
-
-/// The share of numbers that edits replace, for each share of the text that they replace.
-const EXPECTED: f64 = 1.5;
 
 /// What comparing a text by content needs of it, beside its [`Units`].
 #[derive(Clone, Debug, Default)]
@@ -176,9 +174,9 @@ fn score(resemblance: f64, aligned: &Aligned) -> f64 {
         return resemblance;
     }
     let (replaced, agree) = (aligned.replaced as f64, aligned.agree as f64);
-    let weight = MUCH * replaced / aligned.shorter() as f64;
-    let beyond = replaced / (replaced + agree) - EXPECTED * aligned.edited_share();
-    let numbers = weight.min(1.0) * (FACTOR * beyond.max(0.0)).min(1.0);
+    let weight = (LONG / aligned.shorter() as f64).min(1.0);
+    let beyond = replaced / (replaced + agree) - aligned.edited_share();
+    let numbers = weight * (FACTOR * beyond.max(0.0)).min(1.0);
     (resemblance - numbers).max(0.0)
 }
 
@@ -261,8 +259,8 @@ mod tests {
         for (length, agree, taken) in [
             (60, 0, 1.0),
             (60, 1, 1.0),
-            (3998, 0, 0.05),
-            (3990, 8, 0.05 / 3.0),
+            (3998, 0, 0.1),
+            (3990, 8, 0.1 / 3.0),
         ] {
             let same: String = (0..agree).map(|at| format!("10{at}、")).collect();
             let [a, b] =
@@ -272,8 +270,8 @@ mod tests {
             assert_eq!((aligned.agree, aligned.replaced), (agree, 1));
             let n = aligned.shorter() as f64;
             assert_eq!(aligned.equal, aligned.a - 1);
-            let share = 1.0 / (agree as f64 + 1.0) - 1.5 / n;
-            let numbers = (200.0 / n).min(1.0) * (3.0 * share).min(1.0);
+            let share = 1.0 / (agree as f64 + 1.0) - 1.0 / n;
+            let numbers = (400.0 / n).min(1.0) * (3.0 * share).min(1.0);
             close(
                 found.similarity,
                 (found.overlap.resemblance() - numbers).max(0.0),
@@ -284,28 +282,28 @@ mod tests {
 
     #[test]
     fn the_formula_says_what_numbers_take() {
-        let aligned = |units, equal, replaced, agree| Aligned {
+        let aligned = |units, edited, replaced, agree| Aligned {
             a: units,
             b: units + 50,
-            equal,
+            equal: 100 - edited,
+            edited,
             agree,
             replaced,
             differ: replaced,
         };
         for (aligned, expected) in [
-            (aligned(100, 100, 0, 9), 0.9),
-            (aligned(100, 100, 1, 0), 0.0),
+            (aligned(400, 0, 0, 9), 0.9),
+            (aligned(400, 0, 1, 0), 0.0),
             // 3 (1/10 - 0)
-            (aligned(200, 200, 1, 9), 0.6),
+            (aligned(400, 0, 1, 9), 0.6),
             // Half of that in a text of twice the length.
-            (aligned(400, 400, 1, 9), 0.75),
-            // 3 (1/10 - 1.5/20)
-            (aligned(200, 190, 1, 9), 0.825),
+            (aligned(800, 0, 1, 9), 0.75),
+            // 3 (1/10 - 5/100)
+            (aligned(400, 5, 1, 9), 0.75),
             // Edits explain as many.
-            (aligned(200, 180, 1, 9), 0.9),
-            // Of two thirds that are replaced, the half that is rewritten is expected to lose more.
-            (aligned(200, 100, 2, 1), 0.9),
-            (aligned(200, 120, 2, 1), 0.9 - 0.2),
+            (aligned(400, 10, 1, 9), 0.9),
+            (aligned(400, 50, 2, 1), 0.9 - 0.5),
+            (aligned(400, 70, 2, 1), 0.9),
         ] {
             close(score(0.9, &aligned), expected);
         }
