@@ -118,15 +118,23 @@ def stratum(of, name):
 
 def readings(name, classes=CLASSES):
     """Return the readings of a collection: class by (stratum, id, id)."""
-    path = FOLDER / f"{name}.tsv"
+    lines = classified(FOLDER / f"{name}.tsv", classes)
+    return {(line["stratum"], line["id_a"], line["id_b"]): line["class"] for line in lines}
+
+
+def classified(path, classes):
+    """Return the lines of a file of readings; empty if it is missing.
+
+    Raise a ValueError if a line has an unknown class.
+    """
     if not path.exists():
-        return {}
+        return []
     with path.open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file, delimiter="\t"))
     for at, line in enumerate(lines, 2):
         if line["class"] not in classes:
             raise ValueError(f"{path.name}: line {at}: unknown class {line['class']!r}.")
-    return {(line["stratum"], line["id_a"], line["id_b"]): line["class"] for line in lines}
+    return lines
 
 
 def show(name=None):

@@ -95,18 +95,25 @@ def true_hits(count, max_distance):
     return truth.cached(corpus.WORK / f"hits_{count}_{max_distance}.npy", scan)
 
 
-def judge(answer, engine, *, count, names, expected):
-    """Compare an answer with the exact pairs or hits.
+def exact_judge(count, columns, kind, expected):
+    """Return a judge that compares an answer with the exact pairs or hits.
 
-    `expected()` returns the exact ones; `names` are the names of the two columns of an answer.
+    `columns` are the names of the two columns of an answer, `kind` is what its rows are called,
+    and `expected()` returns the exact rows.
     """
-    wanted = np.sort(expected() @ np.array([count, 1]))
-    one, other = (answer[name].astype(np.int64) for name in names)
-    found = np.unique(one * count + other)
-    if not np.array_equal(found, wanted):
-        right = len(np.intersect1d(found, wanted))
-        raise WrongAnswerError(f"{len(wanted)} expected, {len(found)} found, {right} of them right")
-    return {"recall": 1.0, "precision": 1.0, "hits" if "query" in names else "pairs": len(found)}
+
+    def judge(answer, engine):
+        wanted = np.sort(expected() @ np.array([count, 1]))
+        one, other = (answer[name].astype(np.int64) for name in columns)
+        found = np.unique(one * count + other)
+        if not np.array_equal(found, wanted):
+            right = len(np.intersect1d(found, wanted))
+            raise WrongAnswerError(
+                f"{len(wanted)} expected, {len(found)} found, {right} of them right"
+            )
+        return {"recall": 1.0, "precision": 1.0, kind: len(found)}
+
+    return judge
 
 
 def pairs_work(count, max_distance, *engines):
@@ -115,12 +122,7 @@ def pairs_work(count, max_distance, *engines):
         name=f"near_pairs_{count // MILLION}m_{max_distance}",
         title=f"All pairs within {max_distance} bits among {count:,} 64-bit fingerprints",
         prepare=functools.partial(planted, count),
-        judge=functools.partial(
-            judge,
-            count=count,
-            names=("a", "b"),
-            expected=functools.partial(true_pairs, count, max_distance),
-        ),
+        judge=exact_judge(count, ("a", "b"), "pairs", lambda: true_pairs(count, max_distance)),
         threads=2,
         notes="Random fingerprints with planted near copies. Each engine begins with them in the "
         "form it takes (simhash-pybind: a Python set of int), which is counted in its peak memory "
@@ -135,12 +137,7 @@ def lookup_work(count, *engines):
         name=f"lookup_{count // MILLION}m",
         title=f"One look-up within 3 bits among {count:,} 64-bit fingerprints, one core",
         prepare=functools.partial(planted_beside_queries, count),
-        judge=functools.partial(
-            judge,
-            count=count,
-            names=("query", "document"),
-            expected=functools.partial(true_hits, count, 3),
-        ),
+        judge=exact_judge(count, ("query", "document"), "hits", lambda: true_hits(count, 3)),
         notes=f"Microseconds a look-up, over {QUERIES:,} look-ups: in one call, and "
         "called one by one from Python. Half of the queries lie within 0 to 3 bits of a stored "
         "fingerprint.",

@@ -7,7 +7,6 @@ that nobody has read are printed with both texts.
 """
 
 import argparse
-import csv
 import hashlib
 import json
 import sys
@@ -18,6 +17,7 @@ from itertools import combinations
 from pathlib import Path
 
 from accuracy_collections import MissingError, read
+from accuracy_readings import classified
 from neardup.papers import open_library
 from neardup.papers.check import Checking
 from neardup.papers.report.limits import ReportLimits
@@ -231,16 +231,9 @@ def largest(passages):
 
 def readings():
     """Return the class of each passage that was read."""
-    if not READINGS.exists():
-        return {}
-    with READINGS.open(encoding="utf-8", newline="") as file:
-        lines = list(csv.DictReader(file, delimiter="\t"))
-    for at, line in enumerate(lines, 2):
-        if line["class"] not in CLASSES:
-            raise ValueError(f"{READINGS.name}: line {at}: unknown class {line['class']!r}.")
     return {
         (line["paper"], line["source"], int(line["begin"]), int(line["end"])): line["class"]
-        for line in lines
+        for line in classified(READINGS, CLASSES)
     }
 
 
