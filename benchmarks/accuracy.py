@@ -2,12 +2,13 @@
 
 Usage: python benchmarks/accuracy.py [--unread]
 
-Measures on the corpora beside the repository, some minutes on two cores. All
-is deterministic except for the times of sections 8 and 11. ``--unread`` writes nothing; it
-prints the pairs of the samples that nobody has read yet, with their differences
-in one line, for the files in benchmarks/readings.
+The program measures on the corpora beside the repository and takes some minutes on two cores. All
+figures are deterministic except the times in sections 8 and 11. With ``--unread`` nothing is
+written. Instead, the sampled pairs that nobody has read yet are printed as lines for the files in
+benchmarks/readings. Below each one are its differences.
 
-Exit codes: 0 done; 2 where the corpora are missing, or a reading is out of date.
+Exit codes: 0 done; 2 if the arguments are wrong, the corpora are missing, or sampled pairs are
+unread.
 """
 
 import sys
@@ -26,7 +27,7 @@ from tables import percent, table, wrapped
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "accuracy.md"
 
-#: Of the samples of a collection, those that content reports, and the one that it rejects.
+#: By collection: the samples of pairs that content reports, and the sample that it rejects.
 _REPORTED = {
     "bulletins": (("reported",), "rejected"),
     "reuters": (("reported",), "rejected"),
@@ -98,7 +99,7 @@ know what they are, one reader read a seeded sample of them, and the readings ar
 
 
 def defaults(edited, labelled, published):
-    """Return the first section: the defaults against the alternatives on each collection."""
+    """Return the first section: the defaults and their alternatives."""
     truth = {(row["id_a"], row["id_b"]) for row in rows("laws_versions.tsv")}
     own = {**labelled["results"], "general": labelled["results"][accuracy_labelled.CONTENT]}
     for name in ("shingle", "minhash", "characters"):

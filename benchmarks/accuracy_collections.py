@@ -1,6 +1,6 @@
-"""The collections that the defaults are measured on, and the pairs found in them.
+"""The collections that the defaults are measured on, and their pairs.
 
-They lie beside the repository and are no part of it.
+The collections are beside the repository and not part of it.
 """
 
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from neardup.recipe.assets import compiled
 
 WORKERS = 2
 
-#: Shingle of all measures here, in characters.
+#: Length of a shingle in all measures here, in characters.
 SHINGLE = 5
 
-#: What people call a collection: file, and whether its texts are HTML.
+#: By name of a collection: its file, and whether its texts are HTML.
 NAMES = {
     "chinanews": ("chinanews.jsonl.zst", False),
     "bulletins": ("bulletins.jsonl.zst", True),
@@ -29,7 +29,7 @@ NAMES = {
 
 
 class MissingError(Exception):
-    """A file of the reference data is not there."""
+    """A file of the reference data is missing."""
 
 
 def path_of(name):
@@ -77,7 +77,7 @@ class Collection:
         return pa.table({key: [d.get(key) for d in self.documents] for key in columns})
 
     def recipe(self, recipe="general", **stages):
-        """Return a recipe as this collection needs it."""
+        """Return a recipe, adapted to this collection."""
         chosen = neardup.load_recipe(recipe)
         if self.is_markup:
             chosen = chosen.replace(normalize={"strip_markup": True})
@@ -88,7 +88,7 @@ class Collection:
         return {}
 
     def pairs(self, recipe="general", threshold=None, **stages):
-        """Return what a recipe calls duplicates: similarity by (id, id)."""
+        """Return the duplicates by a recipe: similarity by (id, id)."""
         key = (recipe, threshold, repr(sorted(stages.items())))
         if key not in self._found:
             found = neardup.pairs(
@@ -102,14 +102,14 @@ class Collection:
         return self._found[key]
 
     def kept(self, recipe="general", threshold=None):
-        """Return how many documents a recipe keeps."""
+        """Return the number of documents that a recipe keeps."""
         chosen = self.recipe(recipe)
         result = neardup.dedup(self.table, recipe=chosen, threshold=threshold, workers=WORKERS)
         return int(result.keep.sum())
 
     @cached_property
     def corpus(self):
-        """The collection in the core, which knows every measure of every pair."""
+        """The collection in the core, which computes every measure of any pair."""
         core = compiled(self.recipe())
         found = _core.Corpus(core, keeps_texts=True, shingle=SHINGLE, workers=WORKERS)
         texts = self.table["text"].combine_chunks().cast("large_string")
@@ -118,7 +118,7 @@ class Collection:
         return found
 
     def evidence(self, pair):
-        """Return all that decides about a pair of ids."""
+        """Return the evidence for the verdict on a pair of ids."""
         a, b = (self.place_of[id] for id in pair)
         return _core.judge(self.corpus, a, b, measure="content", shingle=SHINGLE)
 
@@ -127,7 +127,7 @@ class Collection:
         return self.evidence(pair)["resemblance"]
 
     def normalized(self, id):
-        """Return a document's text as the default recipe compares it."""
+        """Return the text that the default recipe compares."""
         return compiled(self.recipe()).normalize(self.of_id[id]["text"])
 
 

@@ -1,4 +1,4 @@
-"""Edited copies: how much of what was edited each recipe finds, by its own decision."""
+"""Edited copies: the recall of each recipe at each rate of edits."""
 
 import hashlib
 
@@ -20,14 +20,14 @@ USUAL = 0.10
 NEWS = Method("news", "news", "max_distance", (3,))
 RECIPES = ("general", *(m.name for m in METHODS if m.name != "general"), "news")
 
-#: English: how many documents are copied, how long they are at least, and what is compared.
+#: English: the number of documents copied, their minimum length, the recipes and the rates.
 _COPIES, _LEAST = 1000, 300
 _ENGLISH = ("general", "minhash", "characters")
 _ENGLISH_RATES = (0.05, 0.10, 0.20)
 
 
 def measure():
-    """Return the tallies by recipe and rate, and what is found of English copies."""
+    """Return the tallies by recipe and rate, and recall on English copies."""
     folder = SHARED / "topics_zh"
     if not folder.is_dir():
         raise MissingError(f"{folder.name}: is missing.")
@@ -37,7 +37,7 @@ def measure():
     for rate in RATES:
         documents = split.table("edits", rate)
         if scorer is None:
-            # Of untouched documents, so the same at all rates.
+            # It depends on the unedited documents only, so it is the same at all rates.
             scorer = Scorer(split, documents, workers=WORKERS)
         for name in RECIPES:
             method = methods[name]
@@ -53,9 +53,10 @@ def measure():
 
 
 def _english(rate):
-    """Return the share of edited copies of Reuters texts found by each recipe.
+    """Return the recall of each recipe on edited copies of Reuters texts.
 
-    And how many the default misses, and how many of those for their numbers alone.
+    Also return how many copies the default misses, and how many of these it misses only because
+    of numbers.
     """
     reuters = collection("reuters")
     documents = [d for d in reuters.documents if len(d["text"]) >= _LEAST]
@@ -84,7 +85,7 @@ def _english(rate):
 
 
 def _numbers_alone(a, b):
-    """Return whether the default takes two texts for different for their numbers alone."""
+    """Return whether only numbers keep two texts from being duplicates."""
     found = neardup.compare(a, b)
     return not found.duplicate and found.similarity >= neardup.load_recipe().decide.threshold
 

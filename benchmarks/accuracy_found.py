@@ -1,4 +1,4 @@
-"""What is reported in whole collections, and what the reported pairs were found to be."""
+"""The pairs that are reported in whole collections, and their classes."""
 
 import math
 from collections import Counter
@@ -8,14 +8,14 @@ from accuracy_readings import CLASSES, OTHER, UNREAD, of_different_days, reading
 from tables import percent, table
 
 _CONTENT_CUTS = (0.05, 0.1, 0.2, 0.3, 0.45)
-#: A search for less resemblance than this takes minutes: nearly all laws share some shingles.
+#: Below this resemblance a search takes minutes: nearly all laws share some shingles.
 _LEAST_SEARCHED = 0.1
-#: Share of the versions that one would like to find.
+#: The share of the versions that should be found.
 _WANTED = 0.95
 _LAW_CLASSES = ("same law", "law and its model", "other law")
-#: Characters below which an English text is a line or two.
+#: An English text with fewer characters is only a line or two.
 _FLASH = 300
-#: With larger samples the search for small similarities is faster.
+#: Larger samples make the search for small similarities faster.
 _WIDE = {"sketch": {"size": 128}}
 
 
@@ -112,7 +112,10 @@ def _is_flash(c, pair):
 
 
 def _classes(s, pairs, *, inside):
-    """Return how many read pairs inside or outside some pairs are of each class."""
+    """Return the number of read pairs of each class.
+
+    `inside`: count the pairs that are among `pairs`; otherwise, those that are not.
+    """
     both = zip(s.sample, s.classes, strict=True)
     return Counter(kind for pair, kind in both if kind and (pair in pairs) == inside)
 
@@ -128,7 +131,10 @@ def _counts(c):
 
 
 def _read(strata):
-    """Return what was read of some strata as a table, with a warning where it is out of date."""
+    """Return the classes of the read pairs of some strata, as a table.
+
+    A warning follows if some pairs of the samples are unread.
+    """
     lines = [
         [s.title, f"{len(s.pairs):,}", len(s.sample), *(s.counts[name] for name in CLASSES)]
         for s in strata
@@ -196,7 +202,7 @@ of the rest.
 
 
 def _found(truth, found, cut, known=None):
-    """Return the true and the other pairs at a cut, as two cells."""
+    """Return the number of true and of other pairs at a cut, as two cells."""
     if known is not None and cut < _LEAST_SEARCHED:
         return [sum(s >= cut for s in known), "not searched"]
     at = {pair for pair, similarity in found.items() if similarity >= cut}
@@ -204,10 +210,10 @@ def _found(truth, found, cut, known=None):
 
 
 def wrong(of, reported, rejected):
-    """Return the estimated share of other events among what each of two measures reports.
+    """Return the estimated shares of different events, for two measures.
 
-    By content first, then by resemblance: the sample of each part stands for
-    the whole part.
+    The first share is of the pairs that content reports, the second of those that resemblance
+    reports. Each part of the pairs is estimated from its own sample.
     """
     c = collection(of)
     days = of_different_days if of == "bulletins" else lambda _, pairs: list(pairs)
@@ -225,7 +231,7 @@ def wrong(of, reported, rejected):
 
 
 def _of_both(of, parts, both):
-    """Return how many pairs that both measures report are other events, by the samples."""
+    """Estimate how many pairs that both measures report are different events."""
     read = readings(of)
     classes = [
         read[s.name, *pair]

@@ -1,4 +1,4 @@
-"""Labelled pairs: how well each measure tells near-duplicates from the rest."""
+"""Labelled pairs: how well each measure separates near-duplicates."""
 
 import numpy as np
 import pyarrow as pa
@@ -14,17 +14,17 @@ from neardup.recipe.assets import compiled
 from tables import interval, table
 
 CONTENT, RESEMBLANCE = f"content({SHINGLE})", f"resemblance({SHINGLE})"
-#: Recipes whose own measure is one of texts, or which count words in the whole collection.
+#: Recipes that decide by a measure of texts, or count words in the whole collection.
 _OF_THE_COLLECTION = ("general", "shingle", "improved", "keywords")
-#: Recipes that sketch a text by itself.
+#: Recipes that sketch each text by itself.
 _OF_ONE_TEXT = ("minhash", "shingle-sample", "characters", "classic", "news")
 
 
 def measure():
-    """Return every measure with what it says of the labelled pairs."""
+    """Return every measure with its figures on the labelled pairs."""
     documents, _ = read_documents([path_of("chinanews.jsonl.zst")])
     place = {text: at for at, text in reversed(list(enumerate(documents.texts)))}
-    # The labelled documents are part of the news, under other ids.
+    # The labelled documents are also in the news, under other ids.
     at = {d["id"]: place[d["text"]] for d in read("labelled_pairs_zh/docs.jsonl.zst")}
     labels = rows("labelled_pairs_zh/pairs.tsv")
     a, b = (np.array([at[row[key]] for row in labels], np.int64) for key in ("id_a", "id_b"))
@@ -47,7 +47,7 @@ def measure():
 
 
 def _sketches_of_one_text(pairs):
-    """Return the measures of recipes that need the labelled documents only."""
+    """Return the measures of recipes that sketch each text by itself."""
     places, compared = pairs.compared()
     whole = pairs.documents
     some = Documents(
@@ -60,7 +60,10 @@ def _sketches_of_one_text(pairs):
 
 
 def _parts(pairs, measured):
-    """Return what numbers take alone, and content and resemblance without and with it."""
+    """Return the measures that show what numbers contribute.
+
+    These are the penalty for numbers alone, content without it, and resemblance with it.
+    """
     core = compiled(load_recipe("general"))
     corpus = _core.Corpus(core, keeps_texts=True, shingle=SHINGLE, workers=WORKERS)
     corpus.push(pa.array(pairs.documents.texts, pa.large_string()), titles=None, units=None)

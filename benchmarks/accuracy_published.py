@@ -1,4 +1,7 @@
-"""The published comparison: what of it is reproduced with re-posts, counted as the paper counts."""
+"""The published comparison, repeated with re-posts.
+
+Pairs are counted as in the paper.
+"""
 
 import os
 
@@ -12,12 +15,12 @@ from neardup.lab.experiments.zhang_he_2020.results import PAPER, score_run
 from neardup.lab.experiments.zhang_he_2020.scoring import Scorer
 from tables import table
 
-#: The first seed is that of the table, of the others the recall is shown.
+#: The table is made with the first seed; only the recall is shown for the others.
 SEEDS = (0, 1, 2)
 
 
 def measure():
-    """Return the runs of the paper's methods, and their recall with each seed."""
+    """Return the runs of the paper's methods, and their recall by seed."""
     folder = SHARED / "topics_zh"
     if not folder.is_dir():
         raise MissingError(f"{folder.name}: is missing.")
@@ -40,7 +43,7 @@ def measure():
 
 
 def summary(found):
-    """Return precision and recall of `improved`, as the paper counts."""
+    """Return precision and recall of `improved`, counted as in the paper."""
     run = next(run for run in found["runs"] if run.name == "improved")
     return f"{run.precision:.3f} and {run.recall:.3f}"
 

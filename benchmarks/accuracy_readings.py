@@ -1,8 +1,8 @@
-"""Pairs that somebody read: which ones, what they were found to be, and how to read more.
+"""Pairs that a person has read: their samples and their classes.
 
-A sample is the pairs whose ids have the smallest digests. So it is the same on
-every machine, and where a measure changes a little, most of what was read stays
-in it. Readings hold ids, similarities and classes, and no text.
+A sample is the pairs whose ids have the smallest digests. So it is the same on every machine. If
+a measure changes a little, most of the pairs in the sample stay. Readings contain ids,
+similarities and classes, but no text.
 """
 
 import csv
@@ -20,24 +20,24 @@ SEED = 20200402
 
 AGAIN, EVENT, OTHER = "same text again", "same event", "other event"
 CLASSES = (AGAIN, EVENT, OTHER)
-#: What the page says where a class is missing.
+#: The page shows this in place of a missing class.
 UNREAD = "**not read**"
 
-#: Characters of equal text shown before and after a difference, and of a difference.
+#: Characters shown of the equal text around a difference, and of the difference itself.
 _CONTEXT, _DIFFERENCE = 12, 26
-#: Characters of a line that is shown.
+#: The maximum number of characters of a difference line.
 _LINE = 420
 
 
 @dataclass(frozen=True)
 class Stratum:
-    """Some pairs of a collection, of which a sample is read."""
+    """Some pairs of a collection; a sample of them is read."""
 
     collection: str
     name: str
-    #: What the pairs are, for people.
+    #: A description for readers.
     title: str
-    #: How many are read.
+    #: The size of the sample.
     size: int
 
     @cached_property
@@ -47,24 +47,24 @@ class Stratum:
 
     @cached_property
     def sample(self):
-        """The pairs to read."""
+        """The pairs that are to be read."""
         return sorted(self.pairs, key=_digest)[: self.size]
 
     @cached_property
     def classes(self):
-        """The class of each pair of the sample; None where nobody has read it."""
+        """The class of each pair of the sample; None if nobody has read it."""
         read = readings(self.collection)
         return [read.get((self.name, *pair)) for pair in self.sample]
 
     @property
     def unread(self):
-        """The pairs of the sample that nobody has read."""
+        """The pairs of the sample that nobody has read yet."""
         both = zip(self.sample, self.classes, strict=True)
         return [pair for pair, its_class in both if its_class is None]
 
     @property
     def counts(self):
-        """How many pairs of the sample are of each class."""
+        """The number of pairs of the sample in each class."""
         return Counter(its_class for its_class in self.classes if its_class is not None)
 
 
@@ -73,17 +73,17 @@ def _digest(pair):
 
 
 def by_content(c):
-    """Return what the default recipe reports."""
+    """Return the pairs that the default recipe reports."""
     return c.pairs()
 
 
 def by_resemblance(c):
-    """Return the pairs of at least the resemblance that the recipe `shingle` asks for."""
+    """Return the pairs that the recipe `shingle` reports."""
     return c.pairs("shingle")
 
 
 def of_different_days(c, pairs):
-    """Return those whose documents are not of one date."""
+    """Return the pairs whose two documents have different dates."""
     return [(a, b) for a, b in pairs if c.of_id[a]["date"] != c.of_id[b]["date"]]
 
 
@@ -112,25 +112,33 @@ STRATA = (
 
 
 def stratum(of, name):
-    """Return the pairs of a collection by their name."""
+    """Return the stratum of a collection with this name."""
     return next(s for s in STRATA if (s.collection, s.name) == (of, name))
 
 
 def readings(name, classes=CLASSES):
-    """Return what was read of a collection: class by (stratum, id, id)."""
-    path = FOLDER / f"{name}.tsv"
+    """Return the readings of a collection: class by (stratum, id, id)."""
+    lines = classified(FOLDER / f"{name}.tsv", classes)
+    return {(line["stratum"], line["id_a"], line["id_b"]): line["class"] for line in lines}
+
+
+def classified(path, classes):
+    """Return the lines of a file of readings; empty if it is missing.
+
+    Raise a ValueError if a line has an unknown class.
+    """
     if not path.exists():
-        return {}
+        return []
     with path.open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file, delimiter="\t"))
     for at, line in enumerate(lines, 2):
         if line["class"] not in classes:
             raise ValueError(f"{path.name}: line {at}: unknown class {line['class']!r}.")
-    return {(line["stratum"], line["id_a"], line["id_b"]): line["class"] for line in lines}
+    return lines
 
 
 def show(name=None):
-    """Print what is still to be read, one difference a line, ready to be classified."""
+    """Print the unread pairs, each as a line to be classified."""
     for s in STRATA:
         if name in (None, s.collection) and s.unread:
             print(f"## {s.collection}: {s.title}: {len(s.unread)} of {len(s.sample)} to read")
@@ -139,7 +147,10 @@ def show(name=None):
 
 
 def line_of(s, pair):
-    """Return a pair as a line of its readings, class left open, and below it the difference."""
+    """Return a pair as a line of the readings, with its class left open.
+
+    A second line shows the difference.
+    """
     c = collection(s.collection)
     found = c.evidence(pair)
     measures = f"{found['similarity']:.2f}\t{found['resemblance']:.2f}"
@@ -149,7 +160,10 @@ def line_of(s, pair):
 
 
 def difference(a, b):
-    """Return two texts as one line: what is equal, and [-only in one+only in the other]."""
+    """Return the difference of two texts as one line.
+
+    Equal text is shown as it is, other text as [-only in a+only in b].
+    """
     steps = difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
     parts = [
         _short(a[i:j], 2 * _CONTEXT)

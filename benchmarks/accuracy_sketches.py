@@ -1,4 +1,4 @@
-"""What verifying costs, and how far estimates by MinHash are from what they estimate."""
+"""The cost of verification, and the error of estimates by MinHash."""
 
 import hashlib
 import os
@@ -15,13 +15,13 @@ from neardup.recipe.assets import compiled
 from tables import table
 
 _RUNS = 5
-#: Pairs of the estimate in all, and at most in each tenth of resemblance.
+#: The number of pairs in the estimate, and the maximum in each tenth of resemblance.
 _PAIRS, _IN_A_TENTH = 1000, 240
 _LEAST = 0.2
 
 
 def cost():
-    """Return the section on the time of verifying; the only one with times."""
+    """Return the section on the time of verification."""
     c = collection("chinanews")
     recipes = {
         "content, the default": c.recipe(),
@@ -30,7 +30,7 @@ def cost():
     }
     seconds = {name: [] for name in recipes}
     before = os.getloadavg()[0]
-    # Interleaved, so that a noisy minute hurts all alike; the first round warms up.
+    # Runs alternate, so that a noisy minute affects all alike; the first round is a warm-up.
     for run in range(_RUNS + 1):
         for name, recipe in recipes.items():
             begin = time.perf_counter()
@@ -68,7 +68,7 @@ def estimates():
     ids = sorted({id for pair in pairs for id in pair})
     place = {id: at for at, id in enumerate(ids)}
     recipe = neardup.load_recipe("minhash")
-    # The recipe `shingle` keeps all features, so its sketches tell the truth.
+    # The recipe `shingle` keeps all features, so its sketches give the exact resemblance.
     true, estimated = (_similarities(c, ids, place, pairs, name) for name in ("shingle", "minhash"))
     error = estimated - true
     theory = np.sqrt(true * (1 - true) / recipe.sketch.num_perm)
@@ -96,7 +96,10 @@ AVX-512. Classic permutations were kept: one hash, and a permutation of it for e
 
 
 def _spread(found):
-    """Return so many pairs, at most a share of them from each tenth of resemblance."""
+    """Return at most `_PAIRS` pairs, spread over the tenths of resemblance.
+
+    No tenth gives more than `_IN_A_TENTH` pairs.
+    """
     tenths = {}
     for pair in sorted(found, key=_digest):
         tenth = tenths.setdefault(int(10 * found[pair]), [])

@@ -1,7 +1,7 @@
-"""All pairs of 64-bit fingerprints within a distance, and one look-up, all in memory.
+"""Pairs and look-ups of 64-bit fingerprints within a distance, in memory.
 
-The fingerprints are random ones, and near copies planted among them. Every engine here says that
-it is exact, so it must find all.
+The fingerprints are random, with near copies planted among them. Every engine here claims to be
+exact, so it must find every pair.
 """
 
 import functools
@@ -18,10 +18,10 @@ MILLION = 10**6
 
 
 def planted(count):
-    """Return the path of `count` distinct 64-bit fingerprints, one in 50 a near copy.
+    """Return the path of `count` distinct fingerprints of 64 bits.
 
-    A copy differs from an earlier fingerprint in 1 to 8 bits, so both sides of
-    every bound up to 7 have pairs.
+    One in 50 is a copy of an earlier one with 1 to 8 bits changed. So for every bound up to 7,
+    some pairs are within it and some are beyond it.
     """
     path = corpus.WORK / f"fingerprints_{count}.npy"
     truth.cached(path, lambda: distinct(count))
@@ -29,7 +29,7 @@ def planted(count):
 
 
 def distinct(count):
-    """Make the fingerprints; a value met twice is replaced."""
+    """Make the fingerprints; a repeated value is replaced."""
     rng = np.random.default_rng(SEED)
     values = rng.integers(0, 2**64, count, dtype=np.uint64)
     copies = rng.choice(np.arange(count // 2, count), count // 50, replace=False)
@@ -41,7 +41,7 @@ def distinct(count):
 
 
 def flips(rng, bits):
-    """Return a word for each entry with that many bits set."""
+    """Return one word for each entry of `bits`, with that many bits set."""
     order = np.argsort(rng.random((len(bits), 64)), axis=1)
     chosen = np.arange(64)[None, :] < bits[:, None]
     powers = np.where(chosen, np.uint64(1) << order.astype(np.uint64), np.uint64(0))
@@ -49,7 +49,10 @@ def flips(rng, bits):
 
 
 def queries(count):
-    """Return 10,000 queries: half within 0 to 3 bits of a stored one, half random."""
+    """Return 10,000 queries.
+
+    Half of them are within 0 to 3 bits of a stored fingerprint, the others are random.
+    """
     rng = np.random.default_rng(SEED + 1)
     stored = np.load(planted(count), mmap_mode="r")
     half = QUERIES // 2
@@ -60,18 +63,18 @@ def queries(count):
 
 
 def stored_queries(count):
-    """Return the queries, which lie beside the fingerprints."""
+    """Return the queries, which are stored beside the fingerprints."""
     return truth.cached(corpus.WORK / f"queries_{count}.npy", lambda: queries(count))
 
 
 def planted_beside_queries(count):
-    """Return the path of the fingerprints, with queries beside them."""
+    """Return the path of the fingerprints; store queries beside them."""
     stored_queries(count)
     return planted(count)
 
 
 def true_pairs(count, max_distance):
-    """Return (a, b) of all pairs within the distance, exact."""
+    """Return (a, b) of all pairs within the distance, by an exact join."""
     return truth.cached(
         corpus.WORK / f"near_{count}_{max_distance}.npy",
         lambda: truth.near_pairs(np.load(planted(count)), max_distance),
@@ -79,7 +82,7 @@ def true_pairs(count, max_distance):
 
 
 def true_hits(count, max_distance):
-    """Return (query, document) of all stored fingerprints within the distance: by scan."""
+    """Return (query, document) of all pairs within the distance, by a scan."""
 
     def scan():
         stored = np.load(planted(count))
@@ -92,29 +95,34 @@ def true_hits(count, max_distance):
     return truth.cached(corpus.WORK / f"hits_{count}_{max_distance}.npy", scan)
 
 
-def judge(answer, engine, *, count, names, expected):
-    """Compare with the exact pairs or hits, `expected()`; `names` of an answer's two columns."""
-    wanted = np.sort(expected() @ np.array([count, 1]))
-    one, other = (answer[name].astype(np.int64) for name in names)
-    found = np.unique(one * count + other)
-    if not np.array_equal(found, wanted):
-        right = len(np.intersect1d(found, wanted))
-        raise WrongAnswerError(f"{len(wanted)} expected, {len(found)} found, {right} of them right")
-    return {"recall": 1.0, "precision": 1.0, "hits" if "query" in names else "pairs": len(found)}
+def exact_judge(count, columns, kind, expected):
+    """Return a judge that compares an answer with the exact pairs or hits.
+
+    `columns` are the names of the two columns of an answer, `kind` is what its rows are called,
+    and `expected()` returns the exact rows.
+    """
+
+    def judge(answer, engine):
+        wanted = np.sort(expected() @ np.array([count, 1]))
+        one, other = (answer[name].astype(np.int64) for name in columns)
+        found = np.unique(one * count + other)
+        if not np.array_equal(found, wanted):
+            right = len(np.intersect1d(found, wanted))
+            raise WrongAnswerError(
+                f"{len(wanted)} expected, {len(found)} found, {right} of them right"
+            )
+        return {"recall": 1.0, "precision": 1.0, kind: len(found)}
+
+    return judge
 
 
 def pairs_work(count, max_distance, *engines):
-    """Return the work of one size and distance."""
+    """Return the work of finding all pairs, for one size and distance."""
     return Work(
         name=f"near_pairs_{count // MILLION}m_{max_distance}",
         title=f"All pairs within {max_distance} bits among {count:,} 64-bit fingerprints",
         prepare=functools.partial(planted, count),
-        judge=functools.partial(
-            judge,
-            count=count,
-            names=("a", "b"),
-            expected=functools.partial(true_pairs, count, max_distance),
-        ),
+        judge=exact_judge(count, ("a", "b"), "pairs", lambda: true_pairs(count, max_distance)),
         threads=2,
         notes="Random fingerprints with planted near copies. Each engine begins with them in the "
         "form it takes (simhash-pybind: a Python set of int), which is counted in its peak memory "
@@ -124,17 +132,12 @@ def pairs_work(count, max_distance, *engines):
 
 
 def lookup_work(count, *engines):
-    """Return the work of one size."""
+    """Return the work of looking up queries, for one size."""
     return Work(
         name=f"lookup_{count // MILLION}m",
         title=f"One look-up within 3 bits among {count:,} 64-bit fingerprints, one core",
         prepare=functools.partial(planted_beside_queries, count),
-        judge=functools.partial(
-            judge,
-            count=count,
-            names=("query", "document"),
-            expected=functools.partial(true_hits, count, 3),
-        ),
+        judge=exact_judge(count, ("query", "document"), "hits", lambda: true_hits(count, 3)),
         notes=f"Microseconds a look-up, over {QUERIES:,} look-ups: in one call, and "
         "called one by one from Python. Half of the queries lie within 0 to 3 bits of a stored "
         "fingerprint.",
@@ -143,12 +146,15 @@ def lookup_work(count, *engines):
 
 
 def neardup(max_distance):
-    """Return our engine."""
+    """Return neardup as an engine."""
     return Engine("neardup", PRODUCT, "near_pairs", {"max_distance": max_distance, "workers": 2})
 
 
 def pybind(max_distance, blocks, repetitions=None):
-    """Return simhash-pybind with the number of blocks that was fastest here."""
+    """Return simhash-pybind as an engine.
+
+    `blocks`: the number of blocks that was fastest here.
+    """
     options = {"max_distance": max_distance, "blocks": blocks}
     return Engine(
         f"simhash-pybind, {blocks} blocks", "simhash_pybind", "near_pairs", options, repetitions
@@ -156,7 +162,10 @@ def pybind(max_distance, blocks, repetitions=None):
 
 
 def faiss(tables, bits, flips, repetitions=3, **options):
-    """Return FAISS MultiHash with a plan that is exact by the pigeonhole principle."""
+    """Return FAISS MultiHash as an engine.
+
+    Its plan is exact by the pigeonhole principle.
+    """
     label = f"FAISS MultiHash, {tables} x {bits} bits, {flips} flips"
     function = "near_pairs" if options else "lookup"
     plan = {"tables": tables, "bits": bits, "flips": flips}
@@ -179,7 +188,7 @@ LARGE = (
         pybind(3, 6, 2),
         faiss(2, 32, 1, 1, max_distance=3),
     ),
-    # Of the peers each would need ten minutes or more.
+    # Every peer would need ten minutes or more.
     pairs_work(10 * MILLION, 6, neardup(6)),
     lookup_work(10 * MILLION, NEARDUP, faiss(4, 16, 0), faiss(2, 32, 1)),
 )

@@ -1,9 +1,9 @@
-"""Near-duplicates among 10^4 to 10^7 short documents, file to file, within limits.
+"""Near-duplicates among 10^4 to 10^7 short documents, file to file.
 
-Every engine does one thing: read a file of JSON lines, write the lines to keep.
-Which of two similar documents stays differs between engines, so an answer is
-judged by what it means: of two similar documents at most one is to stay, and
-nothing is to go for which nothing similar stays.
+Each engine reads a file of JSON lines and writes the lines to keep, within limits of time and
+memory. Engines differ in which of two similar documents they keep. So answers are judged by two
+rules: at most one of two similar documents is kept, and every removed document is similar to a
+kept one.
 """
 
 import functools
@@ -49,7 +49,7 @@ def expected(documents):
 
 
 def judge(documents, answer, engine):
-    """Return how much was found and how much of it rightly."""
+    """Return recall, precision and F1 of an answer."""
     if int(answer["documents"]) != documents:
         raise WrongAnswerError(f"{documents} documents in, {answer['documents']} read")
     row = bench_news.judge_removed(answer["removed"], expected(documents), documents)

@@ -1,12 +1,14 @@
-"""The persistent index as it grows: ``python benchmarks/bench_index.py [case ...]``.
+"""The persistent index as it grows.
 
-An index in SQLite and one in PostgreSQL grow from 10,000 to 1,000,000 news articles.
-At each size: how fast many documents are added together, what one takes by itself as
-a durable commit, what a query takes, and the bytes on disk. Each index
-is measured in a process of its own; the server has others.
+Usage: python benchmarks/bench_index.py [case ...]
 
-Results go to benchmarks/results/index.json, with a plot, and the tables of
-benchmarks/README.md are made of them.
+An index in SQLite and one in PostgreSQL grow from 10,000 to 1,000,000 news articles. At each
+size, four things are measured: how many documents a second can be added together, how long it
+takes to add one document as a durable commit, how long a query takes, and the bytes on disk. Each
+index is measured in its own process; a database server has more processes.
+
+Results are written to benchmarks/results/index.json, with a plot. The tables of
+benchmarks/README.md are made from them.
 """
 
 import argparse
@@ -29,10 +31,10 @@ from results import RESULTS, store, stored
 HERE = Path(__file__).resolve().parent
 WORKERS = 2
 
-#: Bytes of the disk for each document, with what a server writes ahead.
+#: Bytes of disk for each document, including the server's write-ahead log.
 _BYTES = 6_000
 
-#: Settings of a server that say how durable and how large it is.
+#: Settings of a server for its durability and its size.
 _SHOWN = (
     "server_version",
     "shared_buffers",
@@ -45,7 +47,7 @@ _SHOWN = (
 
 @dataclass(frozen=True)
 class Case:
-    """One index: its database, how far it grows, and how it is made."""
+    """One index: its database, its largest size, and its settings."""
 
     name: str
     title: str
@@ -62,7 +64,7 @@ CASES = (
 
 
 def main(arguments=None):
-    """Measure what is asked for; what was cut short is shown and not stored."""
+    """Measure the given cases; results of a shortened run are not stored."""
     options = parse(arguments)
     if not options.tables:
         if not corpus.NEWS.exists():
@@ -91,7 +93,7 @@ def measured(case, largest, url):
     """Grow an index in a new process, and return its figures."""
     parts = generations.parts(largest)
     with tempfile.TemporaryDirectory(dir=corpus.WORK) as folder:
-        # A server of the tests has its files elsewhere.
+        # The files of the tests' server are elsewhere.
         disk = folder if case.database == "sqlite" else tempfile.gettempdir()
         generations.check_space(disk, _BYTES * largest, "an index and its log")
         with location(case.database, Path(folder), url) as (where, server):
@@ -104,7 +106,7 @@ def measured(case, largest, url):
             }
             print(f"{case.name}: up to {largest:,} documents", file=sys.stderr, flush=True)
             done = subprocess.run(
-                # The address of a database has a password, which others could read as an argument.
+                # The database address has a password; other users could read it in the arguments.
                 [sys.executable, str(HERE / "index_run.py")],
                 input=json.dumps(order),
                 env=harness.environment(WORKERS),
@@ -119,7 +121,7 @@ def measured(case, largest, url):
 
 @contextlib.contextmanager
 def location(database, folder, url):
-    """Give where the index is to be, and facts of the server if there is one."""
+    """Yield the location of the index, and facts of its server or None."""
     if database == "sqlite":
         yield str(folder / "index.db"), None
     elif url is not None:
@@ -137,7 +139,7 @@ def location(database, folder, url):
 
 
 def facts_of(url):
-    """Return the settings of a server that matter here."""
+    """Return the settings of a server that affect the figures."""
     import psycopg
 
     with psycopg.connect(url.partition("?")[0]) as connection:
@@ -148,7 +150,10 @@ def facts_of(url):
 
 
 def disagreement(results):
-    """Return where two databases do not answer alike; None if they do."""
+    """Return a sentence on where two databases answer differently.
+
+    None if they answer alike.
+    """
     answers = {}
     for result in results:
         for row in result["rows"]:
@@ -164,7 +169,10 @@ def disagreement(results):
 
 
 def replace(result):
-    """Store a result in the place of the one before it, in the order of the cases."""
+    """Store a result in place of the previous one.
+
+    The results stay in the order of the cases.
+    """
     found = {old["name"]: old for old in stored("index") or []} | {result["name"]: result}
     store("index", [found[case.name] for case in CASES if case.name in found])
 
@@ -176,7 +184,7 @@ def body(results):
 
 
 def growth_table(results):
-    """Return a line for each index and size."""
+    """Return a table with a line for each index and size."""
     readers = {
         "documents": lambda row: f"{row['size']:,}",
         "together: documents/s": lambda row: (
@@ -204,7 +212,7 @@ def growth_table(results):
 
 
 def whole_table(results):
-    """Return what each index took from the first document to the last."""
+    """Return a table of the cost of each index from first to last document."""
     heads = (
         "all together",
         "documents",
@@ -237,12 +245,12 @@ def whole_table(results):
 
 
 def milliseconds(value):
-    """Return a time with two digits behind the point."""
+    """Return a time with two decimals."""
     return f"{value:.2f}"
 
 
 def provenance(result):
-    """Return the line that says where an index was measured."""
+    """Return a line that says where an index was measured."""
     settings = (f"{name} {value}" for name, value in (result["server"] or {}).items())
     return f"*{'; '.join([tables.measured_on(result), *filter(None, [', '.join(settings)])])}*"
 

@@ -1,4 +1,7 @@
-"""Near-duplicates among Chinese news, file to file: 55,000 short items, and all articles."""
+"""Near-duplicates among Chinese news, file to file.
+
+There are two works: 55,000 short items, and all articles.
+"""
 
 import numpy as np
 
@@ -8,16 +11,16 @@ from harness import PRODUCT, Engine, Work, WrongAnswerError
 from limits import Limits
 
 THRESHOLD = 0.8
-#: Of the whole corpus.
+#: The number of articles in the whole corpus.
 ARTICLES = 28_473
 LIMITS = Limits(seconds=180, megabytes=8_000)
 
-#: The truth is by resemblance, so that is what has to decide.
+#: The truth is by resemblance, so resemblance must also decide here.
 POSTINGS = {"threshold": THRESHOLD, "recipe": "general", "decide": {"measure": "resemblance"}}
 BANDS = {"threshold": THRESHOLD, "recipe": "minhash"}
 EXACT = {"threshold": THRESHOLD, "recipe": "shingle"}
 
-#: Peers that do the same work in both collections, each by its best plan for it.
+#: Peers that are run on both collections, each with its best plan for the work.
 PEERS = (
     Engine("text-dedup", "text_dedup", "dedup_file", {"threshold": THRESHOLD}, several=True),
     Engine("datatrove", "datatrove", "dedup_file", {"buckets": 16, "hashes": 12}, several=True),
@@ -40,7 +43,10 @@ PEERS = (
 
 
 def judge(answer, engine):
-    """Measure pairs or removals, whichever the engine answers with, against an exact join."""
+    """Compare an answer with an exact join.
+
+    An engine answers with pairs or with removed documents.
+    """
     pairs = growing.exact_pairs(growing.pieces(), THRESHOLD)
     count = int(answer["documents"])
     if count != 55_000:
@@ -58,26 +64,30 @@ def judge(answer, engine):
 
 
 def codes(sides, count):
-    """Return one number for each pair, whichever of its two sides stands first."""
+    """Return one number for each pair, in either order of its sides."""
     one, other = (np.asarray(side).astype(np.int64) for side in sides)
     return np.unique(np.minimum(one, other) * count + np.maximum(one, other))
 
 
 def shares(found, wanted, right):
-    """Return recall of what is wanted, and precision against all that would be right."""
+    """Return recall and precision.
+
+    Recall is the share of `wanted` that is in `found`, precision the share of `found` that is in
+    `right`.
+    """
     return {"recall": share(np.isin(wanted, found)), "precision": share(np.isin(found, right))}
 
 
 def share(flags):
-    """Return the share of what is true; 1 of nothing."""
+    """Return the share of true flags; 1 if there are none."""
     return float(np.mean(flags)) if len(flags) else 1.0
 
 
 def judge_removed(removed, pairs, count):
-    """Judge removals whichever of two similar documents stayed.
+    """Judge removals; an engine may keep either of two similar documents.
 
-    Recall: of similar pairs, those of which not both were kept. Precision: of
-    removed documents, those that resemble one that was kept.
+    Recall is the share of similar pairs of which not both documents are kept. Precision is the
+    share of removed documents that are similar to a kept one.
     """
     gone = np.zeros(count, bool)
     gone[removed] = True
@@ -95,7 +105,10 @@ def judge_removed(removed, pairs, count):
 
 
 def rule(pairs):
-    """Return the documents that the one rule drops: similar to an earlier kept one."""
+    """Return the documents that the rule of neardup drops.
+
+    It drops a document that is similar to an earlier kept one.
+    """
     before = {}
     for a, b in pairs[:, :2].astype(np.int64).tolist():
         before.setdefault(max(a, b), []).append(min(a, b))
@@ -107,7 +120,10 @@ def rule(pairs):
 
 
 def judge_articles(answer, engine):
-    """Every document is kept or removed, and re-posts are there to be found."""
+    """Check that every document is either kept or removed.
+
+    The corpus has natural re-posts, so some must be removed.
+    """
     kept, removed = int(answer["kept"]), len(answer["removed"])
     if kept + removed != ARTICLES:
         raise WrongAnswerError(f"{ARTICLES} documents in, {kept} kept and {removed} removed")

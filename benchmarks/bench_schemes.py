@@ -1,10 +1,12 @@
-"""Ways to find candidates, compared: ``python benchmarks/run.py schemes_news_10k ...``.
+"""A comparison of the ways to find candidates.
 
-neardup alone, but every way it has: bands of MinHash signatures, postings of
-samples, the exact prefix join, and fingerprints within a distance. All verify
-their candidates by the same measure at the same threshold, so what differs is
-the search. The *default call* measures content, of which there is no exact join: what
-it finds is compared with all that was planted, however much it was edited.
+Usage: python benchmarks/run.py schemes_news_10k ...
+
+Only neardup is measured, with all its ways: bands of MinHash signatures, postings of samples, the
+exact prefix join, and fingerprints within a distance. All of them verify their candidates by the
+same measure and threshold, so only the search differs. The *default call* decides by content, for
+which there is no exact join. So its result is compared with all planted pairs, even the most
+edited ones.
 """
 
 import functools
@@ -19,7 +21,7 @@ from limits import Limits
 
 THRESHOLDS = (0.55, 0.8)
 TASKS = ("pairs", "dedup")
-#: Recipes by the way their candidates are found. The exact join comes first: it is the truth.
+#: Recipe by the way it finds candidates. The exact join is first: its pairs are the truth.
 SCHEMES = {"prefix": "shingle", "bands": "minhash", "postings": "general", "near": "characters"}
 EXACT, DEFAULT = "prefix", "default call"
 
@@ -34,9 +36,9 @@ COLLECTIONS = {
     "posted": ("One text posted 2,000 times", lambda: growing.posted(30_000)),
     "form": ("One form", lambda: growing.one_form(20_000)),
 }
-#: Where the exact join is compared with a slow one that shares no code with it.
+#: Here the exact join is compared with a slow one that shares no code with it.
 CHECKED = ("news_10k", "news_30k", "short")
-#: Where only one task is done: both would take an hour.
+#: Here only one task is run: both would take an hour.
 ONLY = {"news_1m": ("dedup",)}
 SMALLER = {
     "news_100k": ("schemes_news_10k",),
@@ -46,15 +48,18 @@ SMALLER = {
 
 
 class Truths:
-    """What is true of a collection: its planted pairs, and the pairs of an exact join.
+    """The planted pairs of a collection, and the pairs of an exact join.
 
-    Pairs are compared with the join's, and removed documents as in bench_news:
-    recall is the share of documents dropped by the one rule that are found, precision is
-    the share of removed documents that resemble an earlier document.
+    Pairs are compared with those of the join. Removed documents are compared as follows: recall
+    is the share of the documents dropped by the rule (`bench_news.rule`) that are removed,
+    precision is the share of removed documents that resemble an earlier document.
     """
 
     def __init__(self, path, checked):
-        """Begin without the exact pairs; `checked`: whether they are to be made twice."""
+        """Begin without the exact pairs.
+
+        `checked`: compare them with those of a second, slower join.
+        """
         self.path, self.checked = path, checked
         with path.open("rb") as file:
             self.documents = sum(1 for _ in file)
@@ -66,7 +71,7 @@ class Truths:
         return bench_news.codes((a, b), self.documents)
 
     def learn(self, threshold, answer):
-        """Take the pairs of an exact join for the truth."""
+        """Take the pairs of an exact join as the truth."""
         a, b = answer["a"], answer["b"]
         if self.checked:
             slow = self.codes(*growing.exact_pairs(self.path, threshold)[:, :2].T)
@@ -75,7 +80,10 @@ class Truths:
         self.exact[threshold] = np.column_stack((a, b))
 
     def copies(self, threshold, answer):
-        """Return the share of the planted pairs of at least a resemblance that were found."""
+        """Return the share of planted pairs that were found.
+
+        Only pairs with at least this resemblance count.
+        """
         wanted = self.planted[self.planted[:, 2] >= threshold, :2].astype(np.int64)
         if "removed" in answer:
             return bench_news.share(np.isin(wanted, answer["removed"]).any(axis=1))
@@ -83,7 +91,10 @@ class Truths:
         return bench_news.share(np.isin(self.codes(*wanted.T), found))
 
     def against(self, threshold, answer):
-        """Return recall and precision against the exact pairs; nothing where there are none."""
+        """Return recall and precision against the exact pairs.
+
+        Empty if the exact pairs are unknown.
+        """
         if threshold not in self.exact:
             return {}
         exact = self.exact[threshold]
@@ -101,12 +112,15 @@ def prepare(name):
 
 @functools.cache
 def truths_of(name):
-    """Return what is true of a collection."""
+    """Return the true pairs of a collection."""
     return Truths(prepare(name), name in CHECKED)
 
 
 def judge(name, answer, engine):
-    """Return what was found; the exact join's own pairs are the truth of the others."""
+    """Return the figures of an answer.
+
+    The pairs of the exact join are the truth for all others.
+    """
     truths, scheme = truths_of(name), engine.label.split(",")[0]
     threshold = engine.options.get("threshold", 0.0)
     if scheme == EXACT and "a" in answer:
@@ -117,22 +131,22 @@ def judge(name, answer, engine):
 
 
 def engines(name):
-    """Return all ways at all thresholds, and the default call."""
+    """Return every way at every threshold, and the default call."""
     found = []
     for task in ONLY.get(name, TASKS):
         for threshold in THRESHOLDS:
             for scheme, recipe in SCHEMES.items():
-                # The same length of shingle and the same exact verdict for every scheme.
+                # Every scheme has the same shingle length and the same exact measure.
                 decide = {"measure": "resemblance", "shingle": 5}
                 options = {"threshold": threshold, "recipe": recipe, "decide": decide}
                 label = f"{scheme}, {task}, {threshold:g}"
                 found.append(Engine(label, PRODUCT, f"{task}_file", options))
         found.append(Engine(f"{DEFAULT}, {task}", PRODUCT, f"{task}_file"))
-    # Pairs first: the exact ones are the truth.
+    # The task `pairs` is first: its exact pairs are the truth for the others.
     return tuple(found)
 
 
-#: Works that are done only if they are named.
+#: Works that run only if they are named.
 NAMED = tuple(
     Work(
         name=f"schemes_{name}",

@@ -1,12 +1,14 @@
-"""The service under load: documents a second, latency, memory, and what is kept.
+"""The service under load: throughput, latency, memory, and kept documents.
 
-Starts `neardup serve` on an index of 100,000 news articles and sends it more over 32
-connections of one other process: in batches of 32, and one by one; as many a second as are
-wanted of it, and as fast as it answers. A tenth of them are edited copies. Latency counts from
-the moment at which a request was due, so that a slow answer is not hidden by the wait for it.
-Afterwards the kept documents are compared with those of `dedup` on the same documents in the
-order in which the service decided them. Prints a table and writes results/server.json. Needs
-the corpora beside the repository; the first run makes inputs.
+The program starts `neardup serve` on an index of 100,000 news articles and sends it further
+articles over 32 connections from another process. It sends them in batches of 32 and one by one,
+each at a fixed rate and as fast as the service answers. One in ten is an edited copy. Latency is
+counted from the moment when a request was due; so a slow answer also counts for the requests that
+had to wait for it. Finally, the kept documents are compared with those of `dedup` on the same
+documents, in the order in which the service decided them.
+
+It prints a table and writes results/server.json. It needs the corpora beside the repository. The
+first run makes the inputs.
 """
 
 import argparse
@@ -39,7 +41,10 @@ STORED, CONNECTIONS, BATCH = 100_000, 32, 32
 
 
 class Load(NamedTuple):
-    """Documents of a run, how many in a request, and how many a second; 0 for all it takes."""
+    """The documents of a run, their number in a request, and the rate.
+
+    The rate is in documents a second; 0 means as fast as the service answers.
+    """
 
     documents: int
     together: int
@@ -81,7 +86,7 @@ def main(arguments=None):
 
 
 def parser():
-    """Return the options."""
+    """Return the parser of the options."""
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     options.add_argument("--client", choices=SENT, help=argparse.SUPPRESS)
     options.add_argument("--port", type=int, help=argparse.SUPPRESS)
@@ -89,13 +94,16 @@ def parser():
 
 
 def documents():
-    """Give all documents in their order: those stored first, and then those sent."""
+    """Yield all documents in order: the stored ones, then those to be sent."""
     for part in generations.parts(300_000):
         yield from itertools.chain(corpus.read(part.many), corpus.read(part.single))
 
 
 def made():
-    """Return a copy of an index of the stored documents; its background counts all of them."""
+    """Return a copy of an index of the stored documents.
+
+    Its background is counted from all documents, including those to be sent.
+    """
     base = FOLDER / "sqlite.db"
     if not base.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
@@ -116,12 +124,12 @@ def made():
 
 
 def input_of(name):
-    """Return the file of the documents of a run."""
+    """Return the file with the documents of a run."""
     return FOLDER / f"{name.replace(',', '').replace(' ', '_')}.jsonl"
 
 
 class Server:
-    """`neardup serve` in a process of its own."""
+    """`neardup serve` in its own process."""
 
     def __init__(self, location):
         with socket.socket() as free:
@@ -145,24 +153,24 @@ class Server:
         self.process.wait(60)
 
     def settle(self):
-        """Let the disk come to rest."""
+        """Wait until the disk is idle."""
         os.sync()
         time.sleep(1)
 
     def memory(self):
-        """Return the bytes that the process has in memory, without pages of files."""
+        """Return the bytes of the process in memory, without file pages."""
         return round(machine.memory(self.process.pid)["own"] * 2**20)
 
 
 def send(name, port):
-    """Send the documents of a run from another process; return what it measured."""
+    """Send the documents of a run from another process; return its figures."""
     command = [sys.executable, str(HERE / "bench_server.py"), "--client", name, "--port", str(port)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=HERE)
     return json.loads(done.stdout)
 
 
 async def load(name, port):
-    """Send all documents over so many connections, and time each request."""
+    """Send all documents over all connections, and time each request."""
     with input_of(name).open(encoding="utf-8") as file:
         lines = [line.strip().encode() for line in file]
     size, rate = SENT[name].together, SENT[name].rate
@@ -191,7 +199,7 @@ async def load(name, port):
 
 
 async def connection(port, bodies, seconds, statuses):
-    """Send bodies one after the other over one connection, none before it is due."""
+    """Send bodies one after the other over one connection, each when due."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     head = f"POST /v1/documents HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n".encode()
     head += b"Content-Type: application/json\r\nContent-Length: "
@@ -211,7 +219,10 @@ async def connection(port, bodies, seconds, statuses):
 
 
 def same_as_dedup(location):
-    """Return whether `dedup` keeps the same of all documents, in the order of decisions."""
+    """Return whether `dedup` keeps the same documents.
+
+    It gets all documents in the order in which the service decided them.
+    """
     with neardup.Index(location, must_exist=True) as index:
         rows, kept = [], set()
         for one in index.documents():

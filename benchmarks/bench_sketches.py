@@ -1,7 +1,8 @@
-"""Texts to SimHash fingerprints, Chinese, one core: of words with parts of speech, of characters.
+"""SimHash fingerprints of Chinese texts, on one core.
 
-Every tenth text of the sample is followed by an edited copy, so fingerprints are also judged by
-how well they tell copies from other texts.
+They are made of words with parts of speech, or of characters. Every tenth text of the sample is
+followed by an edited copy. So fingerprints are also judged by how well they separate copies from
+other texts.
 """
 
 import numpy as np
@@ -10,15 +11,15 @@ import corpus
 import growing
 from harness import PRODUCT, Engine, Work, WrongAnswerError
 
-#: Of pairs of texts that have nothing to do with each other, this share may lie within the cut.
+#: At most this share of pairs of unrelated texts may lie within the cut.
 FALSE_SHARE = 1e-4
 
 
 def judge(answer, engine):
-    """Check the number of fingerprints and measure how many copies they find.
+    """Check the number of fingerprints; measure how many copies they find.
 
-    The cut is the largest distance at which at most one in 10^4 pairs of
-    different texts lie: so fingerprints of any width are compared alike.
+    The cut is the largest distance within which at most one in 10^4 pairs of different texts
+    lies. So fingerprints of different widths can be compared.
     """
     texts, count = int(answer["texts"]), int(answer["count"])
     if count != texts:
@@ -36,7 +37,7 @@ def judge(answer, engine):
 
 
 def cut_of(words):
-    """Return the cut, from a million random pairs of texts that are not copies of each other."""
+    """Return the cut, from a million random pairs of texts that are no copies."""
     rng = np.random.default_rng(1)
     a, b = rng.integers(0, len(words), (2, 1_000_000))
     apart = np.abs(a - b) > 1
@@ -46,7 +47,7 @@ def cut_of(words):
 
 
 def distance(a, b):
-    """Return the Hamming distance of each two rows of words."""
+    """Return the Hamming distances between the rows of two arrays."""
     return np.bitwise_count(a ^ b).sum(axis=1, dtype=np.int64)
 
 
@@ -56,7 +57,7 @@ def ours(label, **options):
 
 
 def work(name, title, notes, *engines):
-    """Return the work of one kind of feature."""
+    """Return the work for one kind of feature."""
     return Work(name, title, growing.sample, judge, engines, notes, needs=corpus.NEEDS)
 
 

@@ -1,12 +1,12 @@
-"""Ten gigabytes in two of memory: speed, peak memory, and what was planted and found.
+"""`dedup` of 10 GB in 2 GB of memory: speed, peak memory and recall.
 
     python benchmarks/generations.py 10e9 LARGE.jsonl
     python benchmarks/bounded.py LARGE.jsonl --memory 2GB
 
-Runs `neardup dedup` from file to file in a process of its own. Recall is over a sample of
-the planted re-posts: of those that the measure, with what the whole collection has in
-common, calls duplicates of the story that they copy, and whose story was kept, the share that
-was removed.
+The program runs `neardup dedup` from file to file in its own process. Recall is the share of
+planted re-posts that are removed, in a sample. A re-post is only counted if the measure calls it
+a duplicate of the story that it repeats, with the document frequencies of the whole collection,
+and if that story was kept.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def main():
 
 
 def run(path, memory, folder):
-    """Return what one run took and found."""
+    """Return the figures of one run."""
     removed, report = folder / "removed.jsonl", folder / "report.json"
     command = [Path(sys.executable).parent / "neardup", "dedup", path, "-o", folder / "kept.jsonl"]
     command += ["--removed", removed, "--report", report, "--memory", memory, "--quiet"]
@@ -81,7 +81,10 @@ def run(path, memory, folder):
 
 
 def recall(path, gone):
-    """Return how many of the sampled re-posts are duplicates, and how many of them went."""
+    """Return how many of the sampled re-posts are duplicates.
+
+    Also return how many of these were removed.
+    """
     planted = {}
     with path.open("rb") as file:
         for line in file:
@@ -107,7 +110,7 @@ def recall(path, gone):
 
 
 def duplicates(path, sample, planted, texts):
-    """Return those of the sample that the measure calls similar to what they copy."""
+    """Return the sampled re-posts that the measure calls duplicates."""
     recipe = load_recipe("general")
     core, chosen = compiled(recipe), rule(recipe)
     corpus = _core.Corpus(core, keeps_texts=False, shingle=chosen.counted_shingle, workers=0)

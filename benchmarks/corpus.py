@@ -1,7 +1,7 @@
-"""The corpora, and what is done to their texts: read, tidy up, cut, edit, write.
+"""The corpora: reading, normalizing, cutting, editing and writing texts.
 
-They lie beside the repository and are no part of it. What is made of them goes to
-benchmarks/.inputs/ and is made once, by `growing.py`.
+The corpora are beside the repository and not part of it. Inputs made from them are stored in
+benchmarks/.inputs/. They are made once, by `growing.py`.
 """
 
 import json
@@ -40,14 +40,14 @@ def articles():
 
 
 def documents_of(*names):
-    """Yield the texts of corpora as normalization leaves them, without tags."""
+    """Yield the normalized texts of corpora, without tags."""
     for name in names:
         for record in records(SHARED / f"{name}.jsonl.zst"):
             yield plain(TAG.sub("", record["text"]))
 
 
 def plain(text):
-    """Return a text that normalization would not change any more."""
+    """Return a text that normalization no longer changes."""
     text = unicodedata.normalize("NFKC", text).lower()
     return unicodedata.normalize("NFKC", INVISIBLE.sub("", WHITE_SPACE.sub("", text)))
 
@@ -58,7 +58,10 @@ def sentences_of(text):
 
 
 def cut(text, rng):
-    """Cut an article into pieces of 200 to 400 characters; a short rest is left out."""
+    """Cut an article into pieces of 200 to 400 characters.
+
+    A rest of fewer than 200 characters is left out.
+    """
     found, begin = [], 0
     while len(text) - begin >= 200:
         end = begin + rng.randint(200, 400)
@@ -68,7 +71,10 @@ def cut(text, rng):
 
 
 def edited(text, rng):
-    """Return a copy with 2-10 % of its characters edited, scattered or by sentence."""
+    """Return a copy with 2 to 10 % of its characters edited.
+
+    The edits are single characters or whole sentences.
+    """
     share = rng.uniform(0.02, 0.10)
     if rng.random() < 0.5:
         return scattered(text, share, rng)
@@ -76,7 +82,7 @@ def edited(text, rng):
 
 
 def scattered(text, share, rng):
-    """Replace, drop or double single characters."""
+    """Replace, delete, or add single characters at random places."""
     characters = list(text)
     for place in rng.sample(range(len(text)), max(1, round(share * len(text)))):
         kind = rng.randrange(3)
@@ -90,7 +96,7 @@ def scattered(text, share, rng):
 
 
 def by_sentence(text, share, rng):
-    """Drop sentences, or write other ones of the same text in their place."""
+    """Delete sentences, or replace them by others of the same text."""
     sentences = sentences_of(text)
     budget = share * len(text)
     order = list(range(len(sentences)))
@@ -100,14 +106,14 @@ def by_sentence(text, share, rng):
             budget -= len(sentences[place])
             sentences[place] = rng.choice(sentences) if rng.random() < 0.3 else ""
     changed = "".join(sentences)
-    # A text of one long sentence has none to spare: cut its end instead.
+    # If no sentence is short enough to be edited, cut off the end instead.
     return changed if changed != text else text[: len(text) - max(1, round(share * len(text)))]
 
 
 def write(path, documents, size=None):
-    """Write records as JSON lines until there are `size` bytes; return how many.
+    """Write records as JSON lines; return the number of records.
 
-    The file is whole or not there.
+    With `size`, stop after that many bytes. An incomplete file never gets this name.
     """
     path.parent.mkdir(exist_ok=True)
     unfinished = path.with_suffix(".unfinished")

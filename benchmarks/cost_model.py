@@ -1,7 +1,9 @@
-"""Hours and bytes for 10^9 documents on a cluster: ``python benchmarks/cost_model.py``.
+"""Estimated hours and bytes for 10^9 documents on a cluster.
 
-A reckoning and no measurement. It takes what `rates.py` measured on one core, and
-what Spark added on two, and multiplies; what it assumes stands in `ASSUMED`.
+Usage: python benchmarks/cost_model.py
+
+This is a calculation, not a measurement. It multiplies what `rates.py` measured on one core with
+what Spark added on two. Its assumptions are in `ASSUMED`.
 """
 
 from dataclasses import dataclass
@@ -11,9 +13,9 @@ import tables
 from results import stored
 
 DOCUMENTS = 10**9
-#: Documents as measured, and long ones.
+#: Bytes of a long document; the table also has those of the measurement.
 LONG_BYTES = 4096
-#: Documents from which on Spark's time says something of a cluster's.
+#: From this number of documents on, the time of Spark is typical of a cluster.
 ENOUGH = 1_000_000
 CORES = (64, 256, 1024)
 OURS, ON_SPARK = "neardup, bands", "neardup on Spark, bands"
@@ -21,18 +23,18 @@ OURS, ON_SPARK = "neardup, bands", "neardup on Spark, bands"
 
 @dataclass(frozen=True)
 class Assumed:
-    """What was not measured."""
+    """Values that were not measured."""
 
     cores_a_machine: int = 16
-    #: Bytes a second that a machine sends and receives, half of a 10 Gbit line.
+    #: Bytes a second that a machine sends and receives: half of a 10 Gbit line.
     network: float = 0.625e9
-    #: Bytes a second and core that storage gives, and takes.
+    #: Bytes a second that storage reads or writes for each core.
     storage: float = 50e6
-    #: Times that documents are filed and looked up until nothing changes.
+    #: Rounds in which documents are filed and looked up, until nothing changes.
     rounds: int = 3
-    #: The last task of a stage against the mean one.
+    #: The time of a stage's last task, divided by that of the mean task.
     straggler: float = 1.3
-    #: Share of a core's time that is the core's work, where Spark was not measured.
+    #: The share of a core's time that is not overhead, if Spark was not measured.
     efficiency: float = 0.6
 
 
@@ -41,7 +43,10 @@ ASSUMED = Assumed()
 
 @dataclass(frozen=True)
 class Cost:
-    """What a job takes: seconds by kind on so many cores, and bytes between machines."""
+    """The cost of a job.
+
+    Seconds by kind of work on a number of cores, and bytes between machines.
+    """
 
     cores: int
     document_bytes: float
@@ -55,13 +60,16 @@ class Cost:
 
     @property
     def hours(self):
-        """Return the time of the whole job: kinds follow each other, none hides another."""
+        """Return the hours of the whole job; no two kinds of work overlap."""
         parts = (self.sketch, self.exchange, self.verify, self.write, self.network, self.storage)
         return sum(parts) / 3600
 
 
 def reckoned(rate, candidates, efficiency, sent, cores, document_bytes, assumed=ASSUMED):
-    """Return the cost of a job of `DOCUMENTS` documents; `sent`: bytes a document, if counted."""
+    """Return the cost of a job of `DOCUMENTS` documents.
+
+    `sent`: the bytes that Spark sends for each document, or None if they were not counted.
+    """
     longer = document_bytes / rate["bytes"]
     work = DOCUMENTS / cores / efficiency * assumed.straggler
     again = sum(rate[step] for step in ("file_s", "lists_s", "candidates_s"))
@@ -71,7 +79,7 @@ def reckoned(rate, candidates, efficiency, sent, cores, document_bytes, assumed=
         + rate["counts_bytes"]
         + assumed.rounds * (rate["entries_bytes"] + rate["lists_bytes"])
     )
-    # What is no key is text, or comes with it.
+    # Everything that is not a key is text, or is sent with it.
     texts = max(sent - by_keys, 0.0) if sent else rate["texts_bytes"]
     by_chance = (candidates - rate["candidates"]) * rate["texts_bytes"] / rate["candidates"]
     shuffled = DOCUMENTS * (by_keys + (texts + by_chance) * longer)
@@ -84,26 +92,28 @@ def reckoned(rate, candidates, efficiency, sent, cores, document_bytes, assumed=
         verify=work * candidates * rate["verify_s"] * longer,
         write=work * rate["write_s"] * longer,
         network=shuffled / machines / assumed.network,
-        # Read once, written to the checkpoint with its sketch and read again, written once.
+        # Each text is read, written to the checkpoint with its sketch, read again, and written.
         storage=4 * DOCUMENTS * document_bytes / cores / assumed.storage,
         shuffled=shuffled,
     )
 
 
 def candidates_at(rate, documents):
-    """Return the candidates a document: those by chance grow with the collection.
+    """Return the number of candidates for each document.
 
-    Where chance made none, three are taken: more are excluded with 95 %.
+    Candidates by chance grow with the collection. If there were none in the measurement, three
+    are assumed; a larger number can be excluded with 95 % confidence.
     """
     by_chance = max(rate["unrelated"], 3) / rate["documents"]
     return rate["candidates"] + by_chance * (documents / rate["documents"] - 1)
 
 
 def efficiency(rows, assumed=ASSUMED):
-    """Return (core seconds alone / core seconds on Spark, the size) where both were measured.
+    """Return (efficiency on Spark, size of the collection).
 
-    Starting Spark and its tasks takes seconds that 10^9 documents do not notice, so
-    the rate is that between two sizes, of which the larger has to be large.
+    The efficiency is the core seconds without Spark divided by those on Spark. Starting Spark and
+    its tasks takes seconds that do not matter for 10^9 documents. So the rate is computed between
+    two sizes that were measured on both, and the larger size must be large.
     """
     alone, spark = (next(row for row in rows if row.label == label) for label in (OURS, ON_SPARK))
     both = sorted(set(alone.done) & set(spark.done))[-2:]
@@ -115,7 +125,7 @@ def efficiency(rows, assumed=ASSUMED):
 
 
 def table():
-    """Return the model as lines of a page, or why there is none."""
+    """Return the model as lines of a page, or a line why there is none."""
     measured = stored("rates")
     if measured is None:
         return ["Not reckoned: `python benchmarks/rates.py` has not been run."]
@@ -151,7 +161,10 @@ def table():
 
 
 def stated(rate, candidates, share, size, assumed=ASSUMED):
-    """Return what the table rests on: first what was measured, then what was not."""
+    """Return the basis of the table.
+
+    Measured values are first, then assumptions.
+    """
     micro = {key: value * 1e6 for key, value in rate.items() if key.endswith("_s")}
     exchange = sum(micro[f"{s}_s"] for s in ("keys", "count", "file", "lists", "candidates"))
     between = sum(rate[f"{s}_bytes"] for s in ("keys", "counts", "entries", "lists", "texts"))
@@ -188,7 +201,10 @@ def stated(rate, candidates, share, size, assumed=ASSUMED):
 
 
 def sent_by_spark(rows):
-    """Return the bytes a document that Spark counted at the largest size, and a line about it."""
+    """Return the bytes that Spark sent for each document, and a line on it.
+
+    They were counted at the largest size; None if Spark counted none.
+    """
     done = next(row for row in rows if row.label == ON_SPARK).done
     if not done or "shuffled_bytes" not in done[max(done)]["quality"]:
         return None, "- Bytes between machines are those of the exchange alone: Spark counted none."

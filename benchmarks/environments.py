@@ -1,4 +1,7 @@
-"""An environment for each peer: two of them install a module of the same name."""
+"""A Python environment for each peer.
+
+Two peers install a module of the same name, so they cannot share one.
+"""
 
 import importlib.util
 import subprocess
@@ -12,11 +15,14 @@ STAMP = "installed.txt"
 
 
 class NotInstalledError(Exception):
-    """A peer's environment is not there or could not be made."""
+    """A peer's environment is missing or could not be made."""
 
 
 def python_of(peer):
-    """Return the Python that has the peer; neardup is in the one that runs this."""
+    """Return the Python interpreter of a peer.
+
+    neardup is in the environment that runs this program.
+    """
     if not (REQUIREMENTS / f"{peer}.txt").exists():
         if importlib.util.find_spec(peer) is None:
             raise NotInstalledError(f"{peer} is not installed in {sys.prefix}")
@@ -28,7 +34,7 @@ def python_of(peer):
 
 
 def install(peer):
-    """Make or renew a peer's environment if its pinned requirements changed."""
+    """Make a peer's environment, or renew it if its requirements changed."""
     files = {kind: REQUIREMENTS / f"{peer}{kind}.txt" for kind in (".build", ".bare", "")}
     wanted = {kind: path for kind, path in files.items() if path.exists()}
     if not wanted:
@@ -42,13 +48,13 @@ def install(peer):
     stamp.unlink(missing_ok=True)
     command([sys.executable, "-m", "venv", "--clear", str(folder)], peer)
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
-    # An old package whose build looks for its tools in the environment itself
-    # names them in a build file and is built without isolation.
+    # The build of an old package looks for its tools in the environment itself. They are
+    # listed in a build file, and the package is built without isolation.
     if ".build" in wanted:
         command([*pip, "-r", str(wanted[".build"])], peer)
         pip.append("--no-build-isolation")
-    # One that asks for what its method does not use is installed bare: what it
-    # does use is in the requirements.
+    # A package with dependencies that its method does not use is installed without
+    # dependencies; those that it uses are in the requirements.
     if ".bare" in wanted:
         command([*pip, "--no-deps", "-r", str(wanted[".bare"])], peer)
     command([*pip, "-r", str(wanted[""])], peer)
@@ -56,7 +62,7 @@ def install(peer):
 
 
 def command(arguments, peer):
-    """Run a command; its last line is the reason if it fails."""
+    """Run a command; if it fails, its last error line is the reason given."""
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if "rror" in line]
@@ -64,7 +70,7 @@ def command(arguments, peer):
 
 
 def install_all(peers):
-    """Install what can be installed, and say why the rest cannot."""
+    """Install the environments of some peers; print why one fails."""
     for peer in peers:
         try:
             install(peer)

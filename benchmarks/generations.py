@@ -1,18 +1,19 @@
-"""News articles in generations: the inputs of the index, the service, and the runs in 2 GB.
+"""News articles in generations: inputs for benchmarks of any size.
 
-Some 28,000 articles come again and again, each time changed so that nothing of two generations
-resembles; generation 0 is as it was printed. Among them are edited copies, so the collection may
-have any size. Two things can be done to an article:
+They are the inputs of the index, of the service, and of the run in 2 GB. Some 28,000 articles are
+repeated. Each repetition is a *generation*, in which the texts are so changed that they resemble
+no text of another generation. Generation 0 has the original texts. Edited copies are planted
+among the articles. An article can be changed in two ways:
 
-*cipher*: a bijection of the Chinese characters that occur, another one in each generation.
-Lengths, punctuation, digits, forms, and what repeats inside a generation stay as they are. Every
-tenth article is followed by an edited copy, 1 to 100,000 documents later, whose id is that of the
-article with a plus and more behind it. For each size of an index there are three files (`Part`).
+*cipher*: each generation replaces the Chinese characters by another permutation of them. Lengths,
+punctuation, digits, templates, and repetitions within the generation do not change. Every tenth
+article has an edited copy, 1 to 100,000 documents later; its id is the id of the article with a
+plus and sometimes more. For each size of an index there are three files (`Part`).
 
-*replace*: 35 % of the characters are others of the corpus; a shingle of 5 survives with .65^5.
-Three articles in ten are instead *re-posts* of the story that was there in the generation before,
-with 1 to 8 % of the characters replaced, names and figures among them. A record of a re-post has
-`of`: the id of the story.
+*replace*: 35 % of the characters are replaced by others of the corpus, so a shingle of 5 survives
+with probability .65^5. Three articles in ten are *re-posts* instead: they repeat the newest story
+of the same article with 1 to 8 % of the characters replaced, which may include names and figures.
+The record of a re-post has the field `of`, the id of that story.
 
     python benchmarks/generations.py 10e9 OUT.jsonl    # the input of bounded.py
 """
@@ -30,46 +31,55 @@ import numpy as np
 import corpus
 
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
-#: Documents that are added one by one, and as many queries, at each size.
+#: The number of documents added one by one at each size, and of queries.
 SINGLE = 1_000
-#: The share of copies among ciphered articles, and of them among the single ones.
+#: The share of copies among the ciphered articles, and among the single documents.
 COPIES = 0.1
-#: The share of re-posts, and of replaced characters: in a new story, in a re-post.
+#: The share of re-posts; the share of replaced characters in a new story and in a re-post.
 REPOSTS, NEW, REPLACED = 0.3, 0.35, (0.01, 0.08)
 
-#: Bytes of a line, somewhat more than the mean.
+#: The bytes of a line, a little above the mean.
 _LINE = 3_700
-#: CJK Unified Ideographs, and of their first extension.
+#: The code points of CJK Unified Ideographs and of Extension A.
 _CHINESE = ((0x4E00, 0xA000), (0x3400, 0x4DC0))
 
 
 class Part(NamedTuple):
-    """The inputs that bring an index to a size."""
+    """The input files that bring an index to a size."""
 
     size: int
 
     @property
     def many(self) -> Path:
-        """Documents that are added together: all but the last thousand."""
+        """Documents to be added together: all but the last thousand."""
         return corpus.WORK / f"index_{self.size}_many.jsonl"
 
     @property
     def single(self) -> Path:
-        """That thousand, to be added one by one; a tenth are copies of documents of any age."""
+        """The last thousand, to be added one by one.
+
+        A tenth are copies of documents of any age.
+        """
         return corpus.WORK / f"index_{self.size}_single.jsonl"
 
     @property
     def queries(self) -> Path:
-        """Texts that are looked up: articles that come next, and as many copies."""
+        """Texts to be looked up.
+
+        They are the next articles of the stream, and as many copies as in `single`.
+        """
         return corpus.WORK / f"index_{self.size}_queries.jsonl"
 
     def is_there(self):
-        """Return whether all files are there."""
+        """Return whether all files exist."""
         return all(path.exists() for path in (self.many, self.single, self.queries))
 
 
 def parts(largest):
-    """Return the parts up to a size, in order; they are made where they are missing."""
+    """Return the parts up to a size, in ascending order.
+
+    Missing files are made.
+    """
     found = [Part(size) for size in SIZES if size <= largest]
     if not all(part.is_there() for part in found):
         corpus.WORK.mkdir(exist_ok=True)
@@ -79,7 +89,7 @@ def parts(largest):
 
 
 def check_space(folder, needed, what):
-    """Raise a RuntimeError if a disk has not enough room."""
+    """Raise a RuntimeError if a disk has too little free space."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise RuntimeError(
@@ -88,14 +98,14 @@ def check_space(folder, needed, what):
 
 
 def make(wanted):
-    """Write all files of some parts, which begin with the first."""
+    """Write all files of some parts, from the first part on."""
     texts = list(corpus.articles())
     copied = round(SINGLE * COPIES)
-    # One for each part: its bytes are not to depend on how many parts are made.
+    # One for each part: its bytes must not depend on how many parts are made.
     rngs = {part: random.Random(f"{corpus.SEED}/single/{part.size}") for part in wanted}
     chosen = {}
     for part, rng in rngs.items():
-        # Articles that are in the index before the single documents, whatever copies come.
+        # These articles are in the index before the single documents, wherever copies are.
         certain = range(round(0.85 * (part.size - SINGLE)))
         places = (divmod(place, len(texts)) for place in rng.sample(certain, 2 * copied))
         chosen[part] = [id_of(*place) for place in places]
@@ -117,23 +127,23 @@ def make(wanted):
 
 
 def id_of(generation, number):
-    """Return the id of a ciphered article."""
+    """Return the id of an article in a generation."""
     return f"{generation:02}/{number:05}"
 
 
 def is_copy(id):
-    """Return whether a ciphered document is a planted copy."""
+    """Return whether a document is a planted copy."""
     return "+" in id
 
 
 def copies(path):
-    """Return how many copies there are in a file, by the beginnings of its lines."""
+    """Return the number of copies in a file, found by their ids."""
     with path.open("rb") as file:
         return sum(b"+" in line[:24] for line in file)
 
 
 def remembered(stream, text_of):
-    """Pass documents on, and note the texts of some ids."""
+    """Yield the documents of a stream; store the texts of some ids."""
     for record in stream:
         if record["id"] in text_of:
             text_of[record["id"]] = record["text"]
@@ -141,7 +151,7 @@ def remembered(stream, text_of):
 
 
 def ciphered_stream(texts):
-    """Yield records without an end: articles, and among them the copies of some."""
+    """Yield ciphered articles and copies of some, without end."""
     rng = random.Random(f"{corpus.SEED}/stream")
     coming, place = [], 0
     for generation, some in enumerate(ciphered(texts)):
@@ -150,7 +160,7 @@ def ciphered_stream(texts):
             yield {"id": id, "text": text}
             place += 1
             if rng.random() < COPIES:
-                # The age of a copy: evenly spread over its order of magnitude.
+                # The logarithm of a copy's age is uniform.
                 due = place + round(10 ** rng.uniform(0, 5))
                 heapq.heappush(coming, (due, f"{id}+", corpus.edited(text, rng)))
             while coming and coming[0][0] <= place:
@@ -160,7 +170,7 @@ def ciphered_stream(texts):
 
 
 def ciphered(texts):
-    """Yield the texts of one generation after the other, each in its own cipher."""
+    """Yield the texts of each generation, with its own cipher."""
     ends = np.cumsum([len(text) for text in texts]).tolist()
     codes = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
     present = np.unique(codes)
@@ -176,12 +186,15 @@ def ciphered(texts):
 
 
 def replaced_stream():
-    """Yield records without an end: stories with characters replaced, and re-posts of them."""
+    """Yield stories and re-posts of them, without end.
+
+    Characters are replaced in both.
+    """
     rng = np.random.default_rng(corpus.SEED)
     base = [np.frombuffer(text.encode("utf-32-le"), np.uint32) for text in corpus.articles()]
     letters = np.concatenate(base[:2000])
     letters = letters[letters > 0x3000]
-    #: The newest story of each article, and its id.
+    # The newest story of each article, and its id.
     newest = [(text, f"000-{at:05d}") for at, text in enumerate(base)]
     for generation in itertools.count():
         for at, text in enumerate(base):
@@ -200,7 +213,7 @@ def replaced_stream():
 
 
 def main():
-    """Write a file of stories and re-posts, and print how many records it has."""
+    """Write a file of stories and re-posts, and print its number of records."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("bytes", type=float, help="such as 10e9")
     parser.add_argument("path", type=Path)

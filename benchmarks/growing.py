@@ -1,23 +1,23 @@
-"""Collections of any size, each with what is true of it.
+"""Collections of any size with known pairs.
 
-A collection draws documents from the corpora with fixed seeds, and makes some of them edited
-copies of others. `filed` writes it once as JSON lines, with its truth in a file beside it: rows of
-(document, document, resemblance), by number of line. Texts, but for `sample`, are as normalization
-leaves them, so every engine and recipe sees the same shingles. The beginning of a larger
-collection of clauses is the smaller one.
+A collection is drawn from the corpora with fixed seeds; some of its documents are edited copies
+of others. `filed` writes it once as JSON lines. Its true pairs are written to a file beside it,
+as rows of (document, document, resemblance); a document is given by its line number. Texts are
+already normalized, except those of `sample`. So every engine and every recipe sees the same
+shingles. A smaller collection of clauses is the beginning of a larger one.
 
 =========  ===========================================================================
-`clauses`  10^4 to 10^7 documents of clauses of 5 to 16 characters, drawn at random until there
-           are 80 characters. What stands inside a clause recurs as the collection grows, what
-           stands where two meet is new: half of the shingles are rare at any size, as in real
-           collections. Every tenth document is a copy, in one of the ways of `EDITS`.
-`pieces`   55,000 pieces of 200 to 400 characters of news, 5,000 of them edited copies
-`sample`   24 MB of articles as they are; every tenth is followed by an edited copy
-others     what `bench_schemes.py` compares ways to find candidates on
+`clauses`  10^4 to 10^7 documents of at least 80 characters, each a random sequence of
+           clauses of 5 to 16 characters. Shingles inside a clause recur as the
+           collection grows; shingles across two clauses are mostly new. So half of the
+           shingles are rare at any size, as in real collections. Every tenth document
+           is a copy, edited in one of the ways of `EDITS`.
+`pieces`   55,000 pieces of 200 to 400 characters of news; 5,000 are edited copies
+`sample`   24 MB of unchanged articles; every tenth is followed by an edited copy
+others     the collections of `bench_schemes.py`
 =========  ===========================================================================
 
-News articles in generations, of which nothing resembles anything in another one, are in
-`generations.py`.
+For news articles in generations that do not resemble each other, see `generations.py`.
 """
 
 import itertools
@@ -29,20 +29,20 @@ import numpy as np
 import corpus
 import truth
 
-#: Least resemblance of a true pair of `clauses`.
+#: The minimum resemblance of a true pair of `clauses`.
 THRESHOLD = 0.8
-#: One document in ten is an edited copy of another.
+#: The share of documents that are edited copies of others.
 COPIES = 0.1
 CHARACTERS = 80
 SHORTEST, LONGEST = 5, 16
-#: A document of the shortest clauses has so many.
+#: The maximum number of clauses in a document.
 MOST = CHARACTERS // SHORTEST
 BLOCK = 10_000
 CLAUSE = re.compile(r"[^,。!?;:、]*[,。!?;:、]?")
 EDITS = ("as it is", "characters replaced", "a clause replaced", "clauses added", "clauses cut off")
 CHANCES = (0.2, 0.25, 0.25, 0.15, 0.15)
 
-#: A form of 162 characters with four gaps; what fills them makes 40 % of a text.
+#: A form of 162 characters with four gaps; their text is 40 % of a document.
 FORM = (
     "为方便居民办理相关事项，现将本次通告的主要内容公布如下，请各有关单位和个人认真阅读。",
     "以上安排自公布之日起执行，如遇特殊情况，将另行发布补充说明，不再逐一通知。",
@@ -52,10 +52,10 @@ FORM = (
 
 
 def filed(name, make):
-    """Return the path of a collection, drawn and written first if it is not there.
+    """Return the path of a collection; make the collection if it is missing.
 
-    None without the corpora. `make` returns the collection: an object with `records`, which
-    yields what is written, and `truth`, which is asked for when all is written.
+    None if the corpora are missing. `make` returns a collection with two methods: `records`
+    yields the documents, and `truth`, called afterwards, returns the true pairs.
     """
     if not corpus.NEWS.exists():
         return None
@@ -68,12 +68,12 @@ def filed(name, make):
 
 
 def truth_path(path):
-    """Return where the true pairs of a collection lie."""
+    """Return the path of a collection's true pairs."""
     return path.with_name(f"{path.stem}_truth.npy")
 
 
 def exact_pairs(path, threshold):
-    """Return (a, b, resemblance) of all pairs of a collection, by an exact join."""
+    """Return (a, b, resemblance) of all pairs, by an exact join."""
     return truth.cached(
         path.with_name(f"{path.stem}_{threshold:g}_exact.npy"),
         lambda: truth.resemblance_pairs(corpus.texts_of(path), threshold),
@@ -81,12 +81,15 @@ def exact_pairs(path, threshold):
 
 
 def clauses(documents):
-    """Return the path of so many documents of clauses."""
+    """Return the path of a collection of N documents made of clauses."""
     return filed(f"growth_{documents}", lambda: Clauses(clause_pool(), documents))
 
 
 def pieces():
-    """Return the path of 55,000 pieces of news, 5,000 of them edited copies of others."""
+    """Return the path of 55,000 pieces of news.
+
+    5,000 of them are edited copies of others.
+    """
 
     def make():
         rng = random.Random(corpus.SEED)
@@ -100,7 +103,8 @@ def pieces():
 def sample():
     """Return the path of 24 MB of articles.
 
-    Text i is an edited copy of text i - 1 where i % 11 == 10, so any beginning has copies in it.
+    Text i is an edited copy of text i - 1 if i % 11 == 10. So the first texts of any number
+    include copies.
     """
 
     def make():
@@ -118,10 +122,10 @@ def sample():
 
 
 class Planted:
-    """Texts in a list; its truth is the planted pairs with the resemblance that they have."""
+    """A list of texts, and the planted pairs among them."""
 
     def __init__(self, texts=(), planted=(), id_form="{}"):
-        """Begin with texts, and places of (copy, text)."""
+        """Begin with texts and planted pairs: (place of copy, place of text)."""
         self.texts, self.planted, self.id_form = list(texts), list(planted), id_form
 
     def copy(self, place, rng):
@@ -129,12 +133,15 @@ class Planted:
         self.add_copy(place, corpus.plain(corpus.edited(self.texts[place], rng)))
 
     def add_copy(self, place, text):
-        """Add a text that was made of the one at a place."""
+        """Add a text as a copy of the text at a place."""
         self.planted.append((len(self.texts), place))
         self.texts.append(text)
 
     def shuffled(self, rng):
-        """Return the same in another order, so that a copy may stand before its text."""
+        """Return the same texts in random order.
+
+        A copy may then come before its original.
+        """
         order = list(range(len(self.texts)))
         rng.shuffle(order)
         places = np.argsort(order).tolist()
@@ -156,10 +163,10 @@ class Planted:
 
 
 def news(documents):
-    """Return so many pieces of all corpora, 10 % of them edited copies.
+    """Return N pieces of all Chinese corpora; 10 % of them are edited copies.
 
-    There are 244,356. Beyond that sentences of different pieces are put together anew, so
-    that shingles recur as often as sentences do, and no two pieces resemble each other for it.
+    The corpora have 244,356 pieces. Further pieces are put together from sentences of different
+    pieces: shingles recur as often as sentences do, but no two pieces become similar.
     """
     rng = random.Random(corpus.SEED)
     copies = round(COPIES * documents)
@@ -171,7 +178,7 @@ def news(documents):
 
 
 def with_copies(texts, copies, rng, id_form="{}"):
-    """Return texts among which edited copies of some stand."""
+    """Return texts, in random order, with edited copies of some of them."""
     collection = Planted(texts, id_form=id_form)
     for place in rng.sample(range(len(texts)), copies):
         collection.copy(place, rng)
@@ -190,7 +197,10 @@ def cut_of(texts, rng):
 
 
 def recombined(sentences, rng):
-    """Put sentences of different documents together to at least 200 characters, at most 400."""
+    """Return a text of random sentences of different documents.
+
+    It has 200 to 400 characters.
+    """
     text = ""
     while len(text) < 200:
         text += rng.choice(sentences)
@@ -208,7 +218,10 @@ def long_documents():
 
 
 def very_short(documents):
-    """Return the first sentence of 10 to 40 characters of each of so many documents."""
+    """Return N sentences of 10 to 40 characters; 10 % are edited copies.
+
+    A sentence is the first one of this length in a document.
+    """
     copies = round(COPIES * documents)
     sentences = (
         next((s for s in corpus.sentences_of(text) if 10 <= len(s) <= 40), None)
@@ -219,7 +232,10 @@ def very_short(documents):
 
 
 def posted(documents):
-    """Return `news`, and one more text posted 1,000 times as it is and 1,000 times edited."""
+    """Return the collection `news` and one text that is posted 2,000 times.
+
+    1,000 of these are exact and 1,000 are edited.
+    """
     rng = random.Random(corpus.SEED)
     collection = news(documents)
     first = len(collection.texts)
@@ -230,7 +246,10 @@ def posted(documents):
 
 
 def one_form(documents):
-    """Return texts of one form, 10 % of them copies that differ in what fills the gaps."""
+    """Return texts that are all made from one form.
+
+    10 % of them are copies that differ in the text of the gaps.
+    """
     rng = random.Random(corpus.SEED)
     gap = round(sum(map(len, FORM)) * 0.4 / 0.6 / len(FORM))
     fillings = [
@@ -250,7 +269,7 @@ def filled(filling):
 
 
 def clause_pool():
-    """Return the clauses of all corpora of which no two share a 5-shingle."""
+    """Return clauses of all corpora; no two of them share a 5-shingle."""
     seen, found = set(), []
     for text in corpus.documents_of(*corpus.CHINESE):
         for clause in CLAUSE.findall(text):
@@ -269,36 +288,36 @@ def shingles(text):
 
 
 def resemblance(a, b):
-    """Return what two sets share of what they have."""
+    """Return the resemblance (Jaccard similarity) of two sets."""
     shared = len(a & b)
     return shared / (len(a) + len(b) - shared)
 
 
 class Clauses:
-    """Documents of clauses in the order of the file, and the similar pairs among them.
+    """Documents made of clauses, and the similar pairs among them.
 
-    The truth is all pairs with a resemblance of at least `THRESHOLD`. Within a family, a text and
-    its copies, every pair is compared. No 5-shingle stands inside two clauses of the pool, so
-    texts of different families share the insides of clauses they have in common and what they
-    share where clauses meet; to reach .8 they need both, so two clauses in a row in common: all
-    families whose originals have them are compared. `bench_growth.py` holds this against the
-    exact join where that is possible.
+    A pair is similar if its resemblance is at least `THRESHOLD`. A *family* is a text and its
+    copies. Within a family, all pairs are compared. Families are compared with each other if
+    their originals have two consecutive clauses in common. No other pair is similar: a 5-shingle
+    occurs inside at most one clause of the pool. So texts of different families can only share
+    shingles inside common clauses, and shingles across common consecutive clauses. A resemblance
+    of .8 needs both. `bench_growth.py` checks this with the exact join at 10^4 documents.
     """
 
     def __init__(self, pool, documents):
         """Begin with the clauses to draw from."""
         self.clauses, self.documents = pool, documents
         self.lengths = np.array([len(clause) for clause in pool])
-        #: Clauses of each original, one block a list: numbers, and where each document begins.
+        #: For each block, the numbers of its clauses, and where each document begins among them.
         self.rows, self.begins = [], []
-        #: Original of each copy; its copies with their texts, by original.
+        #: The original of each copy, and the copies of each original with their texts.
         self.original_of, self.copies = {}, {}
         self.pairs = []
 
     def records(self):
-        """Yield the documents, and note the pairs within families."""
+        """Yield the documents; note the similar pairs within families."""
         for first in range(0, self.documents, BLOCK):
-            # A generator for each block: the smaller collection is the beginning of the larger.
+            # One generator for each block: a smaller collection is the beginning of a larger one.
             rng = np.random.default_rng((corpus.SEED, first // BLOCK))
             count = min(BLOCK, self.documents - first)
             drawn = rng.integers(0, len(self.clauses), (BLOCK, MOST), dtype=np.int32)
@@ -330,7 +349,10 @@ class Clauses:
         return "".join(self.clauses_of(number))
 
     def copy(self, number, source, kind, rng):
-        """Return an edited copy of the original behind a document; note whom it resembles."""
+        """Return an edited copy; note the similar pairs with its family.
+
+        If `source` is itself a copy, its original is copied.
+        """
         original = self.original_of.get(source, source)
         text = self.edited(original, kind, rng)
         self.original_of[number] = original
@@ -371,7 +393,7 @@ class Clauses:
         return sorted(self.pairs)
 
     def sharing(self):
-        """Return the pairs of originals that have two clauses in a row in common."""
+        """Return the pairs of originals with two common consecutive clauses."""
         drawn = np.concatenate(self.rows).astype(np.uint64)
         sizes = np.concatenate([np.diff(begins) for begins in self.begins])
         owners = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)

@@ -1,4 +1,4 @@
-"""What the runs of bench_growth.py gave, as rows to draw and to write about."""
+"""The results of bench_growth.py, as rows for plots and text."""
 
 from dataclasses import dataclass
 
@@ -10,19 +10,22 @@ SIZES = {**bench_growth.NAMES, **bench_growth.LARGEST}
 
 @dataclass(frozen=True)
 class Row:
-    """One engine, and by size what was stored of it: measures, or why there are none."""
+    """One engine and its results by size.
+
+    A result has figures, or the reason why there are none.
+    """
 
     label: str
     cells: dict
 
     @property
     def ours(self):
-        """Return whether this is neardup."""
+        """Return whether this engine is neardup."""
         return self.label.startswith("neardup")
 
     @property
     def done(self):
-        """Return the cells that have measures, by size."""
+        """Return the cells that have figures, by size."""
         return {size: cell for size, cell in self.cells.items() if "seconds" in cell}
 
 
@@ -32,13 +35,13 @@ def f1(cell):
 
 
 def stored():
-    """Return size -> result, of what was measured."""
+    """Return the stored results, by size."""
     found = {documents: results.stored(name) for documents, name in SIZES.items()}
     return {size: result for size, result in found.items() if result and "missing" not in result}
 
 
 def rows(measured):
-    """Return the engines in their order, each with what it did at every size."""
+    """Return the engines in order, each with its results at every size."""
     cells = {
         (row["engine"], size): row for size, result in measured.items() for row in result["rows"]
     }

@@ -1,7 +1,7 @@
-"""Runs engines on works, each run in a process of its own, and judges the answers.
+"""Runs engines, each run in its own process, and judges the answers.
 
-A work is a definition with a known answer. An engine's answer is judged before
-its time counts: a wrong answer is a failure and has no time.
+A *work* is a task with a known answer. An engine's answer is judged before its time counts: a
+wrong answer is a failure and has no time.
 """
 
 import json
@@ -20,37 +20,37 @@ from limits import LimitError, Limits, limited
 
 HERE = Path(__file__).resolve().parent
 PRODUCT = "neardup"
-#: Variables that a run has from this process.
+#: Environment variables that a run inherits from this process.
 KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT", "LD_LIBRARY_PATH", "PYTHONPATH")
-#: Of limited works an engine's first run that takes longer is its only one.
+#: If a work has limits and an engine's first run takes more seconds, there is no second run.
 LONG = 10
 
 
 class WrongAnswerError(Exception):
-    """An engine's answer is not what the work's definition says it must be."""
+    """An engine's answer is wrong by the definition of the work."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """One way to do a work: a function of a peer's file, and its options."""
+    """A way to do a work: a function in a peer's file, and its options."""
 
     label: str
     peer: str
     function: str
     options: dict = field(default_factory=dict)
-    # None: as many as the run asks for. Slow engines say less.
+    # None: as many as the run asks for. Slow engines have fewer.
     repetitions: int | None = None
-    # Works in several processes: what they hold is added up.
+    # Whether it works in several processes, whose memory is added up.
     several: bool = False
 
 
 @dataclass(frozen=True)
 class Work:
-    """What is done, on which input, by which engines, and how the answer is judged.
+    """A task with its input, its engines and its judge.
 
-    `prepare` returns the input's path, or None where its source is missing;
-    `judge` takes an answer's arrays and the engine, and returns the row's own
-    columns or raises `WrongAnswerError`.
+    `prepare` returns the path of the input, or None if its source is missing. `judge` takes the
+    arrays of an answer and the engine; it returns further columns of the row or raises
+    `WrongAnswerError`.
     """
 
     name: str
@@ -63,13 +63,16 @@ class Work:
     needs: str = ""
     documents: int | None = None
     limits: Limits | None = None
-    #: Names of a tenth of this work, and of a tenth of that: what was too much for an engine
-    #: there is not tried here.
+    #: The names of this work at a tenth and at a hundredth of the size. If an engine exceeded
+    #: a limit there, it is not run here.
     smaller: tuple[str, ...] = ()
 
 
 def run(work, repetitions, only=None, smaller=()):
-    """Do a work and return its result as plain data; `smaller`: results of `work.smaller`."""
+    """Run a work and return its result as plain data.
+
+    `smaller`: the results of the works that `work.smaller` names.
+    """
     result = {"name": work.name, "title": work.title, "notes": work.notes, "rows": []}
     result["threads"] = work.threads
     if work.documents:
@@ -85,7 +88,7 @@ def run(work, repetitions, only=None, smaller=()):
         if label in rows:
             rows[label]["stopped"] = reason
     for repetition in range(repetitions):
-        # Interleaved, so that a noisy minute hurts all engines and not one.
+        # Engines take turns, so that a noisy minute affects all of them.
         for engine in engines:
             row = rows[engine.label]
             if "failure" in row or "stopped" in row:
@@ -111,10 +114,11 @@ def run(work, repetitions, only=None, smaller=()):
 
 
 def beyond(work, smaller):
-    """Return engine -> reason for those that smaller works show to be too slow for this one.
+    """Return engine -> reason for the engines that would be too slow.
 
-    `smaller` has the results of a tenth of the work and of a tenth of that. Time is
-    drawn on as a line through both, which leaves out starting up; a fifth is left to chance.
+    `smaller` has the results of the same work at a tenth and at a hundredth of the size. A line
+    through both times predicts the time at this size; so the time to start is not multiplied. The
+    prediction may exceed the limit by a quarter.
     """
     if not smaller:
         return {}
@@ -151,7 +155,7 @@ def summary(row):
 
 
 def measure(work, engine, path):
-    """Run an engine once in a new process; return its measures and its answer."""
+    """Run an engine once in a new process; return its figures and its answer."""
     python = environments.python_of(engine.peer)
     with tempfile.TemporaryDirectory(dir=HERE / ".inputs") as folder:
         order = {
@@ -164,7 +168,7 @@ def measure(work, engine, path):
         }
         code, errors, peak = limited(
             [python, str(HERE / "worker.py"), json.dumps(order)],
-            # Caches go where they end with the run.
+            # Caches are written to a folder that is deleted after the run.
             environment(work.threads) | {"HOME": folder, "TMPDIR": folder},
             folder,
             work.limits,
@@ -179,13 +183,16 @@ def measure(work, engine, path):
 
 
 def last_words(errors):
-    """Return the last line that says something: not a frame that is drawn around it."""
+    """Return the last line of errors that contains a letter.
+
+    A line that only draws a frame contains none.
+    """
     lines = [line.strip(" │") for line in errors.splitlines() if any(map(str.isalpha, line))]
     return lines[-1][:300] if lines else "no message"
 
 
 def environment(threads):
-    """Return the variables of a run: threads bounded, Python's hash pinned."""
+    """Return the variables of a run: threads bounded, hash seed fixed."""
     bounds = {
         name: str(threads)
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")

@@ -1,8 +1,8 @@
-"""Grows one index and measures it: started by bench_index.py in a process of its own.
+"""Grows one index and measures it; bench_index.py starts it as a process.
 
-At each size: many documents at once, a thousand one by one, a thousand queries, what
-is in memory; then the index is closed, so that SQLite folds its log into the
-file, its bytes are counted, and it is opened again.
+At each size it adds many documents together, then a thousand one by one, and runs a thousand
+queries. It notes the memory in use. Then it closes the index, so that SQLite moves its log into
+the file, counts the bytes, and opens it again.
 """
 
 import json
@@ -20,12 +20,12 @@ import machine
 import neardup
 from neardup.index.ingest import transaction
 
-#: Writes by which the disk itself is measured, and the bytes of one.
+#: The number of writes that measure the disk itself, and the bytes of each.
 _SYNCS, _SYNC_BYTES = 200, 65_536
 
 
 class Recounts(list):
-    """How long counting again took, each time it was done inside a call."""
+    """The seconds of each recount of the background inside a call."""
 
     def __init__(self):
         recount = transaction.recount
@@ -42,7 +42,10 @@ class Recounts(list):
 
 
 def main(order):
-    """Do what the order says; measured.json in its folder has one more row after each size."""
+    """Run an order: grow the index to each of its sizes.
+
+    After each size, measured.json in its folder has one more row.
+    """
     recounts, rows = Recounts(), []
     for size in order["sizes"]:
         rows.append(grown(order, generations.Part(size)))
@@ -51,7 +54,7 @@ def main(order):
 
 
 def grown(order, part):
-    """Bring the index to a size, and return what it took."""
+    """Bring the index to a size, and return its figures."""
     row = {"size": part.size, "load": os.getloadavg()[0]}
     location, settings = order["location"], order["settings"] | {"workers": order["workers"]}
     is_first = part.size == order["sizes"][0]
@@ -73,7 +76,7 @@ def grown(order, part):
 
 
 def many(index, path):
-    """Add a file, and return how fast and how well."""
+    """Add a file, and return the speed and the copies found."""
     planted, megabytes = generations.copies(path), path.stat().st_size / 1e6
     begun = time.perf_counter()
     added = index.add_files([path])
@@ -92,7 +95,10 @@ def many(index, path):
 
 
 def one_by_one(path, ask):
-    """Return the milliseconds of a call for each document, and how many copies had an answer."""
+    """Time one call for each document.
+
+    Return the times in milliseconds and how many copies had an answer.
+    """
     seconds, found = [], []
     for record in list(corpus.read(path)):
         begun = time.perf_counter()
@@ -104,7 +110,10 @@ def one_by_one(path, ask):
 
 
 def spread(seconds):
-    """Return count, median, 90th and 99th percentile and the most of some times, in ms."""
+    """Return a summary of some times, in milliseconds.
+
+    It has their number, median, 90th and 99th percentiles, and maximum.
+    """
     milliseconds = 1000 * np.array(seconds)
     p50, p90, p99 = np.percentile(milliseconds, (50, 90, 99)).tolist()
     most = float(milliseconds.max())
@@ -112,7 +121,10 @@ def spread(seconds):
 
 
 def sync(folder):
-    """Return the milliseconds that the disk takes to make 64 KB durable, in place."""
+    """Return the milliseconds of a durable write of 64 KB to the disk.
+
+    The same place is overwritten each time.
+    """
     synced = getattr(os, "fdatasync", os.fsync)
     seconds = []
     with tempfile.TemporaryFile(dir=folder) as file:

@@ -1,15 +1,17 @@
-"""How well `general` agrees with people: pairs of news, notices and laws that were read.
+"""How well `general` agrees with people on labelled pairs.
 
 Usage: python benchmarks/labelled_pairs.py
 
-Three sets of labels: pairs that lie beside the repository, each read twice; older ones of
-Chinese news, read once; and `readings/pairs.tsv`, drawn evenly over resemblances from .2 to 1,
-read once for the factors of content(k). *Same* is a duplicate; *form*, *event* and *different*
-are none. Versions, disputed pairs and those that a reader was not sure of are left out of F1;
-of versions, it is said how many are called duplicates. Document frequencies are those of the
-whole collection.
+The pairs are of news, notices and laws, in three sets: pairs beside the repository, each read
+twice; older pairs of Chinese news, read once; and `readings/pairs.tsv`, read once to fit the
+factors of content(k). The last set is drawn evenly over resemblances from .2 to 1. A pair
+labelled *same* is a duplicate; *form*, *event* and *different* are not.
 
-It takes a minute on two cores and 2 GB. Exit codes: 0 done; 2 where the corpora are missing.
+F1 leaves out versions, disputed pairs, and pairs whose reader was unsure. For versions, the share
+that is called duplicates is printed. Document frequencies are counted in the whole collection.
+
+The program takes a minute on two cores and 2 GB. Exit codes: 0 done; 2 if the corpora are
+missing.
 """
 
 import sys
@@ -26,13 +28,16 @@ from neardup.recipe.assets import compiled
 from tables import interval, table
 
 READINGS = Path(__file__).resolve().parent / "readings" / "pairs.tsv"
-#: Collections in which words have spaces between them.
+#: Collections with spaces between words.
 ENGLISH = ("bbc_en", "reuters_en")
 TWICE = ("bbc_en", "bulletins", "chinanews", "laws", "reuters_en")
 
 
 def labels():
-    """Yield (collection, id, id, class, source); a class is same, version or other."""
+    """Yield (collection, id, id, class, source) of each pair.
+
+    The class is same, version or other.
+    """
     named = {"near-duplicate": "same", "version": "version", "different": "other"}
     for name in TWICE:
         for row in rows(f"labelled_pairs/{name}.tsv"):
@@ -53,7 +58,7 @@ def labels():
 
 
 def verdicts(pairs):
-    """Return whether `general` calls each pair duplicates."""
+    """Return for each pair whether `general` calls it duplicates."""
     general = load_recipe("general")
     found = {}
     for name in sorted({pair[0] for pair in pairs}):

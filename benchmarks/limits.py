@@ -1,8 +1,8 @@
-"""Runs a command within limits of time and memory, and sees what it and its children hold.
+"""Runs a command within limits of time and memory.
 
-Memory is looked at while the command runs: a limit of the address space would
-count what is reserved and never used. Children are known by their session, so
-that one whose parent ended is still counted, and ended.
+The memory of the command and its children is sampled while they run. A limit on the address space
+would also count memory that is reserved but never used. Children are found by their session: so a
+child whose parent has ended is still counted, and ended.
 """
 
 import contextlib
@@ -15,24 +15,30 @@ from dataclasses import dataclass
 import psutil
 
 EVERY = 0.2
-#: From this size on what processes share is told apart from what each has.
+#: From two processes of this size on, shared memory is counted once.
 LARGE_MB = 50
 
 
 class LimitError(Exception):
-    """A command took longer or held more than it may."""
+    """A command exceeded a limit of time or memory."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one run may take: seconds from the start of its process, MB of all its processes."""
+    """The limits of one run.
+
+    Seconds since the start of its process, and megabytes of all its processes together.
+    """
 
     seconds: float
     megabytes: float
 
 
 def limited(arguments, environment, folder, limits=None):
-    """Run a command in a folder; return (exit code, standard error, peak MB of its processes)."""
+    """Run a command in a folder.
+
+    Return (exit code, standard error, peak MB of its processes).
+    """
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         process = subprocess.Popen(
             arguments,
@@ -51,7 +57,7 @@ def limited(arguments, environment, folder, limits=None):
 
 
 def watched(process, limits):
-    """Wait for a process; return the peak of its session."""
+    """Wait for a process; return the peak memory of its session in MB."""
     begun, peak = time.monotonic(), 0.0
     while process.poll() is None:
         time.sleep(EVERY)
@@ -65,7 +71,7 @@ def watched(process, limits):
 
 
 def end(process):
-    """End what is left of a session."""
+    """End the remaining processes of a session."""
     for one in members(process.pid):
         with contextlib.suppress(psutil.Error):
             one.kill()
@@ -84,19 +90,22 @@ def members(session):
 
 
 def held_mb(processes):
-    """Return the memory of processes in MB; what several share is counted once."""
+    """Return the memory of processes in MB.
+
+    Memory that several of them share is counted once.
+    """
     resident = [memory_of(process, "rss") for process in processes]
     if sum(size > LARGE_MB for size in resident) < 2:
         return sum(resident)
-    # Each page divided by who holds it.
+    # Each page is divided by the number of processes that share it.
     return sum(memory_of(process, "pss") for process in processes)
 
 
 def memory_of(process, kind):
-    """Return a process's memory in MB; 0 if it has ended."""
+    """Return the memory of a process in MB; 0 if it has ended."""
     try:
         found = process.memory_info() if kind == "rss" else process.memory_full_info()
     except psutil.Error:
         return 0.0
-    # Only Linux tells the shares.
+    # Only Linux reports these shares.
     return getattr(found, kind, found.rss) / 2**20

@@ -1,4 +1,4 @@
-"""What a figure was measured on."""
+"""The machine and the commit of a measurement."""
 
 import datetime
 import os
@@ -24,7 +24,7 @@ def facts():
 
 
 def processor():
-    """Return the processor's name as the system gives it."""
+    """Return the processor's name as the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
     except OSError:
@@ -34,7 +34,7 @@ def processor():
 
 
 def memory_gb():
-    """Return the memory in GB, or None where the system does not say."""
+    """Return the memory in GB, or None if the system does not report it."""
     try:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
     except (ValueError, OSError):
@@ -42,10 +42,10 @@ def memory_gb():
 
 
 def memory(pid="self"):
-    """Return MB of a process: its own pages, those of files, its peak; None if not told.
+    """Return the memory of a process in MB: own pages, file pages, and peak.
 
-    The kernel's ru_maxrss survives exec: a process begins with what its parent had in memory
-    when it forked. VmHWM does not, so it is the peak.
+    None if the system does not report them. The peak is VmHWM, not ru_maxrss: the latter survives
+    exec, so a new process begins with the memory of its parent.
     """
     try:
         status = Path(f"/proc/{pid}/status").read_text("ascii")
@@ -57,7 +57,7 @@ def memory(pid="self"):
 
 
 def commit():
-    """Return the commit measured, with a plus where files differ from it."""
+    """Return the commit, with a plus if files differ from it."""
     root = Path(__file__).resolve().parent.parent
     try:
         git = ["git", "-C", str(root), "describe", "--always", "--dirty=+", "--abbrev=10"]

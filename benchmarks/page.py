@@ -1,4 +1,7 @@
-"""The page docs/benchmarks.md, made of what results/ has: ``python benchmarks/page.py``."""
+"""Makes the page docs/benchmarks.md from the files in results/.
+
+Usage: python benchmarks/page.py
+"""
 
 import bench_growth
 import cost_model
@@ -11,7 +14,7 @@ from results import RESULTS, stored
 
 PAGE = RESULTS.parents[1] / "docs" / "benchmarks.md"
 
-#: Works of run.py in the order of the page: what is compared, and in what.
+#: Works of run.py in the order of the page: name, and title with the unit.
 WORKS = (
     ("words", "words and parts of speech to SimHash, MB/s"),
     ("characters", "characters to SimHash, MB/s"),
@@ -54,7 +57,10 @@ def write():
 
 
 def size_table(rows, results):
-    """Return seconds and memory of each engine at each size, or where it ended."""
+    """Return a table of seconds and memory by engine and size.
+
+    An engine without figures has the reason instead.
+    """
     sizes = sorted(results)
     lines = [
         [row.label, *(short(row.cells[size]) if size in row.cells else "–" for size in sizes)]
@@ -68,7 +74,7 @@ def size_table(rows, results):
 
 
 def megabytes(result):
-    """Return the size of a work's input."""
+    """Return the size of a work's input in MB."""
     return next(row["quality"]["megabytes"] for row in result["rows"] if "seconds" in row)
 
 
@@ -80,7 +86,10 @@ def short(cell):
 
 
 def quality_table(rows, results):
-    """Return recall, precision and speed at the three largest sizes that an engine finished."""
+    """Return a table of recall, precision and speed.
+
+    It has the three largest sizes, and the engines that finished them.
+    """
     lines = []
     for size in sorted(results)[-3:]:
         done = [row for row in rows if size in row.done]
@@ -101,7 +110,7 @@ def quality_table(rows, results):
 
 
 def works_table(others):
-    """Return neardup's and the best peer's figure of every other work."""
+    """Return a table of all other works: neardup and the best peer."""
     lines = []
     for what, result in others:
         ours, theirs = page_words.best_of(result, own=True), page_words.best_of(result, own=False)
@@ -112,7 +121,7 @@ def works_table(others):
 
 
 def machines(results):
-    """Return when and on what the growing collection was measured."""
+    """Return a line on when and where the growing collection was measured."""
     if not results:
         return ""
     return "*" + tables.provenance(results[max(results)]) + "*"

@@ -10,7 +10,10 @@ SPARK = ("neardup on Spark, bands", "Spark MLlib MinHashLSH")
 
 
 def finding(rows):
-    """Return in two sentences who finds what is there on the growing collection, and how fast."""
+    """Return sentences on the growing collection.
+
+    They compare F1 and time of neardup and its peers.
+    """
     sizes = sorted({size for row in rows for size in row.done})
     peers = [row for row in rows if not row.ours and row.done]
     ours = [row for row in rows if row.ours and row.done]
@@ -31,14 +34,17 @@ def finding(rows):
 
 
 def fastest(rows, size):
-    """Return the fastest at a size, or None."""
+    """Return the fastest engine at a size, or None."""
     return min(
         (r for r in rows if size in r.done), key=lambda r: r.done[size]["seconds"], default=None
     )
 
 
 def better(rows):
-    """Return where a peer beats every way of neardup on the growing collection."""
+    """Return lines on where a peer is better on the growing collection.
+
+    It must be better than every way of neardup.
+    """
     lines = []
     for size in sorted({size for row in rows for size in row.done}):
         ours = [row.done[size] for row in rows if row.ours and size in row.done]
@@ -53,7 +59,10 @@ def better(rows):
 
 
 def wins(cell, ours):
-    """Return in what a peer is better than all of ours, in words; empty if in nothing."""
+    """Return in words the figures in which a peer is better than neardup.
+
+    Empty if there are none.
+    """
     found = []
     seconds, memory = (min(c[key] for c in ours) for key in ("seconds", "peak_mb"))
     if cell["seconds"] < seconds:
@@ -68,7 +77,7 @@ def wins(cell, ours):
 
 
 def on_spark(rows):
-    """Return where Spark's own join is faster than neardup on Spark."""
+    """Return lines on where Spark's own join is faster than neardup on Spark."""
     ours, theirs = (next(row for row in rows if row.label == label) for label in SPARK)
     seconds = {
         size: (theirs.done[size]["seconds"], ours.done[size]["seconds"])
@@ -83,7 +92,7 @@ def on_spark(rows):
 
 
 def better_elsewhere(others):
-    """Return where a peer beats every way of neardup in another work."""
+    """Return lines on where a peer is better in another work."""
     lines = []
     for what, result in others:
         ours, theirs = best_of(result, own=True), best_of(result, own=False)
@@ -103,7 +112,7 @@ def compared(theirs, ours):
 
 
 def done_of(result, *, own):
-    """Return the rows with measures, of neardup or of peers."""
+    """Return the rows with figures, of neardup or of peers."""
     return [
         row
         for row in result["rows"]
@@ -118,7 +127,10 @@ def best_of(result, *, own):
 
 
 def merit(row):
-    """Return (figure, the same so that more is better): MB/s, microseconds or seconds."""
+    """Return (figure, merit) of a row; a larger merit is better.
+
+    The figure is in MB/s, microseconds or seconds.
+    """
     quality = row["quality"]
     if "microseconds" in quality:
         return quality["microseconds"], -quality["microseconds"]
@@ -134,7 +146,7 @@ def beats(one, other):
 
 
 def figure(row):
-    """Return a row's figure, with what it found where that is not all."""
+    """Return a row's figure, with recall and precision if they are below 1."""
     quality = row["quality"]
     text = tables.digits(merit(row)[0])
     if quality.get("recall", 1.0) < 1.0 or quality.get("precision", 1.0) < 1.0:

@@ -1,7 +1,6 @@
-"""Copied passages: how many of planted ones are found, and what is reported of nothing.
+"""Recall of planted passages, and passages reported without a copy.
 
-Prints tables and writes results/passages.json. It needs the corpora beside the
-repository.
+Prints tables and writes results/passages.json. It needs the corpora beside the repository.
 """
 
 import random
@@ -19,7 +18,7 @@ from tables import percent, table
 
 SEED = 20261120
 
-#: What is planted: name, kind and rate.
+#: The planted passages: name, kind and rate.
 KINDS = (
     ("verbatim", "verbatim", 0),
     ("edited, 5 %", "edited", 0.05),
@@ -30,19 +29,19 @@ KINDS = (
     ("mixed, 5 %", "mixed", 0.05),
     ("mixed, 10 %", "mixed", 0.10),
 )
-#: Papers of each kind: of news, with sources of both collections; of laws, with news.
+#: Papers of each kind: news with sources of both collections, and laws with news as sources.
 NEWS_HOSTS, LAW_HOSTS = 75, 25
 HOST_LENGTH = (1500, 6000)
-#: Sources that passages are drawn from, and the lengths of their texts.
+#: The number of sources of passages, and the lengths of their texts.
 NEWS_SOURCES, LAW_SOURCES = 300, 100
 SOURCE_LENGTH = (600, 10_000)
 
-#: Pairs of news items that are no copies of each other, and the 5-character
-#: resemblance from which on a pair is taken for a natural re-post.
+#: The number of unrelated pairs of news items. A pair with at least this 5-character
+#: resemblance is a natural re-post and is left out.
 UNRELATED, REPOST = 200, 0.05
-#: Shortest text of such a pair.
+#: The minimum length of a text of such a pair.
 LEAST = 300
-#: What must not be reported of an unrelated pair, as a share of its characters.
+#: Of an unrelated pair, a smaller share of the characters should be reported.
 MOST_OF_NOTHING = 0.02
 
 
@@ -74,7 +73,7 @@ def main():
 
 
 def collections(news, laws):
-    """Return pairs of hosts and sources, as mappings from id to text."""
+    """Return pairs of (hosts, sources), each a mapping from id to text."""
     draw = random.Random(SEED)
 
     def some(records, count, length):
@@ -85,12 +84,12 @@ def collections(news, laws):
     sources = some([r for r in news if r["id"] not in news_hosts], NEWS_SOURCES, SOURCE_LENGTH)
     law_hosts = some(laws, LAW_HOSTS, HOST_LENGTH)
     law_sources = some([r for r in laws if r["id"] not in law_hosts], LAW_SOURCES, SOURCE_LENGTH)
-    # Laws repeat each other's sentences: what is found among two of them is no error.
+    # Laws repeat each other's sentences, so a passage found between two laws is no error.
     return [(news_hosts, sources | law_sources), (law_hosts, sources)]
 
 
 def planted(inputs, kind, rate):
-    """Return the figures of one kind."""
+    """Return the figures of one kind of planted passages."""
     found, true, errors = [], [], []
     seconds, size = 0.0, 0
     for hosts, sources in inputs:
@@ -128,7 +127,7 @@ def of_passage(document, source, passage):
 
 
 def share_of(text, passages):
-    """Return the share of a text that stands in passages."""
+    """Return the share of a text that passages cover."""
     covered = bytearray(len(text))
     for passage in passages:
         covered[passage.begin : passage.end] = b"\1" * (passage.end - passage.begin)
@@ -136,7 +135,7 @@ def share_of(text, passages):
 
 
 def line(name, figures):
-    """Return the row of one kind."""
+    """Return the table row of one kind."""
     keys = ("plagdet", "precision", "recall", "granularity")
     return [
         name,
@@ -148,7 +147,10 @@ def line(name, figures):
 
 
 def of_one_day(news):
-    """Return the texts of each day and channel: what they share, both have from elsewhere."""
+    """Return groups of texts with the same day and channel.
+
+    Text that two of them share comes from a third source.
+    """
     groups = {}
     for record in news:
         if len(record["text"]) >= LEAST:
@@ -157,7 +159,10 @@ def of_one_day(news):
 
 
 def of_nothing(groups):
-    """Return what is reported of pairs that are no copies, both texts of one group."""
+    """Return figures on passages reported of unrelated pairs.
+
+    Both texts of a pair are in one group, and neither is a copy of the other.
+    """
     draw = random.Random(SEED)
     shares, excluded = [], 0
     while len(shares) < UNRELATED:
@@ -177,7 +182,7 @@ def of_nothing(groups):
 
 
 def say_of_nothing(found):
-    """Return the figures of pairs that are no copies as a sentence."""
+    """Return the figures of unrelated pairs as a sentence."""
     return (
         f"{found['pairs']} pairs ({found['excluded']} left out as re-posts). Of "
         f"{found['with_any']} something is reported; on average {100 * found['mean']:.3f} % of the "
@@ -187,7 +192,7 @@ def say_of_nothing(found):
 
 
 def digits(value):
-    """Return a share with three digits."""
+    """Return a share with three decimals."""
     return f"{value:.3f}"
 
 

@@ -12,18 +12,18 @@ COUNT, PLAIN = StrMethodFormatter("{x:,.0f}"), StrMethodFormatter("{x:g}")
 
 
 def draw_growth(rows, limit, folder):
-    """Draw time against size, and F1 against time, of the growing collection."""
+    """Draw time against size, and F1 against time, as two files."""
     save(folder / "growth_time.svg", 4.6, time_against_size, rows, limit)
     save(folder / "growth_f1.svg", 5.4, f1_against_time, rows)
 
 
 def draw_schemes(results, path):
-    """Draw seconds against documents for each task and threshold of `bench_schemes`."""
+    """Draw seconds against documents for each task and threshold."""
     save(path, 6.2, seconds_by_scheme, [one for one in results if "_news_" in one["name"]])
 
 
 def draw_index(results, path):
-    """Draw throughput and latency against size, of the indexes with settings by default."""
+    """Draw throughput and latency against the size of an index."""
     save(path, 4.0, index_growth, [result for result in results if not result["settings"]])
 
 
@@ -34,14 +34,17 @@ def save(path, height, draw, *arguments):
 
 
 def plot(axes, at, label, x, y, **others):
-    """Draw a line in the colour and with the marker of a place; there are 64 such looks."""
+    """Draw a line with the colour and marker of the engine's place.
+
+    There are 64 different combinations.
+    """
     marker = MARKERS[(at + at // len(COLOURS)) % len(MARKERS)]
     look = {"color": COLOURS[at % len(COLOURS)], "marker": marker, "markersize": 5}
     axes.plot(x, y, label=label, **look | others)
 
 
 def time_against_size(rows, limit, figure):
-    """Draw seconds against documents, both by powers of ten."""
+    """Draw seconds against documents, both on logarithmic scales."""
     axes = figure.subplots()
     for at, row in enumerate(rows):
         sizes = sorted(row.done)
@@ -55,7 +58,10 @@ def time_against_size(rows, limit, figure):
 
 
 def f1_against_time(rows, figure):
-    """Draw F1 against seconds, one panel a size: up and to the left is better."""
+    """Draw F1 against seconds, with one panel for each size.
+
+    Up and to the left is better.
+    """
     sizes = sorted({size for row in rows for size in row.done})
     lines = max(1, math.ceil(len(sizes) / 2))
     grid = figure.subplots(lines, 2, sharex=True, sharey=True, squeeze=False)
@@ -74,7 +80,10 @@ def f1_against_time(rows, figure):
 
 
 def seconds_by_scheme(results, figure):
-    """Draw a panel for each task and threshold, and a line for each way to find candidates."""
+    """Draw seconds against documents.
+
+    There is one panel for each task and threshold, and one line for each way to find candidates.
+    """
     panels = figure.subplots(2, 2, sharex=True, sharey=True)
     cases = [(task, threshold) for task in ("pairs", "dedup") for threshold in ("0.55", "0.8")]
     for (task, threshold), axes in zip(cases, panels.flat, strict=True):
@@ -95,7 +104,7 @@ def seconds_by_scheme(results, figure):
 
 
 def index_growth(results, figure):
-    """Draw documents a second, and the time of one document, against the size of an index."""
+    """Draw throughput, and the time of one document, against the index size."""
     rates, latencies = figure.subplots(1, 2)
     for at, result in enumerate(results):
         rows, title = result["rows"], result["title"]

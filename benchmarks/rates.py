@@ -1,11 +1,12 @@
-"""What a document costs one core, and what of it goes over a network: ``benchmarks/rates.py``.
+"""The cost of a document on one core, and its bytes on a network.
 
-The steps of a job on a cluster, done here in one process with one thread, for the
-first documents of the growing collection: read and sketch; the exchange of keys,
-in batches and buckets as on a cluster, with the bands that 10^9 documents would
-get; verification. Bytes are those that go between machines, before the
-cluster's compression. Results go to benchmarks/results/rates.json, from which
-`cost_model.py` reckons.
+Usage: python benchmarks/rates.py
+
+The steps of a job on a cluster run here in one process with one thread, on the first documents of
+the growing collection. The steps are: reading and sketching; the exchange of keys, in batches and
+buckets as on a cluster, with the bands for 10^9 documents; and verification. The bytes are those
+that machines send each other, before the cluster compresses them. Results are written to
+benchmarks/results/rates.json and used by `cost_model.py`.
 """
 
 import argparse
@@ -28,16 +29,16 @@ import results
 THRESHOLD = growing.THRESHOLD
 PLANNED = 10**9
 BATCH, BUCKETS = 8192, 64
-#: A copy resembles its original more, however it was edited.
+#: Every edited copy has a higher resemblance to its original.
 UNRELATED = 0.25
 
 
 def main(arguments=None):
-    """Measure at the sizes asked for and store the rates."""
+    """Measure at the given sizes and store the rates."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000])
     options = parser.parse_args(arguments)
-    # Read once, by the first thing that needs threads.
+    # The variable is only read once, when threads are first needed.
     os.environ["RAYON_NUM_THREADS"] = "1"
     if growing.clauses(options.sizes[0]) is None:
         sys.exit(f"rates.py: {corpus.NEEDS}")
@@ -46,7 +47,7 @@ def main(arguments=None):
 
 
 def measured(documents):
-    """Return seconds and bytes a document at one size."""
+    """Return seconds and bytes for each document at one size."""
     path = growing.clauses(documents)
     row = {"documents": documents, "bytes": path.stat().st_size / documents, "planned": PLANNED}
     stages = stages_of(path)
@@ -58,7 +59,7 @@ def measured(documents):
 
 
 def stages_of(path):
-    """Return the seconds of the stages of `neardup.dedup_files` with one thread."""
+    """Return the seconds of each stage of `neardup.dedup_files`."""
     import neardup
 
     with tempfile.TemporaryDirectory(dir=corpus.WORK) as folder:
@@ -70,7 +71,7 @@ def stages_of(path):
 
 
 def exchanged(texts):
-    """Return what the exchange of keys and the verification cost, a document."""
+    """Return the cost of exchange and verification for each document."""
     from neardup import _core, load_recipe
     from neardup._engine.rule import rule as rule_of
     from neardup.recipe import assets
@@ -105,14 +106,14 @@ def exchanged(texts):
         "counts_bytes": size_of(counts, texts),
         "entries_bytes": size_of(filed, texts),
         "lists_bytes": size_of(lists, texts),
-        # A candidate's text is sent to where the later document is.
+        # A candidate's text is sent to the machine that has the later document.
         "texts_bytes": sum(len(texts[n].encode("utf-8")) for n in earlier.tolist()) / len(texts),
     }
     return row | {"verify_s": verified(wanted, compiled, texts, later, earlier)}
 
 
 def unrelated(texts, later, earlier):
-    """Return how many candidates are copies of nothing in each other: chance alone made them."""
+    """Return the number of candidates that are pairs by chance only."""
     return sum(
         growing.resemblance(growing.shingles(texts[a]), growing.shingles(texts[b])) < UNRELATED
         for a, b in zip(later.tolist(), earlier.tolist(), strict=True)
@@ -120,7 +121,7 @@ def unrelated(texts, later, earlier):
 
 
 def verified(wanted, compiled, texts, later, earlier):
-    """Return the seconds that a candidate takes to be verified."""
+    """Return the seconds to verify one candidate."""
     from neardup import _core
 
     involved, places = np.unique(np.concatenate((later, earlier)), return_inverse=True)
@@ -136,7 +137,7 @@ def verified(wanted, compiled, texts, later, earlier):
 
 @contextlib.contextmanager
 def timed(row, name, documents):
-    """Note the seconds a document of what is done inside."""
+    """Note the seconds of the block, divided by the number of documents."""
     begun = time.perf_counter()
     yield
     row[name] = (time.perf_counter() - begun) / documents
@@ -153,12 +154,12 @@ def sketched(compiled, texts):
 
 
 def turned(answers):
-    """Return by batch what is given by bucket, or the other way round."""
+    """Transpose lists by batch to lists by bucket, or back."""
     return [list(blobs) for blobs in zip(*answers, strict=True)]
 
 
 def size_of(blobs, texts):
-    """Return the bytes of all blobs, a document."""
+    """Return the bytes of all blobs, divided by the number of texts."""
     return sum(len(blob) for row in blobs for blob in row) / len(texts)
 
 

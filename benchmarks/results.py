@@ -1,4 +1,4 @@
-"""What was measured, one JSON file for each work in results/."""
+"""The stored results: one JSON file for each work in results/."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ def stored(name):
 
 
 def store(name, result):
-    """Store a result in the place of the one before it."""
+    """Store a result in place of the previous one."""
     RESULTS.mkdir(exist_ok=True)
     text = json.dumps(result, indent=1, ensure_ascii=False) + "\n"
     (RESULTS / f"{name}.json").write_text(text, encoding="utf-8")

@@ -1,9 +1,11 @@
-"""Run the benchmarks: ``python benchmarks/run.py [work ...]``.
+"""Run the benchmarks.
 
-Every work is done by neardup and by its peers in the same run, each engine in a
-process of its own, in turns. Results go to benchmarks/results/, one file per
-work, and the tables of benchmarks/README.md are made from them. Works that compare
-neardup's own ways to find candidates are done only if they are named.
+Usage: python benchmarks/run.py [work ...]
+
+neardup and its peers do the same works in the same run. Each engine has its own process, and
+engines take turns. Results are written to benchmarks/results/, one file for each work. The tables
+of benchmarks/README.md are made from them. Works that compare neardup's own ways to find
+candidates only run if they are named.
 """
 
 import argparse
@@ -19,7 +21,7 @@ import tables
 from results import RESULTS, store, stored
 
 HERE = Path(__file__).resolve().parent
-#: Lists of works: the default ones, those of 10^7 documents, and those run only by name.
+#: Names of lists of works: by default, of 10^7 documents, and only if named.
 KINDS = ("WORKS", "LARGE", "NAMED")
 MODULES = (
     "bench_sketches",
@@ -31,13 +33,13 @@ MODULES = (
 
 
 def works(*kinds):
-    """Return all works in the order of the table: WORKS, and LARGE and NAMED if asked for."""
+    """Return all works of some kinds, in the order of the table."""
     modules = map(importlib.import_module, MODULES)
     return [work for module in modules for kind in kinds for work in getattr(module, kind, ())]
 
 
 def main(arguments=None):
-    """Run what is asked for; the exit code is 1 if an engine failed."""
+    """Run the chosen works; the exit code is 1 if an engine failed."""
     options = parse(arguments)
     everything = works(*KINDS)
     unknown = set(options.works) - {work.name for work in everything}
@@ -59,7 +61,7 @@ def main(arguments=None):
             result["machine"] = machine.facts()
             failed |= any("failure" in row for row in result["rows"])
             if options.engines or options.trial:
-                # Half a comparison is not a result: it is shown and not kept.
+                # An incomplete comparison is shown but not stored.
                 print(tables.table_of(result))
                 continue
             store(work.name, result)
@@ -69,7 +71,10 @@ def main(arguments=None):
 
 
 def write_tables():
-    """Make the tables of the README, and of the ways to find candidates, from all results."""
+    """Write all tables from the stored results.
+
+    They are in the README, and for the ways to find candidates in results/schemes.md.
+    """
     compared = [found for work in works(*KINDS[:2]) if (found := stored(work.name))]
     tables.replace_section("results", "\n\n".join(map(tables.table_of, compared)))
     schemes = [found for work in works(KINDS[2]) if (found := stored(work.name))]

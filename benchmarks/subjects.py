@@ -1,13 +1,12 @@
-"""What `check` reports of texts on one subject that nobody copied, read and classified.
+"""Passages that `check` reports of unrelated texts on one subject.
 
-Pairs of news of one subject are checked against each other, and texts against the library
-of all texts on their subject. Every passage that is reported is read by somebody, and
-its class is in readings/passages.tsv: ids, places, lengths and classes, and no text. With
-`--unread` the passages that nobody has read are printed with both texts.
+Pairs of news on one subject are checked against each other, and single texts against a library of
+all texts on their subject. A person has read every reported passage. The classes are in
+readings/passages.tsv, which has ids, places and lengths but no text. With `--unread` the passages
+that nobody has read are printed with both texts.
 """
 
 import argparse
-import csv
 import hashlib
 import json
 import sys
@@ -18,6 +17,7 @@ from itertools import combinations
 from pathlib import Path
 
 from accuracy_collections import MissingError, read
+from accuracy_readings import classified
 from neardup.papers import open_library
 from neardup.papers.check import Checking
 from neardup.papers.report.limits import ReportLimits
@@ -29,7 +29,7 @@ READINGS = HERE / "readings" / "passages.tsv"
 RESULT = HERE / "results" / "subjects.json"
 SEED = 20261123
 
-#: Classes of a passage. The first three are no accusation that is wrong.
+#: The classes of a passage. To report one of the first three is not an error.
 COPY, QUOTATION, FURNITURE, PHRASE, NOTHING = CLASSES = (
     "copy",
     "quotation",
@@ -38,16 +38,16 @@ COPY, QUOTATION, FURNITURE, PHRASE, NOTHING = CLASSES = (
     "nothing",
 )
 
-#: Pairs, and texts checked against the library of their subject, by collection.
+#: By collection: the number of pairs, and of texts checked against a library.
 PAIRS = {"topics_zh": 150, "chinanews": 100, "bbc_en": 150, "reuters_en": 100}
 PAPERS = {"topics_zh": 40, "chinanews": 40, "bbc_en": 60, "reuters_en": 40}
 
 TOPICS = ("education", "finance", "housing", "medical", "transport")
-#: Subjects of the news agency's items, by a word of the title.
+#: Title words that give the subject of a news agency's item.
 WORDS = ("OIL", "TRADE", "WHEAT", "BANK", "DOLLAR", "STAKE", "COFFEE", "GOLD")
-#: Shortest text, in characters.
+#: The minimum length of a text, in characters.
 SHORTEST = 300
-#: Largest library of a subject.
+#: The maximum number of texts in a library.
 LARGEST = 2000
 #: Characters printed before and after a passage.
 CONTEXT = 40
@@ -55,7 +55,7 @@ CONTEXT = 40
 
 @dataclass(frozen=True)
 class Found:
-    """A passage that is reported of two texts on one subject."""
+    """A passage that `check` reports of two texts on one subject."""
 
     collection: str
     against: str
@@ -69,7 +69,7 @@ class Found:
 
     @property
     def key(self):
-        """What a reading is filed under: the two texts, and where the passage begins."""
+        """The key of a reading: the two texts, and the span in the paper."""
         return self.paper, self.source, self.begin, self.end
 
 
@@ -123,7 +123,7 @@ def parser():
 
 
 def digest(seed, *parts):
-    """Return a number that orders a sample the same way everywhere."""
+    """Return a digest; sorting by it gives the same sample everywhere."""
     return hashlib.blake2b("\n".join([str(seed), *parts]).encode(), digest_size=8).digest()
 
 
@@ -154,12 +154,12 @@ def subjects(name, seed=SEED):
 
 
 def in_pairs(groups, seed=SEED):
-    """Yield what is reported of pairs of texts on one subject."""
+    """Yield the passages reported of pairs of texts on one subject."""
     for name, of_subject in groups.items():
         pairs = [
             (digest(seed, a["id"], b["id"]), a, b)
             for records in of_subject.values()
-            # The first by digest, and so a random sample of the subject.
+            # Texts are sorted by digest, so the first ones are a random sample.
             for a, b in combinations(records[:60], 2)
         ]
         pairs.sort(key=lambda pair: pair[0])
@@ -168,7 +168,10 @@ def in_pairs(groups, seed=SEED):
 
 
 def in_libraries(groups, seed=SEED):
-    """Yield what is reported of texts against all texts on their subject."""
+    """Yield the passages reported of texts against a library.
+
+    The library has all texts on the same subject.
+    """
     for name, of_subject in groups.items():
         papers = sorted(
             (digest(seed, "paper", record["id"]), subject, at)
@@ -182,7 +185,10 @@ def in_libraries(groups, seed=SEED):
 
 
 def reported(collection, against, library, papers):
-    """Yield the passages of some papers; a paper in the library is left out there."""
+    """Yield the passages of some papers.
+
+    If a paper is in the library, it is not compared with itself.
+    """
     places = {record["id"]: at for at, record in enumerate(library)}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "library.jsonl")
@@ -209,7 +215,10 @@ def reported(collection, against, library, papers):
 
 
 def largest(passages):
-    """Return the passages that a reader sees: of those that overlap by half the largest."""
+    """Return the passages that a reader sees.
+
+    A passage is left out if a larger one covers at least half of it.
+    """
     found = []
     for one in sorted(passages, key=lambda one: (-one.characters, one.begin)):
         if all(
@@ -222,21 +231,17 @@ def largest(passages):
 
 def readings():
     """Return the class of each passage that was read."""
-    if not READINGS.exists():
-        return {}
-    with READINGS.open(encoding="utf-8", newline="") as file:
-        lines = list(csv.DictReader(file, delimiter="\t"))
-    for at, line in enumerate(lines, 2):
-        if line["class"] not in CLASSES:
-            raise ValueError(f"{READINGS.name}: line {at}: unknown class {line['class']!r}.")
     return {
         (line["paper"], line["source"], int(line["begin"]), int(line["end"])): line["class"]
-        for line in lines
+        for line in classified(READINGS, CLASSES)
     }
 
 
 def show(one, texts):
-    """Print a passage as a line of its readings, its class left open, and both texts."""
+    """Print a passage as a line of the readings, with its class left open.
+
+    Both texts follow.
+    """
     print(*(one.paper, one.source, one.begin, one.end, one.characters), "?", sep="\t")
     places = ((one.paper, one.begin, one.end), (one.source, one.source_begin, one.source_end))
     for name, begin, end in places:

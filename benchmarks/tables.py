@@ -1,4 +1,4 @@
-"""Results and prose as Markdown: the tables of the README and of the pages in docs/."""
+"""Markdown tables and text: for the README and the pages in docs/."""
 
 import textwrap
 from pathlib import Path
@@ -8,13 +8,16 @@ _WIDTH = 100
 
 
 def table(heading, rows, text=1):
-    """Return a table: the first columns are text, the others are figures."""
+    """Return a Markdown table.
+
+    The first `text` columns are text, the others are figures.
+    """
     lines = [heading, ["---"] * text + ["---:"] * (len(heading) - text), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
 def replace_section(name, body):
-    """Replace what stands between two markers of the README."""
+    """Replace the text between two markers of the README."""
     begin, end = f"<!-- {name}: made by a program -->", f"<!-- end of {name} -->"
     head, rest = README.read_text("utf-8").split(begin, 1)
     tail = rest.split(end, 1)[1]
@@ -22,7 +25,7 @@ def replace_section(name, body):
 
 
 def table_of(result):
-    """Return a work's heading, its table and what has to be said about it."""
+    """Return a work's heading, table and notes."""
     lines = [f"### {result['title']}", ""]
     if "missing" in result:
         return "\n".join([*lines, f"Not run: {result['missing']}."])
@@ -42,7 +45,7 @@ def table_of(result):
 
 
 def columns_of(rows):
-    """Return (heading, reader) of the columns that any row of a work can fill."""
+    """Return (heading, reader) of the columns that have a value in a row."""
     return [
         (heading, read)
         for heading, read in COLUMNS
@@ -51,7 +54,10 @@ def columns_of(rows):
 
 
 def cell(row, read):
-    """Return what a row has for a column, or a dash."""
+    """Return the value of a row in a column.
+
+    A dash if there is none, or an empty string if the engine has no figures.
+    """
     if "failure" in row or "seconds" not in row:
         return ""
     value = read(row)
@@ -82,7 +88,7 @@ def seconds(row):
 
 
 def digits(value):
-    """Return a number with two or three digits that mean something."""
+    """Return a number with two or three significant digits."""
     return f"{value:.3f}" if value < 1 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
@@ -113,7 +119,7 @@ COLUMNS = (
 
 
 def provenance(result):
-    """Return the line that says where and with what a work was measured."""
+    """Return a line on where a work was measured, and with what versions."""
     versions = {}
     for row in result["rows"]:
         versions |= row.get("versions", {})
@@ -139,12 +145,12 @@ def percent(share):
 
 
 def interval(bounds):
-    """Return an interval with two digits."""
+    """Return an interval with two decimals."""
     return f"{bounds[0]:.2f}-{bounds[1]:.2f}"
 
 
 def wrapped(text):
-    """Return Markdown with its paragraphs wrapped again: figures change the lengths."""
+    """Return Markdown with its paragraphs wrapped to the line width."""
     return "\n\n".join(_filled(block) for block in text.split("\n\n"))
 
 

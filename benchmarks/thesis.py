@@ -1,8 +1,8 @@
-"""A thesis against a library of ten thousand documents: seconds and memory.
+"""The check of a thesis against a library of ten thousand documents.
 
-Prints a table and writes results/thesis.json. The library is an index of news articles
-and laws; the thesis is other news, with passages of the library put in. Each check runs
-in a process of its own. It needs the corpora beside the repository.
+Prints a table of seconds and memory, and writes results/thesis.json. The library is an index of
+news articles and laws. The thesis is made of other news, with passages of the library planted in
+it. Each check runs in its own process. It needs the corpora beside the repository.
 """
 
 import json
@@ -24,11 +24,11 @@ HERE = Path(__file__).resolve().parent
 INPUTS = HERE / ".inputs" / "thesis"
 SEED = 20261120
 
-#: Documents of the library, of each collection.
+#: The number of documents of each collection in the library.
 NEWS, LAWS = 7000, 3000
-#: Characters of the thesis: some hundred pages; and of each passage that is put in.
+#: Characters of the thesis, about a hundred pages, and of each planted passage.
 THESIS, PASSAGE = 100_000, 400
-#: How often the check is run.
+#: The number of checks.
 RUNS = 5
 
 
@@ -42,7 +42,7 @@ def main():
     except MissingError as error:
         print(error, file=sys.stderr)
         return 2
-    # The first opening sketches what the index holds.
+    # When it is opened for the first time, the library is sketched.
     begun = time.perf_counter()
     open_library(INPUTS / "library.db").close()
     first = time.perf_counter() - begun
@@ -71,7 +71,7 @@ def main():
 
 
 def make_inputs():
-    """Make the index and the thesis; say how large they are."""
+    """Make the index and the thesis; return their sizes."""
     news, laws = read("chinanews.jsonl.zst"), read("laws.jsonl.zst")
     library = [*news[:NEWS], *laws[:LAWS]]
     rng = random.Random(SEED)
@@ -100,7 +100,7 @@ def make_inputs():
 
 
 def run_apart():
-    """Run a check in a process of its own."""
+    """Run a check in its own process."""
     begun = time.perf_counter()
     command = [sys.executable, str(HERE / "thesis.py"), "run"]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=HERE)
@@ -108,7 +108,7 @@ def run_apart():
 
 
 def one_run():
-    """Check the thesis, and say what each step took."""
+    """Check the thesis, and return the seconds of each step."""
     begun = time.perf_counter()
     library = open_library(INPUTS / "library.db")
     opened = time.perf_counter()

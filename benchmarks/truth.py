@@ -1,7 +1,7 @@
-"""Exact answers, made without any of the engines and kept in benchmarks/.inputs/.
+"""Exact answers, made without any of the engines.
 
-Both joins are exact by construction and simple enough to be checked by eye;
-`check()` compares them with brute force on small inputs.
+They are stored in benchmarks/.inputs/. Both joins are exact by construction and short enough to
+be checked by reading; `check()` compares them with brute force on small inputs.
 """
 
 import itertools
@@ -15,15 +15,15 @@ K = 5
 
 
 def resemblance_pairs(texts, threshold):
-    """Return (a, b, resemblance) of all pairs whose 5-shingle sets have Jaccard >= threshold.
+    """Return (a, b, resemblance) of all pairs with Jaccard >= threshold.
 
-    Prefix filtering (Chaudhuri, Ganti, Kaushik, ICDE 2006): with the shingles
-    of all texts in one order, the rarest first, two sets of sizes m and n with
-    Jaccard >= t share a shingle among the first m - ceil(t m) + 1 of one and
-    n - ceil(t n) + 1 of the other. Candidates are then compared in full.
+    The sets are those of 5-shingles. The method is prefix filtering (Chaudhuri, Ganti, Kaushik,
+    ICDE 2006). Shingles are ordered from rare to frequent. Then two sets of sizes m and n with
+    Jaccard >= t share a shingle among the first m - ceil(t m) + 1 of one and the first n - ceil(t
+    n) + 1 of the other. All such candidates are compared in full.
 
-    Shingles are told apart by 64-bit hashes; among N different ones, two meet
-    with probability below N^2 / 2^65: 1e-5 for 16 million.
+    Shingles are identified by 64-bit hashes. Among N different shingles, the probability that any
+    two have the same hash is below N^2 / 2^65: 1e-5 for 16 million.
     """
     sets = [np.unique(shingle_hashes(text)) for text in texts]
     owner = np.repeat(np.arange(len(sets)), [len(s) for s in sets])
@@ -52,7 +52,10 @@ def resemblance_pairs(texts, threshold):
 
 
 def shingle_hashes(text):
-    """Return a 64-bit hash of each 5-shingle; a shorter text is one shingle."""
+    """Return a 64-bit hash of each 5-shingle.
+
+    A shorter text is one shingle.
+    """
     points = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32).astype(np.uint64)
     k = min(K, len(points))
     if not k:
@@ -72,7 +75,7 @@ def mixed(x):
 
 
 def sharing(keys, owners, count):
-    """Return a * count + b, a < b, once for each two owners that share a key."""
+    """Return a * count + b, a < b, once for each two owners of a common key."""
     codes = np.empty(0, np.int64)
     for a, b in runs_in_pairs(keys, owners):
         low, high = np.minimum(a, b), np.maximum(a, b)
@@ -81,7 +84,10 @@ def sharing(keys, owners, count):
 
 
 def runs_in_pairs(keys, owners):
-    """Yield arrays of two owners of one key, until each two have been together."""
+    """Yield pairs of arrays: all pairs of owners of one key.
+
+    The two owners of a pair are at the same place of both arrays.
+    """
     order = np.argsort(keys, kind="stable")
     keys, owners = keys[order], owners[order]
     for step in itertools.count(1):
@@ -92,10 +98,11 @@ def runs_in_pairs(keys, owners):
 
 
 def near_pairs(fingerprints, max_distance):
-    """Return (a, b) of all pairs of 64-bit fingerprints within max_distance bits.
+    """Return (a, b) of all pairs of fingerprints within max_distance bits.
 
-    Cut into max_distance + 3 blocks, two such fingerprints agree in three of
-    them at least: for every choice of three, sort by them and compare runs.
+    The 64 bits are cut into max_distance + 3 blocks. Two such fingerprints agree in at least
+    three of them. So for every choice of three blocks, the fingerprints are sorted by these, and
+    equal ones are compared.
     """
     count = max_distance + 3
     edges = [64 * i // count for i in range(count + 1)]
@@ -112,7 +119,7 @@ def near_pairs(fingerprints, max_distance):
 
 
 def cached(path, make):
-    """Return the array at path, made and stored first if it is not there."""
+    """Return the array at path; make and store it if it is missing."""
     path = Path(path)
     if not path.exists():
         print(f"making {path.name}", file=sys.stderr, flush=True)

@@ -1,7 +1,7 @@
-"""Runs one engine once: started by the harness in the engine's own environment.
+"""Runs one engine once; the harness starts it in the engine's environment.
 
-Three times are taken apart: importing the peer and reading the input (load),
-the work itself, and writing down the answer, which is not counted.
+Three times are kept apart: loading, which is importing the peer and reading the input; the work
+itself; and storing the answer, which is not counted.
 """
 
 import importlib.metadata
@@ -21,7 +21,10 @@ PEERS = Path(__file__).resolve().parent / "peers"
 
 
 def main(order):
-    """Do what the order says; leave measured.json and answer.npz in its folder."""
+    """Run an order.
+
+    Write measured.json and answer.npz to its folder.
+    """
     if order["one_core"] and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     started = time.perf_counter()
@@ -48,8 +51,8 @@ def main(order):
 def load(name):
     """Import a peer's file by its path: most have the name of their library.
 
-    The folder goes to the path's end for the files they share, so that a
-    library is found before the file named after it.
+    The folder is added at the end of the import path, for the files that peers share. So a
+    library is found before the file with its name.
     """
     sys.path.append(str(PEERS))
     path = PEERS / f"{name}.py"
@@ -68,12 +71,15 @@ def own_peak():
 
 
 def peak_of_children():
-    """Return the peak memory in MB of the largest command that was waited for."""
+    """Return the peak memory in MB of the largest command that has ended."""
     return megabytes(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
 
 def megabytes(maxrss):
-    """Turn ru_maxrss, bytes on macOS and kilobytes elsewhere, into MB."""
+    """Return ru_maxrss in MB.
+
+    It is in bytes on macOS and in kilobytes elsewhere.
+    """
     return maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 

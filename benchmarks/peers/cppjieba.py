@@ -1,4 +1,4 @@
-"""cppjieba: the C++ tagger through its Python binding, with simhash's SimHash."""
+"""cppjieba: the C++ tagger with its Python binding; SimHash by simhash."""
 
 import inputs
 import weights
@@ -9,7 +9,7 @@ PACKAGES = ["cppjieba", "simhash", "numpy"]
 
 
 def words(path, folder, *, mb):
-    """Tag words, weigh them by count and part of speech."""
+    """Tag words; weigh them by count and part of speech."""
     texts, size = inputs.beginning(path, mb)
     tagger = Jieba()
 

@@ -1,7 +1,7 @@
 """data-juicer: its document MinHash deduplicator, run by its own program.
 
-It installs what it lacks while it runs: torch and all of CUDA, in order to empty
-the memory of a graphics card. Here it may not, and that one call does nothing.
+While it runs, it installs missing packages: torch with all of CUDA, only to empty the memory of a
+graphics card. Here it may not install them, and that call does nothing.
 """
 
 import json
@@ -19,7 +19,7 @@ PACKAGES = ["py-data-juicer", "datasets"]
 
 
 def refused(package, arguments=None):
-    """Say what would have been installed."""
+    """Raise an ImportError that names the package."""
     raise ImportError(f"data-juicer wants to install {package}")
 
 
@@ -28,7 +28,10 @@ model_utils.torch = SimpleNamespace(cuda=SimpleNamespace(empty_cache=lambda: Non
 
 
 def dedup_file(path, folder, *, threshold):
-    """Run `dj-process` as it advises for Chinese: shingles of characters, 256 permutations."""
+    """Run `dj-process` as its documentation advises for Chinese.
+
+    It uses shingles of characters and 256 permutations.
+    """
     output = folder / "kept.jsonl"
     recipe = {
         "project_name": "benchmark",
@@ -49,7 +52,7 @@ def dedup_file(path, folder, *, threshold):
             }
         ],
     }
-    # JSON is YAML.
+    # JSON is valid YAML.
     settings = folder / "recipe.yaml"
     settings.write_text(json.dumps(recipe), encoding="utf-8")
 

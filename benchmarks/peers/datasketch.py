@@ -8,7 +8,10 @@ NUM_PERM = 128
 
 
 def pairs_file(path, folder, *, threshold):
-    """File every signature, ask for each one's neighbours, keep those that reach the threshold."""
+    """Look up every signature in an index of all.
+
+    Neighbours are kept if their estimated resemblance reaches the threshold.
+    """
 
     def job():
         _, texts = inputs.lines(path)
@@ -30,7 +33,10 @@ def pairs_file(path, folder, *, threshold):
 
 
 def dedup_file(path, folder, *, threshold):
-    """Ask the index for each document; keep and file what resembles nothing there."""
+    """Look up each document in the index of kept documents.
+
+    A document without a neighbour is kept and added to the index.
+    """
 
     def job():
         index = MinHashLSH(threshold=threshold, num_perm=NUM_PERM)

@@ -25,23 +25,23 @@ PACKAGES = ["datatrove", "numpy"]
 
 
 class Characters(WordTokenizer):
-    """Every character is a word, so that shingles are those of the truth."""
+    """Makes every character a word, so shingles are those of the truth."""
 
     def word_tokenize(self, text):
         """Return the characters of a text."""
         return list(text)
 
     def sent_tokenize(self, text):
-        """Return the text as one sentence; not used."""
+        """Return the text as one sentence; it is not used."""
         return [text]
 
     def span_tokenize(self, text):
-        """Return one span; not used."""
+        """Return one span; it is not used."""
         return [(0, len(text))]
 
 
 def dedup_file(path, folder, *, buckets, hashes):
-    """Cut the input for its tasks, run the four steps, one after the other."""
+    """Cut the input into files for the tasks; run the four steps in order."""
     workers = int(os.environ["OMP_NUM_THREADS"])
     as_it_is = TextNormConfig(
         lowercase=False,
@@ -61,13 +61,13 @@ def dedup_file(path, folder, *, buckets, hashes):
     step = itertools.count(1)
 
     def run(tasks, *steps):
-        # fork: the tokenizer above is found by no import of a child's.
+        # fork: a child that is not forked could not import the tokenizer above.
         LocalPipelineExecutor(
             list(steps),
             tasks=tasks,
             workers=workers,
             start_method="fork",
-            # One for each step: what is there is taken for done.
+            # One folder for each step: datatrove skips tasks that its logs show as done.
             logging_dir=f"{folder}/logs/{next(step)}",
         ).run()
 
@@ -87,7 +87,10 @@ def dedup_file(path, folder, *, buckets, hashes):
 
 
 def cut(path, folder, parts):
-    """Deal the lines of a file to as many files as there are workers: a task reads whole files."""
+    """Cut a file into one file for each worker.
+
+    A task of datatrove reads whole files.
+    """
     folder.mkdir()
     size = path.stat().st_size // parts + 1
     with path.open("rb") as file:

@@ -1,8 +1,8 @@
 """FAISS: MultiHash indexes of binary vectors.
 
-`tables` substrings of `bits` bits are filed; a query also tries all flips of up
-to `flips` bits. Within d bits, one of `tables` substrings differs in at most
-d // tables bits, so flips >= d // tables is exact.
+The index stores `tables` substrings of `bits` bits. A query also tries all flips of up to `flips`
+bits. If two vectors differ in at most d bits, one of their `tables` substrings differs in at most
+d // tables bits. So flips >= d // tables is exact.
 """
 
 import itertools
@@ -19,7 +19,7 @@ BATCH = 20_000
 
 
 def near_pairs(path, folder, *, max_distance, tables, bits, flips):
-    """File all, then ask for each one's neighbours."""
+    """Add all fingerprints, then look up the neighbours of each one."""
     faiss.omp_set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     values = np.load(path)
 
@@ -39,7 +39,10 @@ def near_pairs(path, folder, *, max_distance, tables, bits, flips):
 
 
 def dedup_file(path, folder, *, max_distance, tables, bits, flips):
-    """Search fingerprints that simhash-pybind made: FAISS makes none of texts."""
+    """Search fingerprints that simhash-pybind made.
+
+    FAISS makes no fingerprints of texts.
+    """
     from simhash_pybind import fingerprints_of
 
     faiss.omp_set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
@@ -74,7 +77,7 @@ def lookup(path, folder, *, tables, bits, flips):
 
 
 def scan(path, folder):
-    """Compare the first queries with everything."""
+    """Compare the first queries with all fingerprints."""
     faiss.omp_set_num_threads(1)
     stored, queries = np.load(path), as_bytes(inputs.queries_beside(path))
     begun = time.perf_counter()
@@ -84,7 +87,7 @@ def scan(path, folder):
 
 
 def looking_up(index, queries, built, single=None):
-    """Return the job of looking up."""
+    """Return the job of looking up queries."""
 
     def hits(answer):
         limits, _, numbers = answer
@@ -94,7 +97,7 @@ def looking_up(index, queries, built, single=None):
 
 
 def multihash(values, tables, bits, flips):
-    """Return the index of all values."""
+    """Return an index of all values."""
     index = faiss.IndexBinaryMultiHash(64, tables, bits)
     index.nflip = flips
     index.add(as_bytes(values))

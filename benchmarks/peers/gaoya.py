@@ -9,7 +9,10 @@ PACKAGES = ["gaoya"]
 
 
 def characters(path, folder, *, mb):
-    """Sketch character 2-grams; the index is the only way to its SimHash."""
+    """Sketch character 2-grams.
+
+    gaoya only makes SimHash fingerprints inside an index.
+    """
     texts, size = inputs.beginning(path, mb)
     index = SimHashStringIndex(64, 4, 3, analyzer="char", ngram_range=(2, 2))
 
@@ -19,7 +22,7 @@ def characters(path, folder, *, mb):
         return inputs.Answer(read)
 
     def read():
-        # The index tells neither its size nor its fingerprints: count the texts that it finds.
+        # The index has no access to its size or fingerprints: count the texts that it finds.
         found = index.par_bulk_query(texts)
         count = sum(number in others for number, others in enumerate(found))
         return {"texts": len(texts), "count": count, "bytes": size}
@@ -28,7 +31,7 @@ def characters(path, folder, *, mb):
 
 
 def pairs_file(path, folder, *, threshold):
-    """File 5-grams, then ask for every document's neighbours, in parallel."""
+    """Add all documents by 5-grams, then look up each one, in parallel."""
 
     def job():
         _, texts = inputs.lines(path)
@@ -43,7 +46,10 @@ def pairs_file(path, folder, *, threshold):
 
 
 def dedup_file(path, folder, *, threshold):
-    """File all, then ask for all, part by part; drop what has an earlier neighbour that stays."""
+    """Add all documents, then look up all of them, in batches.
+
+    A document is dropped if it has an earlier neighbour that is kept.
+    """
 
     def job():
         index, documents = of_shingles(threshold), 0
@@ -58,7 +64,7 @@ def dedup_file(path, folder, *, threshold):
 
 
 def neighbours(index, path):
-    """Yield each document's number and those the index finds for its text."""
+    """Yield the number of each document and those of its neighbours."""
     begin = 0
     for _, texts in inputs.batches(path):
         yield from enumerate(index.par_bulk_query(texts), begin)

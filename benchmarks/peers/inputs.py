@@ -1,4 +1,4 @@
-"""What several peers' files do alike: read an input, write an answer file."""
+"""Code that several peers share: reading inputs, writing answers."""
 
 import itertools
 import json
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def beginning(path, mb):
-    """Return the first texts of a sample, up to so many megabytes, and their bytes."""
+    """Return the first `mb` megabytes of texts of a sample, and their bytes."""
     texts, size = [], 0
     for text in itertools.chain.from_iterable(some for _, some in batches(path, 1000)):
         if size >= mb * 1e6:
@@ -19,7 +19,10 @@ def beginning(path, mb):
 
 
 def sketched(fingerprints, texts, size):
-    """Return the answer of a work that makes fingerprints: of 64 bits, or rows of 64-bit words."""
+    """Return the answer of a work that makes fingerprints.
+
+    `fingerprints` are integers of 64 bits, or rows of 64-bit words.
+    """
     words = np.array(fingerprints, dtype=np.uint64).reshape(len(fingerprints), -1)
     counts = {"texts": len(texts), "count": len(words), "bytes": size}
     return {"fingerprints": words, "bits": 64 * words.shape[1]} | counts
@@ -32,30 +35,36 @@ def lines(path):
 
 
 def batches(path, size=10_000):
-    """Yield (raw lines, texts) of so many lines after the other: the file may be large."""
+    """Yield (raw lines, texts) of `size` lines each.
+
+    The file may be larger than memory.
+    """
     with path.open(encoding="utf-8") as file:
         while raw := list(itertools.islice(file, size)):
             yield raw, [json.loads(line)["text"] for line in raw]
 
 
 def write_kept(path, folder, removed):
-    """Write the lines of a file whose numbers are not among the removed ones."""
+    """Write the lines of a file, without the removed line numbers."""
     dropped = set(removed)
     with path.open(encoding="utf-8") as source, (folder / "kept.jsonl").open("w") as file:
         file.writelines(line for number, line in enumerate(source) if number not in dropped)
 
 
 class Answer(dict):
-    """An answer that is made from what a job left, when the clock has stopped."""
+    """An answer that is computed after the time is taken."""
 
     def __init__(self, read, facts=None):
-        """Keep how to make it, and what else is known of the run."""
+        """Store the function that computes it, and known facts of the run."""
         super().__init__(facts=facts or {})
         self.read = read
 
 
 def removed_from(path, kept_identifiers):
-    """Return the answer of who keeps some documents of a file; `kept_identifiers()`: their ids."""
+    """Return the answer of an engine that writes the kept documents.
+
+    `kept_identifiers()` returns their ids.
+    """
 
     def read():
         documents = count(path)
@@ -70,7 +79,7 @@ def removed_from(path, kept_identifiers):
 
 
 def count(*paths):
-    """Return the lines of files."""
+    """Return the number of lines of files."""
     found = 0
     for path in paths:
         with path.open("rb") as file:
@@ -87,14 +96,14 @@ def identifiers(*paths):
 
 
 def number_of(identifier):
-    """Return the number in `piece/00017`, or a number as it is."""
+    """Return the number in an id such as `piece/00017`, or the number itself."""
     return int(str(identifier).rpartition("/")[2])
 
 
 def repeated(neighbours):
-    """Return the numbers that have a neighbour before them that stays.
+    """Return the numbers that have an earlier neighbour that is not removed.
 
-    `neighbours` yields (number, the numbers it resembles), numbers rising.
+    `neighbours` yields (number, numbers of similar documents), in ascending order.
     """
     removed = set()
     for number, others in neighbours:
@@ -104,7 +113,7 @@ def repeated(neighbours):
 
 
 def write_pairs(folder, pairs):
-    """Write pairs as lines of two numbers: the other end of file to file."""
+    """Write pairs as lines of two numbers."""
     with (folder / "pairs.tsv").open("w", encoding="utf-8") as file:
         file.writelines(f"{a}\t{b}\n" for a, b in pairs)
 
@@ -121,14 +130,15 @@ def shingles(text, k):
 
 
 def queries_beside(path):
-    """Return the queries that lie beside stored fingerprints."""
+    """Return the queries that are stored beside the fingerprints."""
     return np.load(path.with_name(path.name.replace("fingerprints", "queries")))
 
 
 def looking_up(ask, hits_of, queries, built, single=None):
-    """Return the job of asking in one call, then one by one, for the first `single` or for all.
+    """Return the job of looking up queries in one call, then one by one.
 
-    `hits_of` an answer are its queries and documents; `built`: seconds that the index took.
+    Only the first `single` queries are looked up one by one; by default, all. `hits_of` returns
+    the queries and documents of an answer. `built`: the seconds to build the index.
     """
     single = single or len(queries)
 

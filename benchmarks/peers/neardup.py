@@ -1,4 +1,4 @@
-"""neardup itself, through its public names and its command line."""
+"""neardup itself: its public functions and its command line."""
 
 import json
 import shutil
@@ -19,12 +19,15 @@ PACKAGES = ["neardup", "numpy"]
 
 
 def fingerprints(path, folder, *, recipe, mb, idf=None):
-    """Fingerprint texts on one core; `idf` replaces the recipe's own."""
+    """Fingerprint texts on one core.
+
+    `idf` replaces the recipe's own.
+    """
     recipe = load_recipe(recipe)
     if idf is not None:
         recipe = recipe.replace(weigh={"idf": idf})
     texts, size = inputs.beginning(path, mb)
-    # The dictionary of words is loaded at first use; that is not the work.
+    # The word dictionary is loaded at first use; that time is not counted.
     fingerprint_many(texts[:2], recipe=recipe, workers=1)
 
     def job():
@@ -57,7 +60,7 @@ def lookup(path, folder):
 
 
 def dedup_file(path, folder, *, threshold=None, recipe="general", decide=None, memory=None):
-    """Run `neardup dedup`; `memory` bounds what it may hold."""
+    """Run `neardup dedup`; `memory` is its memory limit."""
     output, removed = folder / "kept.jsonl", folder / "removed.jsonl"
     options = rule(folder, threshold, recipe, decide)
     options += [] if memory is None else ["--memory", memory]
@@ -91,7 +94,7 @@ def spark_file(path, folder, *, threshold, recipe, memory):
 
 
 def wanted(counts):
-    """Return of a summary what the cost model is made of."""
+    """Return the values of a summary that the cost model needs."""
     keys = ("stages", "candidates", "rounds", "shuffled_bytes")
     return {key: counts[key] for key in keys if counts.get(key) is not None}
 
@@ -109,7 +112,10 @@ def pairs_file(path, folder, *, threshold=None, recipe="general", decide=None):
 
 
 def rule(folder, threshold, recipe, decide):
-    """Return the options that say what a duplicate is; `decide` changes the recipe's."""
+    """Return the options for recipe and threshold.
+
+    `decide` changes settings of the recipe.
+    """
     if decide is not None:
         path = folder / "recipe.toml"
         path.write_text(load_recipe(recipe).replace(decide=decide).to_toml())
@@ -119,7 +125,10 @@ def rule(folder, threshold, recipe, decide):
 
 
 def command(name, folder, *arguments):
-    """Run a command; return what its report says. A bad exit code is the harness's to report."""
+    """Run a command; return figures of its report.
+
+    Raise a RuntimeError if its exit code is not 0.
+    """
     program = Path(sysconfig.get_path("scripts")) / "neardup"
     found = str(program) if program.exists() else shutil.which("neardup")
     start = [found] if found else [sys.executable, "-m", "neardup"]
@@ -134,7 +143,10 @@ def command(name, folder, *arguments):
 
 
 def removals(removed, kept):
-    """Return the removed documents by number, and how many were kept; both may be part files."""
+    """Return the removed documents by number, and the number of kept ones.
+
+    Both arguments are lists of files.
+    """
     numbers = [inputs.number_of(identifier) for identifier in inputs.identifiers(*removed)]
     left = inputs.count(*kept)
     return {"removed": np.array(numbers, np.int64), "kept": left, "documents": left + len(numbers)}

@@ -1,4 +1,4 @@
-"""rensa: MinHash and LSH in Rust, fed with Python tokens."""
+"""rensa: MinHash and LSH in Rust, called with Python tokens."""
 
 import itertools
 
@@ -10,7 +10,10 @@ NUM_PERM, BANDS, SEED = 128, 16, 42
 
 
 def pairs_file(path, folder, *, threshold):
-    """Take LSH candidates and keep those whose signatures reach the threshold."""
+    """Find candidates by LSH.
+
+    A pair is kept if the signatures' estimate reaches the threshold.
+    """
 
     def job():
         _, texts = inputs.lines(path)
@@ -32,7 +35,7 @@ def pairs_file(path, folder, *, threshold):
 
 
 def dedup_file(path, folder, *, threshold):
-    """Keep each document that no kept one repeats."""
+    """Keep each document that has no similar kept document."""
 
     def job():
         seen = RMinHashDeduplicator(threshold, NUM_PERM, True, BANDS, SEED)

@@ -1,4 +1,7 @@
-"""simhash: SimHash in Python and NumPy, md5; with jieba's Python tagger for words."""
+"""simhash: SimHash in Python and NumPy, with md5.
+
+Words are tagged by jieba in Python.
+"""
 
 import logging
 
@@ -12,7 +15,7 @@ PACKAGES = ["simhash", "jieba", "numpy"]
 
 
 def words(path, folder, *, mb):
-    """Tag words, weigh them by count and part of speech."""
+    """Tag words; weigh them by count and part of speech."""
     texts, size = inputs.beginning(path, mb)
     jieba.setLogLevel(logging.ERROR)
     jieba.initialize()
@@ -28,7 +31,7 @@ def words(path, folder, *, mb):
 
 
 def characters(path, folder, *, mb):
-    """Sketch character 2-grams, each occurrence once."""
+    """Sketch character 2-grams; each occurrence has weight 1."""
     texts, size = inputs.beginning(path, mb)
 
     def job():

@@ -10,7 +10,10 @@ MASK = 2**64 - 1
 
 
 def characters(path, folder, *, mb):
-    """Sketch character 2-grams, hashed with Python's hash(), the cheapest at hand."""
+    """Sketch character 2-grams.
+
+    They are hashed with Python's hash(), the fastest one available.
+    """
     texts, size = inputs.beginning(path, mb)
 
     def job():
@@ -24,7 +27,7 @@ def characters(path, folder, *, mb):
 
 
 def near_pairs(path, folder, *, max_distance, blocks):
-    """Find all pairs of a set of values; numbers are put back afterwards."""
+    """Find all pairs of a set of values; return them by number."""
     values = np.load(path)
     given = set(values.tolist())
 
@@ -36,7 +39,10 @@ def near_pairs(path, folder, *, max_distance, blocks):
 
 
 def dedup_file(path, folder, *, max_distance, blocks):
-    """Sketch character 5-grams; of those within a distance the first document stays."""
+    """Sketch character 5-grams.
+
+    A document is dropped if an earlier kept one is within the distance.
+    """
 
     def job():
         fingerprints = fingerprints_of(path)

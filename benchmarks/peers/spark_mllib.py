@@ -1,4 +1,7 @@
-"""Spark MLlib: MinHashLSH and its approximate similarity join, on one machine."""
+"""Spark MLlib: MinHashLSH and its approximate similarity join.
+
+It runs on one machine.
+"""
 
 from pyspark.ml.feature import HashingTF, MinHashLSH
 from pyspark.sql import functions as F
@@ -12,7 +15,10 @@ SHINGLES = "transform(sequence(1, greatest(length(text) - 4, 1)), i -> substring
 
 
 def dedup_file(path, folder, *, threshold, tables, memory):
-    """Join the documents with themselves; drop each one that resembles an earlier one."""
+    """Join the documents with themselves.
+
+    A document is dropped if it is similar to an earlier one.
+    """
     spark = spark_session.started(folder, memory)
     spark.conf.set("spark.sql.shuffle.partitions", 16)
     output = folder / "kept"

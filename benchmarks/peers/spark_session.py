@@ -1,4 +1,4 @@
-"""Spark on this machine, for all engines that work on it."""
+"""A Spark session on this machine, shared by all engines that need one."""
 
 import os
 

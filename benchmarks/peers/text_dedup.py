@@ -1,7 +1,8 @@
-"""text-dedup: its MinHash program, LSH and union-find, over a Hugging Face data set.
+"""text-dedup: its program for MinHash LSH with union-find.
 
-Its words are what stands between characters that are no letters: clauses, in
-Chinese. So its splitter, and nothing else, is replaced by one into characters.
+It reads a Hugging Face data set. It splits words at characters that are not letters, so a word of
+a Chinese text is a clause. Therefore its splitter, and nothing else, is replaced: here each
+character is a word.
 """
 
 import os
@@ -15,7 +16,7 @@ PACKAGES = ["text-dedup", "datasets"]
 
 
 class Characters:
-    """Takes the place of the expression that splits a text into words."""
+    """Replaces the expression that splits a text into words."""
 
     def split(self, text):
         """Return the characters of a text."""
@@ -23,7 +24,10 @@ class Characters:
 
 
 def dedup_file(path, folder, *, threshold):
-    """Run `text_dedup.minhash` with its defaults: 250 permutations, shingles of five."""
+    """Run `text_dedup.minhash` with its defaults.
+
+    These are 250 permutations and shingles of five.
+    """
     minhash.NON_ALPHA = Characters()
     output = folder / "kept"
     arguments = {
@@ -41,7 +45,7 @@ def dedup_file(path, folder, *, threshold):
     def job():
         options = [f"--{name}={value}" for name, value in arguments.items()]
         minhash.main(options, standalone_mode=False)
-        # What users go on with is a file of JSON lines.
+        # Users need a file of JSON lines.
         kept = load_from_disk(str(output))
         kept.to_json(str(folder / "kept.jsonl"), force_ascii=False)
         return inputs.removed_from(path, lambda: inputs.identifiers(folder / "kept.jsonl"))

@@ -87,8 +87,8 @@ def sketch(text, variants=None):
 def candidates(paper, library, least):
     """Return (document, shingles that speak for it) for those worth a closer look.
 
-    A shingle speaks for a document if enough of those that both have stand within
-    one stretch of the paper; of the documents that have it, it speaks for the first ones.
+    A shingle counts for a document if enough of their common shingles are within one
+    stretch of the paper. It counts only for the first documents that have it.
     """
     text = plain(paper)
     first_places = {}

@@ -71,6 +71,6 @@ class Postings:
         return self.is_enough(rare, len(shared) - rare, document, filed)
 
     def is_enough(self, rare, common, one, other):
-        """Return whether so many shared keys make two documents a candidate pair."""
+        """Return whether two documents share enough keys to be a candidate pair."""
         of_rare, of_any = map(min, self.asked[one], self.asked[other])
         return rare >= of_rare or rare + common >= of_any

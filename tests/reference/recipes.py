@@ -20,9 +20,10 @@ def characters(text, bits=128):
 
 
 def shingles(text, k=5, drop_punctuation=False):
-    """Return the set of shingles, or of those that have a letter or a digit.
+    """Return the set of shingles.
 
-    A text without a letter or a digit has none.
+    With `drop_punctuation`, only those with a letter or a digit. A text without a letter
+    or a digit has none.
     """
     normalized = normalize(text, **FULL)
     units = segment.shingles(normalized, k) if letters(normalized) else []

@@ -129,9 +129,9 @@ def is_marked(word, marker):
 
 
 def frequent(units, df, least):
-    """Return the units that at least so many documents contain.
+    """Return the units that at least `least` documents contain.
 
-    A unit that no document of the table has counts as in one.
+    A unit that is not in the table counts as contained in one document.
     """
     return [unit for unit in units if df.get(unit, 1) >= least]
 

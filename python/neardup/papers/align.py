@@ -58,11 +58,12 @@ def align(
     ----------
     text, source : str
     least : int, default=20
-        Smallest number of Chinese characters that a passage has in common with the
-        source, less half of those that are edited between them, 5 to 10,000; twice as
-        many letters of an alphabet. A letter of the source counts once, however often
-        `text` repeats it; and one piece has so many, or the pieces are half of both sides
-        or share four times as many.
+        Minimum number of Chinese characters that a passage shares with the source, less
+        half of the edited characters between them, 5 to 10,000; or twice as many letters
+        of an alphabet. Each letter of the source counts once, however often `text`
+        repeats it. One of three conditions must also hold: one piece has `least`
+        characters, the pieces share four times `least`, or the pieces make up half of
+        both sides.
     ignore_brackets : bool, default=False
         Whether text in brackets is left out on both sides.
 

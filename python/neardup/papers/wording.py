@@ -32,8 +32,8 @@ LONGEST = 200
 #: Code points on either side of a passage in its source, by which origins are compared.
 CONTEXT = 120
 
-#: What so many independent documents have is common: a tenth of the library, within these
-#: bounds.
+#: Wording is common if a tenth of the library has it in independent documents. These are the
+#: tenth, and the bounds of that number.
 _ONE_IN, _FEWEST, _MOST = 10, 8, 16
 
 #: A passage has at least this share of the smallest weight without names and furniture.
@@ -54,10 +54,11 @@ _SENTENCE = re.compile("[的了是在对将以也不而从被把就都要着过�
 
 
 def many(documents: int) -> int:
-    """Return the number of independent documents that make their wording common.
+    """Return the number of independent documents that make wording common.
 
-    A tenth of the library, at least 8 and at most 16: a source that some papers of a small
-    library copied remains a source, and of a large library the candidates suffice.
+    It is a tenth of the library, at least 8 and at most 16. The minimum protects a source
+    that some papers of a small library copied. The maximum is small enough for the
+    candidates of a large library to include that many.
 
     Examples
     --------

@@ -22,16 +22,16 @@ const EDITED: u32 = 8 * DENSE;
 const NEAR: u32 = 30 * DENSE;
 
 /// The largest distance in the source, where sentences may have been moved: 300 Chinese
-/// characters, and at most [`NEAR`] plus `MOVED` times the lower of the two scores. A few
-/// characters must not make half a page of the source part of a passage.
+/// characters, and at most [`NEAR`] plus `MOVED` times the lower of the two scores. Otherwise
+/// a piece of a few characters could add half a page of the source to a passage.
 const NEAR_IN_SOURCE: u32 = 300 * DENSE;
 const MOVED: u32 = 16;
 
-/// Pieces whose total score is this many times the minimum are a passage without further
-/// conditions.
+/// If the total score of the pieces is this many times the minimum, they are a passage
+/// without further conditions.
 const MUCH: u32 = 4;
 
-/// The number of passages, the latest begun, that a piece may join.
+/// A piece may join only this many of the passages that began last.
 const LATEST: usize = 8;
 
 /// A stretch of the paper and the stretch of the source that it repeats: half-open
@@ -69,9 +69,10 @@ impl Paper {
     /// The passages of the paper that occur in `source`, in the order of the paper.
     ///
     /// A passage shares at least `least` Chinese characters with the source, or twice as
-    /// many letters of an alphabet; a letter of the source counts once. In addition, one piece
-    /// alone must share so many, or the pieces must make up half of both sides or share four
-    /// times as many. O(n + m) for texts of n and m letters.
+    /// many letters of an alphabet. Each letter of the source counts once. One of three
+    /// conditions must also hold: one piece alone shares `least` characters, the pieces share
+    /// four times `least`, or the pieces make up half of both sides. O(n + m) for texts of n
+    /// and m letters.
     pub fn passages(&self, source: &Letters, least: u32) -> Vec<Passage> {
         let letters = self.letters();
         let found = chains(letters, source, &runs(self, source));
@@ -138,9 +139,10 @@ fn best(paper: &Letters, source: &Letters, chains: Vec<Chain>, least: u32) -> Ve
 }
 
 /// Whether the text between two runs is an edited form of the text between them in the source,
-/// and not the paper's own: a few letters, or at least two fifths of the longer side unedited.
+/// and not the paper's own. It is edited if it has only a few letters, or if at least two
+/// fifths of the longer side are unedited.
 ///
-/// In two unrelated texts in the same alphabet about a quarter is unedited.
+/// In two unrelated texts of the same alphabet, about a quarter is unedited.
 fn is_edited(paper: &Letters, source: &Letters, before: &Run, run: &Run) -> bool {
     let here = (before.paper_end(), run.paper);
     let there = (before.source_end(), run.source);
@@ -148,7 +150,7 @@ fn is_edited(paper: &Letters, source: &Letters, before: &Run, run: &Run) -> bool
         .weight(here.0, here.1)
         .max(source.weight(there.0, there.1));
     if longer <= EDITED || longer > GAP {
-        // Longer than any gap: a better piece has taken the runs that lay between.
+        // Longer than any gap: a better piece has taken the runs between these two.
         return longer <= EDITED;
     }
     let (a, b) = (
@@ -158,7 +160,8 @@ fn is_edited(paper: &Letters, source: &Letters, before: &Run, run: &Run) -> bool
     5 * distance(a, b) <= 3 * a.len().max(b.len())
 }
 
-/// A piece of some runs, extended at both ends, but not into a better piece of the paper.
+/// A piece made of some runs. It is extended at both ends, but not into a better piece of the
+/// paper.
 fn stretched(
     paper: &Letters,
     source: &Letters,
@@ -168,7 +171,7 @@ fn stretched(
 ) -> Stretch {
     let (first, last) = (runs[0], runs[runs.len() - 1]);
     let (a, b) = (&paper.chars, &source.chars);
-    // Otherwise, in a repetitive text, each of many pieces would be extended through all of it.
+    // Without this, each of many pieces of a repetitive text would extend through all of it.
     let free = |at: usize| (!taken.get(at)?).then(|| a[at]);
     let before = continued(
         |at| free(first.paper.checked_sub(at + 1)?),
@@ -260,7 +263,7 @@ struct Draft {
 }
 
 impl Draft {
-    /// The amount that a piece adds to the score. A letter of the source counts once, so that a
+    /// The amount that a piece adds to the score. Each letter of the source counts once, so a
     /// phrase does not count again each time the paper repeats it.
     fn counted(&mut self, piece: &Stretch) -> u32 {
         let (mut all, mut new) = (0, 0);
@@ -271,8 +274,9 @@ impl Draft {
         (u64::from(piece.score) * new as u64 / all as u64) as u32
     }
 
-    /// Whether one piece scores enough, or the pieces make up half of both sides or have a high
-    /// score: scattered phrases that two texts on one subject share are not a passage.
+    /// Whether one piece scores enough, the pieces make up half of both sides, or they have a
+    /// high total score. Scattered phrases that two texts on one subject share are not a
+    /// passage.
     fn holds_together(&self, least: u32) -> bool {
         if self.score >= MUCH.saturating_mul(least)
             || self.pieces.iter().any(|one| one.score >= least)
@@ -336,7 +340,7 @@ impl Stretch {
 /// Adds a span to disjoint spans (begin to end); returns the number of its letters that are new.
 fn count_once(spans: &mut BTreeMap<usize, usize>, mut begin: usize, mut end: usize) -> usize {
     let mut new = end - begin;
-    // Merges the spans that overlap it, from the last one; each is merged once.
+    // Merges the spans that overlap the new one, from the last one on.
     while let Some((&other, &other_end)) = spans.range(..end).next_back() {
         if other_end <= begin {
             break;

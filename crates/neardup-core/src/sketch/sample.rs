@@ -43,8 +43,8 @@ impl Sampler {
 
     /// Writes the sample, ascending and without repeats, and returns its rate.
     ///
-    /// `size` is the wanted minimum number of features, if the document has so many;
-    /// 0 keeps them all.
+    /// `size` is the wanted minimum number of features; a document with fewer features keeps
+    /// all of them. 0 keeps all features of every document.
     pub fn finish(&self, size: u32, keys: &mut Vec<u32>) -> u32 {
         let rate = rate(self.hashes.len(), size);
         keys.clear();

@@ -18,9 +18,9 @@ __all__ = ["furniture"]
 
 Span = tuple[int, int]
 
-#: A longer clause is text, but for stretches of words of furniture.
+#: A longer clause is text, except for its stretches of furniture words.
 _LONGEST = 200
-#: Such words belong together if at most so many code points are between them.
+#: Furniture words form one stretch if at most this many code points are between them.
 _NEAR = 60
 
 #: Words of clauses that are furniture.

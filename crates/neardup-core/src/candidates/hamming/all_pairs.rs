@@ -1,20 +1,19 @@
 /*! All pairs by block keys: partition, then scan each bucket.
 
-Takes fingerprints and a radius; yields every pair within it. Equal
-fingerprints are put together first. The rows are then partitioned by the key
-of one table after another (see [the plan](mod@super::plan) for how many there are), and
-each bucket is compared by SIMD; a pair found in several tables is kept only by
-the first in which it agrees. Source: Manku, Jain, Das Sarma, *Detecting
-near-duplicates for web crawling*, WWW 2007, with short keys and a SIMD scan in
-place of long keys.
+Takes fingerprints and a radius; yields every pair within it. First, equal fingerprints are
+grouped. Then the rows are partitioned by the key of one table after another ([the
+plan](mod@super::plan) gives the number of tables), and each bucket is compared by SIMD. If a
+pair is found in several tables, only the first of them keeps it. Source: Manku, Jain, Das
+Sarma, *Detecting near-duplicates for web crawling*, WWW 2007, with short keys and a SIMD scan
+in place of long keys.
 
-Exact. Time O(tables · n) plus the comparisons of the plan; memory is one copy
-of the rows, with their numbers, and a scratch copy of each thread's share.
+Exact. Time is O(tables · n) plus the comparisons of the plan. Memory is one copy of the rows
+with their numbers, and a scratch copy of each thread's share.
 
-Skewed fingerprints make buckets that are larger than planned. Bits that hardly
-vary are left out of the keys, a sample is counted before a plan is trusted, and a bucket that is large by itself is a
-search of its own among the bits that its key leaves open; where that promises
-nothing, it is scanned. So no input costs much more than the scan of it.
+Skewed fingerprints make some buckets larger than planned. There are three remedies. Bits that
+hardly vary are left out of the keys. A plan is checked on a sample before it is used. A large
+bucket becomes a search of its own, over the bits that are not in its key; if no plan is cheaper
+there, the bucket is scanned. So no input costs much more than a scan.
 */
 
 use rayon::prelude::*;
@@ -33,16 +32,16 @@ use crate::error::{Error, Result};
 const HOT_ROWS: usize = 1 << 14;
 /// Rows sampled to check whether a plan suits the actual fingerprints.
 const SAMPLE_ROWS: usize = 1 << 16;
-/// How deep a hot bucket's search may find hot buckets of its own.
+/// The maximum depth of searches of large buckets inside each other.
 const MAX_DEPTH: u32 = 8;
 
-/// The maximum number of pairs that are listed: about 7 GB while they are sorted.
+/// The maximum number of pairs that are listed. To sort them takes about 7 GB.
 pub const MAX_PAIRS: u64 = 1 << 28;
 
 /// All pairs of documents within `max_distance` bits, sorted by `(a, b)`.
 ///
-/// Equal fingerprints make pairs at distance 0, so a fingerprint that many
-/// documents share makes quadratically many: [`collapsed`] lists none of them.
+/// Equal fingerprints are pairs at distance 0. Their number is quadratic in the number of
+/// documents that share a fingerprint; [`collapsed`] does not list them.
 ///
 /// # Errors
 /// If `max_distance` exceeds the fingerprints' width, or there are more than
@@ -70,8 +69,9 @@ pub fn pairs(fingerprints: &Fingerprints, max_distance: u32) -> Result<Pairs> {
     Ok(collapsed.expand())
 }
 
-/// All pairs within `max_distance` bits, with equal fingerprints put together:
-/// by the cheapest plan, or another one if the fingerprints are too skewed.
+/// All pairs within `max_distance` bits, with equal fingerprints grouped.
+///
+/// The cheapest plan is used, or another one if the fingerprints are too skewed.
 ///
 /// # Errors
 /// If `max_distance` exceeds the fingerprints' width.
@@ -80,7 +80,7 @@ pub fn collapsed(fingerprints: &Fingerprints, max_distance: u32) -> Result<Colla
     Ok(search(fingerprints, max_distance, None))
 }
 
-/// As [`collapsed`], by a given scheme. The answer is the same for any scheme.
+/// As [`collapsed`], by a given scheme. The answer is the same for every scheme.
 ///
 /// # Errors
 /// If `max_distance` exceeds the fingerprints' width or `scheme` does not fit.
@@ -122,15 +122,15 @@ fn search(fingerprints: &Fingerprints, max_distance: u32, scheme: Option<Scheme>
     })
 }
 
-/// The settings shared by a collection's search and those of its hot buckets.
+/// The settings of a search; the searches of its large buckets have the same.
 struct Join {
     kernel: Kernel,
     bits: u32,
     max_distance: u32,
 }
 
-/// The bucket that is being searched: a pair is kept by it only if every table
-/// on the way down is the pair's first.
+/// The bucket that is being searched. It keeps a pair only if, at each level, the table is the
+/// first in which the pair agrees.
 #[derive(Clone, Copy)]
 struct Step<'a> {
     layout: &'a Layout,
@@ -146,8 +146,8 @@ impl Step<'_> {
 }
 
 impl Join {
-    /// Finds the pairs of `source`, whose rows differ in `space` only. Without
-    /// a scheme the cheapest is chosen, and checked on a sample.
+    /// Finds the pairs of `source`, whose rows differ in `space` only. If no scheme is given,
+    /// the cheapest one is chosen and checked on a sample.
     fn run<const W: usize>(
         &self,
         source: Source<'_, W>,
@@ -164,7 +164,7 @@ impl Join {
             let layout = Layout::new(&keyed, blocks, self.max_distance);
             return self.blocks(source, space, &layout, up, buffer);
         }
-        // One group is all rows, without those to be left out.
+        // One group of all rows, without the skipped ones.
         buffer.fill_parallel(source, 1, |_| 0);
         let (rows, ids) = buffer.all();
         scan::triangle(self.kernel, rows, ids, self.max_distance, |differing| {
@@ -205,8 +205,8 @@ impl Join {
                 up,
                 depth: up.map_or(0, |up| up.depth + 1),
             };
-            // Half of the key first: its groups are small enough for the
-            // second half to be dealt out inside a core's cache.
+            // The first half of the key makes groups that fit a core's cache; the second half
+            // partitions each group there.
             let low = table.bits / 2;
             buffer.fill_parallel(source, 1 << (table.bits - low), |row| table.key(row) >> low);
             let groups = &*buffer;
@@ -264,7 +264,7 @@ impl Join {
     }
 }
 
-/// Whether the tables would compare less than half of what a scan compares.
+/// Whether the tables need fewer than half of the comparisons of a scan.
 fn is_worthwhile<const W: usize>(layout: &Layout, rows: Rows<'_, W>) -> bool {
     let count = length(rows);
     let budget = count as f64 * count as f64 / 4.0;

@@ -1,8 +1,8 @@
 /*! Fingerprints of one width, as columns.
 
-Takes rows of 64-bit words and keeps word *w* of all rows contiguous, because
-every consumer (radix partition, SIMD comparison) reads one word of many rows
-before it reads the next word. Exact; 8 bytes per word and row.
+Takes rows of 64-bit words and stores word *w* of all rows contiguously: every consumer (radix
+partition, SIMD comparison) reads one word of many rows before it reads the next word. Exact;
+8 bytes per word and row.
 */
 
 use crate::error::{Error, Result};
@@ -27,7 +27,7 @@ pub struct Fingerprints {
     columns: Vec<Vec<u64>>,
 }
 
-/// The same rows of every column: what the kernels and partitions read.
+/// The same rows of every column. Kernels and partitions read them in this form.
 pub(super) type Rows<'a, const W: usize> = [&'a [u64]; W];
 
 /// The number of rows that all columns have.
@@ -45,13 +45,13 @@ pub(super) fn cut<'a, const W: usize>(
     rows.map(|column| &column[range.clone()])
 }
 
-/// Row `at`, gathered from its columns.
+/// The words of row `at`, one from each column.
 #[inline]
 pub(super) fn gather<const W: usize>(rows: Rows<'_, W>, at: usize) -> [u64; W] {
     rows.map(|column| column[at])
 }
 
-/// The words that a fingerprint of `bits` takes.
+/// The number of words of a fingerprint of `bits` bits.
 ///
 /// # Errors
 /// If `bits` is not 1 to 64, 128 or 256.
@@ -91,8 +91,8 @@ impl Fingerprints {
     /// Fingerprints from row-major words: all words of the first, then the next.
     ///
     /// # Errors
-    /// If `bits` is not a width, if `rows` ends inside a fingerprint, if a
-    /// fingerprint has a bit above its width, or beyond 2^32 - 1 rows.
+    /// If `bits` is not a width, `rows` ends inside a fingerprint, a fingerprint has a bit above
+    /// its width, or there are more than 2^32 - 1 rows.
     pub fn from_rows(bits: u32, rows: &[u64]) -> Result<Self> {
         let mut fingerprints = Fingerprints::new(bits)?;
         fingerprints.extend_from_rows(rows)?;
@@ -102,7 +102,7 @@ impl Fingerprints {
     /// Appends row-major words.
     ///
     /// # Errors
-    /// As [`Fingerprints::from_rows`]; nothing is appended then.
+    /// As [`Fingerprints::from_rows`]. After an error, nothing is appended.
     pub fn extend_from_rows(&mut self, rows: &[u64]) -> Result<()> {
         let words = self.words();
         if !rows.len().is_multiple_of(words) {
@@ -140,7 +140,7 @@ impl Fingerprints {
     /// Appends all of `others`.
     ///
     /// # Errors
-    /// If `others` has another width, or beyond 2^32 - 1 rows in all.
+    /// If `others` has another width, or there would be more than 2^32 - 1 rows.
     pub fn append(&mut self, others: &Fingerprints) -> Result<()> {
         self.check_width(others)?;
         if self.len() + others.len() > u32::MAX as usize {
@@ -198,8 +198,8 @@ impl Fingerprints {
             .sum()
     }
 
-    /// All rows, with the width as a constant: the caller dispatches on
-    /// [`Fingerprints::words`] first.
+    /// All rows, with the number of words as a constant. The caller must first dispatch on
+    /// [`Fingerprints::words`].
     pub(super) fn rows<const W: usize>(&self) -> Rows<'_, W> {
         debug_assert_eq!(W, self.words());
         std::array::from_fn(|word| self.columns[word].as_slice())

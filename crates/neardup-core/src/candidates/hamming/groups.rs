@@ -1,10 +1,9 @@
 /*! Equal fingerprints, grouped before any search.
 
-Takes fingerprints; yields each set of equal ones as a representative (the
-earliest document) and its repeats. A text that was posted a million times is
-then one row of the join and not a million rows of one bucket, and need not be
-written out as half a trillion pairs. Rows are dealt out by a hash and looked
-up in a table that fits the cache: linear time, exact.
+Takes fingerprints; yields each set of equal ones as a representative (the earliest document)
+and its repeats. So a text that was posted a million times is one row of the join, not a million
+rows of one bucket, and is not listed as half a trillion pairs. Rows are partitioned by a hash
+and looked up in a table that fits the cache. Linear time, exact.
 */
 
 use rayon::prelude::*;
@@ -12,7 +11,7 @@ use rayon::prelude::*;
 use super::fingerprints::{Rows, gather, length};
 use super::partition::{Partition, Source};
 
-/// Rows whose hash table stays inside a core's cache.
+/// The number of rows whose hash table fits a core's cache.
 const CACHED_ROWS: usize = 1 << 15;
 
 /// The sets of two or more documents with equal fingerprints.
@@ -34,13 +33,13 @@ impl Groups {
         self.representatives.is_empty()
     }
 
-    /// The representative of each set, which is its earliest document; ascending.
+    /// The representative of each set, ascending. It is the earliest document of the set.
     pub fn representatives(&self) -> &[u32] {
         &self.representatives
     }
 
-    /// The other documents with the fingerprint of `representative`,
-    /// ascending; empty if nothing equals it.
+    /// The other documents with the fingerprint of `representative`, ascending. Empty if there
+    /// are none.
     pub fn repeats(&self, representative: u32) -> &[u32] {
         match self.representatives.binary_search(&representative) {
             Ok(set) => &self.repeats[self.starts[set]..self.starts[set + 1]],
@@ -120,7 +119,7 @@ fn links<const W: usize>(rows: Rows<'_, W>, ids: &[u32], slots: &mut Vec<u32>) -
     links
 }
 
-/// Spreads a row over 64 bits; the results do not depend on how.
+/// A 64-bit hash of a row. Results do not depend on the hash function.
 #[inline]
 fn hash<const W: usize>(row: &[u64; W]) -> u64 {
     let mixed = row.iter().fold(0_u64, |state, &word| {

@@ -1,15 +1,15 @@
-/*! An index of fingerprints by distance, for a collection that grows.
+/*! An index of fingerprints by distance, for a growing collection.
 
-Takes fingerprints one by one or in bulk and numbers them from 0. Returns, for a query, all of them
-within a radius, at any time. The scan scheme keeps only columns. The blocks scheme keeps immutable
-runs of rows, each sorted by the key of every table with a directory of its buckets, and an unsorted
-tail that is scanned. A full tail becomes a run, merged with the preceding runs that are not larger:
-the logarithmic method (Bentley & Saxe, J. Algorithms 1(4), 1980), so there are at most log2(n /
-2048) runs and a row is sorted that often.
+Takes fingerprints one by one or in bulk and numbers them from 0. At any time, a query returns all
+fingerprints within a radius of it. The scan scheme stores only columns. The blocks scheme stores
+immutable runs of rows and an unsorted tail that is scanned. Each run is sorted by the key of every
+table, with a directory of its buckets. A full tail becomes a run; it is merged with the preceding
+runs that are not larger. By this logarithmic method (Bentley & Saxe, J. Algorithms 1(4), 1980),
+there are at most log2(n / 2048) runs, and a row is sorted at most that many times.
 
-Exact. A look-up reads one bucket of each table of each run. An insertion costs
-O(tables · log n) on average; the one that merges all runs costs O(tables · n).
-Memory is what the plan says; a merge needs one table's worth more.
+Exact. A look-up reads one bucket of each table of each run. An insertion costs O(tables · log n)
+on average; an insertion that merges all runs costs O(tables · n). The plan gives the memory; a
+merge needs the memory of one more table.
 */
 
 use std::ops::Range;
@@ -25,7 +25,7 @@ use super::plan::{Purpose, Scheme, TAIL_ROWS, plan};
 use super::scan;
 use crate::error::{Error, Result};
 
-/// Queries of one task of a bulk look-up.
+/// The number of queries in one task of a bulk look-up.
 const TASK_QUERIES: usize = 64;
 
 /// Fingerprints that can be looked up by distance while more are added.
@@ -103,10 +103,10 @@ impl HammingIndex {
         })
     }
 
-    /// Files one fingerprint and returns its number.
+    /// Adds one fingerprint and returns its number.
     ///
     /// # Errors
-    /// If `row` is not one fingerprint of this width, or 2^32 - 1 are filed.
+    /// If `row` is not one fingerprint of this width, or the index has 2^32 - 1 already.
     pub fn insert(&mut self, row: &[u64]) -> Result<u32> {
         let id = self.fingerprints.len() as u32;
         self.fingerprints.push(row)?;
@@ -114,22 +114,22 @@ impl HammingIndex {
         Ok(id)
     }
 
-    /// Files all of `fingerprints`, in order.
+    /// Adds all of `fingerprints`, in order.
     ///
     /// # Errors
-    /// If their width differs, or there would be more than 2^32 - 1.
+    /// If their width differs, or the index would have more than 2^32 - 1.
     pub fn extend(&mut self, fingerprints: &Fingerprints) -> Result<()> {
         self.fingerprints.append(fingerprints)?;
         self.settle();
         Ok(())
     }
 
-    /// The number of fingerprints filed.
+    /// The number of fingerprints in the index.
     pub fn len(&self) -> usize {
         self.fingerprints.len()
     }
 
-    /// Whether no fingerprint is filed.
+    /// Whether the index has no fingerprints.
     pub fn is_empty(&self) -> bool {
         self.fingerprints.is_empty()
     }
@@ -149,12 +149,12 @@ impl HammingIndex {
         self.max_distance
     }
 
-    /// Puts into `near` all `(number, distance)` within `max_distance` of `query`,
-    /// ascending.
+    /// Replaces the content of `near` by all `(number, distance)` within `max_distance` of
+    /// `query`, ascending.
     ///
     /// # Errors
-    /// If `query` is not one fingerprint of this width, or `max_distance`
-    /// exceeds the radius that was filed for.
+    /// If `query` is not one fingerprint of this width, or `max_distance` exceeds the radius of
+    /// the index.
     pub fn near(&self, query: &[u64], max_distance: u32, near: &mut Vec<Near>) -> Result<()> {
         self.fingerprints.check_row(query)?;
         self.check_radius(max_distance)?;
@@ -166,8 +166,8 @@ impl HammingIndex {
         Ok(())
     }
 
-    /// As [`HammingIndex::near`], within the radius that was filed for, among the fingerprints
-    /// from number `since` on, all of which are compared.
+    /// As [`HammingIndex::near`] with the radius of the index, but only among the fingerprints
+    /// from number `since` on. The query is compared with each of them.
     ///
     /// # Errors
     /// If `query` is not one fingerprint of this width.
@@ -182,11 +182,11 @@ impl HammingIndex {
         Ok(())
     }
 
-    /// For each query, all documents within `max_distance`; on the threads of the current pool.
+    /// For each query, all documents within `max_distance`, found on the threads of the current
+    /// pool.
     ///
     /// # Errors
-    /// If the queries have another width, or `max_distance` exceeds the radius
-    /// that was filed for.
+    /// If the queries have another width, or `max_distance` exceeds the radius of the index.
     pub fn near_many(&self, queries: &Fingerprints, max_distance: u32) -> Result<Neighbours> {
         self.check_radius(max_distance)?;
         if self.layout.is_none() {
@@ -203,8 +203,8 @@ impl HammingIndex {
         }))
     }
 
-    /// As [`HammingIndex::near_many`], one query after the other on the calling
-    /// thread: for a few queries, handing them to a pool costs more than they do.
+    /// As [`HammingIndex::near_many`], but on the calling thread, one query after the other. For
+    /// a few queries this is cheaper than handing them to a pool.
     ///
     /// # Errors
     /// As [`HammingIndex::near_many`].
@@ -229,7 +229,7 @@ impl HammingIndex {
         Ok(())
     }
 
-    /// How many are near each of some queries, and all of them.
+    /// Looks up some queries: the number of neighbours of each, and all neighbours.
     fn look_some_up<const W: usize>(
         &self,
         queries: Rows<'_, W>,
@@ -248,7 +248,7 @@ impl HammingIndex {
         (counts, found)
     }
 
-    /// Adds what is near one query, ascending.
+    /// Adds the neighbours of one query, ascending.
     fn look_up<const W: usize>(&self, query: [u64; W], max_distance: u32, near: &mut Vec<Near>) {
         if let Some(layout) = &self.layout {
             for sorted in self.runs.iter().flat_map(|run| &run.tables) {
@@ -266,7 +266,7 @@ impl HammingIndex {
         near.sort_unstable();
     }
 
-    /// Adds what is near one query from row `begin` on, in no order.
+    /// Adds the neighbours of one query among the rows from `begin` on, in no particular order.
     fn scan_from<const W: usize>(
         &self,
         begin: usize,
@@ -283,12 +283,12 @@ impl HammingIndex {
         });
     }
 
-    /// The rows that are in a run.
+    /// The number of rows that are in a run.
     fn sorted_rows(&self) -> usize {
         self.runs.last().map_or(0, |run| run.rows.end)
     }
 
-    /// Makes a run of the tail when it is full.
+    /// Makes a run of the tail if it is full.
     fn settle(&mut self) {
         let end = self.fingerprints.len();
         let mut begin = self.sorted_rows();
@@ -316,8 +316,8 @@ impl HammingIndex {
 }
 
 impl Sorted {
-    /// Sorts rows, numbered from `first` on, by the key of `table`: half a key
-    /// at a time, the lower half first.
+    /// Sorts rows, numbered from `first` on, by the key of `table`: first by the lower half of
+    /// the key, then by the upper half.
     fn new<const W: usize>(
         table: Table,
         rows: Rows<'_, W>,

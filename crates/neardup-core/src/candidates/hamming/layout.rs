@@ -1,28 +1,27 @@
 /*! Blocks and tables: the pigeonhole principle, as bit positions.
 
-Cut the bits of a fingerprint into `blocks` parts. Two fingerprints that differ
-in at most `max_distance` bits spoil at most that many blocks, so they agree on
-at least `blocks - max_distance` of them. There is one table for each choice of
-that many blocks, and its key is the bits of the chosen blocks: every such pair
-shares a key in at least one table (Manku, Jain, Das Sarma, WWW 2007).
+The bits of a fingerprint are cut into `blocks` parts. If two fingerprints differ in at most
+`max_distance` bits, at most that many blocks differ, so they agree on at least
+`blocks - max_distance` of them. There is one table for each choice of that many blocks; its key
+is the bits of the chosen blocks. So every such pair shares a key in at least one table (Manku,
+Jain, Das Sarma, WWW 2007).
 
-A pair can agree in several tables. It belongs to exactly one: the table made
-of the *first* blocks on which it agrees. That is decided from the two
-fingerprints alone, so no set of seen pairs is kept. It also holds where a
-table uses only a prefix of its key (few documents need few buckets), since
-the prefix finds a superset of the pairs.
+A pair can agree in several tables. It belongs to exactly one: the table made of the *first*
+blocks on which it agrees. The two fingerprints alone decide this, so no set of seen pairs is
+needed. A table may use only a prefix of its key, because few documents need few buckets. The
+rule still holds then, since the prefix finds a superset of the pairs.
 */
 
 use super::fingerprints::{Rows, gather};
 
-/// Blocks are named by the bits of a word.
+/// The maximum number of blocks: a word has one bit for each.
 pub(in crate::candidates) const MAX_BLOCKS: u32 = 64;
 
-/// The longest key prefix in use: 4 million buckets.
+/// The maximum length of a key prefix: 4 million buckets.
 const MAX_USED_BITS: u32 = 22;
 
-/// Documents in an average bucket: comparing them takes as long as looking one bucket
-/// up.
+/// The average number of documents in a bucket. To compare them takes as long as to look the
+/// bucket up.
 const BUCKET_ROWS: usize = 16;
 
 /// A run of bits inside one word.
@@ -76,9 +75,9 @@ fn take(pieces: &mut Vec<Piece>, mut bits: u32) -> Vec<Piece> {
     taken
 }
 
-/// The bits of `space` that distinguish rows: those in which at least a 32nd of a
-/// sample differs from the rest. A pair within the radius is also within it on any
-/// subset of the bits, so a search may leave the other bits out of its keys.
+/// The bits of `space` that distinguish rows: in each, at least a 32nd of a sample differs from
+/// the rest. A pair within the radius is also within it on every subset of the bits. So a search
+/// may leave the other bits out of its keys.
 pub(super) fn telling_bits<const W: usize>(space: &[Piece], rows: Rows<'_, W>) -> Vec<Piece> {
     const SAMPLE_ROWS: usize = 1 << 12;
     const SHARE: usize = 32;
@@ -110,7 +109,7 @@ pub(super) fn telling_bits<const W: usize>(space: &[Piece], rows: Rows<'_, W>) -
     telling
 }
 
-/// How many leading bits of a key are worth using for `documents` documents.
+/// The number of leading key bits that are worth using for `documents` documents.
 pub(super) fn used_bits(documents: usize, key_bits: u32) -> u32 {
     let worth = (documents / BUCKET_ROWS).max(1).ilog2();
     worth.min(key_bits).min(MAX_USED_BITS)
@@ -128,17 +127,17 @@ pub(in crate::candidates) struct Layout {
 pub(in crate::candidates) struct Table {
     /// The chosen blocks, one bit each.
     members: u64,
-    /// Where the used bits of the key are.
+    /// The places of the used bits of the key.
     key: Vec<Piece>,
     /// The length of the used key.
     pub(super) bits: u32,
 }
 
 impl Layout {
-    /// Cuts `space` into `blocks` parts, equal up to one bit, whatever its width.
+    /// Cuts `space` into `blocks` parts whose lengths differ by at most one bit.
     ///
-    /// Expects `max_distance < blocks <= MAX_BLOCKS` and at least one bit for
-    /// each block, which a checked plan guarantees.
+    /// Expects `max_distance < blocks <= MAX_BLOCKS` and at least one bit for each block. A
+    /// checked plan guarantees both.
     pub(in crate::candidates) fn new(space: &[Piece], blocks: u32, max_distance: u32) -> Self {
         debug_assert!(max_distance < blocks && blocks <= MAX_BLOCKS);
         let bits = count_bits(space);
@@ -155,7 +154,7 @@ impl Layout {
         }
     }
 
-    /// Every table, with keys cut to what `documents` are worth.
+    /// Every table, with keys cut to the bits that are worth using for `documents`.
     pub(super) fn tables(&self, documents: usize) -> impl Iterator<Item = Table> + '_ {
         self.cut_tables(move |bits| used_bits(documents, bits))
     }
@@ -221,7 +220,7 @@ impl Layout {
     }
 }
 
-/// The next larger word with as many ones (Gosper's trick), if there is one.
+/// The next larger word with the same number of ones (Gosper's hack), if there is one.
 fn following(members: u64) -> Option<u64> {
     let lowest = members & members.wrapping_neg();
     let ripple = members.checked_add(lowest)?;
@@ -240,8 +239,8 @@ impl Table {
         key as usize
     }
 
-    /// `space` without the used bits of the key: all in which two
-    /// fingerprints of one bucket can still differ.
+    /// `space` without the used bits of the key. Two fingerprints of one bucket can differ only
+    /// in these bits.
     pub(super) fn rest(&self, space: &[Piece]) -> Vec<Piece> {
         let mut rest = space.to_vec();
         for used in &self.key {
@@ -253,7 +252,7 @@ impl Table {
         rest
     }
 
-    /// How many pairs of rows share a key, estimated from an even sample.
+    /// The number of pairs of rows that share a key, estimated from every `stride`-th row.
     pub(super) fn comparisons<const W: usize>(&self, rows: Rows<'_, W>, stride: usize) -> f64 {
         let mut counts = vec![0_u32; 1 << self.bits];
         for at in (0..rows[0].len()).step_by(stride) {
@@ -267,7 +266,7 @@ impl Table {
     }
 }
 
-/// What is left of `piece` when the bits of `used` are removed.
+/// The parts of `piece` that remain without the bits of `used`.
 fn without(piece: Piece, used: Piece) -> impl Iterator<Item = Piece> {
     let end = piece.shift + piece.bits;
     let parts = if used.word != piece.word {

@@ -1,4 +1,4 @@
-/*! What a search yields: pairs of documents, and lists of neighbours. */
+/*! The results of a search: pairs of documents, and lists of neighbours. */
 
 use rayon::prelude::*;
 
@@ -7,8 +7,7 @@ use super::groups::Groups;
 /// The number of a fingerprint that was found, and its distance.
 pub type Near = (u32, u16);
 
-/// The number of neighbours of each of some queries, and all neighbours one after the
-/// other.
+/// The number of neighbours of each of some queries, and all their neighbours in order.
 pub(super) type NearOfSome = (Vec<u64>, Vec<Near>);
 
 /// One found pair, before sorting.
@@ -68,7 +67,7 @@ impl Pairs {
             .map(|((&a, &b), &distance)| (a, b, distance))
     }
 
-    /// Sorts pairs that are each found once but in any order and direction.
+    /// Sorts pairs. Each must be given once, in any order and direction.
     pub(super) fn from_found(mut found: Vec<Found>) -> Self {
         for pair in &mut found {
             if pair.first() > pair.second() {
@@ -89,14 +88,14 @@ impl Pairs {
 pub struct Collapsed {
     /// The sets of equal fingerprints.
     pub groups: Groups,
-    /// The pairs between distinct fingerprints, each by the earliest document
-    /// that has it.
+    /// The pairs of distinct fingerprints. The earliest document with a fingerprint represents
+    /// it.
     pub pairs: Pairs,
 }
 
 impl Collapsed {
-    /// The number of pairs that [`Collapsed::expand`] would list. Quadratic in
-    /// the size of each set, so look here before expanding.
+    /// The number of pairs that [`Collapsed::expand`] would list. It is quadratic in the size of
+    /// each set, so check it before you expand.
     pub fn count(&self) -> u128 {
         let size = |document: u32| self.groups.repeats(document).len() as u128 + 1;
         let equal: u128 = self
@@ -115,7 +114,7 @@ impl Collapsed {
                 .sum::<u128>()
     }
 
-    /// All pairs of documents, equal ones at distance 0 among them.
+    /// All pairs of documents, including equal ones at distance 0.
     pub fn expand(self) -> Pairs {
         if self.groups.is_empty() {
             return self.pairs;

@@ -1,12 +1,13 @@
-/*! Fingerprints within a radius, in bits: all pairs, and look-ups while more come in.
+/*! Fingerprints within a radius, in bits: all pairs of a collection, and look-ups in a growing one.
 
-**scan** compares every fingerprint with every other by SIMD ([`scan`]): quadratic, but some 30
-pairs a nanosecond and core. **blocks** uses that, by the pigeonhole principle, fingerprints
-within the radius agree on one of a few keys (Manku, Jain, Das Sarma, WWW 2007), so rows are
-partitioned by each key in turn and only compared inside their bucket ([`all_pairs`]). Both find
-every pair and no other. They meet in the middle: short keys with a SIMD scan of buckets that
-hold tens or hundreds of rows beat long keys with tiny buckets; [`plan()`](fn@plan) says which
-costs least.
+There are two schemes. **scan** compares every fingerprint with every other by SIMD ([`scan`]).
+It is quadratic, but compares some 30 pairs a nanosecond on each core. **blocks** uses the
+pigeonhole principle: fingerprints within the radius agree on at least one of a few keys (Manku,
+Jain, Das Sarma, WWW 2007). So rows are partitioned by one key after another, and only rows of
+one bucket are compared ([`all_pairs`]). Both schemes find every pair and no other.
+
+Short keys, with a SIMD scan of buckets of tens or hundreds of rows, are faster than long keys
+with tiny buckets. [`plan()`](fn@plan) chooses the cheapest scheme.
 */
 
 pub mod all_pairs;

@@ -1,9 +1,9 @@
 /*! Radix partition of fingerprints and their document numbers.
 
-Takes rows and a digit for each; yields the rows grouped by digit, in input
-order inside each group, and where each group begins. Stable, so the result is
-the same for any number of threads. Two passes over the data; 8 bytes a word
-and 4 bytes a number for each row, in buffers that are used again.
+Takes rows and a digit for each. Yields the rows grouped by digit, in input order inside each
+group, and the beginning of each group. It is stable, so the result is the same for any number of
+threads. There are two passes over the data. A row takes 8 bytes for each word and 4 bytes for its
+number, in buffers that are reused.
 */
 
 use std::ops::Range;
@@ -12,10 +12,10 @@ use rayon::prelude::*;
 
 use super::fingerprints::{Rows, cut, gather, length};
 
-/// Rows below which one thread alone is faster than two.
+/// Below this number of rows, one thread is faster than two.
 const PARALLEL_ROWS: usize = 1 << 16;
 
-/// What a partition reads: rows, their numbers, and rows to leave out.
+/// The input of a partition: rows, their numbers, and marks of rows to skip.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a, const W: usize> {
     rows: Rows<'a, W>,
@@ -42,17 +42,17 @@ impl<'a, const W: usize> Source<'a, W> {
         }
     }
 
-    /// All rows, those to be left out among them.
+    /// All rows, including those to skip.
     pub(super) fn rows(&self) -> Rows<'a, W> {
         self.rows
     }
 
-    /// The number of rows, those to be left out among them.
+    /// The number of rows, including those to skip.
     pub(super) fn len(&self) -> usize {
         length(self.rows)
     }
 
-    /// Calls `each` with the rows of `range` that are not left out.
+    /// Calls `each` with the rows of `range` that are not skipped.
     #[inline]
     fn each(&self, range: Range<usize>, mut each: impl FnMut([u64; W], u32)) {
         let rows = cut(self.rows, range.clone());
@@ -85,14 +85,14 @@ impl<const W: usize> Default for Partition<W> {
     }
 }
 
-/// Where the rows of one digit that one chunk of the input holds will go.
+/// The places for the rows of one digit in one chunk of the input.
 struct Slot<'a, const W: usize> {
     columns: [std::slice::IterMut<'a, u64>; W],
     ids: std::slice::IterMut<'a, u32>,
 }
 
 impl<const W: usize> Partition<W> {
-    /// Partition the rows of `source` by `digit`, which is below `digits`.
+    /// Partitions the rows of `source` by `digit`, which is below `digits`.
     pub(super) fn fill(
         &mut self,
         source: Source<'_, W>,
@@ -151,8 +151,8 @@ impl<const W: usize> Partition<W> {
         }
         self.resize(total);
 
-        // The output is dealt out digit by digit and, inside a digit, chunk by
-        // chunk: that keeps the input's order without any shared counter.
+        // The output is divided by digit and, for each digit, by chunk. This keeps the order
+        // of the input without a shared counter.
         let mut slots: Vec<Vec<Slot<'_, W>>> =
             chunks.iter().map(|_| Vec::with_capacity(digits)).collect();
         let mut columns = self.columns.each_mut().map(Vec::as_mut_slice);
@@ -209,7 +209,7 @@ impl<const W: usize> Partition<W> {
         (self.columns.each_ref().map(Vec::as_slice), &self.ids)
     }
 
-    /// The columns and numbers, for keeps.
+    /// The columns and numbers, as owned vectors.
     pub(super) fn into_parts(self) -> ([Vec<u64>; W], Vec<u32>) {
         (self.columns, self.ids)
     }

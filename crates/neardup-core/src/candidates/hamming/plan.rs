@@ -1,27 +1,27 @@
-/*! Which scheme costs least, and what it will cost.
+/*! The cheapest scheme, and its cost.
 
-Takes the number of documents, their width and a radius; yields a [`Plan`]: the
-cheapest of the scan and of every number of blocks, by a model with a few
-constants measured in nanoseconds on one core of an AVX-512 server. They are
-compiled in, so a plan is the same wherever it is made; a machine without
-AVX-512 needs more time than the plan says, and the answer never depends on it.
+Takes the number of documents, the width of their fingerprints and a radius. Yields a [`Plan`]:
+the scan or a number of blocks, whichever costs least by a model. The model has a few constants in
+nanoseconds, measured on one core of an AVX-512 server. They are compiled in, so a plan is the
+same on every machine. A machine without AVX-512 needs more time than the plan says. The answer
+of a search never depends on the plan.
 
-Symbols: *n* documents, *b* blocks, *d* the radius, *t* = C(b, d) tables, *k* the
-bits of the shortest key, *u* = min(k, log2(n / 16)) the bits used of it.
+Symbols: *n* documents, *b* blocks, *d* the radius, *t* = C(b, d) tables, *k* the bits of the
+shortest key, *u* = min(k, log2(n / 16)) its used bits.
 
 All pairs:
 - scan: n²/2 comparisons;
 - blocks: to collapse n rows; for each table to partition n rows, to visit 2^u
   buckets and to make n²/2 / 2^u comparisons.
 
-Look-ups (each document is looked up among those before it, then filed):
+Look-ups (each document is looked up among the earlier ones, then added):
 - scan: n²/2 comparisons, in tiles;
 - blocks: to look a document up in every table of about log2(n / 2048) / 2 runs
   and to compare it with n/2 / 2^u rows of each table; to sort each document
   into each table about log2(n / 2048) times.
 
-Fingerprints are taken to be uniformly random. Real ones are skewed, which costs
-more; the join measures a sample before it trusts a plan (see [`super::all_pairs`]).
+The model assumes uniformly random fingerprints. Real ones are skewed, which costs more; the join
+checks a plan on a sample before it uses it (see [`super::all_pairs`]).
 */
 
 use serde::{Deserialize, Serialize};
@@ -38,12 +38,12 @@ const PARTITION_NS: f64 = 8.0;
 const PARTITION_WORD_NS: f64 = 4.0;
 /// Nanoseconds to visit a bucket.
 const BUCKET_NS: f64 = 20.0;
-/// Nanoseconds to find whether a row equals an earlier one.
+/// Nanoseconds to check whether a row equals an earlier one.
 const COLLAPSE_NS: f64 = 15.0;
-/// Nanoseconds to look one key up in one run: a miss of the cache.
+/// Nanoseconds to look one key up in one run: a cache miss.
 const PROBE_NS: f64 = 80.0;
-/// Nanoseconds to read a word of a bucket that a look-up visits: it comes from
-/// memory, which takes longer than to compare it.
+/// Nanoseconds to read a word of a bucket in a look-up. It is read from memory, which takes
+/// longer than to compare it.
 const READ_NS: f64 = 0.5;
 /// Nanoseconds to sort a row into a table of a run.
 const FILE_NS: f64 = 8.0;
@@ -51,19 +51,19 @@ const FILE_NS: f64 = 8.0;
 /// Rows of the unsorted tail of a [`super::HammingIndex`].
 pub(super) const TAIL_ROWS: usize = 2048;
 
-/// More tables than this never pay.
+/// The maximum number of tables. More are never worth their cost.
 const MAX_TABLES: u64 = 20_000;
 
-/// The memory that the tables of look-ups may take for each document.
+/// The maximum number of bytes for each document in the tables of look-ups.
 const MAX_LOOK_UP_BYTES: u64 = 1024;
 
-/// What the candidates are wanted for.
+/// The purpose of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// Every pair of a collection that is at hand.
+    /// All pairs of a complete collection.
     AllPairs,
-    /// Each document is looked up among those before it, then filed.
+    /// Each document is looked up among the earlier ones, then added.
     LookUps,
 }
 
@@ -75,11 +75,11 @@ pub enum Scheme {
     Scan,
     /// Only fingerprints that agree on some blocks of bits are compared.
     Blocks {
-        /// The parts that a fingerprint is cut into.
+        /// The number of parts of a fingerprint.
         blocks: u32,
-        /// The choices of blocks, each sorted by its own key.
+        /// The number of tables: one for each choice of blocks, with its own key.
         tables: u64,
-        /// The bits of the shortest key.
+        /// The number of bits of the shortest key.
         key_bits: u32,
     },
 }
@@ -88,9 +88,8 @@ impl Scheme {
     /// The scheme that cuts `bits` into `blocks` for the radius `max_distance`.
     ///
     /// # Errors
-    /// If `bits` is not a width, `max_distance` exceeds it, `blocks` is not
-    /// above `max_distance` and at most 64 and `bits`, or there would be more
-    /// than 20,000 tables.
+    /// If `bits` is not a width, `max_distance` exceeds it, `blocks` is not above `max_distance`,
+    /// `blocks` exceeds 64 or `bits`, or there would be more than 20,000 tables.
     pub fn blocks(bits: u32, max_distance: u32, blocks: u32) -> Result<Self> {
         words(bits)?;
         check_distance(bits, max_distance)?;
@@ -115,33 +114,32 @@ impl Scheme {
     }
 }
 
-/// A scheme and what it is expected to cost; see the [module](self) for the
-/// formulae.
+/// A scheme and its expected cost. The formulae are in the [module](self).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The number of documents planned for.
+    /// The number of documents.
     pub documents: u64,
     /// The bits of a fingerprint.
     pub bits: u32,
     /// The radius, inclusive.
     pub max_distance: u32,
-    /// What the candidates are wanted for.
+    /// The purpose of the search.
     pub purpose: Purpose,
     /// The cheapest scheme.
     pub scheme: Scheme,
     /// Estimated seconds on one core, for all documents together.
     pub seconds: f64,
-    /// Bytes in memory for each document, the fingerprint itself included.
+    /// Bytes in memory for each document, including the fingerprint itself.
     pub bytes_per_document: u64,
-    /// The comparisons made in all: the false candidates, as SIMD sees them.
+    /// The number of comparisons of fingerprints.
     pub comparisons: f64,
-    /// The pairs that random fingerprints would have within the radius: what
-    /// is handed on although nothing is alike.
+    /// The number of pairs within the radius if all fingerprints were random. Such pairs are
+    /// candidates although their documents have nothing in common.
     pub random_pairs: f64,
 }
 
-/// Plans the search among `documents` fingerprints of `bits` bits for those
-/// within `max_distance`.
+/// Plans the search for pairs within `max_distance` among `documents` fingerprints of `bits`
+/// bits.
 ///
 /// # Errors
 /// If `bits` is not a width or `max_distance` exceeds it.
@@ -162,7 +160,7 @@ pub fn plan(documents: u64, bits: u32, max_distance: u32, purpose: Purpose) -> R
     Ok(cheapest(documents, bits, bits, max_distance, purpose))
 }
 
-/// Plans for one given scheme.
+/// The plan of a given scheme.
 ///
 /// # Errors
 /// As [`plan()`](fn@plan), and if the scheme does not fit.
@@ -179,8 +177,7 @@ pub fn plan_for(
     Ok(cost(documents, bits, max_distance, purpose, scheme))
 }
 
-/// The cheapest plan for fingerprints of `bits` bits that can differ in
-/// `free_bits` of them only.
+/// The cheapest plan for fingerprints of `bits` bits that can differ only in `free_bits` of them.
 pub(super) fn cheapest(
     documents: u64,
     bits: u32,
@@ -202,7 +199,7 @@ pub(super) fn cheapest(
     best
 }
 
-/// The scheme of so many blocks, if there is one with few enough tables.
+/// The scheme with `blocks` blocks, unless it has too many tables.
 fn block_scheme(bits: u32, max_distance: u32, blocks: u32) -> Option<Scheme> {
     if blocks <= max_distance || blocks > MAX_BLOCKS.min(bits) {
         return None;
@@ -218,7 +215,7 @@ fn block_scheme(bits: u32, max_distance: u32, blocks: u32) -> Option<Scheme> {
     })
 }
 
-/// C(blocks, spoilt), unless that is more tables than ever pay.
+/// C(blocks, spoilt), the number of tables, unless there are too many.
 pub(in crate::candidates) fn choices(blocks: u32, spoilt: u32) -> Option<u64> {
     let mut choices: u64 = 1;
     for step in 0..u64::from(spoilt.min(blocks - spoilt)) {
@@ -230,7 +227,7 @@ pub(in crate::candidates) fn choices(blocks: u32, spoilt: u32) -> Option<u64> {
     Some(choices)
 }
 
-/// What a scheme costs.
+/// The plan of a scheme: its cost by the model.
 fn cost(documents: u64, bits: u32, max_distance: u32, purpose: Purpose, scheme: Scheme) -> Plan {
     let words = u64::from(bits.div_ceil(64));
     let rows = documents as f64;
@@ -280,9 +277,8 @@ fn cost(documents: u64, bits: u32, max_distance: u32, purpose: Purpose, scheme: 
     }
 }
 
-/// The share of random pairs within the radius: the lower tail of the binomial
-/// distribution of `bits` fair coins. Only products and sums, so that every
-/// platform computes the same.
+/// The share of random pairs within the radius: the lower tail of the binomial distribution of
+/// `bits` fair coins. It uses only products and sums, so every platform computes the same value.
 fn share_within(bits: u32, max_distance: u32) -> f64 {
     let mut ways = 1.0;
     let mut sum = 0.0;

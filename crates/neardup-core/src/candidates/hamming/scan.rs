@@ -1,9 +1,9 @@
 /*! Scan: every fingerprint against every other, by SIMD brute force.
 
-No keys and no memory beyond the columns: the fastest scheme for wide
-fingerprints with a generous radius up to about a million documents. Work is
-cut into tiles that stay in the first-level cache; a tile's queries pass over
-it in registers. Quadratic; exact.
+It needs no keys, and no memory beyond the columns. It is the fastest scheme for wide fingerprints
+with a large radius, up to about a million documents. The rows are cut into tiles that fit the
+first-level cache; queries, held in registers, are compared with all rows of a tile. Quadratic;
+exact.
 */
 
 use rayon::prelude::*;
@@ -13,18 +13,18 @@ use super::kernels::Kernel;
 use super::lists::{Found, Neighbours, Pairs};
 use crate::error::Result;
 
-/// Words of a tile of rows: half of a small first-level cache.
+/// Words in a tile of rows: half of a small first-level cache.
 const TILE_WORDS: usize = 2048;
-/// Queries of one task: enough to pay for reading its rows.
+/// Queries in one task: enough to be worth the cost of reading its rows.
 const TASK_QUERIES: usize = 1024;
-/// Tiles of one task.
+/// Tiles in one task.
 const TASK_TILES: usize = 8;
 
-/// All documents within `max_distance` bits of `query`, with distances,
-/// ascending, found with `kernel`.
+/// All documents within `max_distance` bits of `query`, with distances, ascending, found with
+/// `kernel`.
 ///
 /// # Errors
-/// If `query` has not the fingerprints' width or `max_distance` exceeds it.
+/// If `query` has another width than the fingerprints, or `max_distance` exceeds it.
 pub fn one_against_many(
     kernel: Kernel,
     query: &[u64],
@@ -64,7 +64,7 @@ pub fn many_against_many(
 }
 
 /// All pairs of documents within `max_distance` bits, found with `kernel` on
-/// the threads of the current pool; equal fingerprints are not put together.
+/// the threads of the current pool. Equal fingerprints are not grouped.
 ///
 /// # Errors
 /// If `max_distance` exceeds the fingerprints' width.
@@ -114,8 +114,8 @@ pub(super) fn tiles<const W: usize>(
     found.concat()
 }
 
-/// Every pair of documents within the radius whose differing words `keep`
-/// accepts, in no particular order.
+/// Every pair of documents within the radius that `keep` accepts by its differing words, in no
+/// particular order.
 pub(super) fn triangle<const W: usize>(
     kernel: Kernel,
     rows: Rows<'_, W>,
@@ -152,7 +152,7 @@ pub(super) fn triangle<const W: usize>(
     found.concat()
 }
 
-/// The words in which two rows differ.
+/// The XOR of two rows: its ones are the bits in which they differ.
 #[inline]
 pub(super) fn differing<const W: usize>(rows: Rows<'_, W>, one: usize, other: usize) -> [u64; W] {
     let (one, other) = (gather(rows, one), gather(rows, other));

@@ -1,9 +1,9 @@
 /*! The comparison with AVX2.
 
-Four rows fill a vector for each word. Bits are counted by looking half-bytes
-up in a table (Mula, Kurz, Lemire, Computer Journal 61(1), 2018); the bytes of
-all words are added before one horizontal sum. As in the AVX-512 kernel, a
-group of queries shares each load and one test. The judge is `scalar`.
+Four rows fill a vector for each word. Bits are counted by a table look-up of half-bytes (Mula,
+Kurz, Lemire, Computer Journal 61(1), 2018); the bytes of all words are added before one
+horizontal sum. As in the AVX-512 kernel, a group of queries shares each load and one test. The
+reference is `scalar`.
 */
 
 use std::arch::x86_64::*;
@@ -90,7 +90,7 @@ fn group<const W: usize, const G: usize>(
         }
         let mut least = compare(&held[0], &vector);
         for held in &held[1..] {
-            // A 32-bit minimum will do: the upper halves are all zero.
+            // A 32-bit minimum is enough: the upper halves are all zero.
             least = _mm256_min_epu32(least, compare(held, &vector));
         }
         if within(least, above) != 0 {
@@ -134,7 +134,7 @@ fn compare<const W: usize>(query: &[__m256i; W], vector: &[__m256i; W]) -> __m25
     );
     let low = _mm256_set1_epi8(0x0f);
     let mut bytes = _mm256_setzero_si256();
-    // A byte's count grows by at most 8 a word, so four words stay below 256.
+    // Each word adds at most 8 to a byte's count, so four words stay below 256.
     for word in 0..W {
         let differ = _mm256_xor_si256(query[word], vector[word]);
         let high = _mm256_and_si256(_mm256_srli_epi16::<4>(differ), low);

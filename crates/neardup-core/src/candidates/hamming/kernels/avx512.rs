@@ -1,9 +1,9 @@
 /*! The comparison with AVX-512 and its population count.
 
-Eight rows fill a vector for each word. A group of queries stays broadcast in
-registers while the rows pass by; their distances are folded with a minimum,
-so the rare match costs one test per vector and group, not one per query. Only
-a vector that holds a match is looked at again. The judge is `scalar`.
+Eight rows fill a vector for each word. A group of queries stays in registers while it is compared
+with all rows. Of the distances of a group, only the minimum is tested, so there is one test for
+each vector and group, not one for each query. Matches are rare; only a vector with a match is
+examined again. The reference is `scalar`.
 */
 
 use std::arch::x86_64::*;
@@ -12,8 +12,8 @@ use super::super::fingerprints::{Rows, gather, length};
 
 /// Rows in a vector.
 const LANES: usize = 8;
-/// Queries held in registers for fingerprints of up to two words; with four
-/// words half of them fill as many registers.
+/// Queries held in registers for fingerprints of up to two words. With four words, half as many
+/// queries fill these registers.
 const GROUP: usize = 8;
 
 /// See [`super::Kernel`]: all queries against all rows.
@@ -52,8 +52,8 @@ pub(super) fn triangle<const W: usize>(
     let step = if W > 2 { GROUP / 2 } else { GROUP };
     let mut at = 0;
     while at + 1 < count {
-        // The vector on the diagonal holds the group itself: lane k may only
-        // meet the queries before it.
+        // The vector on the diagonal holds the group itself: lane k is only compared with the
+        // queries before it.
         let live = count - at;
         let lanes = first_lanes(live);
         let vector = load_some(rows, at, lanes);
@@ -182,13 +182,13 @@ fn broadcast<const W: usize>(query: [u64; W]) -> [__m512i; W] {
 unsafe fn load_full<const W: usize>(rows: Rows<'_, W>, row: usize) -> [__m512i; W] {
     let mut vector = [_mm512_setzero_si512(); W];
     for word in 0..W {
-        // SAFETY: the caller vouches for rows `row..row + LANES`.
+        // SAFETY: the caller guarantees rows `row..row + LANES`.
         vector[word] = unsafe { _mm512_loadu_si512(rows[word].as_ptr().add(row).cast()) };
     }
     vector
 }
 
-/// The rows from `row` on that `lanes` names, zero in the other lanes.
+/// The rows from `row` on in the lanes of the mask `lanes`, and zero in the other lanes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vpopcntdq")]
 fn load_some<const W: usize>(rows: Rows<'_, W>, row: usize, lanes: __mmask8) -> [__m512i; W] {
@@ -197,8 +197,8 @@ fn load_some<const W: usize>(rows: Rows<'_, W>, row: usize, lanes: __mmask8) -> 
         let rest = &rows[word][row..];
         debug_assert!(first_lanes(rest.len()) & lanes == lanes);
         let lanes = lanes & first_lanes(rest.len());
-        // SAFETY: masked lanes are not read, and the mask was cut to the rows
-        // that `rest` has.
+        // SAFETY: lanes outside the mask are not read, and the mask was cut to the rows of
+        // `rest`.
         vector[word] = unsafe { _mm512_maskz_loadu_epi64(lanes, rest.as_ptr().cast()) };
     }
     vector

@@ -1,10 +1,9 @@
-/*! Which instructions compare fingerprints: chosen once, at run time.
+/*! The instructions that compare fingerprints, chosen at run time.
 
-Takes columns of fingerprints, and calls `emit(row, row, distance)` for every
-pair within the radius. Three kernels give the same set of calls: [`Kernel`]
-picks AVX-512 with VPOPCNTDQ, else AVX2, else plain Rust. A call costs one
-comparison per pair and no memory. The order of the calls is the kernel's own;
-whoever needs one order sorts what was emitted.
+Takes columns of fingerprints, and calls `emit(row, row, distance)` for every pair within the
+radius. There are three kernels, which make the same calls: [`Kernel`] chooses AVX-512 with
+VPOPCNTDQ, else AVX2, else plain Rust. The cost is one comparison for each pair and no memory.
+Each kernel has its own order of calls; a caller that needs a fixed order must sort the pairs.
 */
 
 #[cfg(target_arch = "x86_64")]
@@ -15,9 +14,9 @@ mod scalar;
 
 use super::fingerprints::Rows;
 
-/// A set of instructions that this machine can compare fingerprints with.
+/// A set of instructions of this machine that can compare fingerprints.
 ///
-/// Only a kernel that runs here can be had, so holding one is proof that its
+/// Only kernels that run on this machine can be created, so a value of this type proves that its
 /// instructions exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernel(Level);
@@ -46,7 +45,7 @@ impl Kernel {
         Kernel::scalar()
     }
 
-    /// Plain Rust: what the other kernels are held to.
+    /// The kernel in plain Rust, which is the reference for the others.
     pub fn scalar() -> Self {
         Kernel(Level::Scalar)
     }
@@ -67,7 +66,7 @@ impl Kernel {
         kernels
     }
 
-    /// The instructions' name.
+    /// The name of the instructions.
     pub fn name(self) -> &'static str {
         match self.0 {
             Level::Scalar => "scalar",
