@@ -82,6 +82,11 @@ def by_resemblance(c):
     return c.pairs("shingle")
 
 
+def just_below(c):
+    """Return the pairs that the default just does not call duplicates: .35 <= content < .45."""
+    return c.pairs("general", 0.35).keys() - by_content(c).keys()
+
+
 def of_different_days(c, pairs):
     """Return the pairs whose two documents have different dates."""
     return [(a, b) for a, b in pairs if c.of_id[a]["date"] != c.of_id[b]["date"]]
@@ -94,12 +99,15 @@ _CHOOSE = {
     ),
     ("reuters", "reported"): by_content,
     ("reuters", "rejected"): lambda c: by_resemblance(c).keys() - by_content(c).keys(),
+    ("reuters", "near"): just_below,
+    ("chinanews", "near"): just_below,
     ("chinanews", "both"): lambda c: by_content(c).keys() & by_resemblance(c).keys(),
     ("chinanews", "gained"): lambda c: by_content(c).keys() - by_resemblance(c).keys(),
     ("chinanews", "rejected"): lambda c: by_resemblance(c).keys() - by_content(c).keys(),
 }
 
 _REJECTED = "resemblance >= .55, and content says no"
+_NEAR = "not reported, content from .35"
 STRATA = (
     Stratum("bulletins", "reported", "reported by content, of different days", 50),
     Stratum("bulletins", "rejected", f"{_REJECTED}, of different days", 20),
@@ -108,6 +116,8 @@ STRATA = (
     Stratum("chinanews", "both", "reported by content, resemblance at least .55", 20),
     Stratum("chinanews", "gained", "reported by content, resemblance below .55", 20),
     Stratum("chinanews", "rejected", _REJECTED, 30),
+    Stratum("reuters", "near", _NEAR, 50),
+    Stratum("chinanews", "near", _NEAR, 50),
 )
 
 
