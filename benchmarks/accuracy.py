@@ -21,6 +21,7 @@ import accuracy_labelled
 import accuracy_published
 import accuracy_readings
 import accuracy_sketches
+import labelled_pairs
 from accuracy_collections import NAMES, SHARED, MissingError, collection, rows
 from accuracy_readings import of_different_days
 from tables import percent, table, wrapped
@@ -74,6 +75,7 @@ def page():
         _HEAD,
         done("defaults", defaults(edited, labelled, published)),
         accuracy_edited.page(edited),
+        done("pairs that people labelled", labelled_pairs.page()),
         accuracy_labelled.page(labelled),
         done("bulletins", accuracy_found.bulletins()),
         done("laws", accuracy_found.laws()),

@@ -87,7 +87,8 @@ def _english(rate):
 def _numbers_alone(a, b):
     """Return whether only numbers keep two texts from being duplicates."""
     found = neardup.compare(a, b)
-    return not found.duplicate and found.similarity >= neardup.load_recipe().decide.threshold
+    threshold = neardup.load_recipe().decide.threshold
+    return not found.duplicate and found.similarity + found.number_penalty >= threshold
 
 
 def page(found):

@@ -162,7 +162,7 @@ def page(found):
     tp, fp, fn = content["own_counts"]
     sure_tp, sure_fp, sure_fn = content["own_sure"]["own_counts"]
     return f"""\
-## 3. Labelled pairs
+### Every measure on one set of labels
 
 {found["pairs"]} pairs of news items read and labelled by one reader, {found["true"]} of them
 near-duplicates; the rest are texts on the same event, or different ones. {found["sure"]} labels
