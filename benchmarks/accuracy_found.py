@@ -58,8 +58,7 @@ def reuters():
 ## 6. Reuters
 
 {len(c.documents):,} English newswire items; dividends, money market reports and exchange news
-have forms. Texts with spaces between words are compared by shingles of 8 characters, of which
-none is common: content is resemblance there, with numbers and the rule for short texts.
+have forms. Texts with spaces between words are compared by shingles of 8 characters.
 
 {_counts(c)}
 
