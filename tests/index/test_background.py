@@ -6,6 +6,7 @@ import random
 import sqlite3
 from contextlib import closing
 
+import pytest
 from tests.index.sound import check_sound
 
 from neardup import Index, dedup
@@ -77,6 +78,23 @@ def test_it_is_counted_when_it_is_due(tmp_path):
             800,
             1600,
         ]
+
+
+@pytest.mark.parametrize("size", [1, 7, 250])
+def test_freed_documents_that_come_again_are_no_arrivals(size, tmp_path):
+    many = shuffled()
+    path = tmp_path / "index.db"
+    with Index(path, workers=1) as index:
+        index.add_many(many[:90])
+        for repeated in {one.repeats.id for one in index.documents("dropped")}:
+            index.remove(repeated)
+        freed = {one.id for one in index.documents("freed")}
+        assert len(freed) > 20
+        again = [one for one in many[:90] if one["id"] in freed]
+        rest = many[90:95] + again + many[95:250]
+        for begin in range(0, len(rest), size):
+            index.add_many(rest[begin : begin + size])
+    assert [json.loads(one)["arrived"] for one in recounted(path)] == [100, 200]
 
 
 def test_nothing_is_counted_where_nothing_is_common(tmp_path):
