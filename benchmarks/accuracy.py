@@ -21,6 +21,7 @@ import accuracy_labelled
 import accuracy_published
 import accuracy_readings
 import accuracy_sketches
+import accuracy_streams
 import labelled_pairs
 from accuracy_collections import NAMES, SHARED, MissingError, collection, rows
 from accuracy_readings import of_different_days
@@ -85,6 +86,7 @@ def page():
         done("MinHash", accuracy_sketches.estimates()),
         limits(edited),
         accuracy_published.page(published),
+        done("streams", accuracy_streams.streams()),
     ]
     return wrapped("\n\n".join(section.strip("\n") for section in sections)) + "\n"
 

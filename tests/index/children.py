@@ -5,7 +5,6 @@ import json
 from tests.forks import context
 
 from neardup import Index, NeardupError
-from neardup.index import background
 
 #: How a child ends that an error of the package ended.
 REFUSED = 3
@@ -61,12 +60,8 @@ def _run(function, writer, *arguments):
         raise SystemExit(REFUSED) from None
 
 
-def add_all(tell, place, many, size, options, first_count=1000):
-    """Add documents, `size` at a time with `add_many`, or with `add` for 0; tell what is there.
-
-    What is common is counted for the first time after `first_count` documents.
-    """
-    background._FIRST = first_count
+def add_all(tell, place, many, size, options):
+    """Add documents, `size` at a time with `add_many`, or with `add` for 0; tell what is there."""
     with Index(place, **options) as index:
         tell("open")
         for begin in range(0, len(many), size or 1):

@@ -6,9 +6,10 @@ import random
 import sqlite3
 from contextlib import closing
 
+import pytest
 from tests.index.sound import check_sound
 
-from neardup import Index
+from neardup import Index, dedup
 
 _PLACES = ["渡口", "北山", "河湾", "石桥", "柳林", "东关", "南坡", "西岭", "白塘", "青浦"]
 _THINGS = ["水泵", "灯塔", "粮站", "书店", "桥墩", "码头", "车站", "苗圃", "渔港", "磨坊"]
@@ -33,16 +34,31 @@ def recounted(location):
         return [row["details"] for row in events if row["action"] == "recounted"]
 
 
-def test_a_form_is_known_after_a_count(location):
+def shuffled():
     many = list(notices(300))
+    random.Random(5).shuffle(many)
+    return many
+
+
+def test_a_form_is_known_after_a_count(location):
+    many = shuffled()
     with Index(location, workers=1) as index:
-        unknown = index.add_many(many[:150]).keep
-        assert index.recount() == 150
-        known = index.add_many(many[150:]).keep
+        unknown = index.add_many(many[:90]).keep
+        assert index.recount() == 90
+        known = index.add_many(many[90:]).keep
     check_sound(location)
     # Until then, the form counts as content.
-    assert (~unknown).sum() > 50
-    assert (~known).sum() < 10
+    assert (~unknown).sum() > 20
+    assert known.all()
+
+
+def test_a_form_is_known_after_the_first_hundred_documents(location):
+    many = shuffled()
+    assert dedup(many, workers=1).keep.all()
+    with Index(location, workers=1) as index:
+        keep = index.add_many(many).keep
+    assert (~keep[:100]).sum() > 20
+    assert keep[100:].all()
 
 
 def test_it_is_counted_when_it_is_due(tmp_path):
@@ -54,8 +70,31 @@ def test_it_is_counted_when_it_is_due(tmp_path):
         with Index(place) as index:
             for begin in range(0, len(records), size):
                 assert index.add_many(records[begin : begin + size]).keep.all()
-            assert index.stats().background_texts == 2000
-        assert [json.loads(one)["arrived"] for one in recounted(place)] == [1000, 2000]
+            assert index.stats().background_texts == 1600
+        assert [json.loads(one)["arrived"] for one in recounted(place)] == [
+            100,
+            200,
+            400,
+            800,
+            1600,
+        ]
+
+
+@pytest.mark.parametrize("size", [1, 7, 250])
+def test_freed_documents_that_come_again_are_no_arrivals(size, tmp_path):
+    many = shuffled()
+    path = tmp_path / "index.db"
+    with Index(path, workers=1) as index:
+        index.add_many(many[:90])
+        for repeated in {one.repeats.id for one in index.documents("dropped")}:
+            index.remove(repeated)
+        freed = {one.id for one in index.documents("freed")}
+        assert len(freed) > 20
+        again = [one for one in many[:90] if one["id"] in freed]
+        rest = many[90:95] + again + many[95:250]
+        for begin in range(0, len(rest), size):
+            index.add_many(rest[begin : begin + size])
+    assert [json.loads(one)["arrived"] for one in recounted(path)] == [100, 200]
 
 
 def test_nothing_is_counted_where_nothing_is_common(tmp_path):

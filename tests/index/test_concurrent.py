@@ -10,7 +10,6 @@ from tests.index.sound import check_sound, verdicts
 from tests.index.written import documents, edited, families, letters
 
 from neardup import Index, pairs
-from neardup.index import background
 from neardup.index.backends.sqlite import SQLiteFile
 
 pytestmark = pytest.mark.slow
@@ -21,10 +20,6 @@ DURABLE = True
 #: Writers at once, and the sizes of what each hands to `add_many`, 0 for `add`.
 SIZES = (0, 0, 0, 3, 10, 40, 40, 1100)
 EXACT = {"recipe": "shingle", "threshold": 0.4, "workers": 1}
-
-
-#: After how many documents what is common is counted for the first time, here.
-FIRST = 150
 
 
 def check_replayed(place, new_place, options):
@@ -46,14 +41,13 @@ def streams(many, rng):
 
 
 @pytest.mark.parametrize("options", [EXACT, {"threshold": 0.3, "workers": 1}], ids=["exact", "own"])
-def test_eight_processes(options, new_place, monkeypatch):
+def test_eight_processes(options, new_place):
     """With the recipe ``general`` what is common is counted amid all that."""
     many = documents(families(6, 40 if options is EXACT else 130))
     rng = random.Random(6)
-    monkeypatch.setattr(background, "_FIRST", FIRST)
     place = new_place()
     children = [
-        Child(add_all, place, some, size, options, FIRST)
+        Child(add_all, place, some, size, options)
         for some, size in zip(streams(many, rng), SIZES, strict=True)
     ]
     codes = [child.end() for child in children]

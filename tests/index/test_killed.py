@@ -10,14 +10,13 @@ from tests.index.sound import check_sound, verdicts
 from tests.index.written import documents, families
 
 from neardup import Index
-from neardup.index import background
 
 pytestmark = pytest.mark.slow
 
 #: Processes killed for each way of adding, on each database.
 KILLS = 8
-#: Among as many documents, what is common is counted once.
-MANY, FIRST = documents(families(5, 130)), 200
+#: Among as many documents, what is common is counted twice.
+MANY = documents(families(5, 130))
 #: Processes are killed as shipped: with commits that wait for the disk.
 DURABLE = True
 OPTIONS = {"threshold": 0.3, "workers": 1}
@@ -27,8 +26,7 @@ OPTIONS = {"threshold": 0.3, "workers": 1}
 def undisturbed(tmp_path_factory):
     """The verdicts of a run that nobody interrupts."""
     place = str(tmp_path_factory.mktemp("undisturbed") / "index.db")
-    with pytest.MonkeyPatch.context() as patch, Index(place, **OPTIONS) as index:
-        patch.setattr(background, "_FIRST", FIRST)
+    with Index(place, **OPTIONS) as index:
         index.add_many(MANY)
         assert index.stats().background_texts
     found = verdicts(place)
@@ -56,7 +54,7 @@ def check_left(place, told):
 
 def finish(place, size, undisturbed):
     """Add to the end, and hold the index to one that was never interrupted."""
-    child = Child(add_all, place, MANY, size, OPTIONS, FIRST)
+    child = Child(add_all, place, MANY, size, OPTIONS)
     assert child.end() == 0, child.told
     assert verdicts(place) == undisturbed
 
@@ -66,7 +64,7 @@ def test_killed_processes(size, new_place, undisturbed):
     rng = random.Random(size)
     place, killed, told = new_place(), 0, []
     while killed < KILLS:
-        child = Child(add_all, place, MANY, size, OPTIONS, FIRST)
+        child = Child(add_all, place, MANY, size, OPTIONS)
         if rng.random() < 0.8:
             # Within a transaction some way on; otherwise where the index is made or opened.
             child.wait_for(rng.randrange(1, 250 if size == 0 else 8))
@@ -88,7 +86,7 @@ def test_killed_server(size, postgres, database_url, undisturbed):
     rng = random.Random(size)
     told = []
     for at in range(3):
-        child = Child(add_all, database_url, MANY, size, OPTIONS, FIRST)
+        child = Child(add_all, database_url, MANY, size, OPTIONS)
         try:
             assert child.wait_for(1 + (80 if size == 0 else 2) * (at + 1))
             time.sleep(0.01 * rng.random())

@@ -15,26 +15,26 @@ from tests.index.sound import check_sound, entries_of
 from tests.index.written import documents, families
 
 from neardup import Index, dedup, load_recipe
-from neardup.index import background
 from neardup.index.backends.database import Database
+from neardup.index.background import next_count
 from neardup.index.ingest import transaction
 from neardup.index.schema import events
 
 #: Shorter shingles, so that short texts too have enough of them.
 SHORT = {"segment": {"k": 3}, "decide": {"shingle": 3, "min_features": 4}}
-#: What a transaction of `add_many` takes here, and after how many documents what is common is
-#: counted for the first time: a tenth of what users get, so that a tenth of the documents shows it.
-TOGETHER, FIRST = 100, 80
+#: The most documents of a transaction of `add_many` here, so that few documents need several.
+TOGETHER = 80
+#: After how many documents what is common is counted for the first time.
+FIRST = next_count(0)
 #: Sizes of the calls of `add_many`, also beside that of its transactions.
 SIZES = (1, 7, TOGETHER - 1, TOGETHER, TOGETHER + 1, 10**9)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def sooner():
-    """Transactions and counts at smaller numbers."""
+    """Transactions of fewer documents."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(transaction, "BATCH", TOGETHER)
-        patch.setattr(background, "_FIRST", FIRST)
         yield
 
 

@@ -1,8 +1,8 @@
 """Background statistics of an index, recomputed as it grows.
 
 `dedup` sees its whole collection before it decides. An index cannot, so it counts the documents
-it has. The moments depend only on how many documents have arrived: after the first 1,000, then
-whenever that number has doubled, and from 32,000 on after every 20,000. Only the newest 20,000
+it has. The moments depend only on how many documents have arrived: after the first 100, then
+whenever that number has doubled, and from 25,600 on after every 20,000. Only the newest 20,000
 documents are counted: boilerplate comes and goes, and this way a count takes about a second
 however large the index is. Earlier decisions do not change.
 
@@ -37,7 +37,7 @@ __all__ = ["NEWEST", "counted_from", "next_count", "recount"]
 NEWEST = 20_000
 
 #: Arrivals before the first count, and the most arrivals between two counts.
-_FIRST, _MOST = 1_000, 20_000
+_FIRST, _MOST = 100, 20_000
 
 _TOGETHER = 1024
 
@@ -49,8 +49,8 @@ def next_count(counted_at: int) -> int:
 
     Examples
     --------
-    >>> [next_count(at) for at in (0, 1_000, 2_000, 16_000, 32_000, 52_000)]
-    [1000, 2000, 4000, 32000, 52000, 72000]
+    >>> [next_count(at) for at in (0, 100, 200, 12_800, 25_600, 45_600)]
+    [100, 200, 400, 25600, 45600, 65600]
     """
     return max(_FIRST, counted_at + min(counted_at, _MOST))
 

@@ -51,31 +51,46 @@ def add_batch(
     Uses one transaction, or several if background statistics are recomputed in between.
     """
     decisions: list[Decision | None] = []
-    while len(decisions) < len(batch):
-        rest = batch.part(len(decisions)) if decisions else batch
-        decisions += _add_first(engine, rest, within)
+    until_next: int | None = None
+    while (begin := len(decisions)) < len(batch):
+        # Documents beyond the next count would be sketched now and again after it.
+        end = None if until_next is None else begin + until_next
+        part = batch.part(begin, end) if begin else batch
+        decided, until_next = _add_first(engine, part, within)
+        decisions += decided
     return decisions
 
 
-def _add_first(engine: Engine, batch: Incoming, within: timedelta | None) -> list[Decision | None]:
-    """Decide and store the documents up to the next count of background statistics."""
+def _add_first(
+    engine: Engine, batch: Incoming, within: timedelta | None
+) -> tuple[list[Decision | None], int | None]:
+    """Decide and store the documents up to the next count of background statistics.
+
+    Returns the decisions and, after a count, the number of arrivals until the next one.
+    """
     batch.prepare()
     not_before = None if within is None else earlier(batch.at[0], within)
     with engine.writing() as session:
         counters = session.counters()
         stored = session.by_ids(batch.ids)
         new, there, refused = _sort(batch, stored)
-        rows, end, is_due = _until_count(engine, counters, new, len(batch))
         # Rows to decide whose id is already stored are freed documents.
+        arriving = [row for row in new if batch.ids[row] not in stored]
+        end = _end_at_count(engine, counters, arriving)
+        rows = [row for row in new if end is None or row < end]
         freed = [row for row in rows if batch.ids[row] in stored]
         decider = engine.decider(session, counters["background"])
         verdicts = decider.decide(session, batch, rows, counters["next"], not_before=not_before)
         session.delete([stored[batch.ids[row]]["number"] for row in freed])
         write(session, batch, rows, counters["next"], verdicts)
-        session.add_to_counters({"arrived": len(rows) - len(freed), "freed": -len(freed)})
+        arrived = len(rows) - len(freed)
+        session.add_to_counters({"arrived": arrived, "freed": -len(freed)})
         session.log("reconsidered", [(None, batch.ids[row], {}) for row in freed])
-        if is_due:
+        until_next: int | None = None
+        if end is not None:
             recount(session, engine.settings, workers=engine.workers)
+            arrived += counters["arrived"]
+            until_next = next_count(arrived) - arrived
         matches = dict(zip(rows, verdicts.matches, strict=True))
         known = session.matches(list(there.values()), engine.rule.measure)
     decided_row = {batch.ids[row]: row for row in rows}
@@ -87,7 +102,7 @@ def _add_first(engine: Engine, batch: Incoming, within: timedelta | None) -> lis
             continue
         match = known[there[row]["number"]] if row in there else matches[decided_row[id]]
         decisions.append(Decision(id, row in matches, match, None))
-    return decisions
+    return decisions, until_next
 
 
 def _sort(
@@ -122,18 +137,15 @@ def _sort(
     return new, there, refused
 
 
-def _until_count(
-    engine: Engine, counters: Mapping[str, int], new: list[int], size: int
-) -> tuple[list[int], int, bool]:
-    """Return the new rows before the next count, where they end, and whether the count is due."""
-    if engine.settings.background != "own" or not new:
-        return new, size, False
+def _end_at_count(
+    engine: Engine, counters: Mapping[str, int], arriving: Sequence[int]
+) -> int | None:
+    """Return the end of the rows before the next count; None if the batch does not reach it."""
+    if engine.settings.background != "own":
+        return None
     # A dump that was edited may be past that number: then the next document makes it due.
     left = max(1, next_count(counters["counted_at"]) - counters["arrived"])
-    if len(new) < left:
-        return new, size, False
-    rows = new[:left]
-    return rows, rows[-1] + 1, True
+    return None if len(arriving) < left else arriving[left - 1] + 1
 
 
 def write(
