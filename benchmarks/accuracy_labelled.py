@@ -1,16 +1,15 @@
 """Labelled pairs: how well each measure separates near-duplicates."""
 
 import numpy as np
-import pyarrow as pa
 
 from accuracy_collections import SHINGLE, WORKERS, path_of, read, rows
-from neardup import _core
 from neardup.lab.datasets.collection import Documents, read_documents
-from neardup.lab.experiments.labelled_pairs.measures import Measured, Pairs, measure_all
+from neardup.lab.experiments.labelled_pairs.evidence import PairJudge
+from neardup.lab.experiments.labelled_pairs.measures import Measured, measure_all
+from neardup.lab.experiments.labelled_pairs.pairs import Pairs
 from neardup.lab.metrics import bootstrap_interval, f1_of_sums
 from neardup.lab.thresholds import sweep
 from neardup.recipe import load_recipe
-from neardup.recipe.assets import compiled
 from tables import interval, table
 
 CONTENT, RESEMBLANCE = f"content({SHINGLE})", f"resemblance({SHINGLE})"
@@ -31,9 +30,9 @@ def measure():
     pairs = Pairs(documents, a, b)
     is_true = np.array([row["label"] == "near-duplicate" for row in labels])
     sure = np.array([row["confidence"] == "high" for row in labels])
-    measured = measure_all(pairs, _OF_THE_COLLECTION, workers=WORKERS)
+    measured, evidence = _measured(pairs, _OF_THE_COLLECTION)
     measured += _sketches_of_one_text(pairs)
-    measured += _parts(pairs, measured)
+    measured += _parts(measured, evidence)
     results = [_result(one, is_true, sure) for one in measured]
     results.sort(key=lambda r: -r["left_out"])
     return {
@@ -46,6 +45,14 @@ def measure():
     }
 
 
+def _measured(pairs, recipes):
+    """Return the measures of the recipes, and the evidence of the default."""
+    default = load_recipe()
+    judge = PairJudge(pairs.documents, default, workers=WORKERS)
+    evidence = judge.evidence(pairs, default)
+    return measure_all(pairs, recipes, judge, evidence, workers=WORKERS), evidence
+
+
 def _sketches_of_one_text(pairs):
     """Return the measures of recipes that sketch each text by itself."""
     places, compared = pairs.compared()
@@ -56,38 +63,16 @@ def _sketches_of_one_text(pairs):
         tuple(whole.texts[at] for at in places),
     )
     few = Pairs(some, *np.array(compared, np.int64).T)
-    return [m for m in measure_all(few, _OF_ONE_TEXT, workers=WORKERS) if m.kind == "sketch"]
+    return [m for m in _measured(few, _OF_ONE_TEXT)[0] if m.kind == "sketch"]
 
 
-def _parts(pairs, measured):
-    """Return the measures that show what numbers contribute.
-
-    These are the penalty for numbers alone, content without it, and resemblance with it.
-    """
-    core = compiled(load_recipe("general"))
-    corpus = _core.Corpus(core, keeps_texts=True, shingle=SHINGLE, workers=WORKERS)
-    corpus.push(pa.array(pairs.documents.texts, pa.large_string()), titles=None, units=None)
-    corpus.finish()
-    both = zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)
-    found, without = [], []
-    normalized = [core.normalize(text) for text in pairs.documents.texts]
-    for a, b in both:
-        one = _core.judge(corpus, a, b, measure="content", shingle=SHINGLE)
-        found.append(one["similarity"])
-        if one["short"]:
-            without.append(one["similarity"])
-        elif one["weighed"]:
-            without.append(one["weighed"]["resemblance"])
-        else:
-            texts = normalized[a], normalized[b]
-            alone = _core.content(*texts, shingle=SHINGLE, counted=[], entries=1)
-            without.append(alone["resemblance"])
-    without = np.array(without)
-    penalty = without - np.array(found)
+def _parts(measured, evidence):
+    """Return what numbers take alone, and resemblance with it."""
+    found = [one.comparison for one in evidence]
+    penalty = np.array([one.number_penalty for one in found])
     resemblance = next(m.values for m in measured if m.name == RESEMBLANCE)
     return [
         Measured("numbers alone", "text", False, 1 - penalty, ()),
-        Measured("content without numbers", "text", False, without, ()),
         Measured(
             "resemblance with numbers", "text", False, np.maximum(resemblance - penalty, 0), ()
         ),

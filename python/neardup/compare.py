@@ -213,7 +213,7 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
         counted=[],
         entries=1,
     )
-    found = _comparison(corpus, chosen, evidence, _core.edit_similarity(a, b))
+    found = compare_documents(corpus, 0, 1, chosen, evidence, _core.edit_similarity(a, b))
     if not (a.strip() or b.strip()):
         # The measures are undefined for empty texts: use the verdict.
         same = float(found.duplicate)
@@ -232,9 +232,29 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     return found
 
 
-def _comparison(
-    corpus: _core.Corpus, recipe: Recipe, evidence: dict[str, Any], edit_similarity: float
+def compare_documents(
+    corpus: _core.Corpus,
+    a: int,
+    b: int,
+    recipe: Recipe,
+    evidence: dict[str, Any],
+    edit_similarity: float,
 ) -> Comparison:
+    """Return the verdict about two documents of a corpus, with what it rests on.
+
+    Parameters
+    ----------
+    corpus : neardup._core.Corpus
+        Finished, with texts, and with sketches by `recipe`.
+    a, b : int
+        Places in it.
+    recipe : Recipe
+        Its ``decide`` has the bounds.
+    evidence : dict
+        Of ``content(k)``, as the core gives it: ``similarity``, ``aligned``, ``short``; and as
+        ``resemblance`` that with common text discounted.
+    edit_similarity : float
+    """
     from neardup import _core
 
     decide, sketch = recipe.decide, recipe.sketch
@@ -242,8 +262,8 @@ def _comparison(
     measured = "sketch" if by_distance else decide.measure
     found = _core.judge(
         corpus,
-        0,
-        1,
+        a,
+        b,
         measure=measured,
         shingle=decide.shingle,
         threshold=decide.threshold,

@@ -1,5 +1,6 @@
 """``neardup evaluate``: the examples that the project carries, options, exit codes."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -14,13 +15,34 @@ PAIRS = (EXAMPLES / "documents.jsonl", "--truth", EXAMPLES / "pairs.tsv")
 
 def test_pairs(run, files):
     found = run("evaluate", "pairs", *PAIRS, "-o", "out", "--recipes", "classic, characters")
-    header, *rows = found.out.splitlines()
-    assert header.split()[0] == "measure"
-    assert {"classic", "characters", "aligned"} <= {row.split()[0] for row in rows if row}
-    assert "neardup dedup --recipe " in found.out
-    assert found.err == "neardup: the report is out/report.md\n"
+    advice, usual, best, *rows = found.out.splitlines()
+    assert advice.startswith("Stay with the default")
+    assert usual.startswith("Your labels: the default (general: content(5)")
+    assert "--recipe classic --max-distance 8" in best
+    names = [row.split()[0] for row in rows if row]
+    assert {"default", "best,", "measure", "classic", "characters", "aligned"} <= set(names)
+    assert found.err.splitlines() == [
+        "neardup: the report is out/report.md",
+        "neardup: the errors side by side are out/errors.html",
+    ]
+    assert "out/errors.html" in files()
     assert "out/report.md" in files()
     assert "out/measures.svg" in files()
+
+
+def test_pairs_as_json(run):
+    found = run("evaluate", "pairs", *PAIRS, "--recipes", "general", "--json")
+    result = json.loads(found.out)
+    assert result["verdict"]["advised"] == "default"
+    assert len(result["pairs"]) == 15
+    assert result["pairs"][0]["why"]
+
+
+def test_the_page_of_errors_is_in_the_language_asked_for(run):
+    words = ["evaluate", "pairs", *PAIRS, "--recipes", "general", "-q"]
+    for language, said in (("zh", "漏判的重复：1 对"), ("en", "Missed duplicates: 1")):
+        run(*words, "-o", language, "--language", language)
+        assert said in Path(language, "errors.html").read_text("utf-8")
 
 
 def test_pairs_of_a_csv_and_other_fields(run):

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import shutil
 
 import numpy as np
@@ -9,15 +10,17 @@ import pytest
 from tests.conftest import ROOT
 
 import neardup
-from neardup import InputError, MissingDependencyError, OutputError, ParameterError, _core
+from neardup import InputError, MissingDependencyError, OutputError, ParameterError
 from neardup.lab import evaluate_pairs
 from neardup.lab.datasets.collection import Documents
 from neardup.lab.experiments.labelled_pairs.consequences import implied_clusters
-from neardup.lab.experiments.labelled_pairs.differences import differences
-from neardup.lab.experiments.labelled_pairs.measures import Pairs
-from neardup.lab.experiments.labelled_pairs.rare_shingles import rare_overlaps, shingles
-from neardup.lab.experiments.labelled_pairs.report import FILES, command, markdown, terminal
+from neardup.lab.experiments.labelled_pairs.evidence import EVIDENCE
+from neardup.lab.experiments.labelled_pairs.files import FILES
+from neardup.lab.experiments.labelled_pairs.pairs import Pairs, sharing_documents
+from neardup.lab.experiments.labelled_pairs.report import markdown, terminal
+from neardup.lab.experiments.labelled_pairs.tables import as_json
 from neardup.recipe.assets import compiled
+from neardup.recipe.checks import measures_of_texts
 
 EXAMPLES = ROOT / "examples" / "evaluate"
 DOCS, PAIRS = EXAMPLES / "documents.jsonl", EXAMPLES / "pairs.tsv"
@@ -34,6 +37,10 @@ def rows_of(result, name):
     return list(csv.DictReader(io.StringIO((result.folder / name).read_text("utf-8"))))
 
 
+def shingles(text, k):
+    return {text[at : at + k] for at in range(len(text) - k + 1)}
+
+
 def values_of(result, name):
     return next(m.measured.values for m in result.measures if m.name == name)
 
@@ -44,7 +51,7 @@ def test_the_files(result):
     pairs, measures = rows_of(result, "pairs.csv"), rows_of(result, "measures.csv")
     assert len(pairs) == len(result.truth.pairs) == 15
     assert [row["measure"] for row in measures] == [m.name for m in result.measures]
-    assert [row["recommended"] for row in measures].count("1") == 1
+    assert [row["best"] for row in measures].count("1") == 1
     for measure in result.measures:
         column = [float(row[measure.name]) for row in pairs]
         assert np.allclose(column, measure.measured.values, atol=1e-6)
@@ -71,39 +78,98 @@ def test_values_are_those_of_the_rest_of_the_package(result):
 def test_the_best_is_first_and_can_be_used(result):
     f1 = [m.sweep.left_out.f1 for m in result.measures]
     assert f1 == sorted(f1, reverse=True)
-    assert result.recommended == next(m for m in result.measures if m.can_decide)
-    option, bound = command(result).split()[2:]
+    usable = [m.sweep.best.f1 for m in result.measures if m.is_usable]
+    assert result.best.sweep.best.f1 == max(usable)
+    best = result.choice.best
+    option, bound = best.options.split()[-2:]
     assert option in ("--threshold", "--max-distance")
-    assert float(bound) == pytest.approx(result.recommended.sweep.cut_off)
+    assert float(bound) == pytest.approx(best.cut_off)
+    recipe = best.recipe()
+    assert bound == f"{recipe.decide.threshold or recipe.decide.max_distance:g}"
 
 
 def test_recipes_decide_by_the_measures_of_texts(result):
     by_name = {m.name: [d.name for d in m.measured.deciders] for m in result.measures}
     assert by_name["resemblance(5)"] == ["characters", "minhash"]
-    assert by_name["containment(5)"] == by_name["aligned"] == []
+    assert by_name["content(5)"] == ["general"]
+    assert by_name["weighted resemblance"] == []
+    assert {f"{name}(5)" for name in measures_of_texts()} <= set(by_name)
     own = next(m for m in result.measures if m.name == "classic")
     assert own.measured.own_cut_off == 3
     assert own.default is not None
 
 
-def test_content_is_what_general_decides_by(result):
-    content = next(m.measured for m in result.measures if m.name == "content(5)")
-    assert [d.name for d in content.deciders] == ["general"]
-    table = [
-        {"id": id, "text": text}
-        for id, text in zip(result.documents.ids, result.documents.texts, strict=True)
-    ]
-    found = neardup.pairs(table, recipe="general", threshold=0.1).table.to_pylist()
-    verified = {frozenset((row["id_a"], row["id_b"])): row["similarity"] for row in found}
-    for pair, value in zip(result.truth.pairs, content.values.tolist(), strict=True):
-        if value >= 0.1:
-            assert verified[frozenset((pair.id_a, pair.id_b))] == pytest.approx(value)
-        else:
-            assert frozenset((pair.id_a, pair.id_b)) not in verified
+def test_the_default_is_measured_even_if_it_is_not_asked_for(result):
+    without = evaluate_pairs(DOCS, PAIRS, recipes=["classic"])
+    for found in (result, without):
+        default = found.choice.default
+        assert (default.decider.name, default.measured.name) == ("general", "content(5)")
+        assert default.cut_off == neardup.load_recipe("general").decide.threshold
+        assert default.options == ""
+        assert default.accuracy.scores.f1 == pytest.approx(10 / 11)
+    assert without.choice.best.options.startswith("--recipe classic --max-distance ")
+
+
+def test_a_recipe_of_ones_own_is_tried_and_can_be_pasted(tmp_path):
+    path = tmp_path / "own recipe.toml"
+    own = neardup.load_recipe("general").replace(decide={"shingle": 3, "threshold": 0.4})
+    path.write_text(own.to_toml().replace('name = "general"', 'name = "own"'), "utf-8")
+    found = evaluate_pairs(DOCS, PAIRS, recipes=[path])
+    measure = next(m for m in found.measures if m.name == "content(3)")
+    assert [d.name for d in measure.measured.deciders] == ["own"]
+    assert found.choice.best.options.startswith(f"--recipe '{path}' --threshold ")
+
+
+def test_evidence_is_that_of_the_advised_setting(result):
+    assert result.choice.advised is result.choice.default
+    texts = dict(zip(result.documents.ids, result.documents.texts, strict=True))
+    called = result.choice.default.called.tolist()
+    for pair, one, duplicate in zip(result.truth.pairs, result.evidence, called, strict=True):
+        # Among so few documents nothing is common.
+        alone = neardup.compare(texts[pair.id_a], texts[pair.id_b])
+        found = one.comparison
+        assert found.duplicate == duplicate == alone.duplicate
+        assert found.similarity == pytest.approx(alone.similarity)
+        for name in EVIDENCE:
+            assert getattr(found, name) == pytest.approx(getattr(alone, name)), name
+        assert one.reasons()[0] == found.verdict
+        if found.numbers_differ:
+            assert f", {found.numbers_differ} differ" in " ".join(one.reasons())
+
+
+@pytest.mark.parametrize(
+    ("pair", "expected"),
+    [
+        ("bridge bridge-longer", "95% of the first text is in the second, which is longer"),
+        ("bridge bridge-cut", "100% of the second text is in the first, which is longer"),
+        ("clinic clinic-edited", "only 18% of all short pieces are in both texts"),
+        ("draw-41 draw-42", "9 agree, 5 differ, 5 of these at the same place of both texts"),
+        ("ferry ferry-retold", "numbers: 6 agree, 3 differ"),
+        ("ferry ferry-repost", "numbers: all 9 agree"),
+    ],
+)
+def test_each_kind_of_pair_is_explained(result, pair, expected):
+    names = [f"{one.id_a} {one.id_b}" for one in result.truth.pairs]
+    reasons = result.evidence[names.index(pair)].reasons()
+    assert any(reason.endswith(expected) for reason in reasons), reasons
+
+
+def test_what_many_documents_share_is_said_to_be_discounted(tmp_path, write):
+    form = write("form", 12)
+    texts = {f"{at}": form + write(f"{at}", 6) for at in range(30)}
+    texts |= dict.fromkeys("ab", write("again", 8))
+    docs, pairs = tmp_path / "docs.jsonl", tmp_path / "pairs.tsv"
+    lines = (json.dumps({"id": id, "text": text}) for id, text in texts.items())
+    docs.write_text("\n".join(lines), "utf-8")
+    pairs.write_text("id_a\tid_b\tlabel\n3\t23\tno\na\tb\tyes\n", "utf-8")
+    common, same = evaluate_pairs(docs, pairs, recipes=["general"]).evidence
+    assert common.undiscounted - common.comparison.weighted_resemblance > 0.1
+    assert any("many documents" in reason for reason in common.reasons())
+    assert not any("many documents" in reason for reason in same.reasons())
 
 
 def test_consequences_are_those_of_dedup(result):
-    assert [c.name for c in result.consequences] == ["default", "recommended"]
+    assert [c.name for c in result.consequences] == ["default", "best"]
     table = [
         {"id": id, "text": text}
         for id, text in zip(result.documents.ids, result.documents.texts, strict=True)
@@ -126,25 +192,69 @@ def test_clusters_that_labels_imply():
     assert contradictions == 1
 
 
+def test_pairs_that_share_documents_belong_together():
+    documents = Documents(tuple("abcdefgh"), (None,) * 8, tuple("ABCDEFGH"))
+    pairs = Pairs(documents, np.array([0, 4, 1, 6]), np.array([1, 5, 2, 7]))
+    assert sharing_documents(pairs).tolist() == [0, 1, 0, 2]
+    # Three of four: what would be learned from the last one alone?
+    pairs = Pairs(documents, np.array([0, 0, 1, 6]), np.array([1, 2, 2, 7]))
+    assert sharing_documents(pairs).tolist() == [0, 1, 2, 3]
+
+
+def test_groups_of_the_labels_are_left_out_one_by_one(result, tmp_path):
+    pairs = tmp_path / "pairs.tsv"
+    lines = PAIRS.read_text("utf-8").splitlines()
+    groups = ["group", *(f"{at % 3}" for at in range(len(lines) - 1))]
+    rows = (f"{line}\t{group}\n" for line, group in zip(lines, groups, strict=True))
+    pairs.write_text("".join(rows), "utf-8")
+    found = evaluate_pairs(DOCS, pairs, recipes=["general"])
+    assert (found.choice.left_out, found.choice.folds) == ("group", 3)
+    assert (result.choice.left_out, result.choice.folds) == ("shared", 5)
+
+
 def test_the_report(result):
     text = markdown(result)
     assert (result.folder / "report.md").read_text("utf-8") == text
     for name in FILES:
         if name.endswith(".svg"):
             assert f"({name})" in text
-    for pair in (result.mistakes(found=True) + result.mistakes(found=False))[:3]:
-        assert f"### {result.truth.pairs[pair].id_a} and " in text
+    for pair in result.mistakes(found=True) + result.mistakes(found=False):
+        assert f"| {result.truth.pairs[pair].id_a} |" in text
     assert "6 duplicates and 9 other pairs are few" in text
+
+
+def test_the_verdict_comes_first(result):
     plain = terminal(result)
-    assert plain.splitlines()[0].startswith("measure")
+    advice, usual, best, *_ = plain.splitlines()
+    assert advice.startswith("Stay with the default")
+    assert usual.startswith("Your labels: the default (general: content(5) ≥ 0.45) has F1 0.909 (")
+    assert result.choice.best.options in best
     assert "`" not in plain
     assert "**" not in plain
+    header = next(line for line in plain.splitlines() if line.startswith("measure "))
+    for column in ("F1 unseen", "best cut", "best F1", "own cut", "recipes"):
+        assert column in header
+        assert f"\n{column} " in plain
 
 
-def test_mistakes_are_all_that_the_cut_off_is_wrong_about(result):
-    best = result.recommended.sweep.best
-    assert len(result.mistakes(found=True)) == best.fp
-    assert len(result.mistakes(found=False)) == best.fn
+def test_json_has_intervals_and_the_evidence_of_each_pair(result):
+    found = json.loads((result.folder / "evaluation.json").read_bytes())
+    assert as_json(result) == (result.folder / "evaluation.json").read_bytes()
+    assert found["verdict"]["advised"] == "default"
+    for setting in found["settings"].values():
+        for name in ("f1", "precision", "recall"):
+            low, high = setting[name]["interval"]
+            assert low <= setting[name]["value"] <= high
+    assert [pair["id_a"] for pair in found["pairs"]] == [p.id_a for p in result.truth.pairs]
+    for pair in found["pairs"]:
+        assert set(pair["evidence"]) == set(EVIDENCE)
+        assert "duplicates" in pair["why"][0]
+
+
+def test_mistakes_are_all_that_the_advised_setting_is_wrong_about(result):
+    scores = result.choice.advised.accuracy.scores
+    assert len(result.mistakes(found=True)) == scores.fp
+    assert len(result.mistakes(found=False)) == scores.fn == 1
 
 
 @pytest.mark.slow
@@ -186,6 +296,7 @@ def test_ids_that_cannot_be(tmp_path, change, said):
         {"seed": -1},
         {"workers": -1},
         {"force": 1},
+        {"language": "fr"},
         {"text": 7},
         {"docs": 7},
         {"docs": [7]},
@@ -218,37 +329,34 @@ def test_records_without_a_text_are_left_out_and_counted(tmp_path):
     assert (found.problems, len(found.documents)) == (1, 18)
 
 
-@pytest.mark.parametrize("missing", ["matplotlib", "rapidfuzz", "sklearn"])
+@pytest.mark.parametrize("missing", ["jinja2", "matplotlib", "sklearn"])
 def test_a_missing_package_is_named_before_any_work(missing, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, missing, None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'neardup\[lab\]'"):
         evaluate_pairs("no.jsonl", "no.tsv", tmp_path / "out")
 
 
-def test_rare_shingles_leave_the_template_out():
-    form = "水位公报：今日八时水位"
-    texts = [f"{form}{at}{'涨落平升降'[at]}了，完毕" for at in range(5)]
-    plain = _core.overlap(texts[0], texts[1], shingle=3)
-    ((_, _, few),) = rare_overlaps(texts[:2], [(0, 1)], texts, 3)
-    assert plain[2] > 5
-    assert few == 0
-    # A text posted many times is no template.
-    assert rare_overlaps(["abcdef"], [(0, 0)], ["abcdef"] * 9, 3) == [(4, 4, 4)]
-    assert rare_overlaps(["", ""], [(0, 1)], ["", "abcd"], 3) == [(0, 0, 0)]
+def test_three_pairs_are_judged_with_caution(tmp_path):
+    pairs = tmp_path / "pairs.tsv"
+    head = "id_a\tid_b\tlabel\n"
+    pairs.write_text(f"{head}ferry\tferry-repost\tyes\ntea\ttea-edited\tyes\nferry\ttea\tno\n")
+    found = evaluate_pairs(DOCS, pairs, recipes=["general"])
+    assert found.choice.left_out == "pair"
+    said = terminal(found)
+    assert "2 duplicates and 1 other pairs are few" in said
+    assert "Most pairs hang together" in said
 
 
-@pytest.mark.parametrize("text", ["", "ab", "abc", "abcabcabcd", "一二三四五六一二三", "a\0b\0c"])
-def test_shingles_are_those_of_the_core(text):
-    assert _core.overlap(text, text, shingle=3)[0] == len(shingles(text, 3))
-
-
-def test_differences():
-    assert differences("同一句话。", "同一 句话。")[0].a == "同一⟦⟧句话。"
-    assert differences(" 同一句话。\n", "同一句话。") == []
-    (found,) = differences("水位十二米，涨了31厘米。", "水位十二米，涨了430厘米。")
-    assert (found.a, found.b) == ("水位十二米，涨了⟦31⟧厘米。", "水位十二米，涨了⟦430⟧厘米。")
-    (long,) = differences("甲" * 900, "乙" * 900)
-    assert len(long.a) < 300
+def test_labels_the_wrong_way_round_are_suspected(tmp_path):
+    pairs = tmp_path / "pairs.tsv"
+    turned = {"near-duplicate": "no", "different": "yes", "same-event": "no"}
+    lines = PAIRS.read_text("utf-8")
+    for label, other in turned.items():
+        lines = lines.replace(label, other)
+    pairs.write_text(lines, "utf-8")
+    found = evaluate_pairs(DOCS, pairs, recipes=["general", "classic"])
+    assert not found.choice.is_better
+    assert "the right way round" in terminal(found)
 
 
 @pytest.mark.shared
@@ -261,4 +369,4 @@ def test_the_shared_pairs(shared, tmp_path):
     assert (len(found.truth.pairs), int(found.is_true.sum())) == (53, 17)
     best = {m.name: round(m.sweep.best.f1, 2) for m in found.measures}
     assert best["resemblance(5)"] == 0.80
-    assert found.recommended.sweep.left_out.f1 >= 0.8
+    assert found.choice.best.accuracy.scores.f1 >= 0.8

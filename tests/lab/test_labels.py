@@ -55,6 +55,12 @@ def test_columns_in_any_order_with_tabs_or_commas(truth, text):
     assert found.pairs[1].line in (3, 4)
 
 
+def test_a_group_is_read_if_there_is_one(truth):
+    found = truth("id_a,id_b,label,group\na,b,yes,news\nc,d,no,\n")
+    assert [pair.group for pair in found.pairs] == ["news", ""]
+    assert truth(f"{HEAD}a\tb\tyes\nc\td\tno\n").pairs[0].group == ""
+
+
 def test_a_pair_that_repeats_counts_once(truth):
     found = truth(f"{HEAD}a\tb\tyes\nb\ta\tduplicate\nc\td\tno\n")
     assert (len(found.pairs), found.repeated) == (2, 1)

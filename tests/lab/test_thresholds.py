@@ -72,6 +72,29 @@ def test_left_out_is_the_sweep_of_all_others(seed):
     assert found.left_out.fn == int(is_true.sum()) - tp
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_fold_is_left_out_as_a_whole(seed):
+    values, is_true = drawn(seed, 30)
+    folds = np.random.default_rng(seed).integers(0, 6, 30)
+    found = sweep(values, is_true, folds=folds)
+    for fold in range(6):
+        others = folds != fold
+        cut = sweep(values[others], is_true[others]).cut_off
+        assert (found.judged[~others] == (values[~others] >= cut)).all()
+
+
+def test_pairs_drawn_together_make_intervals_wider():
+    values, is_true = drawn(1, 60)
+    one = sweep(values, is_true)
+    # Every pair ten times, as if ten of them shared their documents.
+    many = sweep(np.tile(values, 10), np.tile(is_true, 10))
+    units = np.tile(np.arange(60), 10)
+    together = sweep(np.tile(values, 10), np.tile(is_true, 10), units=units)
+    width = [high - low for low, high in (f.best_interval for f in (one, many, together))]
+    assert width[1] < 0.5 * width[0]
+    assert width[2] == pytest.approx(width[0])
+
+
 def test_in_sample_flatters():
     """Of a measure that knows nothing, the best cut looks better than it is."""
     draw = np.random.default_rng(1)

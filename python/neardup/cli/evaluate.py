@@ -45,7 +45,9 @@ def pairs(
             "--truth",
             metavar="FILE",
             help="The labelled pairs: .tsv or .csv with the columns id_a, id_b, label. The labels "
-            "near-duplicate, duplicate, 1, true, yes mean duplicate; all others do not.",
+            "near-duplicate, duplicate, 1, true, yes mean duplicate; all others do not. With "
+            "a column group, such as the source, whole groups are left out to judge the best "
+            "setting.",
             rich_help_panel="Input",
             show_default=False,
         ),
@@ -72,20 +74,37 @@ def pairs(
             "--seed", help="Seed of the resamples of the intervals.", rich_help_panel="Run"
         ),
     ] = 0,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Print everything as JSON: the verdict, settings, measures, and each pair with "
+            "its evidence.",
+            rich_help_panel="Output",
+        ),
+    ] = False,
+    language: Annotated[
+        str,
+        typer.Option(
+            "--language", help="Language of errors.html: zh or en.", rich_help_panel="Output"
+        ),
+    ] = "zh",
     force: o.Force,
     workers: o.Workers,
     quiet: o.Quiet = False,
 ) -> None:
-    """Say which measure and threshold fit pairs that you labelled.
+    """Find the setting that fits your labelled pairs, and check the default.
 
-    INPUT is the whole collection that the labelled pairs are from. Every measure
-    is tried at every cut-off; F1 is that of each pair judged by the cut-off that
-    is best on all other pairs. The table goes to standard output, the report
-    with the worst mistakes side by side to the folder.
+    INPUT is the whole collection that the labelled pairs are from. Every recipe
+    is tried at every bound. The best setting is judged on pairs that did not
+    choose it, so its F1 can be compared with that of the default. The verdict
+    goes to standard output; the folder gets the report, and errors.html with the
+    worst errors side by side.
     """
     from neardup.cli.watch import Watch
     from neardup.lab import evaluate_pairs
     from neardup.lab.experiments.labelled_pairs.report import terminal
+    from neardup.lab.experiments.labelled_pairs.tables import as_json
 
     with Watch(quiet=quiet) as watch:
         result = evaluate_pairs(
@@ -98,13 +117,18 @@ def pairs(
             title=title_field,
             recipes=_listed(recipes),
             seed=seed,
+            language=language,
             workers=workers,
             force=force,
             progress=watch,
         )
-    if not quiet:
+    if json:
+        typer.echo(as_json(result), nl=False)
+    elif not quiet:
         typer.echo(terminal(result))
         _say_where(output)
+        if output is not None:
+            tell(Message("cli.errors_are", file=str(output / "errors.html")))
     if result.problems:
         raise typer.Exit(2)
 

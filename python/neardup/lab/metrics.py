@@ -17,9 +17,12 @@ from neardup._engine.extras import require
 from neardup._engine.validation import bad, check_whole
 
 __all__ = [
+    "Accuracy",
     "Scores",
+    "accuracy",
     "average_precision",
     "bootstrap_interval",
+    "contributions",
     "count_scores",
     "f1_of_sums",
     "pair_scores",
@@ -70,6 +73,23 @@ class Scores:
     def f1(self) -> float:
         """Harmonic mean of the two, in [0, 1]; 1 if nothing is true or found."""
         return share(2 * self.tp, 2 * self.tp + self.fp + self.fn)
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Scores with their 95 % intervals.
+
+    Parameters
+    ----------
+    scores : Scores
+    precision, recall, f1 : (float, float)
+        Interval of each, in [0, 1].
+    """
+
+    scores: Scores
+    precision: tuple[float, float]
+    recall: tuple[float, float]
+    f1: tuple[float, float]
 
 
 def pair_scores(found: npt.ArrayLike, true: npt.ArrayLike) -> Scores:
@@ -258,6 +278,60 @@ def bootstrap_interval(
 def count_scores(found: Flags, true: Flags) -> Scores:
     """Return the counts of pairs by whether each was found and whether it is true."""
     return Scores(int((found & true).sum()), int((found & ~true).sum()), int((~found & true).sum()))
+
+
+def contributions(found: Flags, true: Flags, units: npt.NDArray[np.int64] | None = None) -> Floats:
+    """Return what each unit adds to tp, fp and fn, for `bootstrap_interval`.
+
+    Parameters
+    ----------
+    found, true : ndarray of shape (n_pairs,), bool
+    units : ndarray of shape (n_pairs,), dtype int64, optional
+        Number of each pair's unit, from 0. Pairs of one unit are drawn together, such as pairs
+        that share a document: they are not independent. By default each pair is a unit.
+
+    Returns
+    -------
+    ndarray of shape (n_units, 3), float64
+    """
+    rows = np.column_stack([found & true, found & ~true, ~found & true]).astype(np.float64)
+    if units is None:
+        return rows
+    sums = np.zeros((int(units.max()) + 1, rows.shape[1]))
+    np.add.at(sums, units, rows)
+    return sums
+
+
+def accuracy(
+    found: Flags, true: Flags, units: npt.NDArray[np.int64] | None = None, *, seed: int = 0
+) -> Accuracy:
+    """Return precision, recall and F1 with their 95 % bootstrap intervals.
+
+    Parameters
+    ----------
+    found, true, units
+        As in `contributions`.
+    seed : int, default=0
+
+    Examples
+    --------
+    >>> found = accuracy(np.ones(4, bool), np.array([True, True, True, False]))
+    >>> found.scores, found.recall
+    (Scores(tp=3, fp=1, fn=0), (1.0, 1.0))
+    """
+    rows = contributions(found, true, units)
+    return Accuracy(
+        count_scores(found, true),
+        bootstrap_interval(rows, lambda sums: _shares(sums[0], sums[1]), seed=seed),
+        bootstrap_interval(rows, lambda sums: _shares(sums[0], sums[2]), seed=seed),
+        bootstrap_interval(rows, f1_of_sums, seed=seed),
+    )
+
+
+def _shares(part: Floats, rest: Floats) -> Floats:
+    """Return parts of wholes; 1 where both are 0."""
+    shares: Floats = np.divide(part, part + rest, out=np.ones_like(part), where=part + rest > 0)
+    return shares
 
 
 def f1_of_sums(sums: Floats) -> Floats:

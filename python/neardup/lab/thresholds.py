@@ -1,12 +1,14 @@
 """The best cut-off of a measure, and its uncertainty.
 
 A cut-off chosen on some pairs also fits their noise, so its F1 on them is too optimistic.
-*Leave one out* avoids this: each pair is judged by the cut-off chosen on all other pairs.
+*Leave one out* avoids this: each pair is judged by the cut-off chosen on all other pairs. Pairs
+that share a document know of each other, so they are left out together.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,17 +20,20 @@ from neardup.lab.metrics import (
     Scores,
     average_precision,
     bootstrap_interval,
+    contributions,
     count_scores,
     f1_of_sums,
     precision_recall_curve,
 )
 
-__all__ = ["Sweep", "sweep"]
+__all__ = ["Sweep", "best_cut_off", "leave_out", "sweep"]
+
+Numbers = npt.NDArray[np.int64]
 
 _RESAMPLES = 1000
 #: Resamples and left-out groups computed in one batch.
 _TOGETHER = 100
-#: Beyond this number of pairs, groups of them are left out together.
+#: Beyond this number of folds, groups of them are left out together.
 _GROUPS = 1000
 _MOST_DIGITS = 15
 #: A row after the last.
@@ -74,7 +79,42 @@ class Sweep:
     judged: Flags
 
 
-def sweep(values: Floats, is_true: Flags, *, by_distance: bool = False, seed: int = 0) -> Sweep:
+def best_cut_off(values: Floats, is_true: Flags, *, by_distance: bool = False) -> float:
+    """Return the cut-off with the highest F1, as `sweep` does; infinite if there is none."""
+    likeness = np.where(np.isnan(values), -math.inf, -values if by_distance else values)
+    table = _Table(likeness, is_true, by_distance)
+    return abs(table.cut(table.tp, table.fp))
+
+
+def leave_out(folds: Numbers, most: int, *, seed: int = 0) -> Iterator[Flags]:
+    """Yield which pairs are left out: one fold at a time, or seeded groups of them.
+
+    Parameters
+    ----------
+    folds : ndarray of shape (n_pairs,), dtype int64
+        Numbers from 0.
+    most : int
+        With more folds than this, as many groups of folds are left out.
+    seed : int, default=0
+    """
+    count = int(folds.max()) + 1
+    groups = folds
+    if count > most:
+        generator = np.random.Generator(np.random.PCG64(seed))
+        groups = (generator.permutation(count) % most)[folds]
+    for group in range(int(groups.max()) + 1):
+        yield groups == group
+
+
+def sweep(
+    values: Floats,
+    is_true: Flags,
+    *,
+    by_distance: bool = False,
+    folds: Numbers | None = None,
+    units: Numbers | None = None,
+    seed: int = 0,
+) -> Sweep:
     """Return the scores of a measure at all cut-offs, and the best cut-off.
 
     Parameters
@@ -85,20 +125,25 @@ def sweep(values: Floats, is_true: Flags, *, by_distance: bool = False, seed: in
         Both kinds must occur.
     by_distance : bool, default=False
         Less is more similar; cut-offs are whole numbers.
+    folds : ndarray of shape (n_pairs,), dtype int64, optional
+        Numbers from 0: pairs of one number are left out together. By default each by itself.
+    units : ndarray of shape (n_pairs,), dtype int64, optional
+        The same for resamples: pairs of one number are drawn together.
     seed : int, default=0
         Of the resamples.
 
     Notes
     -----
     A cut-off lies about half-way between the last value that it includes and the
-    next one; of the numbers there, the one with the fewest digits. Up to 1,000 pairs are left
+    next one; of the numbers there, the one with the fewest digits. Up to 1,000 folds are left
     out one by one; more of them in 1,000 seeded groups.
     """
     likeness = np.where(np.isnan(values), -math.inf, -values if by_distance else values)
     precision, recall, at = precision_recall_curve(likeness, is_true)
     table = _Table(likeness, is_true, by_distance)
     generator = np.random.Generator(np.random.PCG64(seed))
-    judged = table.judged_by_others(generator)
+    folds = np.arange(len(values)) if folds is None else folds
+    judged = table.judged_by_others(folds, seed)
     cut = table.cut(table.tp, table.fp)
     taken = likeness >= cut
     return Sweep(
@@ -109,9 +154,9 @@ def sweep(values: Floats, is_true: Flags, *, by_distance: bool = False, seed: in
         cut_off=abs(cut),
         interval=table.interval(generator),
         best=count_scores(taken, is_true),
-        best_interval=_f1_interval(taken, is_true, seed),
+        best_interval=_f1_interval(taken, is_true, units, seed),
         left_out=count_scores(judged, is_true),
-        left_out_interval=_f1_interval(judged, is_true, seed),
+        left_out_interval=_f1_interval(judged, is_true, units, seed),
         judged=judged,
     )
 
@@ -136,15 +181,11 @@ class _Table:
         """The best cut for counts of true and other pairs by value."""
         return float(self._best(tp[None], fp[None], self._cuts[None])[0])
 
-    def judged_by_others(self, generator: np.random.Generator) -> Flags:
-        """Whether each pair is called a duplicate by the cut chosen on the others."""
-        count = len(self._row)
-        groups = np.arange(count)
-        if count > _GROUPS:
-            groups = generator.permutation(count) % _GROUPS
-        judged = np.zeros(count, np.bool_)
-        for group in range(int(groups.max()) + 1):
-            out = np.flatnonzero(groups == group)
+    def judged_by_others(self, folds: Numbers, seed: int) -> Flags:
+        """Whether each pair is called a duplicate by the cut chosen on the other folds."""
+        judged = np.zeros(len(self._row), np.bool_)
+        for left_out in leave_out(folds, _GROUPS, seed=seed):
+            out = np.flatnonzero(left_out)
             tp, fp = self.tp.copy(), self.fp.copy()
             np.subtract.at(tp, self._row[out], self._is_true[out])
             np.subtract.at(fp, self._row[out], ~self._is_true[out])
@@ -212,6 +253,8 @@ def _short(middle: float, high: float, low: float = -math.inf) -> float:
     return high
 
 
-def _f1_interval(taken: Flags, is_true: Flags, seed: int) -> tuple[float, float]:
-    rows = np.column_stack([taken & is_true, taken & ~is_true, ~taken & is_true])
+def _f1_interval(
+    taken: Flags, is_true: Flags, units: Numbers | None, seed: int
+) -> tuple[float, float]:
+    rows = contributions(taken, is_true, units)
     return bootstrap_interval(rows, f1_of_sums, seed=seed, resamples=_RESAMPLES)

@@ -17,7 +17,7 @@ from difflib import SequenceMatcher
 
 from neardup.papers.structure.quotations import HAN
 
-__all__ = ["Span", "edited", "folding"]
+__all__ = ["Span", "edited", "folding", "replacements"]
 
 Span = tuple[int, int]
 
@@ -75,17 +75,56 @@ def edited(one: str, other: str, fold: Callable[[str], str]) -> tuple[list[Span]
     >>> edited("渡轮明天试航，免费。", "渡轮后天试航免费", folding(variants=False))
     ([(2, 3)], [(2, 3)])
     """
-    places, other_places = _words(one), _words(other)
-    words = ["".join(map(fold, one[begin:end])) for begin, end in places]
-    others = ["".join(map(fold, other[begin:end])) for begin, end in other_places]
     here: list[Span] = []
     there: list[Span] = []
-    if words == others:
-        return here, there
-    for low, high, other_low, other_high in _differing(words, others):
+    places, other_places, differing = _aligned(one, other, fold)
+    for low, high, other_low, other_high in differing:
         _add(here, places, low, high)
         _add(there, other_places, other_low, other_high)
     return here, there
+
+
+def replacements(one: str, other: str, fold: Callable[[str], str]) -> Iterator[tuple[Span, Span]]:
+    """Yield the places where two texts differ, each with its place in the other text.
+
+    Parameters
+    ----------
+    one, other, fold
+        As in `edited`.
+
+    Yields
+    ------
+    (int, int), (int, int)
+        Half-open spans of both texts in code points, in order. A span is empty where the
+        other text has more words; it is then the place before the next word.
+
+    Examples
+    --------
+    >>> list(replacements("渡轮明天试航。", "渡轮后天免费试航。", folding(variants=False)))
+    [((2, 3), (2, 3)), ((4, 4), (4, 6))]
+    """
+    places, other_places, differing = _aligned(one, other, fold)
+    for low, high, other_low, other_high in differing:
+        here = _span(places, low, high, len(one))
+        yield here, _span(other_places, other_low, other_high, len(other))
+
+
+def _aligned(
+    one: str, other: str, fold: Callable[[str], str]
+) -> tuple[list[Span], list[Span], Iterator[tuple[int, int, int, int]]]:
+    """Return the words of both texts, and the spans of words that differ."""
+    places, other_places = _words(one), _words(other)
+    words = ["".join(map(fold, one[begin:end])) for begin, end in places]
+    others = ["".join(map(fold, other[begin:end])) for begin, end in other_places]
+    same = words == others
+    return places, other_places, iter(()) if same else _differing(words, others)
+
+
+def _span(places: Sequence[Span], low: int, high: int, length: int) -> Span:
+    if low < high:
+        return places[low][0], places[high - 1][1]
+    begin = places[low][0] if low < len(places) else length
+    return begin, begin
 
 
 def _words(text: str) -> list[Span]:

@@ -36,6 +36,11 @@ _WIDTHS, _WIDEST = (32, 64, 128, 256), 64
 _UNITS = ("words", "unicode-words", "shingles", "by-script", "tagged")
 
 
+def measures_of_texts() -> tuple[str, ...]:
+    """Return the measures of a recipe that compare two texts, not their sketches."""
+    return tuple(str(name) for name in _CHOICES["decide", "measure"] if name != "sketch")
+
+
 def check_recipe(recipe: Recipe) -> None:
     """Raise ParameterError if a setting is out of the bounds that its stage documents."""
     check_string(recipe.name, "name")

@@ -17,7 +17,7 @@ __all__ = ["DUPLICATE_LABELS", "LabelledPair", "Truth", "read_truth"]
 DUPLICATE_LABELS = ("near-duplicate", "duplicate", "1", "true", "yes")
 
 _NEEDED = ("id_a", "id_b", "label")
-_CONFIDENCE = "confidence"
+_CONFIDENCE, _GROUP = "confidence", "group"
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ class LabelledPair:
         Whether the label means duplicate.
     confidence : str
         As written in the file; empty without.
+    group : str
+        Where the pair is from, as written in the file; empty without.
     line : int
         Line of the pair in the file, from 1.
     """
@@ -42,6 +44,7 @@ class LabelledPair:
     label: str
     duplicate: bool
     confidence: str
+    group: str
     line: int
 
 
@@ -80,8 +83,8 @@ def read_truth(path: str | Path) -> Truth:
     ----------
     path : str or Path
         A table in UTF-8 with a header line, separated by tabs or commas:
-        ``id_a``, ``id_b``, ``label`` and, if it is there, ``confidence``;
-        further columns are not looked at. The labels ``near-duplicate``,
+        ``id_a``, ``id_b``, ``label`` and, if they are there, ``confidence`` and
+        ``group``; further columns are not looked at. The labels ``near-duplicate``,
         ``duplicate``, ``1``, ``true`` and ``yes`` mean duplicate, in any case;
         every other label means that it is none.
 
@@ -169,4 +172,5 @@ def _pair(source: str, line: int, cells: dict[str, str]) -> LabelledPair:
             Message("lab.same_document_twice", file=source, line=line, found=show(id_a))
         )
     duplicate = label.lower() in DUPLICATE_LABELS
-    return LabelledPair(id_a, id_b, label, duplicate, cells.get(_CONFIDENCE, "").strip(), line)
+    confidence, group = (cells.get(name, "").strip() for name in (_CONFIDENCE, _GROUP))
+    return LabelledPair(id_a, id_b, label, duplicate, confidence, group, line)

@@ -9,9 +9,7 @@ passage to its evidence.
 
 from __future__ import annotations
 
-import base64
 import datetime
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Sequence
@@ -29,12 +27,11 @@ from neardup.papers.report.json_report import sha256_of
 from neardup.papers.report.marking import Marks, Run, mark
 from neardup.papers.report.notes import apart, shown_notes, why_unread
 from neardup.papers.report.results import EXCLUDED, WORDING
-from neardup.papers.report.templating import environment, look, template
+from neardup.papers.report.templating import environment, look, self_contained
 from neardup.papers.report.words import load_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markupsafe import Markup
 
     from neardup.papers.report.report import Report
 
@@ -127,7 +124,7 @@ def html_report(report: Report, *, language: str = "zh", date: datetime.date | N
                 title=plain(_name(report, report.passages[number].source)),
                 passage=number + 1,
             ),
-            **_assets("report.css", "report.js"),
+            **self_contained("report.css", "report.js"),
         )
     )
 
@@ -196,7 +193,7 @@ def summary_page(
             notes=[in_language(note, language) for note in [*notes, *common]],
             unread=[(paper, why_unread(why, words)) for paper, why in unread],
             excluded=max((_excluded(report) for report in reports), default=0),
-            **_assets("report.css"),
+            **self_contained("report.css"),
         )
     )
 
@@ -337,25 +334,3 @@ def _environment() -> Environment:
     made = environment(_PACKAGE, missing="papers.jinja2_missing")
     made.globals["numbers"] = _numbers
     return made
-
-
-@lru_cache
-def _assets(style_name: str, script_name: str = "") -> dict[str, Markup | str]:
-    """Return the page's style and script, and the policy that allows them."""
-    from markupsafe import Markup
-
-    style = template(_PACKAGE, style_name)
-    script = template(_PACKAGE, script_name) if script_name else ""
-    policy = f"default-src 'none'; style-src {_digest(style)}"
-    if script:
-        policy += f"; script-src {_digest(script)}"
-    return {
-        "style": Markup(style),
-        "script": Markup(script),
-        "policy": f"{policy}; base-uri 'none'; form-action 'none'",
-    }
-
-
-def _digest(text: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
-    return f"'sha256-{digest}'"

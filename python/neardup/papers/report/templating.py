@@ -5,6 +5,9 @@ All values in a template are escaped, and a missing value is an error.
 
 from __future__ import annotations
 
+import base64
+import hashlib
+from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -16,10 +19,13 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-__all__ = ["COLOURS", "STROKES", "bar", "environment", "look", "template"]
+__all__ = ["COLOURS", "STROKES", "bar", "environment", "look", "self_contained", "template"]
 
 #: Numbers of colours and underlines in the style; coprime, so they give forty looks.
 COLOURS, STROKES = 8, 5
+
+#: Its macros and its style are those of the other pages, too.
+_REPORT = "neardup.papers.report"
 
 
 def environment(package: str, *, missing: str) -> Environment:
@@ -28,7 +34,8 @@ def environment(package: str, *, missing: str) -> Environment:
     Parameters
     ----------
     package : str
-        The package, with a folder ``templates``.
+        The package, with a folder ``templates``. A template that it does not have is that of
+        the report.
     missing : str
         Code of the message that jinja2 is not installed, which names the part that needs
         it and the extra.
@@ -55,7 +62,7 @@ def environment(package: str, *, missing: str) -> Environment:
     except ImportError as error:
         raise MissingDependencyError(Message(missing)) from error
     made = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: template(package, name)),
+        loader=jinja2.FunctionLoader(lambda name: _own_or_shared(package, name)),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -69,6 +76,44 @@ def environment(package: str, *, missing: str) -> Environment:
 def template(package: str, name: str) -> str:
     """Return the text of a file in a package's folder ``templates``."""
     return resources.files(package).joinpath("templates", name).read_text("utf-8")
+
+
+def _own_or_shared(package: str, name: str) -> str:
+    own = resources.files(package).joinpath("templates", name)
+    return template(package if own.is_file() else _REPORT, name)
+
+
+@lru_cache
+def self_contained(style_name: str, script_name: str = "") -> dict[str, Markup | str]:
+    """Return style and script of the report for a page, and the policy that allows only these.
+
+    Parameters
+    ----------
+    style_name, script_name : str
+        Files among the report's templates; the script may be empty.
+
+    Returns
+    -------
+    dict
+        ``style``, ``script`` and ``policy``, for a template.
+    """
+    from markupsafe import Markup
+
+    style = template(_REPORT, style_name)
+    script = template(_REPORT, script_name) if script_name else ""
+    policy = f"default-src 'none'; style-src {_digest(style)}"
+    if script:
+        policy += f"; script-src {_digest(script)}"
+    return {
+        "style": Markup(style),
+        "script": Markup(script),
+        "policy": f"{policy}; base-uri 'none'; form-action 'none'",
+    }
+
+
+def _digest(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+    return f"'sha256-{digest}'"
 
 
 def look(number: int) -> str:

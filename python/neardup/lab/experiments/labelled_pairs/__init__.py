@@ -1,8 +1,7 @@
-"""Evaluation of your own labelled pairs: the best measure and its cut-off."""
+"""Evaluation of your own labelled pairs: the default, the best setting, and their errors."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup._engine.extras import require
-from neardup._engine.messages import Message
+from neardup._engine.messages import LANGUAGES, Message
 from neardup._engine.validation import (
     bad,
+    check_choice,
     check_field,
     check_flag,
     check_path,
@@ -29,15 +29,17 @@ from neardup.lab.experiments.labelled_pairs.consequences import (
     consequence,
     implied_clusters,
 )
+from neardup.lab.experiments.labelled_pairs.evidence import Evidence, PairJudge
 from neardup.lab.experiments.labelled_pairs.measures import (
     Decider,
     Measured,
-    Pairs,
     measure_all,
+    own_cut_off,
 )
-from neardup.lab.metrics import Scores, bootstrap_interval, count_scores, f1_of_sums
+from neardup.lab.experiments.labelled_pairs.pairs import Pairs, sharing_documents
+from neardup.lab.experiments.labelled_pairs.ranking import MeasureResult, ranked
+from neardup.lab.experiments.labelled_pairs.settings import Choice, choose
 from neardup.lab.report import open_folder
-from neardup.lab.thresholds import Sweep, sweep
 from neardup.recipe import NAMES, Recipe, load_recipe
 
 if TYPE_CHECKING:
@@ -47,39 +49,6 @@ __all__ = ["MeasureResult", "PairsEvaluation", "evaluate_pairs"]
 
 #: The recipe for text that is already segmented.
 _SEGMENTED = "bkdr"
-
-
-@dataclass(frozen=True)
-class MeasureResult:
-    """How well one measure separates duplicates from other pairs.
-
-    Parameters
-    ----------
-    measured : Measured
-        Name, values, and the recipes that decide by it.
-    sweep : Sweep
-        At all cut-offs.
-    default : Scores or None
-        At the own cut-off of the first recipe that decides by it; None without.
-    lead : (float, float)
-        95 % interval of the F1 of the recommended measure minus that of this
-        one, each pair left out in turn; from paired resamples.
-    """
-
-    measured: Measured
-    sweep: Sweep
-    default: Scores | None
-    lead: tuple[float, float]
-
-    @property
-    def name(self) -> str:
-        """Name of the measure."""
-        return self.measured.name
-
-    @property
-    def can_decide(self) -> bool:
-        """Whether a recipe decides by it, so that `neardup.dedup` can."""
-        return bool(self.measured.deciders)
 
 
 @dataclass(frozen=True)
@@ -94,12 +63,16 @@ class PairsEvaluation:
     pairs : Pairs
         The labelled pairs, by place in `documents`.
     measures : tuple of MeasureResult
-        The best first: by F1 with each pair left out, then fewer false
-        positives, then simpler.
-    recommended : MeasureResult
-        The first of `measures` that `neardup.dedup` can decide by.
+        The best first: by F1 on unseen pairs, then fewer false positives, then
+        simpler.
+    best : MeasureResult
+        That of the best setting.
+    choice : Choice
+        The default and the best setting, compared.
+    evidence : tuple of Evidence
+        What the advised setting finds in each pair, and why it decides as it does.
     consequences : tuple of Consequence
-        What `neardup.dedup` does by default, and as recommended.
+        What `neardup.dedup` does by default, and with the best setting.
     contradictions : int
         Pairs labelled as no duplicates that other labels join.
     problems : int
@@ -112,7 +85,9 @@ class PairsEvaluation:
     truth: Truth
     pairs: Pairs
     measures: tuple[MeasureResult, ...]
-    recommended: MeasureResult
+    best: MeasureResult
+    choice: Choice
+    evidence: tuple[Evidence, ...]
     consequences: tuple[Consequence, ...]
     contradictions: int
     problems: int
@@ -123,13 +98,8 @@ class PairsEvaluation:
         """Whether each pair is labelled as duplicate."""
         return np.array([pair.duplicate for pair in self.truth.pairs], np.bool_)
 
-    @property
-    def decider(self) -> Decider:
-        """The recipe to use."""
-        return self.recommended.measured.deciders[0]
-
     def mistakes(self, *, found: bool) -> list[int]:
-        """Return the pairs that the recommended cut-off is wrong about, the worst first.
+        """Return the pairs that the advised setting is wrong about, the worst first.
 
         Parameters
         ----------
@@ -142,11 +112,11 @@ class PairsEvaluation:
         list of int
             Places in `truth.pairs`.
         """
-        best = self.recommended
-        wrong = best.measured.passes(best.sweep.cut_off) != self.is_true
+        advised = self.choice.advised
+        wrong = advised.called != self.is_true
         wrong &= self.is_true != found
-        likeness = -best.measured.values if best.measured.by_distance else best.measured.values
-        likeness = np.nan_to_num(likeness, nan=-np.inf)
+        values = advised.measured.values
+        likeness = np.nan_to_num(-values if advised.measured.by_distance else values, nan=-np.inf)
         order = np.argsort(-likeness if found else likeness, kind="stable")
         return [at for at in order.tolist() if wrong[at]]
 
@@ -162,11 +132,12 @@ def evaluate_pairs(
     title: str | None = None,
     recipes: Sequence[str | Path | Recipe] | None = None,
     seed: int = 0,
+    language: str = "zh",
     workers: int = 0,
     force: bool = False,
     progress: Progress | None = None,
 ) -> PairsEvaluation:
-    """Find the measure and threshold that fit labelled pairs best.
+    """Find the setting that fits labelled pairs best, and compare it with the default.
 
     Parameters
     ----------
@@ -175,9 +146,10 @@ def evaluate_pairs(
         reads them: the whole collection, since what is rare in it matters.
     truth : str or Path
         The labelled pairs, a table separated by tabs or commas with the columns
-        ``id_a``, ``id_b``, ``label`` and perhaps ``confidence``. The labels
-        near-duplicate, duplicate, 1, true and yes mean duplicate, all others
-        that it is none.
+        ``id_a``, ``id_b``, ``label`` and perhaps ``confidence`` and ``group``. The
+        labels near-duplicate, duplicate, 1, true and yes mean duplicate, all others
+        that it is none. If there are several groups, such as one for each source,
+        they are left out one by one; else pairs that share documents.
     output : str or Path or None, default=None
         Folder for the results, created if it is missing. None writes nothing.
     format, text, id, title
@@ -187,6 +159,8 @@ def evaluate_pairs(
         is for text that is segmented already.
     seed : int, default=0
         Of the resamples; at least 0.
+    language : {'zh', 'en'}, default='zh'
+        Of the page with the errors.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes no result.
     force : bool, default=False
@@ -210,7 +184,7 @@ def evaluate_pairs(
         If results exist and `force` is false, or the folder cannot be written to.
         This is checked before the measurements begin; no file was changed.
     MissingDependencyError
-        If rapidfuzz or scikit-learn is not installed, or matplotlib is not and results
+        If scikit-learn is not installed, or matplotlib or jinja2 is not and results
         are to be written.
 
     See Also
@@ -227,15 +201,16 @@ def evaluate_pairs(
     --------
     >>> from neardup.lab import evaluate_pairs
     >>> result = evaluate_pairs("news.jsonl", "pairs.tsv", "results/")  # doctest: +SKIP
-    >>> result.recommended.name, result.recommended.sweep.cut_off  # doctest: +SKIP
-    ('resemblance(5)', 0.44)
+    >>> result.choice.advised.options, result.choice.best.options  # doctest: +SKIP
+    ('', '--threshold 0.41')
     """
     from neardup._engine.summary import Progress
-    from neardup.lab.experiments.labelled_pairs.report import FILES, files_of
+    from neardup.lab.experiments.labelled_pairs.files import FILES, files_of
 
     check_whole(seed, "seed", 0)
     check_workers(workers)
     check_flag(force, "force")
+    check_choice(language, "language", LANGUAGES)
     chosen = _check_recipes(recipes)
     inputs = [docs] if isinstance(docs, (str, Path)) else docs
     if not isinstance(inputs, Sequence):
@@ -244,7 +219,7 @@ def evaluate_pairs(
     folder = None if output is None else check_path(output, "output")
     if folder is not None:
         require("lab.figures", "lab", "matplotlib")
-    require("lab.aligned_similarity", "lab", "rapidfuzz")
+        require("lab.page_of_errors", "lab", "jinja2")
     require("lab.metrics", "lab", "sklearn")
     with open_folder(folder, FILES, force=force) as write:
         labelled = read_truth(check_path(truth, "truth"))
@@ -260,27 +235,46 @@ def evaluate_pairs(
         )
         pairs = _located(labelled, documents)
         is_true = np.array([pair.duplicate for pair in labelled.pairs], np.bool_)
-        measured = measure_all(pairs, chosen, workers=workers, progress=progress)
+        progress.stage("evidence", None)
+        usual = load_recipe()
+        judge = PairJudge(documents, usual, workers=workers)
+        evidence = judge.evidence(pairs, usual)
+        measured = measure_all(pairs, chosen, judge, evidence, workers=workers, progress=progress)
         progress.stage("cut-offs", None)
-        measures = _ranked(measured, is_true, seed)
-        deciding = [m for m in measures if m.can_decide]
-        if not deciding:
+        units = sharing_documents(pairs)
+        folds, left_out = _folds(labelled, units)
+        measures = ranked(measured, is_true, folds, units, seed)
+        if not any(measure.can_decide for measure in measures):
             raise bad("recipes", "lab.deciding_recipe", recipes)
-        recommended = next((m for m in deciding if _is_usable(m)), None)
-        if recommended is None:
+        deciding = [measure.measured for measure in measures if measure.is_usable]
+        if not deciding:
             raise InputError(Message("lab.no_useful_cut_off", file=str(truth)))
+        choice = choose(
+            deciding,
+            _default(usual, measured),
+            is_true,
+            folds=folds,
+            units=units,
+            left_out=left_out,
+            seed=seed,
+        )
+        if choice.is_better:
+            recipe = choice.best.recipe()
+            if choice.best.decider.recipe != NAMES[0]:
+                judge = PairJudge(documents, recipe, workers=workers)
+            evidence = judge.evidence(pairs, recipe)
         progress.stage("consequences", None)
         places, clusters, contradictions = implied_clusters(pairs, is_true)
         consequences = [consequence("default", pairs, places, clusters, workers=workers)]
         consequences.append(
             consequence(
-                "recommended",
+                "best",
                 pairs,
                 places,
                 clusters,
-                decider=recommended.measured.deciders[0],
-                cut_off=recommended.sweep.cut_off,
-                by_distance=recommended.measured.by_distance,
+                decider=choice.best.decider,
+                cut_off=choice.best.cut_off,
+                by_distance=choice.best.measured.by_distance,
                 workers=workers,
             )
         )
@@ -289,7 +283,9 @@ def evaluate_pairs(
             truth=labelled,
             pairs=pairs,
             measures=measures,
-            recommended=recommended,
+            best=next(one for one in measures if one.measured is choice.best.measured),
+            choice=choice,
+            evidence=evidence,
             consequences=tuple(consequences),
             contradictions=contradictions,
             problems=problems,
@@ -297,11 +293,13 @@ def evaluate_pairs(
         )
         if folder is not None:
             progress.stage("figures and report", None)
-            write(files_of(result))
+            write(files_of(result, language))
     return result
 
 
-def _check_recipes(recipes: Sequence[str | Path | Recipe] | None) -> list[str | Recipe]:
+def _check_recipes(
+    recipes: Sequence[str | Path | Recipe] | None,
+) -> list[str | Path | Recipe]:
     if recipes is None:
         return [name for name in NAMES if name != _SEGMENTED]
     if isinstance(recipes, (str, Path, Recipe)) or not recipes:
@@ -310,7 +308,7 @@ def _check_recipes(recipes: Sequence[str | Path | Recipe] | None) -> list[str | 
     names = [recipe.name for recipe in loaded]
     if len(set(names)) < len(names):
         raise bad("recipes", "lab.different_recipes", names)
-    return list(loaded)
+    return list(recipes)
 
 
 def _located(truth: Truth, documents: Documents) -> Pairs:
@@ -334,38 +332,19 @@ def _located(truth: Truth, documents: Documents) -> Pairs:
     return Pairs(documents, np.array(a, np.int64), np.array(b, np.int64))
 
 
-def _ranked(
-    measured: list[Measured], is_true: npt.NDArray[np.bool_], seed: int
-) -> tuple[MeasureResult, ...]:
-    """All measures, the best first; of equals the first one is simpler."""
-    swept: list[tuple[Measured, Sweep]] = [
-        (m, sweep(m.values, is_true, by_distance=m.by_distance, seed=seed)) for m in measured
-    ]
-    swept.sort(key=lambda entry: (-entry[1].left_out.f1, entry[1].left_out.fp))
-    top = next((s for m, s in swept if m.deciders), swept[0][1])
-    results = []
-    for one, its in swept:
-        own = one.own_cut_off
-        default = None if own is None else count_scores(one.passes(own), is_true)
-        results.append(MeasureResult(one, its, default, _lead(top, its, is_true, seed)))
-    return tuple(results)
+def _folds(truth: Truth, units: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], str]:
+    """Return which pairs are left out together, and what that is."""
+    names, numbers = np.unique([pair.group for pair in truth.pairs], return_inverse=True)
+    if len(names) > 1:
+        return numbers.astype(np.int64), "group"
+    documents = {id for pair in truth.pairs for id in (pair.id_a, pair.id_b)}
+    is_alone = len(np.unique(units)) == len(units) and len(documents) < 2 * len(units)
+    return units, "pair" if is_alone else "shared"
 
 
-def _lead(
-    top: Sweep, other: Sweep, is_true: npt.NDArray[np.bool_], seed: int
-) -> tuple[float, float]:
-    """Return the lead of one measure over another, on the same resamples of pairs."""
-    rows = np.column_stack(
-        [
-            column
-            for judged in (top.judged, other.judged)
-            for column in (judged & is_true, judged & ~is_true, ~judged & is_true)
-        ]
-    )
-    return bootstrap_interval(rows, lambda s: f1_of_sums(s[:3]) - f1_of_sums(s[3:]), seed=seed)
-
-
-def _is_usable(measure: MeasureResult) -> bool:
-    """Return whether dedup accepts the best cut-off: a distance, or a threshold in (0, 1]."""
-    cut_off = measure.sweep.cut_off
-    return math.isfinite(cut_off) if measure.measured.by_distance else 0 < cut_off <= 1
+def _default(recipe: Recipe, measured: list[Measured]) -> tuple[Decider, Measured]:
+    """Return the default recipe with its own bound, and the measure that it decides by."""
+    own = own_cut_off(recipe)
+    assert own is not None
+    name, cut_off = own
+    return Decider(NAMES[0], recipe.name, cut_off), next(m for m in measured if m.name == name)

@@ -16,12 +16,13 @@ from neardup.lab.cluster_metrics import (
     b_cubed,
     kept_scores,
 )
-from neardup.recipe import load_recipe
+from neardup.lab.experiments.labelled_pairs.pairs import Pairs, components
+from neardup.recipe import NAMES, load_recipe
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.lab.experiments.labelled_pairs.measures import Decider, Pairs
+    from neardup.lab.experiments.labelled_pairs.measures import Decider
 
 __all__ = ["Consequence", "consequence", "implied_clusters"]
 
@@ -35,7 +36,7 @@ class Consequence:
     Parameters
     ----------
     name : str
-        Whose rule it was: ``default`` or ``recommended``.
+        Whose rule it was: ``default`` or ``best``.
     rule : str
         The recipe and its rule, for people.
     dropped_in_all : int
@@ -72,16 +73,9 @@ def implied_clusters(pairs: Pairs, is_true: npt.NDArray[np.bool_]) -> tuple[Plac
     contradictions : int
         Pairs labelled as no duplicates whose documents are in one cluster.
     """
-    places, compared = pairs.compared()
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    a, b = np.array(compared, np.int64).reshape(-1, 2).T
-    size = len(places)
-    joined = coo_array((np.ones(int(is_true.sum())), (a[is_true], b[is_true])), (size, size))
-    clusters = connected_components(joined, directed=False)[1].astype(np.int64)
-    contradictions = int((clusters[a] == clusters[b])[~is_true].sum())
-    return np.array(places, np.int64), clusters, contradictions
+    places, clusters = components(pairs, is_true)
+    a, b = (clusters[np.searchsorted(places, side)] for side in (pairs.a, pairs.b))
+    return places, clusters, int((a == b)[~is_true].sum())
 
 
 def consequence(
@@ -128,7 +122,7 @@ def consequence(
             "text": pa.array(documents.texts, pa.large_string()),
         }
     )
-    recipe = "general" if decider is None else decider.recipe
+    recipe = NAMES[0] if decider is None else decider.recipe
     result = neardup.dedup(
         table,
         recipe=recipe,

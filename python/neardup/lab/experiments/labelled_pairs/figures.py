@@ -25,8 +25,8 @@ def figures(result: PairsEvaluation) -> Figures:
     """Return how to draw the figures of an evaluation, by the names in `FIGURES`.
 
     ``measures`` has F1 of all measures; ``precision_recall`` their curves; ``cut_offs``
-    precision, recall and F1 of the recommended measure at all cut-offs; ``values`` its
-    values by label.
+    precision, recall and F1 of the best measure that dedup can decide by, at all its
+    cut-offs; ``values`` its values by label.
     """
     fills = (_measures, _curves, _cut_offs, _values)
     heights = (1.9 + 0.32 * len(result.measures), 5.2, 4.5, 1.6 + 0.6 * len(result.truth.labels))
@@ -51,7 +51,7 @@ def _measures(figure: Any, result: PairsEvaluation) -> None:
     if own:
         x, y = zip(*own, strict=True)
         axes.plot(x, y, "D", color=COLOURS[1], markersize=5, label="recipe's own cut-off")
-    names = [m.name + (" (recommended)" if m is result.recommended else "") for m in measures]
+    names = [m.name + (" (best)" if m is result.best else "") for m in measures]
     axes.set_yticks(places, names)
     axes.tick_params(axis="y", length=0)
     axes.invert_yaxis()
@@ -66,8 +66,8 @@ def _measures(figure: Any, result: PairsEvaluation) -> None:
 def _curves(figure: Any, result: PairsEvaluation) -> None:
     axes = figure.add_subplot()
     shown = list(result.measures[:_CURVES])
-    if result.recommended not in shown:
-        shown[-1] = result.recommended
+    if result.best not in shown:
+        shown[-1] = result.best
     for at, measure in enumerate(shown):
         its = measure.sweep
         some = its.recall > 0
@@ -101,7 +101,7 @@ def _curves(figure: Any, result: PairsEvaluation) -> None:
 
 
 def _cut_offs(figure: Any, result: PairsEvaluation) -> None:
-    best = result.recommended
+    best = result.best
     axes = figure.add_subplot()
     x, precision, recall = best.sweep.at, best.sweep.precision, best.sweep.recall
     both = precision + recall
@@ -127,7 +127,7 @@ def _cut_offs(figure: Any, result: PairsEvaluation) -> None:
 
 def _values(figure: Any, result: PairsEvaluation) -> None:
     """Each pair as a dot in the row of its label."""
-    best = result.recommended
+    best = result.best
     axes = figure.add_subplot()
     labels = list(result.truth.labels.items())
     places = {label: at for at, (label, _) in enumerate(labels)}
@@ -162,7 +162,5 @@ def _values(figure: Any, result: PairsEvaluation) -> None:
 
 
 def _axis(result: PairsEvaluation) -> str:
-    by_distance = result.recommended.measured.by_distance
-    return (
-        f"distance by {result.recommended.name}, bits" if by_distance else result.recommended.name
-    )
+    by_distance = result.best.measured.by_distance
+    return f"distance by {result.best.name}, bits" if by_distance else result.best.name

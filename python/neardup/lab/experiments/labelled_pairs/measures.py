@@ -1,70 +1,43 @@
 """Measures of labelled pairs: of their texts, and of their sketches.
 
-=====================  ========================================================
-measure                value of a pair
-=====================  ========================================================
-``resemblance(5)``     shingles in common over all shingles of both
-``containment(5)``     shingles in common over those of the text that has fewer
-``content(5)``         what ``general`` decides by: numbers that are replaced lower
-                       it, and text that many documents share counts less
-``rare resemblance``   as the first, over shingles that few documents have
-``rare containment``   as the second, over these
-``aligned``            characters in common order, over the longer text
-name of a recipe       distance of its fingerprints in bits, else the similarity
-                       of its sketches
-=====================  ========================================================
+========================  =====================================================
+measure                   value of a pair
+========================  =====================================================
+``content(5)`` ...        each measure of texts that a recipe can decide by
+``weighted resemblance``  shingles in common over all shingles of both, those
+                          that many documents share discounted
+``containment(5)``        shingles in common over those of the text with fewer
+``aligned``               what is aligned in the same order, over the shorter
+name of a recipe          distance of its fingerprints in bits, else the
+                          similarity of its sketches
+========================  =====================================================
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 import neardup
+from neardup._engine.rule import measure_name
 from neardup._engine.text_inputs import prepared
-from neardup.lab.experiments.labelled_pairs.rare_shingles import rare_overlaps
+from neardup.lab.experiments.labelled_pairs.evidence import Evidence, PairJudge
+from neardup.lab.experiments.labelled_pairs.pairs import Pairs
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
+from neardup.recipe.checks import measures_of_texts
 
 if TYPE_CHECKING:
     from neardup._engine.summary import Progress
-    from neardup.lab.datasets.collection import Documents
 
-__all__ = ["SHINGLE", "Decider", "Measured", "Pairs", "measure_all"]
+__all__ = ["Decider", "Measured", "measure_all", "own_cut_off"]
 
-#: Characters in the shingles of the measures of texts.
-SHINGLE = 5
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Labelled pairs of documents, by place.
-
-    Parameters
-    ----------
-    documents : Documents
-        The whole collection.
-    a, b : ndarray of shape (n_pairs,), dtype int64
-        Places of the documents of each pair.
-    """
-
-    documents: Documents
-    a: npt.NDArray[np.int64]
-    b: npt.NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.a)
-
-    def compared(self) -> tuple[list[int], list[tuple[int, int]]]:
-        """Return the documents that occur, and each pair as two places among them."""
-        places, inverse = np.unique(np.concatenate([self.a, self.b]), return_inverse=True)
-        a, b = np.split(inverse, 2)
-        return places.tolist(), list(zip(a.tolist(), b.tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -73,14 +46,15 @@ class Decider:
 
     Parameters
     ----------
-    recipe : str or Recipe
+    recipe : str, Path or Recipe
+        As it was given.
     name : str
     cut_off : float or None
         The recipe's own; None where it decides by another measure, and would
         decide by this one only on request.
     """
 
-    recipe: str | Recipe
+    recipe: str | Path | Recipe
     name: str
     cut_off: float | None
 
@@ -125,7 +99,9 @@ class Measured:
 
 def measure_all(
     pairs: Pairs,
-    recipes: Sequence[str | Recipe],
+    recipes: Sequence[str | Path | Recipe],
+    judge: PairJudge,
+    evidence: Sequence[Evidence],
     *,
     workers: int = 0,
     progress: Progress | None = None,
@@ -135,8 +111,12 @@ def measure_all(
     Parameters
     ----------
     pairs : Pairs
-    recipes : sequence of str or Recipe
+    recipes : sequence of str, Path or Recipe
         Each of another name.
+    judge : PairJudge
+        Of the collection, by the default recipe.
+    evidence : sequence of Evidence
+        Of each pair, by the default recipe.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes nothing.
     progress : Progress or None, default=None
@@ -156,7 +136,7 @@ def measure_all(
     for recipe in recipes:
         loaded = load_recipe(recipe)
         progress.stage(f"{loaded.name}: sketches", None)
-        own = _own_cut_off(recipe, loaded)
+        own = own_cut_off(loaded)
         found = _sketches(pairs, loaded, workers)
         if found is not None:
             by_distance, values = found
@@ -170,9 +150,15 @@ def measure_all(
         if own is not None and own[0] not in _OF_SKETCHES:
             deciders.setdefault(own[0], []).append(Decider(recipe, loaded.name, own[1]))
     progress.stage("texts", None)
+    by_name = _texts(pairs, judge, evidence)
+    for name in [name for name in deciders if name not in by_name]:
+        # Of a recipe with other shingles than the default has.
+        own_recipe = load_recipe(deciders[name][0].recipe)
+        its_judge = PairJudge(pairs.documents, own_recipe, workers=workers)
+        by_name[name] = its_judge.similarities(pairs, own_recipe.decide.measure)
     texts = [
-        Measured(name, "text", False, values, tuple(deciders.get(name, ())))
-        for name, values in _texts(pairs, workers).items()
+        Measured(name, "text", False, found, tuple(deciders.get(name, ())))
+        for name, found in by_name.items()
     ]
     return texts + sketched
 
@@ -181,10 +167,9 @@ def measure_all(
 _OF_SKETCHES = ("equal_bits", "equal_values", "sampled_resemblance")
 
 
-def _own_cut_off(recipe: str | Recipe, loaded: Recipe) -> tuple[str, float] | None:
-    """The measure that a recipe decides by and its cut-off; distance or similarity."""
-    decide = loaded.decide
-    if decide.threshold is None and decide.max_distance is None:
+def own_cut_off(recipe: Recipe) -> tuple[str, float] | None:
+    """Return the measure that a recipe decides by and its cut-off, or None without a bound."""
+    if recipe.decide.threshold is None and recipe.decide.max_distance is None:
         return None
     plan = neardup.plan(1, recipe=recipe)
     if plan.threshold is not None:
@@ -192,56 +177,22 @@ def _own_cut_off(recipe: str | Recipe, loaded: Recipe) -> tuple[str, float] | No
     return plan.measure, float(plan.max_distance or 0)
 
 
-def _texts(pairs: Pairs, workers: int) -> dict[str, Floats]:
-    from rapidfuzz.distance import LCSseq
-
-    from neardup import _core
-
-    core = compiled(load_recipe("general"))
-    normalized = [core.normalize(text) for text in pairs.documents.texts]
-    places, compared = pairs.compared()
-    texts = [normalized[place] for place in places]
-    rare = rare_overlaps(texts, compared, normalized, SHINGLE)
-    columns: dict[str, list[float]] = {
-        f"resemblance({SHINGLE})": [],
-        f"containment({SHINGLE})": [],
-        "rare resemblance": [],
-        "rare containment": [],
-        "aligned": [],
+def _texts(pairs: Pairs, judge: PairJudge, evidence: Sequence[Evidence]) -> dict[str, Floats]:
+    found = [one.comparison for one in evidence]
+    shingle = found[0].shingle
+    seen = {
+        "weighted resemblance": [one.weighted_resemblance for one in found],
+        f"containment({shingle})": [max(one.containment_a, one.containment_b) for one in found],
+        "aligned": [one.aligned for one in found],
     }
-    for (a, b), counts in zip(compared, rare, strict=True):
-        plain = _shares(_core.overlap(texts[a], texts[b], shingle=SHINGLE), texts[a] == texts[b])
-        few = _shares(counts, texts[a] == texts[b])
-        aligned = LCSseq.normalized_similarity(texts[a], texts[b])
-        for column, value in zip(columns.values(), (*plain, *few, aligned), strict=True):
-            column.append(value)
-    found = {name: np.array(column, np.float64) for name, column in columns.items()}
-    return {f"content({SHINGLE})": _content(pairs, workers)} | found
-
-
-def _shares(counts: tuple[int, int, int], equal: bool) -> tuple[float, float]:
-    """Resemblance, and the larger containment; of nothing at all 1 for equal texts, else 0."""
-    in_a, in_b, common = counts
-    union, fewer = in_a + in_b - common, min(in_a, in_b)
-    nothing = float(equal)
-    return common / union if union else nothing, common / fewer if fewer else nothing
-
-
-def _content(pairs: Pairs, workers: int) -> Floats:
-    """The project's own measure."""
-    import pyarrow as pa
-
-    from neardup import _core
-
-    core = compiled(load_recipe("general"))
-    corpus = _core.Corpus(core, keeps_texts=True, shingle=SHINGLE, workers=workers)
-    corpus.push(pa.array(pairs.documents.texts, pa.large_string()), titles=None, units=None)
-    corpus.finish()
-    values = []
-    for a, b in zip(pairs.a.tolist(), pairs.b.tolist(), strict=True):
-        found = _core.judge(corpus, a, b, measure="content", shingle=SHINGLE)
-        values.append(found["similarity"])
-    return np.array(values, np.float64)
+    decisive = {
+        measure_name(measure, shingle, ""): judge.similarities(pairs, measure)
+        for measure in measures_of_texts()
+    }
+    # A measure that a recipe can decide by replaces evidence of its name.
+    return decisive | {
+        name: np.array(values, np.float64) for name, values in seen.items() if name not in decisive
+    }
 
 
 def _sketches(pairs: Pairs, recipe: Recipe, workers: int) -> tuple[bool, Floats] | None:

@@ -1,8 +1,7 @@
-"""The report of an evaluation of labelled pairs, and all its files together."""
+"""The report of an evaluation of labelled pairs: for a terminal, and as Markdown."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -10,89 +9,91 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import neardup
+from neardup._engine.messages import Message
 from neardup.lab.datasets.labels import DUPLICATE_LABELS
-from neardup.lab.experiments.labelled_pairs.differences import BEGIN, END, differences
-from neardup.lab.experiments.labelled_pairs.figures import FIGURES, figures
+from neardup.lab.experiments.labelled_pairs.settings import sentences
 from neardup.lab.metrics import Scores, count_scores
-from neardup.lab.report import Tables, file_names, image, markdown_table, plain_table
-from neardup.lab.report import files_of as all_files
+from neardup.lab.report import image, markdown_table, plain_table
 
 if TYPE_CHECKING:
-    from neardup.lab.experiments.labelled_pairs import MeasureResult, PairsEvaluation
+    from neardup.lab.experiments.labelled_pairs import PairsEvaluation
+    from neardup.lab.experiments.labelled_pairs.ranking import MeasureResult
 
-__all__ = ["FILES", "command", "files_of", "markdown", "tables", "terminal"]
+__all__ = ["cautions", "markdown", "setting_rows", "terminal"]
 
-#: Names of all files of the results.
-FILES = file_names(("measures", "pairs"), FIGURES)
-
-#: Mistakes of each kind that are shown, and differences of one of them.
-_MISTAKES, _PLACES = 5, 8
-#: Characters of a text that is shown as a whole.
-_OPENING = 120
+#: Mistakes of each kind that are listed.
+_MISTAKES = 20
 #: With fewer pairs of one kind than this, results are unreliable.
 _FEW = 30
 
 _MARKDOWN = re.compile(r"([\\`*_<>|\[\]#])")
 
+#: Columns of the table of measures in a terminal.
+_COLUMNS = """\
+F1 unseen  of pairs judged by the cut-off that is best on the other pairs, with 95 % interval
+best cut   on all pairs, inclusive: ≥ a similarity, ≤ a distance in bits
+best F1    there, on the pairs that chose it: too good, the more so the fewer pairs there are
+own cut    of the first recipe that decides by the measure, and F1 there
+recipes    that decide by the measure; dedup cannot use a measure without one"""
+
 _HOW = """\
 ## How to read this
 
-- **F1 left out**: each pair is judged by the cut-off that is best on all other pairs. **best F1**
-  is that of the cut-off that is best on these very pairs. It flatters; the difference says how
-  much.
+- **F1 unseen**: each pair is judged by the setting that is best on the other pairs. Pairs that
+  share a document, or pairs of one `group` if the labels have several, are left out together.
+  **best F1** is that of the cut-off that is best on these very pairs. It flatters; the difference
+  says how much.
+- The best *setting* is chosen among all measures that a recipe can decide by. Its figures are of
+  pairs that chose neither its measure nor its cut-off. Those of the default are of all pairs: it
+  was not chosen on them.
 - Cut-offs are inclusive: `≥` a similarity, `≤` a distance in bits. A best cut-off lies about
   half-way between the last pair that it takes and the next one.
-- **95 %** intervals are percentiles of 1,000 resamples of the pairs. That of a cut-off has the best
-  cut-offs of the resamples.
+- **95 %** intervals are percentiles of 1,000 resamples of the pairs; pairs that share a document
+  are drawn together. That of a cut-off has the best cut-offs of the resamples.
 - **own** is the cut-off of the recipe that decides by the measure; the first one, where several do.
-- **lead**: how much higher the F1 of the recommended measure is, 95 % interval of paired
-  resamples. Where it holds 0, these pairs do not tell which of the two is better.
-- `rare` measures count only shingles that at most four different texts of the collection have;
-  `aligned` is the share of characters in common order.
+- **lead**: how much higher the F1 of the best measure is, 95 % interval of paired resamples. Where
+  it holds 0, these pairs do not tell which of the two is better.
+- `weighted resemblance` discounts text that many documents of the collection share;
+  `containment(5)` is the larger one of both texts; `aligned` is the share of the shorter text that
+  is aligned with the other one, in the same order.
 - The values are exact. A search by fingerprints or signatures may besides miss pairs:
   `neardup plan` says how many.
 
 ## Files
 
-`measures.csv` has all figures of the measures; `pairs.csv` all values of each pair. Figures are
-there as SVG and PNG.
+`errors.html` has the errors side by side; `evaluation.json` everything, for programs;
+`measures.csv` all figures of the measures; `pairs.csv` all values and the evidence of each pair.
+Figures are there as SVG and PNG.
 """
 
 
-def files_of(result: PairsEvaluation) -> dict[str, bytes]:
-    """Return report, tables and figures by file name."""
-    return all_files(markdown(result), tables(result), figures(result))
-
-
-def command(result: PairsEvaluation) -> str:
-    """Return the options of `neardup dedup` that do as recommended."""
-    best = result.recommended
-    option = "--max-distance" if best.measured.by_distance else "--threshold"
-    return f"--recipe {result.decider.name} {option} {best.sweep.cut_off:.6g}"
-
-
 def terminal(result: PairsEvaluation) -> str:
-    """Return the measures as a plain table, and below it what is recommended."""
-    rows = (_row(measure) for measure in result.measures)
-    return "\n".join([plain_table(_HEADER, rows), "", *_recommendation(result, plain=True)])
+    """Return the verdict, then settings and measures as plain tables, their columns explained."""
+    settings = plain_table(_SETTINGS, setting_rows(result))
+    unseen = "The best setting is judged on pairs that did not choose it; 95 % intervals."
+    measures = plain_table(_SHORT_HEADER, map(_short_row, result.measures))
+    parts = ["\n".join(_verdict(result, plain=True)), f"{settings}\n{unseen}"]
+    return "\n\n".join([*parts, measures, _COLUMNS])
 
 
 def markdown(result: PairsEvaluation) -> str:
     """Return the report as Markdown; figures are named by relative path."""
     pairs, true = len(result.truth.pairs), int(result.is_true.sum())
+    best = result.best
     parts = [
-        "# Which measure tells these duplicates, and where to cut",
+        "# Which setting fits these labels",
         f"{pairs:,} labelled pairs, {true:,} of them duplicates, among {len(result.documents):,} "
         f"documents. neardup {neardup.__version__}.",
-        "## Recommended",
-        "\n".join(f"- {line}" for line in _recommendation(result, plain=False)),
+        "## Verdict",
+        "\n".join(f"- {line}" for line in _verdict(result, plain=False)),
+        markdown_table(_SETTINGS, setting_rows(result)),
         "## All measures",
         markdown_table(
             _HEADER, ((f"`{cells[0]}`", *cells[1:]) for cells in map(_row, result.measures))
         ),
         image("measures", "F1 of all measures"),
         image("precision_recall", "Precision and recall"),
-        f"## Where to cut {result.recommended.name}",
+        f"## Where to cut {best.name}",
         image("cut_offs", "Precision, recall and F1 by cut-off"),
         image("values", "Values by label"),
         "## Labels",
@@ -106,9 +107,84 @@ def markdown(result: PairsEvaluation) -> str:
     return "\n\n".join(parts)
 
 
+_SETTINGS = ("setting", "F1", "95 %", "precision", "95 %", "recall", "95 %", "wrong", "missed")
+
+
+def setting_rows(result: PairsEvaluation) -> Iterable[Sequence[str]]:
+    """Yield a row for the default and the best setting: their scores with intervals."""
+    choice = result.choice
+    for name, one in (("default", choice.default), ("best, unseen pairs", choice.best)):
+        found = one.accuracy
+        yield (
+            name,
+            f"{found.scores.f1:.3f}",
+            _interval(found.f1),
+            f"{found.scores.precision:.3f}",
+            _interval(found.precision),
+            f"{found.scores.recall:.3f}",
+            _interval(found.recall),
+            str(found.scores.fp),
+            str(found.scores.fn),
+        )
+
+
+def cautions(result: PairsEvaluation) -> list[Message]:
+    """Return why the figures may be worth little; empty if they are sound."""
+    found = []
+    true = int(result.is_true.sum())
+    other = len(result.is_true) - true
+    if min(true, other) < _FEW:
+        found.append(Message("lab.few_labels", true=true, other=other))
+    if result.choice.left_out == "pair":
+        found.append(Message("lab.shared_documents"))
+    usual = result.choice.default.accuracy.scores
+    all_called = Scores(true, other, 0)
+    if usual.f1 <= all_called.f1 and not result.choice.knows:
+        found.append(Message("lab.hardly_agree"))
+    if result.contradictions:
+        found.append(Message("lab.contradictions", count=result.contradictions))
+    return found
+
+
+def _verdict(result: PairsEvaluation, *, plain: bool) -> list[str]:
+    """What to use and why, a sentence or two a line."""
+    lines = [*sentences(result.choice), *cautions(result)]
+    if result.choice.is_promising:
+        command = f"neardup dedup INPUT {result.choice.best.options}"
+        said = Message("lab.to_try", command=command if plain else f"`{command}`")
+        lines.insert(3, said)
+    return [str(line) for line in lines]
+
+
+_SHORT_HEADER = (
+    "measure",
+    "F1 unseen",
+    "95 %",
+    "best cut",
+    "best F1",
+    "own cut",
+    "own F1",
+    "recipes",
+)
+
+
+def _short_row(measure: MeasureResult) -> Sequence[str]:
+    its, own = measure.sweep, measure.measured.own_cut_off
+    return (
+        measure.name,
+        f"{its.left_out.f1:.3f}",
+        _interval(its.left_out_interval),
+        measure.measured.bound(its.cut_off),
+        f"{its.best.f1:.3f}",
+        measure.measured.bound(own),
+        "" if measure.default is None else f"{measure.default.f1:.3f}",
+        ", ".join(decider.name for decider in measure.measured.deciders),
+    )
+
+
 _HEADER = (
     "measure",
-    "F1 left out",
+    "F1 unseen",
     "95 %",
     "lead",
     "cut-off",
@@ -140,64 +216,6 @@ def _row(measure: MeasureResult) -> Sequence[str]:
     )
 
 
-def _recommendation(result: PairsEvaluation, *, plain: bool) -> list[str]:
-    """What to use and why, a sentence or two a line."""
-    best = result.recommended
-    its = best.sweep
-    bold, code = ("", "") if plain else ("**", "`")
-    lines = [
-        f"{bold}{best.name} {best.measured.bound(its.cut_off)}{bold} "
-        f"(95 % of best cut-offs: {_ends(its.interval)}): "
-        f"{code}neardup dedup {command(result)}{code}",
-        "Why: highest F1 with each pair left out of those that dedup can decide by, "
-        f"{its.left_out.f1:.3f} ({_interval(its.left_out_interval)}), "
-        f"{_counted(its.left_out)}.{_own(best)}",
-    ]
-    if best is not result.measures[0]:
-        top = result.measures[0]
-        lines.append(
-            f"{top.name} has a higher one, {top.sweep.left_out.f1:.3f}, but no recipe decides by "
-            "it."
-        )
-    own = max(
-        (m for m in result.measures if m.default is not None),
-        key=lambda m: m.default.f1 if m.default else 0.0,
-        default=None,
-    )
-    if own is not None and own.default is not None and own.default.f1 >= its.left_out.f1:
-        lines.append(
-            f"{_owner(own)}, {own.name} {own.measured.bound(own.measured.own_cut_off)}, does no "
-            f"worse as it is: F1 {own.default.f1:.3f}, and its cut-off was not chosen on these "
-            "pairs. Stay with it unless more labels say otherwise."
-        )
-    others = [
-        m for m in result.measures if m is not best and m.can_decide and m.lead[0] <= 0 <= m.lead[1]
-    ]
-    if others:
-        names = ", ".join(m.name for m in others)
-        lines.append(f"These pairs do not tell whether it is better than: {names}.")
-    true = int(result.is_true.sum())
-    if min(true, len(result.is_true) - true) < _FEW:
-        lines.append(
-            f"{true} duplicates and {len(result.is_true) - true} other pairs are few: read the "
-            "intervals, and label more pairs near the cut-off."
-        )
-    return lines
-
-
-def _own(best: MeasureResult) -> str:
-    # If it is no worse, a line of its own says so.
-    if best.default is None or best.default.f1 >= best.sweep.left_out.f1:
-        return ""
-    bound = best.measured.bound(best.measured.own_cut_off)
-    return f" At the own cut-off of {_owner(best)}, {bound}, F1 is {best.default.f1:.3f}."
-
-
-def _owner(measure: MeasureResult) -> str:
-    """The recipe whose own cut-off is looked at."""
-    return next(d.name for d in measure.measured.deciders if d.cut_off is not None)
-
-
 def _labels(result: PairsEvaluation) -> Iterable[str]:
     met = result.truth.labels.items()
     rows = (
@@ -211,14 +229,9 @@ def _labels(result: PairsEvaluation) -> Iterable[str]:
     )
     if result.truth.repeated:
         yield f"{result.truth.repeated:,} lines repeat a pair and were left out."
-    if result.contradictions:
-        yield (
-            f"{result.contradictions:,} pairs are labelled as no duplicates, and other labels join "
-            "their documents: look at these labels again."
-        )
     levels = sorted({pair.confidence for pair in result.truth.pairs})
     if len(levels) > 1:
-        yield "The recommended measure by confidence of the label, each pair left out:"
+        yield "The best setting by confidence of the label, on pairs that did not choose it:"
         yield markdown_table(
             ("confidence", "pairs", "F1", "precision", "recall"),
             (_by_confidence(result, level) for level in levels),
@@ -227,7 +240,7 @@ def _labels(result: PairsEvaluation) -> Iterable[str]:
 
 def _by_confidence(result: PairsEvaluation, level: str) -> Sequence[str]:
     mine = np.array([pair.confidence == level for pair in result.truth.pairs])
-    scores = count_scores(result.recommended.sweep.judged[mine], result.is_true[mine])
+    scores = count_scores(result.choice.best.judged[mine], result.is_true[mine])
     shares = (scores.f1, scores.precision, scores.recall)
     return (_text(level) or "none", f"{mine.sum():,}", *(f"{share:.3f}" for share in shares))
 
@@ -270,50 +283,31 @@ def _consequences(result: PairsEvaluation) -> Iterable[str]:
 
 
 def _mistakes(result: PairsEvaluation, *, found: bool) -> Iterable[str]:
-    best = result.recommended
     mistakes = result.mistakes(found=found)
     yield f"## {'Wrongly called duplicates' if found else 'Missed'}: {len(mistakes)}"
-    what = "called duplicates, labelled otherwise" if found else "labelled as duplicates, not found"
-    shown = mistakes[:_MISTAKES]
-    if not shown:
-        yield f"None at {best.name} {best.measured.bound(best.sweep.cut_off)}."
+    advised = result.choice.advised
+    if not mistakes:
+        yield f"None at {advised.measured.name} {advised.measured.bound(advised.cut_off)}."
         return
+    what = "called duplicates, labelled otherwise" if found else "labelled as duplicates, not found"
     yield (
-        f"Pairs {what}, at {best.name} {best.measured.bound(best.sweep.cut_off)}; the worst "
-        f"{len(shown)}. What differs is between {BEGIN} and {END}; equal passages are left out."
+        f"Pairs {what}, at {advised.measured.name} {advised.measured.bound(advised.cut_off)}; the "
+        f"worst first. [errors.html](errors.html) has them side by side."
     )
-    for at in shown:
-        yield from _side_by_side(result, at)
-
-
-def _side_by_side(result: PairsEvaluation, at: int) -> Iterable[str]:
-    pair, best = result.truth.pairs[at], result.recommended
-    texts = result.documents.texts
-    a, b = texts[int(result.pairs.a[at])], texts[int(result.pairs.b[at])]
-    measured = (m.measured for m in result.measures if m is not best)
-    values = ", ".join(f"{m.name} {m.values[at]:.4g}" for m in measured if m.kind == "text")
-    yield f"### {_text(pair.id_a)} and {_text(pair.id_b)}"
-    yield (
-        f"{best.name} {best.measured.values[at]:.4g}; labelled {_text(pair.label)}"
-        f"{f', confidence {_text(pair.confidence)}' if pair.confidence else ''}. {values}."
+    yield markdown_table(
+        ("first", "second", "label", advised.measured.name, "why"),
+        (_mistake(result, at) for at in mistakes[:_MISTAKES]),
     )
-    rows = [(_text(_opening(a)), _text(_opening(b)))]
-    places = differences(a, b)
-    rows += [(_text(place.a), _text(place.b)) for place in places[:_PLACES]]
-    more = len(places) - _PLACES
-    yield markdown_table((_text(pair.id_a), _text(pair.id_b)), rows)
-    if more > 0:
-        yield f"And {more:,} more differences."
 
 
-def _opening(text: str) -> str:
-    line = " ".join(text.split())
-    cut = line if len(line) <= _OPENING else line[:_OPENING] + "…"
-    return f"{cut} ({len(text):,} characters)"
-
-
-def _counted(scores: Scores) -> str:
-    return f"{scores.tp} right, {scores.fp} wrong, {scores.fn} missed"
+def _mistake(result: PairsEvaluation, at: int) -> Sequence[str]:
+    pair = result.truth.pairs[at]
+    label = f"{pair.label}, {pair.confidence}" if pair.confidence else pair.label
+    return (
+        *(_text(cell) for cell in (pair.id_a, pair.id_b, label)),
+        f"{result.choice.advised.measured.values[at]:.4g}",
+        _text(" ".join(f"{reason}." for reason in result.evidence[at].reasons())),
+    )
 
 
 def _interval(ends: tuple[float, float]) -> str:
@@ -327,72 +321,3 @@ def _ends(ends: tuple[float, float]) -> str:
 def _text(text: str) -> str:
     """Text of the input, so that nothing in it is taken for Markdown."""
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
-
-
-def tables(result: PairsEvaluation) -> Tables:
-    """Return header and rows of the CSV files, by name.
-
-    Returns
-    -------
-    mapping
-        ``pairs`` has a row for each labelled pair with all measures; a value is empty where a
-        text has no sketch. ``measures`` has a row for each measure, the best first.
-    """
-    best = result.recommended
-    called = best.measured.passes(best.sweep.cut_off).tolist()
-    left_out = best.sweep.judged.tolist()
-    values = np.column_stack([m.measured.values for m in result.measures]).tolist()
-    known = ("id_a", "id_b", "label", "confidence", "duplicate", "found", "found_left_out")
-    pairs = [
-        (
-            *(pair.id_a, pair.id_b, pair.label, pair.confidence),
-            *(int(pair.duplicate), int(called[at]), int(left_out[at])),
-            *map(_number, values[at]),
-        )
-        for at, pair in enumerate(result.truth.pairs)
-    ]
-    rows = [_figures(measure, measure is best) for measure in result.measures]
-    return {
-        "measures": (list(rows[0]), [list(row.values()) for row in rows]),
-        "pairs": ((*known, *(m.name for m in result.measures)), pairs),
-    }
-
-
-def _figures(measure: MeasureResult, recommended: bool) -> dict[str, object]:
-    """A row of `measures` by column."""
-    its, own = measure.sweep, measure.measured.own_cut_off
-    numbers = {
-        "left_out_f1": its.left_out.f1,
-        "left_out_low": its.left_out_interval[0],
-        "left_out_high": its.left_out_interval[1],
-        "left_out_tp": its.left_out.tp,
-        "left_out_fp": its.left_out.fp,
-        "left_out_fn": its.left_out.fn,
-        "cut_off": its.cut_off,
-        "cut_off_low": its.interval[0],
-        "cut_off_high": its.interval[1],
-        "best_f1": its.best.f1,
-        "best_f1_low": its.best_interval[0],
-        "best_f1_high": its.best_interval[1],
-        "best_precision": its.best.precision,
-        "best_recall": its.best.recall,
-        "default_cut_off": math.nan if own is None else own,
-        "default_f1": math.nan if measure.default is None else measure.default.f1,
-        "average_precision": its.average_precision,
-        "lead_low": measure.lead[0],
-        "lead_high": measure.lead[1],
-    }
-    return {
-        "measure": measure.name,
-        "kind": measure.measured.kind,
-        "decided_by": " ".join(decider.name for decider in measure.measured.deciders),
-        "recommended": int(recommended),
-        **{name: _number(value) for name, value in numbers.items()},
-    }
-
-
-def _number(value: float) -> str:
-    """Six significant places after the point at most; empty for no value."""
-    if not math.isfinite(value):
-        return ""
-    return f"{value:.6f}".rstrip("0").rstrip(".") if value % 1 else f"{value:.0f}"
