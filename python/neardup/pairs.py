@@ -139,7 +139,7 @@ def _found(pipeline: Pipeline, source: Any) -> tuple[PairsResult, Collected]:
     options = pipeline.options
     with pipeline.out_of_room():
         collected = pipeline.read(source)
-        (a, b, similarity, distance), candidates = pipeline.pairs(collected)
+        (a, b, similarity, distance), counts = pipeline.pairs(collected)
     ids = collected.id_column()
     table = pa.table(
         {
@@ -151,7 +151,6 @@ def _found(pipeline: Pipeline, source: Any) -> tuple[PairsResult, Collected]:
         }
     )
     pipeline.clock.lap("candidates, verify")
-    count = len(ids)
-    summary = pipeline.summary("pairs", collected, pairs=len(a), kept=count, candidates=candidates)
-    plan = plan_of(options.recipe, pipeline.rule, count, look_ups=False)
+    summary = pipeline.summary("pairs", collected, pairs=len(a), kept=len(ids), **counts)
+    plan = plan_of(options.recipe, pipeline.rule, len(ids), look_ups=False)
     return PairsResult(table, summary, plan, collected.problems), collected

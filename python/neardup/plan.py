@@ -194,11 +194,13 @@ def plan_of(recipe: Recipe, wanted: Rule, documents: int, *, look_ups: bool) -> 
         }
     else:
         sampled = sketch.size * 3 // 2
+        uses_all = wanted.exhaustive or not look_ups
+        rare = sketch.size if uses_all else min(sketch.size, _core.RARE_KEYS)
         details = {
             "scheme": wanted.scheme,
-            "predicted_recall": _sample_recall(sketch.size, wanted.threshold or 1.0),
+            "predicted_recall": _sample_recall(rare, wanted.threshold or 1.0),
             "bytes_per_document": sampled * _SAMPLED_BYTES if sampled else None,
-            "keys": min(sampled, _core.RARE_KEYS + _core.COMMON_KEYS),
+            "keys": sampled if uses_all else min(sampled, _core.RARE_KEYS + _core.COMMON_KEYS),
         }
     is_of_sets = sketch.kind != "simhash" and wanted.keeps_texts
     if is_of_sets and not _searches_what_it_compares(recipe, wanted):
@@ -214,17 +216,14 @@ def plan_of(recipe: Recipe, wanted: Rule, documents: int, *, look_ups: bool) -> 
     )
 
 
-def _sample_recall(size: int, threshold: float) -> float:
-    """Return the share of pairs of equal length that share enough indexed keys.
+def _sample_recall(keys: int, threshold: float) -> float:
+    """Return the share of pairs of equal length that share enough of so many indexed keys.
 
     Two sets of equal size and resemblance t have 2t/(1+t) of each in common, which is
     the probability of each key. All keys are assumed to be rare.
     """
-    from neardup import _core
-
-    if not size:
+    if not keys:
         return 1.0
-    keys = min(size, _core.RARE_KEYS)
     shared = 2 * threshold / (1 + threshold)
     enough = max(1, int(keys * threshold / 3))
     missed = math.fsum(

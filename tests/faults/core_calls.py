@@ -163,6 +163,7 @@ def _pairs(m: Maker) -> None:
     search = m.call("PairSearch", _core.PairSearch, corpus, m.of("rule"))
     for _ in range(50):
         other = m.of("corpus") if m.is_odd() else corpus
+        m.call("skew", search.skew)
         if m.call("next_piece", search.next_piece, other) is None:
             break
     m.call("candidates", search.candidates)

@@ -51,6 +51,7 @@ def found_share(texts, found):
             measure=wanted.measured,
             shingle=wanted.shingle,
             min_features=wanted.min_features,
+            exhaustive=False,
         ),
     )
     met = 0

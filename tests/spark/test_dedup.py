@@ -207,7 +207,20 @@ def test_a_second_time_is_needed_only_where_a_list_was_closed(spark, count, roun
     assert found == [(r["id"], r["kept_id"], r["similarity"]) for r in expected.removed.to_pylist()]
     assert len(found) >= count // 3
     assert result.summary.rounds == rounds if rounds == 1 else result.summary.rounds >= rounds
+    assert left_out(result.summary) == left_out(expected.summary)
+    assert (result.summary.unlisted_pairs > 0) is (rounds > 1)
     result.close()
+    exhaustive = neardup.spark.dedup(frame, partitions=2, batch_documents=16, exhaustive=True)
+    expected = neardup.dedup([{"text": text} for text in some], exhaustive=True)
+    assert exhaustive.removed.toArrow().column("id").to_pylist() == [
+        row["id"] for row in expected.removed.to_pylist()
+    ]
+    assert left_out(exhaustive.summary) == left_out(expected.summary) == [0, 0, 0]
+    exhaustive.close()
+
+
+def left_out(summary):
+    return [getattr(summary, name) for name in ("closed_lists", "unlisted", "unlisted_pairs")]
 
 
 def test_small_files_are_read_together_and_written_in_order(spark, tmp_path):

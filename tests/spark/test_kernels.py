@@ -56,7 +56,8 @@ def numbers_in(batches, column):
 
 
 def settings_for(recipe, decide, columns=("text",)):
-    given = {"recipe": recipe, "threshold": None, "max_distance": None} | decide
+    given = {"recipe": recipe, "threshold": None, "max_distance": None, "exhaustive": False}
+    given |= decide
     settings = settings_of(given, Fields(), lines=False)
     return replace(settings, columns=columns)
 
@@ -266,11 +267,15 @@ def test_documents_in_a_closed_list(recipe, longest):
         filed = kernels.file(batches, told, settings=settings)
         found = kernels.lists(filed, settings=settings)
         closed = [number for number in found.column("closed").to_pylist() if number is not None]
-        return found.column("entries")[0].as_py(), closed
+        rows = found.select(["full_key", "left_out"]).to_pylist()
+        left_out = [tuple(row.values()) for row in rows if row["left_out"] is not None]
+        return found.column("entries")[0].as_py(), closed, left_out
 
-    assert not lists(longest)[1]
-    found, closed = lists(longest + 3)
+    assert lists(longest)[1:] == ([], [])
+    found, closed, left_out = lists(longest + 3)
     assert closed == list(range(longest))
+    keys = {key for key, _ in left_out}
+    assert sorted(left_out) == [(key, longest + at) for key in sorted(keys) for at in range(3)]
     # Lists leave out the others.
     entry = np.dtype([("key", "<u4"), ("share", "<u2"), ("number", "<u8")])
     assert set(np.frombuffer(found, entry)["number"].tolist()) == set(range(longest))

@@ -59,8 +59,9 @@ def counts(result):
     """Return what a run counted; the rest is time and place."""
     summary = result.summary
     names = ("read", "unreadable", "exact_duplicates", "near_duplicates", "kept", "candidates")
-    more = ("problems", "without_features", "largest_cluster", "closed_lists", "largest_form")
-    return {name: getattr(summary, name) for name in names + more}
+    more = ("problems", "without_features", "largest_cluster", "largest_form")
+    left_out = ("closed_lists", "unlisted", "unlisted_pairs")
+    return {name: getattr(summary, name) for name in names + more + left_out}
 
 
 def run_files(path, folder, work=None, **options):

@@ -220,7 +220,7 @@ impl Judge {
             }
             // Rounding must not reject a pair exactly at the threshold.
             Search::Prefix { threshold } => corpus.sketches().similarity(a, b) >= threshold - 1e-9,
-            Search::Bands(_) | Search::Postings { .. } => true,
+            Search::Bands(..) | Search::Postings { .. } => true,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Clustering of the documents of a run by the one rule, and the search for all pairs.
 
 use neardup_core::Error;
+use neardup_core::candidates::SkewStatistics;
 use neardup_core::cluster::{self, Reason};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
@@ -30,6 +31,9 @@ type VerifiedPairs<'py> = (
 
 /// Document, similarity, distance, identical text.
 type Similar = (u32, f64, Option<u32>, bool);
+
+/// Full lists, documents that they left out, pairs of these, documents with the most frequent key.
+type Skew = (u64, u64, u64, u32);
 
 /// The one rule, applied to the documents of a [`Corpus`] in priority order.
 #[pyclass(module = "neardup._core")]
@@ -174,10 +178,10 @@ impl Clusterer {
         ))
     }
 
-    /// The number of lists that left documents out, and of documents with the most frequent key.
-    fn skew(&self) -> (u64, u32) {
-        let skew = self.inner.skew();
-        (skew.closed_lists, skew.most_frequent)
+    /// The number of full lists that left documents out, of documents that were left out, of pairs
+    /// of them, and of documents with the most frequent key.
+    fn skew(&self) -> Skew {
+        skew(self.inner.skew())
     }
 
     /// The number of candidate pairs compared so far, and of those that were similar.
@@ -212,6 +216,11 @@ impl PairSearch {
         self.inner.candidates()
     }
 
+    /// As `Clusterer.skew`, after the last piece.
+    fn skew(&self) -> Skew {
+        skew(self.inner.skew())
+    }
+
     /// The next pairs, in no particular order; None after the last.
     fn next_piece<'py>(
         &mut self,
@@ -230,6 +239,16 @@ impl PairSearch {
             )
         }))
     }
+}
+
+fn skew(found: SkewStatistics) -> Skew {
+    let SkewStatistics {
+        closed_lists,
+        unlisted,
+        unlisted_pairs,
+        most_frequent,
+    } = found;
+    (closed_lists, unlisted, unlisted_pairs, most_frequent)
 }
 
 /// The distance; -1 if there is none.

@@ -1,7 +1,7 @@
 //! The rule by which two documents are duplicates.
 
 use neardup_core::Error;
-use neardup_core::candidates::{Banding, Search};
+use neardup_core::candidates::{Banding, Reach, Search};
 use neardup_core::judge::{self as rules, Bounds};
 use neardup_core::verify::{Evidence, Measure, Overlap};
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ pub struct Rule {
 impl Rule {
     #[new]
     #[pyo3(signature = (
-        *, scheme, max_distance, bands, rows, threshold, measure, shingle, min_features
+        *, scheme, max_distance, bands, rows, threshold, measure, shingle, min_features, exhaustive
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of one Python call")]
     fn new(
@@ -32,10 +32,15 @@ impl Rule {
         measure: &str,
         shingle: usize,
         min_features: u32,
+        exhaustive: bool,
     ) -> PyResult<Self> {
+        let reach = match exhaustive {
+            true => Reach::Exhaustive,
+            false => Reach::Kept,
+        };
         let search = match scheme {
-            "bands" => Search::Bands(Banding::new(bands, rows).map_err(raise)?),
-            "postings" => Search::Postings { threshold },
+            "bands" => Search::Bands(Banding::new(bands, rows).map_err(raise)?, reach),
+            "postings" => Search::Postings { threshold, reach },
             "prefix" => Search::Prefix { threshold },
             "near" => Search::Near { max_distance },
             other => return Err(unknown("scheme", "near, bands, postings or prefix", other)),

@@ -23,8 +23,13 @@ use crate::threads::pool;
 /// Candidate pairs: the number of a document, and of the earlier one.
 type Pairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
-/// Lists for each batch, and documents in closed lists.
-type Lists<'py> = (Vec<Bound<'py, PyBytes>>, Bound<'py, PyArray1<i64>>);
+/// Lists for each batch, documents in full lists, and keys and documents of what these left out.
+type Lists<'py> = (
+    Vec<Bound<'py, PyBytes>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+);
 
 /// Similarity, distance.
 type Judged<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i32>>);
@@ -100,8 +105,8 @@ impl Shuffle {
         told(py, blobs)
     }
 
-    /// The lists of one bucket for each batch in `asked`, and the documents in closed lists,
-    /// which leave others out.
+    /// The lists of one bucket for each batch in `asked`, the documents in full lists that leave
+    /// others out, and for each entry left out its key and its document.
     fn lists<'py>(
         &self,
         py: Python<'py>,
@@ -111,8 +116,17 @@ impl Shuffle {
         let found = py.detach(|| self.inner.lists(&filed, &asked, usize::MAX));
         let found = found.map_err(raise)?;
         let closed = found.closed.into_iter().map(|number| number as i64);
-        let closed = closed.collect::<Vec<_>>().into_pyarray(py);
-        Ok((told(py, Ok(found.of_batches))?, closed))
+        let (keys, left_out): (Vec<i64>, Vec<i64>) = found
+            .left_out
+            .into_iter()
+            .map(|(key, number)| (i64::from(key), number as i64))
+            .unzip();
+        Ok((
+            told(py, Ok(found.of_batches))?,
+            closed.collect::<Vec<_>>().into_pyarray(py),
+            keys.into_pyarray(py),
+            left_out.into_pyarray(py),
+        ))
     }
 
     /// The earlier documents that share enough keys with each queried document of a

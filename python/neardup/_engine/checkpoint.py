@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Changes with the contents of a work folder.
-_LAYOUT = 6
+_LAYOUT = 7
 
 #: All files of runs, apart from the marks.
 _LEFT = (

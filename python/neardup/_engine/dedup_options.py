@@ -58,10 +58,11 @@ class DedupOptions:
             If there is no such recipe, or a bound does not apply to it; names the option.
         """
         recipe = load_recipe(options["recipe"])
+        exhaustive = options.get("exhaustive", False)
         bounds: dict[str, Any] = {name: options.get(name) for name in ("threshold", "max_distance")}
         return cls(
             recipe=recipe,
-            rule=rule(recipe, **bounds) if compares else None,
+            rule=rule(recipe, **bounds, exhaustive=exhaustive) if compares else None,
             text=options["text"],
             id=options["id"],
             title=options["title"],

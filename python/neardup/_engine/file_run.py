@@ -163,6 +163,7 @@ class FileRun:
             work=None if self._work is None else str(self._work.folder),
             priority=options.priority,
             on_error=options.on_error,
+            exhaustive=options.rule is not None and options.rule.exhaustive,
             workers=options.workers,
             memory=options.memory,
         )

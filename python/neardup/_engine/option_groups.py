@@ -11,6 +11,7 @@ from neardup._engine.options import (
     Background,
     BatchDocuments,
     Checkpoint,
+    Exhaustive,
     Expected,
     ExtraFields,
     FingerprintRecipe,
@@ -76,6 +77,12 @@ class MatchParameters(TypedDict, total=False):
     max_distance: MaxDistance
 
 
+class SearchParameters(MatchParameters, total=False):
+    """The definition of a duplicate, and how thoroughly duplicates are searched."""
+
+    exhaustive: Exhaustive
+
+
 class ProgressParameters(TypedDict, total=False):
     """Callbacks of a run."""
 
@@ -104,7 +111,7 @@ class ReportParameters(FileParameters, total=False):
 # Functions over a collection.
 
 
-class PairsParameters(MatchParameters, TextParameters, RunParameters, total=False):
+class PairsParameters(SearchParameters, TextParameters, RunParameters, total=False):
     """Options of `pairs`."""
 
     on_error: PairsOnError
@@ -114,7 +121,7 @@ class PairsFilesParameters(PairsParameters, ReportParameters, total=False):
     """Options of `pairs_files`."""
 
 
-class DedupParameters(MatchParameters, TextParameters, RunParameters, total=False):
+class DedupParameters(SearchParameters, TextParameters, RunParameters, total=False):
     """Options of `dedup`."""
 
     on_error: OnError
@@ -152,7 +159,7 @@ class CompareParameters(MatchParameters, total=False):
 # A cluster.
 
 
-class SparkParameters(MatchParameters, FieldParameters, total=False):
+class SparkParameters(SearchParameters, FieldParameters, total=False):
     """Options of `neardup.spark.dedup`."""
 
     on_error: OnError

@@ -202,6 +202,18 @@ MaxDistance = Annotated[
         MATCHING,
     ),
 ]
+Exhaustive = Annotated[
+    bool,
+    Option(
+        "Compare all documents that share enough keys, also those that full posting lists leave "
+        "out. Finds what they hide, in time that is quadratic in the documents of one template. "
+        "For recipes that sample shingles or make signatures; other searches are exhaustive.",
+        ("--exhaustive",),
+        MATCHING,
+        default=False,
+        check=check_flag,
+    ),
+]
 Priority = Annotated[
     str,
     Option(

@@ -37,7 +37,7 @@ SKETCHES, CANDIDATES, KEPT = "sketches", "candidates", "kept"
 _SKETCHES, _KEPT, _IDS = "sketches.arrow", "kept.arrow", "ids.part"
 
 #: Counts that are stored with the decisions.
-_COUNTS = ("candidates", "closed_lists", "largest_form")
+_COUNTS = ("candidates", "closed_lists", "unlisted", "unlisted_pairs", "largest_form")
 
 
 class Pipeline:
@@ -204,7 +204,8 @@ class Pipeline:
             ) = clusterer.decide(corpus, step)
             self.progress.advance(len(step))
         decided.candidates = clusterer.counts()[0]
-        decided.closed_lists, decided.largest_form = clusterer.skew()
+        skew = clusterer.skew()
+        decided.closed_lists, decided.unlisted, decided.unlisted_pairs, decided.largest_form = skew
         if work is not None:
             work.leave_table(_KEPT, decided.to_table())
             work.complete(KEPT, {}, (_KEPT,))
@@ -234,8 +235,8 @@ class Pipeline:
         self.clock.lap("join keys")
         return _core.Clusterer.joined(corpus, rule, join, order)
 
-    def pairs(self, collected: Collected) -> tuple[tuple[NDArray[Any], ...], int]:
-        """Return all verified pairs and the number of candidates.
+    def pairs(self, collected: Collected) -> tuple[tuple[NDArray[Any], ...], dict[str, int]]:
+        """Return all verified pairs, and counts of the search by their names in the summary.
 
         The pairs are columns: the earlier document, the later one, similarity, and distance
         in bits, -1 if a text has no fingerprint; sorted by both documents.
@@ -255,7 +256,8 @@ class Pipeline:
             for at, kind in enumerate(kinds)
         ]
         order = np.lexsort((columns[1], columns[0]))
-        return tuple(column[order] for column in columns), search.candidates()
+        counts = dict(zip(_COUNTS, (search.candidates(), *search.skew()), strict=True))
+        return tuple(column[order] for column in columns), counts
 
     def summary(self, task: str, collected: Collected, **counts: Any) -> Summary:
         """Return the summary so far, with the counts of the task."""
@@ -302,7 +304,7 @@ class Decided:
         In bits; -1 if a text has no fingerprint.
     identical : ndarray of bool
         Whether the texts are equal.
-    candidates, closed_lists, largest_form : int
+    candidates, closed_lists, unlisted, unlisted_pairs, largest_form : int
         See :class:`neardup._engine.summary.Summary`.
     """
 
@@ -312,6 +314,8 @@ class Decided:
     identical: NDArray[np.bool_]
     candidates: int = 0
     closed_lists: int = 0
+    unlisted: int = 0
+    unlisted_pairs: int = 0
     largest_form: int = 0
 
     def to_table(self) -> pa.Table:

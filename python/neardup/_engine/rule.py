@@ -45,6 +45,8 @@ class Rule:
         A text with fewer features equals only an identical text.
     sketch : Sketch
         The settings of the sketches.
+    exhaustive : bool, default=False
+        Whether posting lists of any length are searched, with documents indexed by all keys.
     """
 
     scheme: str
@@ -55,6 +57,7 @@ class Rule:
     shingle: int
     min_features: int
     sketch: Sketch
+    exhaustive: bool = False
 
     @property
     def measure(self) -> str:
@@ -98,6 +101,7 @@ class Rule:
             measure=self.measured,
             shingle=self.shingle,
             min_features=self.min_features,
+            exhaustive=self.exhaustive,
         )
 
 
@@ -116,6 +120,7 @@ def rule(
     threshold: float | None = None,
     max_distance: int | None = None,
     recall: float = RECALL,
+    exhaustive: bool = False,
 ) -> Rule:
     """Return the rule of a call, or else of the recipe.
 
@@ -162,4 +167,5 @@ def rule(
         shingle=decide.shingle,
         min_features=decide.min_features,
         sketch=sketch,
+        exhaustive=exhaustive,
     )

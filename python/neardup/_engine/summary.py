@@ -52,7 +52,12 @@ class Summary:
     largest_cluster : int
         Size of the largest cluster, with its kept document; 0 for `pairs`.
     closed_lists : int
-        Keys shared by so many kept documents that they are no longer searched.
+        Posting lists that were full and left documents out.
+    unlisted : int
+        Documents that at least one full list left out.
+    unlisted_pairs : int
+        Pairs of documents that the same full list left out, added up over the lists: they are
+        compared only if they share other keys.
     largest_form : int
         Documents with the most frequent key of a sample: how many share a template.
     bytes_read : int
@@ -77,6 +82,8 @@ class Summary:
     without_features: int = 0
     largest_cluster: int = 0
     closed_lists: int = 0
+    unlisted: int = 0
+    unlisted_pairs: int = 0
     largest_form: int = 0
     bytes_read: int = 0
     seconds: float = 0.0

@@ -56,9 +56,12 @@ def _lines(plans: dict[str, Plan]) -> Iterator[str]:
     elif one.scheme == "prefix":
         yield "candidates        share one of the rarest shingles that the threshold needs"
     else:
-        yield f"candidates        share enough of at most {one.keys} sampled shingles"
-    if one.predicted_recall is not None:
-        yield f"predicted recall  {one.predicted_recall:.4f} of pairs just at the threshold"
+        keys = plans["dedup"].keys
+        yield f"candidates        share enough of at most {keys} sampled shingles"
+        yield f"                  (in pairs, of at most {one.keys})"
+    recall = plans["dedup"].predicted_recall
+    if recall is not None:
+        yield f"predicted recall  {recall:.4f} of pairs just at the threshold"
     if one.bytes_per_document is not None:
         yield f"memory            about {one.bytes_per_document:,.0f} bytes per document"
     if one.s_curve:

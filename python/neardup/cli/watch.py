@@ -133,6 +133,9 @@ def print_summary(
             rows.append(("left_out", summary.left_out, Message("cli.left_out_says")))
     else:
         rows.append(("pairs", summary.pairs, rule))
+    if summary.unlisted_pairs:
+        reason = Message("cli.unlisted_pairs_says", lists=summary.closed_lists)
+        rows.append(("unlisted_pairs", summary.unlisted_pairs, reason))
     rows.append(("seconds", f"{summary.seconds:,.2f}", ""))
     rows.append(("peak_memory", f"{summary.peak_memory / 1e6:,.0f}", "MB"))
     tell_rows(rows)

@@ -51,12 +51,15 @@ class Verdicts:
         Postings to delete, as columns ``key`` and ``number``: in a full list, a new posting
         replaces the oldest one that is outside the window, so that old documents do not keep
         the list closed.
+    unlisted : int
+        Number of kept documents that at least one full list left out.
     """
 
     matches: list[Match | None]
     kept_numbers: list[int | None]
     postings: Mapping[str, Sequence[int]]
     replaced: Mapping[str, Sequence[int]]
+    unlisted: int = 0
 
 
 class Decider:
@@ -160,7 +163,8 @@ class Decider:
             "share": min_overlaps,
         }
         replaced = context.oldest_passed(stored_keys, self.key_scheme.max_list_len())
-        return Verdicts(matches, kept_numbers, postings, replaced)
+        _, unlisted, _, _ = context.clusterer.skew()
+        return Verdicts(matches, kept_numbers, postings, replaced, unlisted)
 
     def keep(self, batch: Incoming, first: int) -> Verdicts:
         """Return verdicts that keep all documents of a batch, whatever they repeat."""

@@ -33,7 +33,7 @@ from neardup.index.schema import (
     recent_keys,
     texts,
 )
-from neardup.index.store.counters import FILED, IDENTITY, RECENT
+from neardup.index.store.counters import FILED, IDENTITY, RECENT, UNLISTED
 from neardup.index.store.rows import COUNTERS, counter_fault, document_fault, sound_event
 from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, FREED, KEPT, STATES
@@ -334,8 +334,9 @@ class Examination:
         """Yield counters that do not agree with the rows."""
         found = {row.name: row.value for row in self._connection.execute(select(counters))}
         about = self._session.meta()
-        for name in COUNTERS:
-            fault = counter_fault(name, found.get(name))
+        for name in (*COUNTERS, UNLISTED):
+            known = found.get(name, 0 if name == UNLISTED else None)
+            fault = counter_fault(name, known)
             if fault is not None:
                 yield Message("index.counter_must_be", name=name, expected=fault)
                 found[name] = None

@@ -12,6 +12,7 @@ from neardup._engine.signatures import completed, takes_options
 from neardup._engine.text_inputs import checked_text
 from neardup._engine.validation import bad, check_flag, check_string, check_whole
 from neardup.index.results import Cluster, Document, Event, Explanation, Match, Stats
+from neardup.index.store.counters import UNLISTED
 from neardup.index.store.rows import damaged, extra_of, is_stamp, sound_event
 from neardup.index.values import (
     KEPT,
@@ -241,6 +242,7 @@ class Query:
             scheme=rule.scheme,
             background=settings.background,
             background_texts=0 if background is None else background.counts()[0],
+            unlisted=counters.get(UNLISTED),
             first=None if first is None else moment(first),
             last=None if last is None else moment(last),
             created=created,

@@ -31,7 +31,7 @@ from neardup.index.schema import (
     recent_keys,
     texts,
 )
-from neardup.index.store.counters import FILED, IDENTITY, RECENT
+from neardup.index.store.counters import FILED, IDENTITY, RECENT, UNLISTED
 from neardup.index.store.rows import COUNTERS, counter_fault, extra_of, is_stamp
 from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, FREED, KEPT, STATES
@@ -311,7 +311,7 @@ def _count_again(session: Session, states: Counter[int], last: int) -> None:
     found = {row.name: row.value for row in connection.execute(select(counters))}
     known = {
         name: found[name]
-        for name in COUNTERS
+        for name in (*COUNTERS, UNLISTED)
         if name in found and counter_fault(name, found[name]) is None
     }
     version = connection.execute(select(func.max(background.c.version))).scalar_one() or 0
@@ -321,6 +321,7 @@ def _count_again(session: Session, states: Counter[int], last: int) -> None:
     values["counted_at"] = min(known.get("counted_at", 0), values["arrived"])
     values["background"] = version
     values["similar"], values["bursts"] = known.get("similar", 0), known.get("bursts", 0)
+    values[UNLISTED] = known.get(UNLISTED, 0)
     recent = connection.execute(select(func.count()).select_from(recent_keys)).scalar_one()
     values[RECENT] = recent
     identity = found.get(IDENTITY)

@@ -39,7 +39,7 @@ from neardup.index.schema import (
 )
 from neardup.index.settings import Settings
 from neardup.index.store.bulk import insert_rows
-from neardup.index.store.counters import FILED, packer
+from neardup.index.store.counters import FILED, UNLISTED, packer
 from neardup.index.store.rows import COUNTERS
 from neardup.index.store.session import Session
 from neardup.readers.formats import Format, by_content, by_name
@@ -332,7 +332,7 @@ class _Reading:
 
     def counters(self, rows: dict[str, Any]) -> dict[str, int]:
         """Return all counters."""
-        if set(rows) != set(COUNTERS):
+        if set(rows) - {UNLISTED} != set(COUNTERS):
             raise self.wrong(Message("index.got_other_counters"))
         if not all(self._fits(counters.c.value, value) for value in rows.values()):
             raise self.wrong(Message("index.got_wrong_counter"))

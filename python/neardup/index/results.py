@@ -267,6 +267,10 @@ class Stats:
         index), ``given`` or ``none``.
     background_texts : int
         Number of documents in the latest count; 0 before the first one.
+    unlisted : int or None
+        Number of documents that at least one full posting list left out when they were added. Of
+        two such documents that share nothing rarer both are kept. None for an index made before
+        they were counted.
     first, last : datetime or None
         Arrival of the first and the last document, in UTC.
     created : datetime
@@ -286,6 +290,7 @@ class Stats:
     scheme: str
     background: str
     background_texts: int
+    unlisted: int | None
     first: datetime | None
     last: datetime | None
     created: datetime

@@ -53,7 +53,7 @@ _PART_BYTES = 128 << 20
 class SparkSummary(Summary):
     """Counts and costs of a job.
 
-    ``closed_lists`` and ``largest_form`` are not known as a whole on a cluster and stay 0.
+    ``largest_form`` is not known as a whole on a cluster and stays 0.
     ``peak_memory`` is the sum over all executors.
 
     Parameters
@@ -125,7 +125,8 @@ def settings_of(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Set
     """
 
     recipe = load_recipe(given["recipe"])
-    wanted = rule(recipe, threshold=given["threshold"], max_distance=given["max_distance"])
+    bounds = {name: given[name] for name in ("threshold", "max_distance", "exhaustive")}
+    wanted = rule(recipe, **bounds)
 
     def refusal(code: str, **values: Any) -> ParameterError:
         return ParameterError(Message(code, parameter="recipe", value=recipe.name, **values))
@@ -225,7 +226,8 @@ class Job:
         from neardup.recipe.assets import digest
 
         settings, decide = self.settings, self.settings.rule
-        names = ("scheme", "threshold", "max_distance", "measure", "common", "min_features")
+        bounds = ("threshold", "max_distance", "measure", "common", "min_features")
+        names = ("scheme", "exhaustive", *bounds)
         return {
             "recipe": f"{settings.recipe.name}-{digest(settings.recipe)}",
             **{name: getattr(decide, name) for name in names},
@@ -313,6 +315,9 @@ class Job:
             kept=read - dropped - (unreadable if self.on_error == "drop" else 0),
             problems=sum(info.problems for info in seen),
             candidates=search.candidates,
+            closed_lists=search.closed_lists,
+            unlisted=search.unlisted,
+            unlisted_pairs=search.unlisted_pairs,
             without_features=sum(info.without_features for info in seen),
             largest_cluster=min(1 + most, read),
             bytes_read=sum(info.size for info in seen),

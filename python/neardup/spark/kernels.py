@@ -49,14 +49,20 @@ UNIT_DOCUMENTS = 1 << 14
 KEYS = arrow_schema(batch=LONG, bucket=INT, keys=BYTES)
 COUNTS = arrow_schema(batch=LONG, bucket=INT, counts=BYTES)
 FILED = arrow_schema(batch=LONG, bucket=INT, entries=BYTES, counts=BYTES)
-#: A bucket's lists for a batch, or a document of the batch that is in a closed list.
-LISTS = arrow_schema(batch=LONG, bucket=INT, entries=BYTES, closed=LONG)
+#: One of: a bucket's lists for a batch; a document of the batch that is in a full list; one that
+#: the full list of a key left out.
+LISTS = arrow_schema(
+    batch=LONG, bucket=INT, entries=BYTES, closed=LONG, full_key=LONG, left_out=LONG
+)
 #: A pair and its similarity, null if not similar; distance is -1 without fingerprints.
 PAIRS = arrow_schema(later=LONG, earlier=LONG, similarity=pa.float64(), distance=INT)
 #: One of: a pair with the unit that verifies it; a pair verified before; a document of a batch
-#: that a unit needs (unit and place in one number); a document in a closed list.
+#: that a unit needs (unit and place in one number); the last two of `LISTS`.
 CANDIDATES = pa.unify_schemas(
-    [PAIRS, arrow_schema(unit=LONG, batch=LONG, needed=LONG, closed=LONG)]
+    [
+        PAIRS,
+        arrow_schema(unit=LONG, batch=LONG, needed=LONG, closed=LONG, full_key=LONG, left_out=LONG),
+    ]
 )
 TEXTS = arrow_schema(unit=LONG, number=LONG, text=TEXT, features=INT, sketch=BYTES)
 
@@ -123,15 +129,16 @@ def file(batches: pa.Table, told: pa.Table, *, settings: Settings) -> pa.Table:
 
 
 def lists(filed: pa.Table, *, settings: Settings) -> pa.Table:
-    """Return a bucket's lists that each batch needs, and the documents in closed lists."""
+    """Return a bucket's lists that each batch needs, and the documents in and out of full lists."""
     entries: list[Any] = filed.column("entries").to_pylist()
     counts: list[Any] = filed.column("counts").to_pylist()
-    of_batches, closed = core_shuffle(settings).lists(entries, counts)
+    of_batches, closed, full, left_out = core_shuffle(settings).lists(entries, counts)
     batch, bucket = filed.column("batch"), filed.column("bucket")
     return pa.concat_tables(
         [
             _table(LISTS, batch=batch, bucket=bucket, entries=of_batches),
             _table(LISTS, batch=closed >> PLACE_BITS, closed=closed),
+            _table(LISTS, batch=left_out >> PLACE_BITS, full_key=full, left_out=left_out),
         ]
     )
 
@@ -166,8 +173,9 @@ def candidates(batches: pa.Table, told: pa.Table, *, settings: Settings) -> pa.T
             _table(CANDIDATES, later=later, earlier=earlier, unit=units),
             before,
             _table(CANDIDATES, batch=batch, needed=needed),
-            # Documents in closed lists are only passed on.
-            _table(CANDIDATES, closed=_valid(told, "closed").column("closed")),
+            # Documents in and out of full lists are only passed on.
+            _passed(told, "closed"),
+            _passed(told, "full_key", "left_out"),
         ]
     )
 
@@ -306,6 +314,12 @@ def _valid(told: pa.Table, column: str) -> pa.Table:
     if column not in told.column_names:
         return told.slice(0, 0)
     return told.filter(told.column(column).is_valid())
+
+
+def _passed(told: pa.Table, *names: str) -> pa.Table:
+    """Return the columns of the rows with a value in the first one."""
+    rows = _valid(told, names[0])
+    return _table(CANDIDATES, **{name: rows.column(name) for name in names})
 
 
 def _bodies(told: pa.Table, column: str) -> list[Any]:

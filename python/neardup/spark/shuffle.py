@@ -66,6 +66,8 @@ class Search:
     candidates : int
         Candidate pairs of the last round. If that was the first, some pairs have documents
         that were dropped.
+    closed_lists, unlisted, unlisted_pairs : int
+        See :class:`neardup._engine.summary.Summary`.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Search:
         partitions: int,
     ) -> None:
         self.rounds = self.candidates = 0
+        self.closed_lists = self.unlisted = self.unlisted_pairs = 0
         self._batches = batches
         self._checkpoint = checkpoint
         self._settings = settings
@@ -184,16 +187,30 @@ class Search:
             self.rounds += 1
             these = _digest(dropped)
             if these == before:
+                self._count_left_out(found, dropped)
                 return pairs, dropped
             of_dropped = repeats["first"] == dropped.number
             if self.rounds == 1 and not _has(found, "closed", dropped):
                 if repeats.join(dropped, of_dropped, "left_semi").isEmpty():
+                    self._count_left_out(found, dropped)
                     return pairs, dropped
             else:
                 lists = self._lists(sketches, counts, _union(_skip(repeats), _skip(dropped)))
             skipped = repeats.join(dropped, of_dropped, "left_anti")
             before = these
             verified.append(judged)
+
+    def _count_left_out(self, found: DataFrame, dropped: DataFrame) -> None:
+        """Count what full lists left out, among the kept documents."""
+        from pyspark.sql import functions as F
+
+        rows = found.filter("left_out is not null").select("full_key", "left_out")
+        rows = rows.join(dropped, rows.left_out == dropped.number, "left_anti")
+        lists = rows.groupBy("full_key").agg(F.count("left_out").alias("count"))
+        pairs = F.sum(F.expr("count * (count - 1) div 2"))
+        row = lists.agg(F.count("full_key"), pairs).first()
+        self.closed_lists, self.unlisted_pairs = (value or 0 for value in row or (0, 0))
+        self.unlisted = rows.select("left_out").distinct().count()
 
     def _lists(self, sketches: DataFrame, counts: DataFrame, skipped: DataFrame) -> DataFrame:
         """Return the lists of all buckets, made of the documents that are not skipped."""

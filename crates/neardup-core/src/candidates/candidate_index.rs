@@ -46,17 +46,12 @@ impl From<Kind> for CandidateIndex {
 
 impl CandidateIndex {
     /// An empty index for documents with these sketches. `expected` is the number of documents that
-    /// will be filed; `files_kept` says whether only kept documents are filed, or all.
+    /// will be filed.
     ///
     /// # Errors
     ///
     /// If the search is for another kind of sketch, or does not fit the sketches.
-    pub fn new(
-        sketches: &Sketches,
-        search: Search,
-        files_kept: bool,
-        expected: u64,
-    ) -> Result<Self> {
+    pub fn new(sketches: &Sketches, search: Search, expected: u64) -> Result<Self> {
         sketches.check_search(search)?;
         if let (Sketches::Fingerprints(fingerprints), Search::Near { max_distance }) =
             (sketches, search)
@@ -64,8 +59,7 @@ impl CandidateIndex {
             let index = HammingIndex::new(fingerprints.bits(), max_distance, expected)?;
             return Ok(Kind::Hamming(Box::new(index)).into());
         }
-        let max_list_len = search.max_list_len(files_kept);
-        let index = InvertedIndex::in_memory(sketches, search, max_list_len)?;
+        let index = InvertedIndex::in_memory(sketches, search)?;
         Ok(Kind::InMemory(Box::new(index)).into())
     }
 
@@ -105,12 +99,13 @@ impl CandidateIndex {
         }
     }
 
-    /// Statistics on keys that come from boilerplate rather than content.
+    /// Statistics on keys that very many documents have, and on what their full lists left out.
     pub fn skew(&self) -> SkewStatistics {
         match &self.kind {
             Kind::InMemory(index) => index.skew(),
             Kind::External(index) => index.skew(),
-            Kind::Hamming(_) | Kind::Fetched(_) => SkewStatistics::default(),
+            Kind::Fetched(index) => index.skew(),
+            Kind::Hamming(_) => SkewStatistics::default(),
         }
     }
 

@@ -8,7 +8,7 @@ Turns one sketch into 64-bit keys. The keys depend only on the sketch, and for s
 |---|---|---|---|
 | near | blocks of bits, by the pigeonhole principle | the same | one, then the distance |
 | bands | its bands | the same | one |
-| postings | a few keys of the sample | the whole sample | a [`MinOverlap`] |
+| postings | a few keys of the sample, or all | the whole sample | a [`MinOverlap`] |
 | prefix | the keys of its prefix, by value | the same | one, then the resemblance |
 
 If the distance is large for the width of a fingerprint, there are no keys and all fingerprints must
@@ -20,8 +20,8 @@ use std::sync::Arc;
 use super::Banding;
 use super::schemes::blocks::BlockKeys;
 use super::schemes::prefix::prefix_length;
-use super::schemes::rare_keys::{HeavyHitters, MinOverlap, choose};
-use super::search::Search;
+use super::schemes::rare_keys::{HeavyHitters, MinOverlap, all, choose};
+use super::search::{Reach, Search};
 use super::sketches::Sketches;
 use crate::error::{Error, Result};
 
@@ -38,7 +38,7 @@ pub struct KeyScheme {
 enum Kind {
     Blocks(BlockKeys),
     Bands(Banding),
-    RareKeys { threshold: f64 },
+    RareKeys { threshold: f64, reach: Reach },
     Prefix { threshold: f64 },
 }
 
@@ -52,8 +52,8 @@ impl KeyScheme {
     pub fn new(search: Search, bits: u32, heavy_hitters: Arc<HeavyHitters>) -> Result<Self> {
         let kind = match search {
             Search::Near { max_distance } => Kind::Blocks(BlockKeys::new(bits, max_distance)?),
-            Search::Bands(banding) => Kind::Bands(banding),
-            Search::Postings { threshold } => Kind::RareKeys { threshold },
+            Search::Bands(banding, _) => Kind::Bands(banding),
+            Search::Postings { threshold, reach } => Kind::RareKeys { threshold, reach },
             Search::Prefix { threshold } => Kind::Prefix { threshold },
         };
         Ok(KeyScheme {
@@ -97,7 +97,7 @@ impl KeyScheme {
 
     /// The maximum length of a key's list; `usize::MAX` if lists are not capped.
     pub fn max_list_len(&self) -> usize {
-        self.search.max_list_len(true)
+        self.search.max_list_len()
     }
 
     /// Writes the keys by which a document is looked up into `keys`, replacing its content.
@@ -134,9 +134,9 @@ impl KeyScheme {
     /// How many keys another document must share with this one, computed from this one's keys.
     pub(super) fn min_overlap(&self, sketches: &Sketches, document: u32) -> MinOverlap {
         match (&self.kind, sketches) {
-            (Kind::RareKeys { threshold }, Sketches::Samples(samples)) => {
+            (Kind::RareKeys { threshold, reach }, Sketches::Samples(samples)) => {
                 let is_common = |key| self.heavy_hitters.count(key) > 0;
-                MinOverlap::of_keys(samples.of(document), is_common, *threshold)
+                MinOverlap::of_keys(samples.of(document), is_common, *threshold, *reach)
             }
             _ => MinOverlap::ONE,
         }
@@ -153,13 +153,19 @@ impl KeyScheme {
     ) {
         filed.clear();
         match (&self.kind, sketches) {
-            (Kind::RareKeys { threshold }, Sketches::Samples(samples)) => {
-                let frequency = |key| match self.heavy_hitters.count(key) {
-                    0 if is_closed(key.into()) => None,
-                    documents => Some(documents),
-                };
-                let chosen = choose(samples.of(document), *threshold, frequency);
-                filed.extend(chosen.map(|(key, min_overlap)| (key.into(), min_overlap)));
+            (Kind::RareKeys { threshold, reach }, Sketches::Samples(samples)) => {
+                let (keys, threshold) = (samples.of(document), *threshold);
+                let frequency = |key| self.heavy_hitters.count(key);
+                let wide = |(key, min_overlap): (u32, MinOverlap)| (u64::from(key), min_overlap);
+                match reach {
+                    Reach::Kept => {
+                        let is_closed = |key: u32| is_closed(key.into());
+                        filed.extend(choose(keys, threshold, frequency, is_closed).map(wide));
+                    }
+                    Reach::All | Reach::Exhaustive => {
+                        filed.extend(all(keys, threshold, |key| frequency(key) > 0).map(wide));
+                    }
+                }
             }
             _ => {
                 let mut keys = Vec::new();

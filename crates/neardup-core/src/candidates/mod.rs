@@ -9,7 +9,7 @@ only loop that counts shared keys and caps lists.
 |---|---|---|
 | fingerprints | blocks of bits: documents within the radius share one ([`hamming`]) | yes |
 | signatures | bands of values: similar documents share one with a known probability ([`Banding`]) | no |
-| samples | a few rare keys of the sample; several must be shared ([`schemes::rare_keys`]) | no |
+| samples | a few rare keys of the sample, or all; several must be shared ([`schemes::rare_keys`]) | no |
 | samples | the prefix: similar samples share at least one of its keys | yes |
 
 Fingerprints in memory are searched by distance ([`HammingIndex`]), which also works for distances
@@ -48,7 +48,9 @@ pub use hamming::{
 pub use key_scheme::KeyScheme;
 pub use schemes::bands::Banding;
 pub use schemes::rare_keys::{HeavyHitters, MinOverlap};
-pub use search::{Found, MAX_LIST_LEN, MAX_LIST_LEN_OF_KEPT, Search, SkewStatistics};
+pub use search::{
+    Found, MAX_LIST_LEN, MAX_LIST_LEN_OF_ALL, MAX_LIST_LEN_OF_KEPT, Reach, Search, SkewStatistics,
+};
 pub use shuffle::Shuffle;
 pub use shuffle::external_join::{ExternalJoin, JoinedKeys};
 pub use sketch_store::SketchStore;

@@ -10,14 +10,16 @@ filing.
 
 **Template.** A list is capped: once it holds `max_list_len` documents, later documents are not
 added. They still find the first documents that share the key, but they find each other only by
-their other keys. The time is therefore linear in the number of documents that share a key.
+their other keys. The time is therefore linear in the number of documents that share a key. What is
+left out is counted ([`SkewStatistics`]).
 */
 
+use std::cell::Cell;
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 use super::schemes::rare_keys::MinOverlap;
 use super::search::{Found, SkewStatistics};
@@ -114,8 +116,10 @@ pub struct InvertedIndex<S: PostingStore> {
     /// The lists.
     pub store: S,
     cap: ListCap,
-    /// The keys whose full lists have left out a document.
-    closed: FxHashSet<S::Key>,
+    /// How many documents each full list has left out.
+    left_out: FxHashMap<S::Key, u64>,
+    /// How many documents at least one full list has left out.
+    unlisted: u64,
     /// The minimum overlap of the document at each place.
     min_overlaps: Vec<MinOverlap>,
     /// The keys of the document that is being filed.
@@ -137,7 +141,8 @@ impl<S: PostingStore> InvertedIndex<S> {
         InvertedIndex {
             store,
             cap,
-            closed: FxHashSet::default(),
+            left_out: FxHashMap::default(),
+            unlisted: 0,
             min_overlaps,
             filing: Vec::new(),
         }
@@ -153,16 +158,15 @@ impl<S: PostingStore> InvertedIndex<S> {
         self.min_overlaps.is_empty()
     }
 
-    /// Statistics on keys that come from boilerplate rather than content.
+    /// Statistics on keys that very many documents have, and on what their full lists left out.
     pub fn skew(&self) -> SkewStatistics {
-        let statistics = self
-            .store
-            .most_frequent()
-            .map(|most_frequent| SkewStatistics {
-                closed_lists: self.closed.len() as u64,
-                most_frequent,
-            });
-        statistics.unwrap_or_default()
+        let pairs = self.left_out.values().map(|&count| pairs_of(count));
+        SkewStatistics {
+            closed_lists: self.left_out.len() as u64,
+            unlisted: self.unlisted,
+            unlisted_pairs: pairs.fold(0, u64::saturating_add),
+            most_frequent: self.store.most_frequent().unwrap_or(0),
+        }
     }
 
     /// Files a document.
@@ -170,18 +174,25 @@ impl<S: PostingStore> InvertedIndex<S> {
         let place = self.len();
         self.store.assign(document, place);
         let (store, cap) = (&self.store, self.cap);
-        let is_closed = |key| cap.is_closed(store.list_len(key));
+        let is_unlisted = Cell::new(false);
+        let is_closed = |key| {
+            let is_closed = cap.is_closed(store.list_len(key));
+            is_unlisted.set(is_unlisted.get() || is_closed);
+            is_closed
+        };
         store.filing_keys(sketches, document, is_closed, &mut self.filing);
         // All keys of a document have the same minima and differ only in kind.
         let mut minimum = MinOverlap::ONE;
         for (key, min_overlap) in self.filing.drain(..) {
             minimum = min_overlap;
             if cap.is_closed(self.store.list_len(key)) {
-                self.closed.insert(key);
+                *self.left_out.entry(key).or_default() += 1;
+                is_unlisted.set(true);
             } else {
                 self.store.push(key, place, min_overlap);
             }
         }
+        self.unlisted += u64::from(is_unlisted.get());
         self.min_overlaps.push(minimum);
     }
 
@@ -219,6 +230,12 @@ impl<S: PostingStore> InvertedIndex<S> {
         }
         found[begin..].sort_unstable();
     }
+}
+
+/// The number of pairs of so many documents.
+pub fn pairs_of(documents: u64) -> u64 {
+    let pairs = u128::from(documents) * u128::from(documents.saturating_sub(1)) / 2;
+    u64::try_from(pairs).unwrap_or(u64::MAX)
 }
 
 /// Scratch space for each thread. Its size grows with the number of filed documents, so it is

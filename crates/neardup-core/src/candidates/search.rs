@@ -7,8 +7,24 @@ use crate::error::Error;
 /// them share is boilerplate.
 pub const MAX_LIST_LEN_OF_KEPT: usize = 32;
 
-/// Maximum length of the list of a band, and of any list if all documents are filed.
+/// Maximum length of the list of a band if only kept documents are filed.
 pub const MAX_LIST_LEN: usize = 1000;
+
+/// Maximum length of any list if all documents are filed.
+pub const MAX_LIST_LEN_OF_ALL: usize = 10_000;
+
+/// Which documents are filed, under how many of their keys, and how long a list may become. For
+/// searches that are not exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// Kept documents, under a few keys in short lists: a template costs each document the same.
+    #[default]
+    Kept,
+    /// All documents, under all keys in long lists.
+    All,
+    /// Under all keys, in lists of any length: the time is quadratic in the documents of a template.
+    Exhaustive,
+}
 
 /// How candidates are found. Each method suits one kind of sketch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,11 +35,13 @@ pub enum Search {
         max_distance: u32,
     },
     /// Signatures that agree on a band.
-    Bands(Banding),
-    /// Samples that share keys that few documents have.
+    Bands(Banding, Reach),
+    /// Samples that share enough keys.
     Postings {
         /// The similarity threshold.
         threshold: f64,
+        /// Where [`Reach::Kept`], documents are filed under keys that few documents have.
+        reach: Reach,
     },
     /// Samples that share one of the prefix keys for a resemblance of `threshold`. Exact for the
     /// samples.
@@ -43,13 +61,37 @@ impl Search {
         )
     }
 
-    /// The maximum length of a key's list; `usize::MAX` if lists are not capped because the search
-    /// is exact. `files_kept` says whether only kept documents are filed.
-    pub fn max_list_len(self, files_kept: bool) -> usize {
+    /// The same search, for an index in which all documents are filed.
+    #[must_use]
+    pub fn among_all(self) -> Self {
+        let at_least_all = |reach| match reach {
+            Reach::Kept => Reach::All,
+            reach => reach,
+        };
         match self {
-            Search::Postings { .. } if files_kept => MAX_LIST_LEN_OF_KEPT,
-            // A shorter list would break the recall that a banding guarantees.
-            Search::Postings { .. } | Search::Bands(_) => MAX_LIST_LEN,
+            Search::Bands(banding, reach) => Search::Bands(banding, at_least_all(reach)),
+            Search::Postings { threshold, reach } => Search::Postings {
+                threshold,
+                reach: at_least_all(reach),
+            },
+            exact => exact,
+        }
+    }
+
+    /// The maximum length of a key's list; `usize::MAX` if lists are not capped.
+    pub fn max_list_len(self) -> usize {
+        match self {
+            Search::Postings { reach, .. } => match reach {
+                Reach::Kept => MAX_LIST_LEN_OF_KEPT,
+                Reach::All => MAX_LIST_LEN_OF_ALL,
+                Reach::Exhaustive => usize::MAX,
+            },
+            Search::Bands(_, reach) => match reach {
+                // A shorter list would break the recall that a banding guarantees.
+                Reach::Kept => MAX_LIST_LEN,
+                Reach::All => MAX_LIST_LEN_OF_ALL,
+                Reach::Exhaustive => usize::MAX,
+            },
             Search::Near { .. } | Search::Prefix { .. } => usize::MAX,
         }
     }
@@ -96,11 +138,15 @@ impl Found {
     }
 }
 
-/// Statistics on keys that come from boilerplate rather than content.
+/// Statistics on keys that very many documents have, and on what their full lists left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SkewStatistics {
     /// The number of lists to which a document was not added because they were full.
     pub closed_lists: u64,
+    /// The number of documents that at least one full list left out.
+    pub unlisted: u64,
+    /// The number of pairs of documents that the same full list left out, added up over the lists.
+    pub unlisted_pairs: u64,
     /// The number of documents that have the most frequent key.
     pub most_frequent: u32,
 }

@@ -171,7 +171,7 @@ impl Sketches {
         match (self, search) {
             (Sketches::Fingerprints(_), Search::Near { .. })
             | (Sketches::Samples(_), Search::Postings { .. } | Search::Prefix { .. }) => Ok(()),
-            (Sketches::Signatures(signatures), Search::Bands(banding)) => {
+            (Sketches::Signatures(signatures), Search::Bands(banding, _)) => {
                 let values = banding.bands() as usize * banding.rows() as usize;
                 match values <= signatures.num_perm {
                     true => Ok(()),

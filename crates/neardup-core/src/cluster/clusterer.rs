@@ -83,7 +83,7 @@ impl Clusterer {
     /// If the rule needs another kind of sketch than the corpus has.
     pub fn new(corpus: &Corpus, rule: Rule) -> Result<Self> {
         let expected = corpus.len() as u64;
-        let index = CandidateIndex::new(corpus.sketches(), rule.search, true, expected)?;
+        let index = CandidateIndex::new(corpus.sketches(), rule.search, expected)?;
         Ok(Clusterer::of(corpus, rule, index))
     }
 
@@ -171,7 +171,7 @@ impl Clusterer {
         self.index.new_entries()
     }
 
-    /// Statistics on keys that come from boilerplate rather than content.
+    /// Statistics on keys that very many documents have, and on what their full lists left out.
     pub fn skew(&self) -> SkewStatistics {
         self.index.skew()
     }

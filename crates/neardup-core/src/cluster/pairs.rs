@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::candidates::{CandidateIndex, Fingerprints, MAX_PAIRS, Search, Sketches, collapsed};
+use crate::candidates::{
+    CandidateIndex, Fingerprints, MAX_PAIRS, Search, Sketches, SkewStatistics, collapsed,
+};
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::judge::{Judge, Rule};
@@ -95,8 +97,7 @@ impl PairSearch {
             (other, sketches) => Source::LookedUp {
                 index: Box::new(CandidateIndex::new(
                     sketches,
-                    other,
-                    false,
+                    other.among_all(),
                     searched.len() as u64,
                 )?),
                 next: 0,
@@ -118,6 +119,14 @@ impl PairSearch {
     /// The number of candidate pairs examined so far.
     pub fn candidates(&self) -> u64 {
         self.judge.candidates()
+    }
+
+    /// Statistics on keys that very many documents have, and on what their full lists left out.
+    pub fn skew(&self) -> SkewStatistics {
+        match &self.source {
+            Source::Listed { .. } => SkewStatistics::default(),
+            Source::LookedUp { index, .. } => index.skew(),
+        }
     }
 
     /// The next pairs, in no order; `None` after the last.

@@ -1,6 +1,8 @@
 //! Keys that are shuffled between batches and buckets bring together whom keys in memory do.
 
-use neardup_core::candidates::{Banding, CandidateIndex, Search, Shuffle, Sketches};
+use neardup_core::candidates::{
+    Banding, CandidateIndex, Reach, Search, Shuffle, Sketches, SkewStatistics,
+};
 use neardup_core::cluster::{Clusterer, Decision};
 use neardup_core::corpus::{Corpus, Document, Memory};
 use neardup_core::judge::{Bounds, Rule};
@@ -10,7 +12,15 @@ use neardup_core::verify::Measure;
 use serde_json::json;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-const POSTINGS: Search = Search::Postings { threshold: 0.4 };
+const POSTINGS: Search = Search::Postings {
+    threshold: 0.4,
+    reach: Reach::Kept,
+};
+
+const EXHAUSTIVE: Search = Search::Postings {
+    threshold: 0.4,
+    reach: Reach::Exhaustive,
+};
 
 fn draw(at: usize, what: u64) -> u64 {
     xxh3_64_with_seed(&at.to_le_bytes(), what)
@@ -85,7 +95,7 @@ fn part(of: &Sketches, settings: &Settings, begin: usize, end: usize) -> Sketche
 /// Later and earlier document of each candidate pair, by keys in memory.
 fn in_memory(sketches: &Sketches, search: Search, is_filed: &[bool]) -> Vec<(u32, u64)> {
     let count = sketches.len() as u64;
-    let mut index = CandidateIndex::new(sketches, search, true, count).unwrap();
+    let mut index = CandidateIndex::new(sketches, search, count).unwrap();
     let (mut filed, mut pairs) = (Vec::new(), Vec::new());
     for document in 0..sketches.len() as u32 {
         let places = index.near_since(sketches, document, 0).unwrap().places;
@@ -171,10 +181,11 @@ fn the_exchange_finds_what_keys_in_memory_find() {
     let banding = Banding::new(16, 2).unwrap();
     let kinds = [
         (Settings::Sample { size: 32 }, samples(count), POSTINGS),
+        (Settings::Sample { size: 32 }, samples(count), EXHAUSTIVE),
         (
             Settings::MinHash { num_perm: 32 },
             signatures(count),
-            Search::Bands(banding),
+            Search::Bands(banding, Reach::Kept),
         ),
     ];
     let all = vec![true; count];
@@ -239,25 +250,23 @@ fn decided(
     mut clusterer: Clusterer,
     corpus: &Corpus,
     order: &[u32],
-) -> (Vec<Option<Decision>>, u64) {
+) -> (Vec<Option<Decision>>, u64, SkewStatistics) {
     let decide = |some: &[u32]| clusterer.decide(corpus, some).unwrap();
     let decisions = order.chunks(1024).flat_map(decide).collect();
-    (decisions, clusterer.candidates())
+    (decisions, clusterer.candidates(), clusterer.skew())
 }
 
 #[test]
 fn documents_are_decided_outside_of_memory_as_in_it() {
     let texts = texts(4400);
     let banding = Banding::new(16, 4).unwrap();
+    let sample = json!({"kind": "sample", "size": 32});
     let kinds = [
-        (
-            json!({"kind": "sample", "size": 32}),
-            POSTINGS,
-            Measure::Content { k: 5 },
-        ),
+        (sample.clone(), POSTINGS, Measure::Content { k: 5 }),
+        (sample, EXHAUSTIVE, Measure::Content { k: 5 }),
         (
             json!({"kind": "minhash", "num_perm": 64}),
-            Search::Bands(banding),
+            Search::Bands(banding, Reach::Kept),
             Measure::Resemblance { k: 5 },
         ),
     ];

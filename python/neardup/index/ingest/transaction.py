@@ -9,6 +9,7 @@ from neardup import _core
 from neardup._engine.messages import Message
 from neardup.index.background import next_count, recount
 from neardup.index.results import Decision, Match
+from neardup.index.store.counters import UNLISTED
 from neardup.index.values import DROPPED, FREED, IDENTICAL, KEPT, SIMILAR, earlier
 from neardup.readers.batch import show
 
@@ -174,7 +175,8 @@ def write(
     session.delete_postings(verdicts.replaced)
     session.insert(columns, [batch.packed[row] for row in rows], verdicts.postings)
     kept = matches.count(None)
-    session.add_to_counters({"next": len(rows), "kept": kept, "dropped": len(rows) - kept})
+    changes = {"next": len(rows), "kept": kept, "dropped": len(rows) - kept}
+    session.add_to_counters({**changes, UNLISTED: verdicts.unlisted})
 
 
 def _reason(match: Match | None) -> int | None:

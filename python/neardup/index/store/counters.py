@@ -19,7 +19,7 @@ from neardup.index.store.rows import COUNTERS, counter_fault, damaged, remedy
 from neardup.index.store.transaction import Transaction
 from neardup.index.values import stamp
 
-__all__ = ["FILED", "IDENTITY", "RECENT", "CounterStatements", "packer"]
+__all__ = ["FILED", "IDENTITY", "RECENT", "UNLISTED", "CounterStatements", "packer"]
 
 #: Not a count: a random number that tells this index from one created in its place.
 IDENTITY = "identity"
@@ -30,6 +30,10 @@ RECENT = "recent"
 #: Number of postings in both tables, so that a missing one is noticed. Indexes created before
 #: this counter existed do not have it.
 FILED = "filed"
+
+#: Number of documents that at least one full posting list left out when they were added. Indexes
+#: created before this counter existed do not have it.
+UNLISTED = "unlisted"
 
 _LEVEL = 3
 
@@ -54,7 +58,7 @@ class CounterStatements(Transaction):
         insert_rows(self.connection, meta, {"name": list(rows), "value": list(rows.values())})
 
     def counters(self) -> dict[str, int]:
-        """Return the counters of `COUNTERS`, by name.
+        """Return the counters of `COUNTERS` and, if it is there, `UNLISTED`, by name.
 
         Raises
         ------
@@ -67,12 +71,13 @@ class CounterStatements(Transaction):
             raise IndexUnavailableError(Message("index.another_index", location=self.location))
         self._recent = found.get(RECENT, 0)
         own = {RECENT: self._recent, FILED: found.get(FILED, 0)}
+        own[UNLISTED] = found.get(UNLISTED, 0)
         known = {name: found.get(name) for name in COUNTERS}
         for name, value in {**known, **own}.items():
             fault = counter_fault(name, value)
             if fault is not None:
                 raise self._damaged_counter(name, fault, value)
-        return {name: found[name] for name in COUNTERS}
+        return {name: found[name] for name in (*COUNTERS, UNLISTED) if name in found}
 
     def _damaged_counter(self, name: str, must: Message, value: Any) -> IndexFormatError:
         return damaged(self.location, Message("index.row_counter", name=name), "value", must, value)
@@ -90,7 +95,7 @@ class CounterStatements(Transaction):
         identity = secrets.randbits(62)
         # Also in `meta`, which later changes leave alone: see `index.backends.acknowledged`.
         self.set_meta({IDENTITY: str(identity)})
-        values = {**values, RECENT: 0, FILED: 0, COMMITS: 0, IDENTITY: identity}
+        values = {UNLISTED: 0, **values, RECENT: 0, FILED: 0, COMMITS: 0, IDENTITY: identity}
         columns: dict[str, list[Any]] = {"name": [*values], "value": [*values.values()]}
         insert_rows(self.connection, counters, columns)
 

@@ -242,6 +242,7 @@ class StatsAnswer:
     scheme: str
     background: str
     background_texts: int
+    unlisted: int | None
     first: datetime | None
     last: datetime | None
     created: datetime

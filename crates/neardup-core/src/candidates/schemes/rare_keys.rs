@@ -8,7 +8,8 @@ when the first document was filed.
 **Filing keys.** A document is filed under its [`RARE_KEYS`] smallest keys that occur in at most
 [`FEW`] documents of the collection, and under the [`COMMON_KEYS`] rarest of its other keys. The
 smallest keys are also in every sample with a larger rate. The other keys are needed because copies
-of a text that is posted a hundred times share few rare keys.
+of a text that is posted a hundred times share few rare keys. A search for every pair files a
+document under all of its keys ([`Reach`]).
 
 **Minimum overlap** ([`MinOverlap`]). A candidate shares a third of the rare keys that the threshold
 implies, and at least one; or three quarters of all the keys that it implies. The minimum of the two
@@ -26,6 +27,7 @@ use std::collections::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::candidates::key_numbers::Numbering;
+use crate::candidates::search::Reach;
 use crate::candidates::sketches::Samples;
 use crate::error::Result;
 
@@ -37,6 +39,10 @@ pub const RARE_KEYS: usize = 16;
 
 /// The maximum number of other keys that a document is filed under.
 pub const COMMON_KEYS: usize = 6;
+
+/// The largest minimum, which has five bits where it is stored. Documents filed under very many
+/// keys must share no more of them.
+const MOST: f64 = 31.0;
 
 /// How many documents of a collection have a key, for keys that more than [`FEW`] documents have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,14 +112,13 @@ impl MinOverlap {
         any: 1,
     };
 
-    /// The minimum for a document with `rare` rare keys and `common` common keys.
+    /// The minimum for a document filed under `rare` rare keys and `common` common keys.
     pub(in crate::candidates) fn of(rare: usize, common: usize, threshold: f64) -> Self {
-        let (rare, common) = (rare.min(RARE_KEYS), common.min(COMMON_KEYS));
         let any = (rare + common) as f64 * threshold * 0.75;
         MinOverlap {
             is_common: false,
-            rare: (rare as f64 * threshold / 3.0).floor().max(1.0) as u8,
-            any: any.ceil().max(1.0) as u8,
+            rare: (rare as f64 * threshold / 3.0).floor().clamp(1.0, MOST) as u8,
+            any: any.ceil().clamp(1.0, MOST) as u8,
         }
     }
 
@@ -122,9 +127,14 @@ impl MinOverlap {
         keys: &[K],
         is_common: impl Fn(K) -> bool,
         threshold: f64,
+        reach: Reach,
     ) -> Self {
         let common = keys.iter().filter(|&&key| is_common(key)).count();
-        MinOverlap::of(keys.len() - common, common, threshold)
+        let rare = keys.len() - common;
+        match reach {
+            Reach::Kept => MinOverlap::of(rare.min(RARE_KEYS), common.min(COMMON_KEYS), threshold),
+            Reach::All | Reach::Exhaustive => MinOverlap::of(rare, common, threshold),
+        }
     }
 
     /// The lower of both minima, for each kind. A text and a much shorter one are then candidates
@@ -157,21 +167,23 @@ impl MinOverlap {
     }
 }
 
-/// Chooses the keys under which a document is filed; `keys` are ascending. `frequency` returns the
-/// number of documents that have a key, 0 for a rare key, and `None` for a rare key whose list is
-/// full nevertheless, which happens if heavy hitters were counted on only some of the documents.
+/// Chooses a few keys under which a document is filed; `keys` are ascending. `frequency` returns
+/// the number of documents that have a key, 0 for a rare key. `is_closed` tells whether the list of
+/// a rare key is full nevertheless, which happens if heavy hitters were counted on only some of the
+/// documents.
 pub(in crate::candidates) fn choose<K: Copy>(
     keys: &[K],
     threshold: f64,
-    frequency: impl Fn(K) -> Option<u32>,
+    frequency: impl Fn(K) -> u32,
+    is_closed: impl Fn(K) -> bool,
 ) -> impl Iterator<Item = (K, MinOverlap)> {
     let mut rare: Vec<K> = Vec::with_capacity(RARE_KEYS);
     let mut common: Vec<(u32, usize)> = Vec::new();
     for (at, &key) in keys.iter().enumerate() {
         match frequency(key) {
-            Some(0) if rare.len() < RARE_KEYS => rare.push(key),
-            Some(0) | None => {}
-            Some(documents) => common.push((documents, at)),
+            0 if rare.len() < RARE_KEYS && !is_closed(key) => rare.push(key),
+            0 => {}
+            documents => common.push((documents, at)),
         }
     }
     common.sort_unstable();
@@ -185,6 +197,23 @@ pub(in crate::candidates) fn choose<K: Copy>(
     rare.chain(common.into_iter().map(move |(_, at)| (keys[at], of_common)))
 }
 
+/// All keys of a document, each with the minimum that follows from all of them.
+pub(in crate::candidates) fn all<K: Copy>(
+    keys: &[K],
+    threshold: f64,
+    is_common: impl Fn(K) -> bool,
+) -> impl Iterator<Item = (K, MinOverlap)> {
+    let minimum = MinOverlap::of_keys(keys, &is_common, threshold, Reach::All);
+    keys.iter().map(move |&key| {
+        let is_common = is_common(key);
+        let min_overlap = MinOverlap {
+            is_common,
+            ..minimum
+        };
+        (key, min_overlap)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,9 +221,9 @@ mod tests {
     #[test]
     fn the_smallest_rare_keys_and_the_rarest_others_are_chosen() {
         // Every other key is common; larger ones are rarer.
-        let frequency = |at: u32| Some(if at.is_multiple_of(2) { 100 - at } else { 0 });
+        let frequency = |at: u32| if at.is_multiple_of(2) { 100 - at } else { 0 };
         let keys: Vec<u32> = (0..40).collect();
-        let chosen: Vec<_> = choose(&keys, 0.5, frequency).collect();
+        let chosen: Vec<_> = choose(&keys, 0.5, frequency, |_| false).collect();
         let (common, rare): (Vec<_>, Vec<_>) = chosen.iter().partition(|(_, own)| own.is_common);
         let positions =
             |of: Vec<&(u32, MinOverlap)>| of.iter().map(|(at, _)| *at).collect::<Vec<_>>();

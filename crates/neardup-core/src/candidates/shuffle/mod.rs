@@ -62,6 +62,8 @@ pub struct Lists {
     pub long: Vec<u32>,
     /// The documents in full lists from which other documents were left out, ascending.
     pub closed: Vec<u64>,
+    /// The documents that full lists left out, by key and then ascending.
+    pub left_out: Vec<(u32, u64)>,
 }
 
 /// Candidates of the documents of a batch.
@@ -260,6 +262,9 @@ impl Shuffle {
             }
             if list.len() > held.len() {
                 found.closed.extend(held.iter().map(|entry| entry.number));
+                let left_out = list[held.len()..].iter();
+                let left_out = left_out.map(|entry| (entry.key, entry.number));
+                found.left_out.extend(left_out);
             }
             lists.insert(list[0].key, held);
         }

@@ -156,7 +156,7 @@ impl InvertedIndex<ExternalPostings> {
         };
         Ok(InvertedIndex::new(
             postings,
-            ListCap::new(search.max_list_len(true)),
+            ListCap::new(search.max_list_len()),
             Vec::new(),
         ))
     }

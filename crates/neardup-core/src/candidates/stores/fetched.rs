@@ -19,7 +19,7 @@ use crate::candidates::overlap::{
     InvertedIndex, ListCap, Posting, PostingStore, Scratch, Scratches,
 };
 use crate::candidates::schemes::rare_keys::MinOverlap;
-use crate::candidates::search::Found;
+use crate::candidates::search::{Found, SkewStatistics};
 use crate::candidates::sketches::Sketches;
 use crate::error::{Error, Result};
 
@@ -268,6 +268,11 @@ impl FetchedIndex {
     /// Whether there are no places.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
+    }
+
+    /// Statistics on the documents filed from the batch.
+    pub fn skew(&self) -> SkewStatistics {
+        self.index.skew()
     }
 
     /// Files a document of the batch.

@@ -7,8 +7,8 @@ bytes for each key of a document, 4 for each entry of a list, and 12 for each di
 
 use crate::candidates::key_numbers::{Keys, SINGLE};
 use crate::candidates::overlap::{InvertedIndex, ListCap, Posting, PostingStore};
-use crate::candidates::schemes::rare_keys::{FEW, MinOverlap, choose};
-use crate::candidates::search::Search;
+use crate::candidates::schemes::rare_keys::{FEW, MinOverlap, all, choose};
+use crate::candidates::search::{Reach, Search};
 use crate::candidates::sketches::Sketches;
 use crate::error::Result;
 
@@ -28,15 +28,14 @@ pub struct NumberedPostings {
 }
 
 impl InvertedIndex<NumberedPostings> {
-    /// An empty index for the documents with these sketches. A list holds at most `max_list_len`
-    /// documents.
+    /// An empty index for the documents with these sketches.
     ///
     /// # Errors
     ///
     /// If the search is for another kind of sketch, or there are 2^32 keys or more.
-    pub fn in_memory(sketches: &Sketches, search: Search, max_list_len: usize) -> Result<Self> {
+    pub fn in_memory(sketches: &Sketches, search: Search) -> Result<Self> {
         let keys = match (sketches, search) {
-            (Sketches::Signatures(signatures), Search::Bands(banding)) => {
+            (Sketches::Signatures(signatures), Search::Bands(banding, _)) => {
                 Keys::of_bands(signatures, banding)?
             }
             (Sketches::Samples(samples), Search::Postings { .. }) => Keys::of_samples(samples)?,
@@ -45,7 +44,7 @@ impl InvertedIndex<NumberedPostings> {
             }
             _ => return Err(search.mismatch()),
         };
-        let cap = ListCap::new(max_list_len);
+        let cap = ListCap::new(search.max_list_len());
         let postings = NumberedPostings::new(keys, search, cap);
         Ok(InvertedIndex::new(postings, cap, Vec::new()))
     }
@@ -108,24 +107,33 @@ impl PostingStore for NumberedPostings {
         _: impl Fn(u32) -> bool,
         filed: &mut Vec<(u32, MinOverlap)>,
     ) {
-        let Search::Postings { threshold } = self.search else {
+        let Search::Postings { threshold, reach } = self.search else {
             filed.extend(self.shared_keys(document).map(|key| (key, MinOverlap::ONE)));
             return;
         };
-        let frequency = |key| match self.is_common(key) {
-            true => Some(self.keys.lengths()[key as usize]),
-            false => Some(0),
-        };
-        let chosen = choose(self.keys.all(document as usize), threshold, frequency);
+        let keys = self.keys.all(document as usize);
         // A key that no other document has cannot lead to a candidate.
-        filed.extend(chosen.filter(|&(key, _)| key != SINGLE));
+        let is_shared = |&(key, _): &(u32, MinOverlap)| key != SINGLE;
+        match reach {
+            Reach::Kept => {
+                let frequency = |key| match self.is_common(key) {
+                    true => self.keys.lengths()[key as usize],
+                    false => 0,
+                };
+                // The lists of rare keys never fill: all documents were counted.
+                filed.extend(choose(keys, threshold, frequency, |_| false).filter(is_shared));
+            }
+            Reach::All | Reach::Exhaustive => {
+                filed.extend(all(keys, threshold, |key| self.is_common(key)).filter(is_shared));
+            }
+        }
     }
 
     fn min_overlap(&self, _: &Sketches, document: u32) -> MinOverlap {
         match self.search {
-            Search::Postings { threshold } => {
+            Search::Postings { threshold, reach } => {
                 let keys = self.keys.all(document as usize);
-                MinOverlap::of_keys(keys, |key| self.is_common(key), threshold)
+                MinOverlap::of_keys(keys, |key| self.is_common(key), threshold, reach)
             }
             _ => MinOverlap::ONE,
         }
@@ -162,7 +170,8 @@ impl PostingStore for NumberedPostings {
 mod tests {
     use super::*;
     use crate::candidates::Banding;
-    use crate::candidates::overlap::Scratch;
+    use crate::candidates::overlap::{Scratch, pairs_of};
+    use crate::candidates::search::SkewStatistics;
     use crate::sketch::{Settings, Sketch};
 
     const THRESHOLD: f64 = 0.5;
@@ -214,7 +223,7 @@ mod tests {
     }
 
     /// Files the documents one after the other and returns the earlier documents found for each.
-    fn candidates(mut index: InvertedIndex<NumberedPostings>, documents: u32) -> Vec<(u32, u32)> {
+    fn candidates(index: &mut InvertedIndex<NumberedPostings>, documents: u32) -> Vec<(u32, u32)> {
         let (sketches, mut scratch, mut found) = (no_sketches(), Scratch::default(), Vec::new());
         let mut pairs = Vec::new();
         for document in 0..documents {
@@ -231,8 +240,8 @@ mod tests {
         let documents = documents();
         let threshold = THRESHOLD;
         let keys = Keys::of_lists(&documents).by_rarity();
-        let index = index(keys, Search::Prefix { threshold });
-        let found = candidates(index, documents.len() as u32);
+        let mut index = index(keys, Search::Prefix { threshold });
+        let found = candidates(&mut index, documents.len() as u32);
         let mut similar = 0;
         for b in 0..documents.len() {
             for a in 0..b {
@@ -254,7 +263,7 @@ mod tests {
     #[test]
     fn what_was_added_since_a_place_is_found_alone() {
         let documents = documents();
-        let search = Search::Bands(Banding::new(1, 1).unwrap());
+        let search = Search::Bands(Banding::new(1, 1).unwrap(), Reach::Kept);
         let mut index = index(Keys::of_lists(&documents), search);
         let sketches = no_sketches();
         for document in 0..200 {
@@ -270,7 +279,12 @@ mod tests {
         }
     }
 
-    fn by_rare_keys(documents: &[Vec<u32>], threshold: f64, most: usize) -> Vec<(u32, u32)> {
+    /// Candidates by rare keys, and what full lists left out.
+    fn searched(
+        documents: &[Vec<u32>],
+        threshold: f64,
+        reach: Reach,
+    ) -> (Vec<(u32, u32)>, SkewStatistics) {
         let mut sketches = no_sketches();
         for keys in documents {
             let mut values = keys.clone();
@@ -282,9 +296,14 @@ mod tests {
             };
             sketches.push(&sketch).unwrap();
         }
-        let search = Search::Postings { threshold };
-        let index = InvertedIndex::in_memory(&sketches, search, most).unwrap();
-        candidates(index, documents.len() as u32)
+        let search = Search::Postings { threshold, reach };
+        let mut index = InvertedIndex::in_memory(&sketches, search).unwrap();
+        let found = candidates(&mut index, documents.len() as u32);
+        (found, index.skew())
+    }
+
+    fn by_rare_keys(documents: &[Vec<u32>], threshold: f64, reach: Reach) -> Vec<(u32, u32)> {
+        searched(documents, threshold, reach).0
     }
 
     #[test]
@@ -297,12 +316,55 @@ mod tests {
                     .collect()
             })
             .collect();
-        let found = by_rare_keys(&documents, 0.4, 32);
+        let found = by_rare_keys(&documents, 0.4, Reach::Kept);
         assert!(found.len() <= 500 * 32, "{}", found.len());
         // A copy of the last document is found although the template's lists are full.
         documents.push(documents[499].clone());
-        let found = by_rare_keys(&documents, 0.4, 32);
+        let found = by_rare_keys(&documents, 0.4, Reach::Kept);
         assert!(found.contains(&(499, 500)));
+    }
+
+    #[test]
+    fn what_full_lists_leave_out_is_counted() {
+        // 100 documents, each with 8 template keys and 10 keys that two documents have.
+        let documents: Vec<Vec<u32>> = (0..100)
+            .map(|document: u32| {
+                (0..8).chain((0..10).map(move |key| 1000 + document / 2 * 10 + key))
+            })
+            .map(Iterator::collect)
+            .collect();
+        let (_, skew) = searched(&documents, 0.4, Reach::Kept);
+        // The template's 6 smallest keys are filed; 68 documents come after the first 32.
+        let expected = SkewStatistics {
+            closed_lists: 6,
+            unlisted: 68,
+            unlisted_pairs: 6 * 68 * 67 / 2,
+            most_frequent: 100,
+        };
+        assert_eq!(skew, expected);
+        for reach in [Reach::All, Reach::Exhaustive] {
+            let (found, skew) = searched(&documents, 0.4, reach);
+            assert_eq!(found.len(), 100 * 99 / 2);
+            assert_eq!((skew.closed_lists, skew.unlisted_pairs), (0, 0));
+        }
+        assert_eq!([0, 1, 2, 5].map(pairs_of), [0, 0, 1, 10]);
+        assert_eq!(pairs_of(u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn which_of_two_documents_is_filed_first_makes_no_difference_under_all_keys() {
+        let documents = documents();
+        let mut reversed = documents.clone();
+        reversed.reverse();
+        let last = documents.len() as u32 - 1;
+        let found = by_rare_keys(&documents, 0.3, Reach::All);
+        let mut mirrored: Vec<_> = by_rare_keys(&reversed, 0.3, Reach::All)
+            .into_iter()
+            .map(|(a, b)| (last - b, last - a))
+            .collect();
+        mirrored.sort_unstable_by_key(|&(a, b)| (b, a));
+        assert!(found.len() > 300, "{}", found.len());
+        assert_eq!(found, mirrored);
     }
 
     #[test]
@@ -314,7 +376,7 @@ mod tests {
                 kept.chain(1000 + 5 * copy..1005 + 5 * copy).collect()
             })
             .collect();
-        let found = by_rare_keys(&documents, 0.4, 1000);
+        let found = by_rare_keys(&documents, 0.4, Reach::All);
         // There are 4950 pairs; those that share few keys need not be found.
         assert!(found.len() > 4500, "{}", found.len());
     }

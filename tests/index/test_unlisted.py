@@ -1,0 +1,79 @@
+"""Documents that full posting lists leave out are counted."""
+
+import dataclasses
+import random
+
+from sqlalchemy import delete, update
+from tests.index.sound import check_sound
+from tests.tasks import hard_texts
+
+from neardup import Index
+from neardup.index.backends.database import Database
+from neardup.index.schema import counters
+
+
+def with_a_phrase(count):
+    """Return documents of their own letters that share nothing but a phrase."""
+    rng = random.Random(5)
+    return [
+        {"id": f"d{at}", "text": "本报记者顾雪芹报道" + hard_texts.letters(rng, 45)}
+        for at in range(count)
+    ]
+
+
+def test_each_document_beyond_the_length_of_a_list_counts_once(location):
+    with Index(location, workers=1) as index:
+        index.add_many(with_a_phrase(32))
+        assert index.stats().unlisted == 0
+        index.add_many(with_a_phrase(40))
+        assert (index.stats().kept, index.stats().unlisted) == (40, 8)
+        for document in with_a_phrase(43)[40:]:
+            index.add(**document)
+        assert index.stats().unlisted == 11
+        # What was there already counts no second time.
+        index.add_many(with_a_phrase(43))
+        assert index.stats().unlisted == 11
+    check_sound(location)
+
+
+def test_a_dump_has_the_count(tmp_path):
+    dump = tmp_path / "dump.jsonl"
+    with Index(tmp_path / "first.db", workers=1) as index:
+        index.add_many(with_a_phrase(40))
+        index.dump(dump)
+    with Index.load(tmp_path / "second.db", dump) as index:
+        assert index.stats().unlisted == 8
+        index.dump(tmp_path / "again.jsonl")
+    assert (tmp_path / "again.jsonl").read_bytes().splitlines()[1] == (
+        dump.read_bytes().splitlines()[1]
+    )
+
+
+def change(location, statement):
+    with Database.open(location, must_exist=True) as database, database.writing() as connection:
+        connection.execute(statement)
+
+
+def test_an_index_from_before_the_count_has_none(tmp_path):
+    place = str(tmp_path / "index.db")
+    with Index(place, workers=1) as index:
+        index.add_many(with_a_phrase(40))
+    change(place, delete(counters).where(counters.c.name == "unlisted"))
+    with Index(place) as index:
+        index.add_many(with_a_phrase(42))
+        assert index.stats().unlisted is None
+        assert "unlisted" in dataclasses.asdict(index.stats())
+        assert index.check(full=True) == []
+
+
+def test_a_damaged_count_is_noticed_and_begins_again(tmp_path):
+    place = str(tmp_path / "index.db")
+    with Index(place, workers=1) as index:
+        index.add_many(with_a_phrase(40))
+    change(place, update(counters).where(counters.c.name == "unlisted").values(value=-5))
+    with Index(place) as index:
+        (line,) = index.check()
+        assert "unlisted" in str(line)
+        index.repair()
+        assert index.check(full=True) == []
+        assert index.stats().unlisted == 0

@@ -1,0 +1,149 @@
+"""Collections of many versions of few texts: every pair is found, and what is left out is told."""
+
+import random
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.tasks import hard_texts
+
+import neardup
+from neardup import _core, dedup, load_recipe, pairs
+from neardup._engine.ingest import collect
+from neardup._engine.rule import rule
+from neardup.cli.watch import print_summary
+from neardup.readers import open_table
+from neardup.recipe.assets import compiled
+
+RECIPE = load_recipe("general")
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def words(rng, count):
+    return [hard_texts.letters(rng, rng.randint(2, 8), LETTERS) for _ in range(count)]
+
+
+def versions(of, count, length, seed=3):
+    """Return `count` versions of each of `of` texts of `length` words.
+
+    Each version replaces, adds or leaves out a number of words of its own, so versions differ
+    in length too, and with it in the rate at which their shingles are sampled.
+    """
+    rng = random.Random(seed)
+    made = []
+    for _ in range(of):
+        base = words(rng, length)
+        for _ in range(count):
+            version = list(base)
+            for _ in range(rng.randint(0, length // 6)):
+                at = rng.randrange(len(version))
+                version[at : at + rng.randint(0, 2)] = words(rng, rng.randint(0, 2))
+            made.append(" ".join(version[: rng.randint(4 * length // 5, 2 * length)]))
+    rng.shuffle(made)
+    return list(dict.fromkeys(made))
+
+
+def truth(texts):
+    """Return all similar pairs and their similarities, from a comparison of each with each."""
+    wanted = rule(RECIPE)
+    corpus = collect(
+        open_table(texts).batches(), RECIPE, counted_shingle=wanted.counted_shingle, workers=1
+    ).corpus
+    b, a = np.tril_indices(len(texts), -1)
+    similarity, _ = _core.judge_pairs(
+        wanted.compiled(len(texts)),
+        compiled(RECIPE),
+        _core.Background(corpus),
+        pa.array(texts, pa.large_string()),
+        corpus.sketches(),
+        corpus.features().astype(np.uint32),
+        a.astype(np.uint32),
+        b.astype(np.uint32),
+    )
+    is_similar = ~np.isnan(similarity)
+    found = zip(a[is_similar].tolist(), b[is_similar].tolist(), strict=True)
+    return dict(zip(found, similarity[is_similar].tolist(), strict=True))
+
+
+def found_by(result):
+    rows = result.table.select(["id_a", "id_b", "similarity"]).to_pylist()
+    return {(int(row["id_a"]), int(row["id_b"])): row["similarity"] for row in rows}
+
+
+def kept_by_the_rule(count, similar):
+    """Return whether each document is kept, by the one rule and all similar pairs."""
+    keep = np.ones(count, np.bool_)
+    for a, b in sorted(similar, key=lambda pair: pair[1]):
+        keep[b] &= not keep[a]
+    return keep
+
+
+@pytest.mark.parametrize("length", [25, 90, 400])
+def test_every_pair_of_versions_is_found(length):
+    """More than 32 versions, so that hardly any shingle is rare."""
+    texts = versions(4, 60, length)
+    expected = truth(texts)
+    assert len(expected) > 1500
+    result = pairs(texts)
+    found = found_by(result)
+    assert found.items() <= expected.items()
+    assert len(found) >= 0.98 * len(expected)
+    assert (result.summary.closed_lists, result.summary.unlisted_pairs) == (0, 0)
+    # Nothing else is left out, so the exhaustive search finds the same.
+    assert found_by(pairs(texts, exhaustive=True)) == found
+
+
+def test_the_order_of_the_texts_makes_no_difference():
+    texts = versions(3, 70, 120)
+    last = len(texts) - 1
+    mirrored = {(last - b, last - a): s for (a, b), s in found_by(pairs(texts[::-1])).items()}
+    assert mirrored == found_by(pairs(texts))
+
+
+@pytest.mark.parametrize("length", [25, 120])
+def test_an_exhaustive_search_keeps_what_the_rule_keeps(length, tmp_path):
+    texts = versions(4, 60, length, seed=8)
+    similar = truth(texts)
+    expected = kept_by_the_rule(len(texts), similar)
+    result = dedup(texts, exhaustive=True)
+    assert result.keep.tolist() == expected.tolist()
+    assert result.summary.unlisted_pairs == 0
+    # Also where the keys are in files.
+    path = hard_texts.write_records(tmp_path / "in.jsonl", texts)
+    outputs = []
+    for work in (None, tmp_path / "work"):
+        kept = tmp_path / f"kept-{work is None}.jsonl"
+        neardup.dedup_files([path], kept, work=work, exhaustive=True)
+        outputs.append(kept.read_bytes())
+    assert outputs[0] == outputs[1]
+
+
+def with_a_phrase(count):
+    """Return short texts of their own letters that share nothing but a phrase."""
+    rng = random.Random(5)
+    return ["本报记者顾雪芹报道" + hard_texts.letters(rng, 45) for _ in range(count)]
+
+
+@pytest.mark.slow
+def test_what_full_lists_leave_out_of_pairs_is_told(capfd):
+    """Of 10,200 texts with one phrase, each of its shingles leaves out 200."""
+    summary = pairs(with_a_phrase(10_200)).summary
+    assert (summary.pairs, summary.unlisted) == (0, 200)
+    assert summary.closed_lists == 5
+    assert summary.unlisted_pairs == 5 * 200 * 199 // 2
+    print_summary(summary, "content(5)", 0.45, None)
+    (line,) = [line for line in capfd.readouterr().err.splitlines() if "unlisted pairs" in line]
+    assert "99,500  left out of 5 full lists" in line
+    assert "--exhaustive" in line
+    found = pairs(with_a_phrase(10_200), exhaustive=True)
+    assert (found.summary.closed_lists, found.summary.unlisted) == (0, 0)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_full_lists_leave_out_of_dedup_is_told(workers):
+    """Of 100 kept texts with one phrase, each of its shingles leaves out all but 32."""
+    summary = dedup(with_a_phrase(100), workers=workers).summary
+    assert (summary.kept, summary.closed_lists, summary.unlisted) == (100, 5, 68)
+    assert summary.unlisted_pairs == 5 * 68 * 67 // 2
+    summary = dedup(with_a_phrase(32), workers=workers).summary
+    assert (summary.closed_lists, summary.unlisted, summary.unlisted_pairs) == (0, 0, 0)
