@@ -158,8 +158,10 @@ class Rule:
         max_distance: int,
         bands: int,
         rows: int,
+        resemblance: float,
         threshold: float,
         measure: str,
+        direction: str,
         shingle: int,
         min_features: int,
     ) -> Rule: ...

@@ -4,12 +4,13 @@
 measure                value of a pair
 =====================  ========================================================
 ``resemblance(5)``     shingles in common over all shingles of both
-``containment(5)``     shingles in common over those of the text that has fewer
+``containment(5)``     what the recipe of that name decides by: how much of one text
+                       lies in the other, by the evidence of ``content(5)``
 ``content(5)``         what ``general`` decides by: numbers that are replaced lower
                        it, and text that many documents share counts less
 ``rare resemblance``   as the first, over shingles that few documents have
-``rare containment``   as the second, over these
-``aligned``            characters in common order, over the longer text
+``rare containment``   the same over those of the text that has fewer of them
+``aligned``            what the recipe of that name decides by: edit similarity
 name of a recipe       distance of its fingerprints in bits, else the similarity
                        of its sketches
 =====================  ========================================================
@@ -25,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 import neardup
+from neardup._engine.rule import measure_name
 from neardup._engine.text_inputs import prepared
 from neardup.lab.experiments.labelled_pairs.rare_shingles import rare_overlaps
 from neardup.recipe import Recipe, load_recipe
@@ -193,8 +195,6 @@ def _own_cut_off(recipe: str | Recipe, loaded: Recipe) -> tuple[str, float] | No
 
 
 def _texts(pairs: Pairs, workers: int) -> dict[str, Floats]:
-    from rapidfuzz.distance import LCSseq
-
     from neardup import _core
 
     core = compiled(load_recipe("general"))
@@ -204,19 +204,17 @@ def _texts(pairs: Pairs, workers: int) -> dict[str, Floats]:
     rare = rare_overlaps(texts, compared, normalized, SHINGLE)
     columns: dict[str, list[float]] = {
         f"resemblance({SHINGLE})": [],
-        f"containment({SHINGLE})": [],
         "rare resemblance": [],
         "rare containment": [],
-        "aligned": [],
     }
     for (a, b), counts in zip(compared, rare, strict=True):
-        plain = _shares(_core.overlap(texts[a], texts[b], shingle=SHINGLE), texts[a] == texts[b])
+        overlap = _core.overlap(texts[a], texts[b], shingle=SHINGLE)
+        plain, _ = _shares(overlap, texts[a] == texts[b])
         few = _shares(counts, texts[a] == texts[b])
-        aligned = LCSseq.normalized_similarity(texts[a], texts[b])
-        for column, value in zip(columns.values(), (*plain, *few, aligned), strict=True):
+        for column, value in zip(columns.values(), (plain, *few), strict=True):
             column.append(value)
     found = {name: np.array(column, np.float64) for name, column in columns.items()}
-    return {f"content({SHINGLE})": _content(pairs, workers)} | found
+    return _own_measures(pairs, workers) | found
 
 
 def _shares(counts: tuple[int, int, int], equal: bool) -> tuple[float, float]:
@@ -227,8 +225,8 @@ def _shares(counts: tuple[int, int, int], equal: bool) -> tuple[float, float]:
     return common / union if union else nothing, common / fewer if fewer else nothing
 
 
-def _content(pairs: Pairs, workers: int) -> Floats:
-    """The project's own measure."""
+def _own_measures(pairs: Pairs, workers: int) -> dict[str, Floats]:
+    """Return the measures that recipes decide by and that are of more than sets of shingles."""
     import pyarrow as pa
 
     from neardup import _core
@@ -237,11 +235,15 @@ def _content(pairs: Pairs, workers: int) -> Floats:
     corpus = _core.Corpus(core, keeps_texts=True, shingle=SHINGLE, workers=workers)
     corpus.push(pa.array(pairs.documents.texts, pa.large_string()), titles=None, units=None)
     corpus.finish()
-    values = []
+    names = {
+        name: measure_name(name, SHINGLE, "") for name in ("content", "containment", "aligned")
+    }
+    values: dict[str, list[float]] = {name: [] for name in names.values()}
     for a, b in zip(pairs.a.tolist(), pairs.b.tolist(), strict=True):
-        found = _core.judge(corpus, a, b, measure="content", shingle=SHINGLE)
-        values.append(found["similarity"])
-    return np.array(values, np.float64)
+        for measure, name in names.items():
+            found = _core.judge(corpus, a, b, measure=measure, shingle=SHINGLE)
+            values[name].append(found["similarity"])
+    return {name: np.array(column, np.float64) for name, column in values.items()}
 
 
 def _sketches(pairs: Pairs, recipe: Recipe, workers: int) -> tuple[bool, Floats] | None:

@@ -48,7 +48,7 @@ _HOW = """\
 - **lead**: how much higher the F1 of the recommended measure is, 95 % interval of paired
   resamples. Where it holds 0, these pairs do not tell which of the two is better.
 - `rare` measures count only shingles that at most four different texts of the collection have;
-  `aligned` is the share of characters in common order.
+  `aligned` is the edit similarity by words, or by characters of scripts without spaces.
 - The values are exact. A search by fingerprints or signatures may besides miss pairs:
   `neardup plan` says how many.
 
