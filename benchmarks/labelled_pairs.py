@@ -1,4 +1,4 @@
-"""How well `general` agrees with people on labelled pairs.
+"""How well `general`, and the measures of other recipes, agree with people on labelled pairs.
 
 Usage: python benchmarks/labelled_pairs.py
 
@@ -24,6 +24,7 @@ import pyarrow as pa
 from accuracy_collections import SHINGLE, WORKERS, MissingError, read, rows
 from neardup import _core
 from neardup.lab.metrics import bootstrap_interval, f1_of_sums
+from neardup.lab.thresholds import sweep
 from neardup.recipe import load_recipe
 from neardup.recipe.assets import compiled
 from tables import interval, table
@@ -31,6 +32,12 @@ from tables import interval, table
 READINGS = Path(__file__).resolve().parent / "readings" / "pairs.tsv"
 #: Collections with spaces between words.
 ENGLISH = ("bbc_en", "reuters_en")
+#: Recipes whose measures are compared, and what a measure found in a pair.
+MEASURES = {
+    "general": lambda one: one["similarity"],
+    "containment": lambda one: one["containment"]["similarity"],
+    "aligned": lambda one: one["aligned"]["similarity"],
+}
 #: Factors of the number penalty and thresholds that are tried on unseen collections.
 LONG, FACTORS, BOUNDS = (200, 300, 400, 600), (2, 3, 4), (0.4, 0.45, 0.5, 0.55)
 TWICE = ("bbc_en", "bulletins", "chinanews", "laws", "reuters_en")
@@ -106,6 +113,23 @@ def fitted_elsewhere(found, is_same, names):
     return called
 
 
+def of_measures(found, is_same, english):
+    """Return the table of all measures: F1 at the recipe's threshold and at the best one."""
+    lines = []
+    for recipe, measure in MEASURES.items():
+        threshold = load_recipe(recipe).decide.threshold
+        values = np.array([measure(one) for one in found])
+        cells = []
+        for chosen in (np.ones_like(english), ~english, english):
+            best = sweep(values[chosen], is_same[chosen])
+            cells.append(f"{f1(values[chosen] >= threshold, is_same[chosen]):.3f}")
+            cells.append(f"{best.best.f1:.3f} at {best.cut_off:g}")
+        lines.append([recipe, f"{threshold:g}", *cells])
+    groups = ("all", "Chinese", "English")
+    heading = [f"{group}: {what}" for group in groups for what in ("F1", "best")]
+    return table(["recipe", "threshold", *heading], lines)
+
+
 def f1(called, is_same):
     """Return F1 of verdicts."""
     return float(f1_of_sums(counts_of(called, is_same).sum(axis=0, dtype=float)))
@@ -157,6 +181,10 @@ Of {(~decided).sum()} pairs of versions, which are left out, {called[~decided].m
 called duplicates. With the factors of the number penalty and the threshold fitted to all
 collections but one, and the verdicts on that one taken, F1 is {of_all}: Chinese {chinese}, English
 {of_english}.
+
+By the measures of other recipes, at their own threshold and at the best one in hindsight:
+
+{of_measures(some, is_same, english)}
 """
 
 

@@ -28,7 +28,8 @@ class Comparison:
     similarity : float
         In [0, 1], by `measure`.
     measure : str
-        ``content(k)`` or ``resemblance(k)`` for a recipe that verifies,
+        ``content(k)``, ``containment(k)``, ``resemblance(k)`` or ``aligned`` for a
+        recipe that verifies,
         ``equal_bits``, ``equal_values`` or ``sampled_resemblance`` for one whose
         sketches decide, ``identical`` if a text has no features, so that only
         identity can be checked.
@@ -54,6 +55,9 @@ class Comparison:
     aligned : float
         Share of the shorter text that is aligned with the other text, in the same order,
         in [0, 1]; in words, or in characters for scripts without spaces between words.
+    aligned_similarity : float
+        1 - edits / length of the longer text, in [0, 1], counted by the units of `aligned`:
+        what the measure ``aligned`` decides by.
     numbers_agree, numbers_differ : int
         Numbers that both texts have, and those in whose place the other text has another
         number. 13, 十三 and *thirteen* are the same number.
@@ -61,8 +65,9 @@ class Comparison:
         Those of the differing numbers that have the same words around them in both texts.
     number_penalty : float
         What the replaced numbers take from the similarity, in [0, 1]: by ``content(k)``,
-        similarity is `weighted_resemblance` less this, unless a text is short. Other
-        measures ignore numbers. 0 for short texts.
+        similarity is `weighted_resemblance` less this, unless a text is short, which makes it 0;
+        by ``containment(k)``, it is the share of one text that lies in the other less this. Other
+        measures ignore numbers; for them it is what ``content(k)`` takes.
     short : bool
         Whether a text has fewer than 40 letters and digits. By ``content(k)`` the similarity
         then is the share of letters and digits that the two have in common, in one
@@ -96,6 +101,7 @@ class Comparison:
     containment_b: float
     weighted_resemblance: float
     aligned: float
+    aligned_similarity: float
     numbers_agree: int
     numbers_differ: int
     numbers_replaced: int
@@ -225,6 +231,7 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
             containment_b=same,
             weighted_resemblance=same,
             aligned=same,
+            aligned_similarity=same,
             edit_similarity=same,
         )
     if given["passages"]:
@@ -287,10 +294,11 @@ def compare_documents(
         containment_b=found["containment_b"],
         weighted_resemblance=evidence["resemblance"],
         aligned=_aligned_share(aligned),
+        aligned_similarity=aligned["similarity"],
         numbers_agree=aligned["agree"],
         numbers_differ=aligned["differ"],
         numbers_replaced=aligned["replaced"],
-        number_penalty=0.0 if short else evidence["resemblance"] - evidence["similarity"],
+        number_penalty=_number_penalty(measured, evidence),
         short=short,
         edit_similarity=edit_similarity,
         distance=found["distance"],
@@ -301,6 +309,14 @@ def compare_documents(
     reason = _reason(recipe, found, comparison)
     code = "runs.duplicates" if duplicate else "runs.no_duplicates"
     return replace(comparison, verdict=Message(code, reason=reason))
+
+
+def _number_penalty(measured: str, evidence: dict[str, Any]) -> float:
+    """Return what replaced numbers take from the similarity."""
+    if measured == "containment":
+        found = evidence["containment"]
+        return float(max(found["a_in_b"], found["b_in_a"]) - found["similarity"])
+    return 0.0 if evidence["short"] else float(evidence["resemblance"] - evidence["similarity"])
 
 
 def _aligned_share(aligned: dict[str, int]) -> float:
@@ -333,6 +349,8 @@ def _reason(recipe: Recipe, found: dict[str, Any], comparison: Comparison) -> Me
         )
         if decide.measure == "content":
             reasons += _reasons_of_content(comparison)
+        if decide.measure == "containment":
+            reasons += _reasons_of_containment(found["containment"], comparison)
     if not reasons:
         return Message("runs.neither_bound", recipe=recipe.name)
     if found["duplicate"] and not found["within_bounds"]:
@@ -347,11 +365,27 @@ def _reasons_of_content(comparison: Comparison) -> list[Message]:
         return [Message("runs.short_numbers_differ", count=comparison.numbers_differ)]
     if comparison.short:
         return [Message("runs.short")]
-    if comparison.number_penalty:
-        resemblance = f"{comparison.weighted_resemblance:.4f}"
-        count = comparison.numbers_replaced
-        return [Message("runs.numbers_replaced", count=count, resemblance=resemblance)]
-    return []
+    return _replaced(comparison)
+
+
+def _reasons_of_containment(found: dict[str, float], comparison: Comparison) -> list[Message]:
+    """Return which text lies in the other, and what numbers take, by ``containment(k)``."""
+    threshold = comparison.threshold or 0.0
+    first, second = found["a_in_b"] >= threshold, found["b_in_a"] >= threshold
+    reasons = []
+    if first or second:
+        code = "each_in_the_other" if first and second else "a_in_b" if first else "b_in_a"
+        reasons.append(Message(f"runs.{code}"))
+    return reasons + _replaced(comparison)
+
+
+def _replaced(comparison: Comparison) -> list[Message]:
+    """Return what replaced numbers take from the similarity, if they do."""
+    if not comparison.number_penalty:
+        return []
+    before = comparison.similarity + comparison.number_penalty
+    count = comparison.numbers_replaced
+    return [Message("runs.numbers_replaced", count=count, resemblance=f"{before:.4f}")]
 
 
 def _shown(similarity: float, threshold: float) -> str:

@@ -53,7 +53,8 @@ class Plan:
         Estimated share of pairs with a resemblance exactly at the threshold
         that become candidates; for ``postings``, of pairs of equal length. 1.0
         if the search is exact, None if it uses other features than the
-        compared shingles.
+        compared shingles. For ``aligned``, of pairs whose edits are spread evenly;
+        None for ``containment``, where it depends on the lengths of both texts.
     bytes_per_document : float or None
         Memory of sketches and search; None if it depends on the lengths of the
         texts.
@@ -194,16 +195,18 @@ def plan_of(recipe: Recipe, wanted: Rule, documents: int, *, look_ups: bool) -> 
         }
     else:
         sampled = sketch.size * 3 // 2
-        uses_all = wanted.exhaustive or not look_ups
+        # A search without a least resemblance files a document under all of its keys.
+        uses_all = wanted.exhaustive or not look_ups or not wanted.resemblance
         rare = sketch.size if uses_all else min(sketch.size, _core.RARE_KEYS)
         details = {
             "scheme": wanted.scheme,
-            "predicted_recall": _sample_recall(rare, wanted.threshold or 1.0),
+            "predicted_recall": _sample_recall(wanted, rare),
             "bytes_per_document": sampled * _SAMPLED_BYTES if sampled else None,
             "keys": sampled if uses_all else min(sampled, _core.RARE_KEYS + _core.COMMON_KEYS),
         }
     is_of_sets = sketch.kind != "simhash" and wanted.keeps_texts
-    if is_of_sets and not _searches_what_it_compares(recipe, wanted):
+    depends_on_lengths = wanted.measured == "containment"
+    if is_of_sets and (depends_on_lengths or not _searches_what_it_compares(recipe, wanted)):
         # The recall is unknown for features other than the texts' shingles.
         details["predicted_recall"] = None
     return Plan(
@@ -216,18 +219,20 @@ def plan_of(recipe: Recipe, wanted: Rule, documents: int, *, look_ups: bool) -> 
     )
 
 
-def _sample_recall(keys: int, threshold: float) -> float:
+def _sample_recall(wanted: Rule, keys: int) -> float:
     """Return the share of pairs of equal length that share enough of so many indexed keys.
 
-    Two sets of equal size and resemblance t have 2t/(1+t) of each in common, which is
-    the probability of each key. All keys are assumed to be rare.
+    The share of shingles that two sets have in common is the probability of each key. All keys
+    are assumed to be rare.
     """
     if not keys:
         return 1.0
-    shared = 2 * threshold / (1 + threshold)
-    enough = max(1, int(keys * threshold / 3))
+    enough = 2
+    if wanted.resemblance:
+        enough = max(1, int(keys * wanted.resemblance / 3))
     missed = math.fsum(
-        math.comb(keys, few) * shared**few * (1 - shared) ** (keys - few) for few in range(enough)
+        math.comb(keys, few) * wanted.shared**few * (1 - wanted.shared) ** (keys - few)
+        for few in range(enough)
     )
     return max(0.0, 1 - missed)
 

@@ -130,14 +130,15 @@ def test_compare_says_what_replaced_numbers_take(run):
     Path("b.txt").write_text(text.replace("1200", "1500"), "utf-8")
     lines = run("compare", "a.txt", "b.txt").out.splitlines()
     assert lines == [
-        "similarity   0.3080  by content(5)",
+        "similarity   0.2866  by content(5)",
         "resemblance  0.8438  of 5-character shingles",
         "weighted     0.8438  resemblance; text that many documents share counts less",
         "containment  0.9153  of A in B, 0.9153 of B in A",
         "edits        0.9889  1 - edits / length of the longer",
+        "word edits   0.9857  the same by words, or by characters of scripts without spaces",
         "aligned      0.9857  of the shorter text, in the same order",
-        "numbers      4 agree, 1 differ, 1 of them replaced: penalty 0.5357",
-        "verdict      similarity 0.3080 by content(5), at least 0.45 needed; 1 number is replaced "
+        "numbers      4 agree, 1 differ, 1 of them replaced: penalty 0.5571",
+        "verdict      similarity 0.2866 by content(5), at least 0.45 needed; 1 number is replaced "
         "by another, which lowers the similarity from 0.8438: no duplicates",
         f"recipe       {load_recipe('general').id}",
     ]
@@ -296,6 +297,8 @@ def test_recipes(run):
     names = [line.split()[0] for line in listed]
     assert names == [
         "general",
+        "containment",
+        "aligned",
         "characters",
         "classic",
         "keywords",
@@ -307,7 +310,7 @@ def test_recipes(run):
         "bkdr",
     ]
     # Other sketches than fingerprints have no width.
-    without_bits = {"general", "shingle", "shingle-sample", "minhash"}
+    without_bits = {"general", "containment", "aligned", "shingle", "shingle-sample", "minhash"}
     assert {line.split()[0] for line in listed if " bits " not in line} == without_bits
     printed = run("recipes", "improved").out
     Path("mine.toml").write_text(printed, "utf-8")

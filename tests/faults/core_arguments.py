@@ -216,8 +216,10 @@ class Maker:
             max_distance=self.whole(0, 1, 3, 8, 20),
             bands=self.whole(1, 4, 20),
             rows=self.whole(1, 4),
+            resemblance=self.real(),
             threshold=self.real(),
-            measure=self.rng.choice(("resemblance", "content", "sketch")),
+            direction=self.rng.choice(("contained", "either", "both")),
+            measure=self.rng.choice(("resemblance", "content", "containment", "aligned", "sketch")),
             shingle=self.whole(1, 5),
             min_features=self.whole(0, 1, 3),
         )

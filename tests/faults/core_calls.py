@@ -216,7 +216,7 @@ def _judge_one(m: Maker) -> None:
         corpus,
         m.document(corpus),
         m.document(corpus),
-        measure=m.rng.choice(("content", "resemblance", "sketch")),
+        measure=m.rng.choice(("content", "resemblance", "containment", "aligned", "sketch")),
         shingle=m.whole(5),
         threshold=m.rng.choice((None, 0.5)),
         max_distance=m.rng.choice((None, 3)),

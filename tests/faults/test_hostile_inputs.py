@@ -57,8 +57,8 @@ def corpus(recipe, texts):
 
 def rule(scheme, **other):
     given = {"max_distance": 3, "bands": 4, "rows": 4, "threshold": 0.5, "measure": "resemblance"}
-    given |= {"shingle": 5, "min_features": 1, "exhaustive": False}
-    return _core.Rule(scheme=scheme, **{**given, **other})
+    given |= {"resemblance": 0.5, "direction": "contained", "exhaustive": False}
+    return _core.Rule(scheme=scheme, **{**given, "shingle": 5, "min_features": 1, **other})
 
 
 class TestRefused:

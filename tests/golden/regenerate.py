@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 MARKERS = HERE.parents[1] / "python" / "neardup" / "recipe" / "presets" / "markers_zh.txt"
 WIDTHS = (32, 64, 128, 256)
 #: The recipes that make samples, and how many features they want.
-SIZES = {"general": 32, "shingle-sample": 64, "shingle": 0}
+SIZES = {"general": 32, "containment": 128, "aligned": 64, "shingle-sample": 64, "shingle": 0}
 #: Values of a signature, and keys of a sample, that the file has; the rest follows.
 PINNED = 8
 COLLAPSED = recipes.FULL | {"whitespace": "collapse"}

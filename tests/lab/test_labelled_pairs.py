@@ -11,6 +11,7 @@ from tests.conftest import ROOT
 
 import neardup
 from neardup import InputError, MissingDependencyError, OutputError, ParameterError
+from neardup._engine.rule import measure_name
 from neardup.lab import evaluate_pairs
 from neardup.lab.datasets.collection import Documents
 from neardup.lab.experiments.labelled_pairs.consequences import implied_clusters
@@ -24,7 +25,15 @@ from neardup.recipe.checks import measures_of_texts
 
 EXAMPLES = ROOT / "examples" / "evaluate"
 DOCS, PAIRS = EXAMPLES / "documents.jsonl", EXAMPLES / "pairs.tsv"
-RECIPES = ["characters", "classic", "minhash", "shingle-sample", "general"]
+RECIPES = [
+    "characters",
+    "classic",
+    "minhash",
+    "shingle-sample",
+    "general",
+    "containment",
+    "aligned",
+]
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +75,6 @@ def test_values_are_those_of_the_rest_of_the_package(result):
         in_a, in_b = (shingles(core.normalize(text), 5) for text in (a, b))
         resemblance = len(in_a & in_b) / len(in_a | in_b)
         assert values_of(result, "resemblance(5)")[at] == pytest.approx(resemblance)
-        larger = len(in_a & in_b) / min(len(in_a), len(in_b))
-        assert values_of(result, "containment(5)")[at] == pytest.approx(larger)
         for recipe in ("characters", "classic"):
             one, other = (neardup.fingerprint(text, recipe=recipe) for text in (a, b))
             assert values_of(result, recipe)[at] == one.distance(other)
@@ -92,8 +99,10 @@ def test_recipes_decide_by_the_measures_of_texts(result):
     by_name = {m.name: [d.name for d in m.measured.deciders] for m in result.measures}
     assert by_name["resemblance(5)"] == ["characters", "minhash"]
     assert by_name["content(5)"] == ["general"]
+    assert by_name["containment(5)"] == ["containment"]
+    assert by_name["aligned"] == ["aligned"]
     assert by_name["weighted resemblance"] == []
-    assert {f"{name}(5)" for name in measures_of_texts()} <= set(by_name)
+    assert {measure_name(name, 5, "") for name in measures_of_texts()} <= set(by_name)
     own = next(m for m in result.measures if m.name == "classic")
     assert own.measured.own_cut_off == 3
     assert own.default is not None

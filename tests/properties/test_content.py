@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.hostile import texts
 from tests.reference import content as twin
+from tests.reference import verify
 
 from neardup import _core
 
@@ -41,6 +42,7 @@ def both(a: str, b: str, k: int, counted: list[str], entries: int = ALL) -> dict
     """Return what the program says, held to the twin."""
     found = _core.content(a, b, shingle=k, counted=counted, entries=entries)
     expected = twin.content(a, b, k, counted, entries)
+    del expected["penalty"]
     assert {name: found[name] for name in expected} == expected
     return found
 
@@ -290,6 +292,50 @@ def test_long_edited_texts_are_the_twin(length, edits):
     for b in ("".join(other), "".join(other[rest:] + other[:rest])):
         found = both("".join(base), b, 5, [])
         assert 0 < found["aligned"]["equal"] < length
+
+
+@pytest.mark.parametrize("length", [60, 150, 400, 4000])
+@pytest.mark.parametrize("entries", [300, ALL])
+def test_parts_of_long_texts_are_the_twin(length, entries):
+    """A part of a long text lies in it, by the shingles of the part and not those of the whole."""
+    rng = random.Random(length)
+
+    def words(count: int) -> str:
+        return "".join(chr(rng.randrange(0x5000, 0x5800)) for _ in range(count))
+
+    form, part = words(40), words(length)
+    whole = form + words(2500) + part + words(2500)
+    other = form + words(length)
+    counted = [whole, form + part, other, *(form + words(100) for _ in range(12))]
+    found = both(form + part, whole, 5, counted, entries)["containment"]
+    # All but the four shingles that begin in the form; they are more of few sampled ones.
+    assert found["a_in_b"] > 0.85
+    if length >= 400 and entries == ALL:
+        assert found["a_in_b"] > 0.98
+    assert found["b_in_a"] < 0.5
+    # The form is in both, and is common.
+    found = both(other, whole, 5, counted, entries)["containment"]
+    assert found["similarity"] < 0.4
+
+
+@given(collections())
+def test_the_distance_is_at_least_the_edit_distance(made):
+    a, b = made[0], made[-1]
+    found = both(a, b, 5, [])["aligned"]
+    exact = verify.edit_distance(twin.units(a), twin.units(b))
+    assert exact <= found["distance"] <= found["units_a"] + found["units_b"]
+    longer = max(found["units_a"], found["units_b"])
+    assert found["similarity"] == (max(0, longer - found["distance"]) / longer if longer else 1.0)
+
+
+@given(texts().map(without_marks), st.integers(0, 400), st.sampled_from(["渡", "boat ", "7"]))
+def test_one_edit_is_a_distance_of_one(text, at, added):
+    """Of a unit between others; the words beside it may grow together or fall apart."""
+    body = "渡口管理处说本班船的票已经售完请旅客改乘后面的船"
+    at %= len(body)
+    found = both(body, body[:at] + "|" + added + body[at:], 5, [])["aligned"]
+    assert found["distance"] == 1
+    assert both(text, text, 5, [])["aligned"]["distance"] == 0
 
 
 @pytest.mark.parametrize("entries", [59, 60, 61])

@@ -18,7 +18,7 @@ from neardup.recipe.assets import compiled
 
 pytestmark = pytest.mark.slow
 
-NAMES = ("shingle", "general", "minhash", "shingle-sample")
+NAMES = ("shingle", "general", "minhash", "shingle-sample", "containment", "aligned")
 #: Shorter shingles, so that short texts too have enough of them.
 SHORT = {"segment": {"k": 3}, "decide": {"shingle": 3, "min_features": 4}}
 RECIPES = {name: load_recipe(name).replace(**SHORT) for name in NAMES}
@@ -55,7 +55,17 @@ class Judge:
         self.postings = None
         if recipe.sketch.kind == "sample" and recipe.sketch.size:
             samples = [keys for _, keys in self.sketches]
-            self.postings = postings.Postings(samples, threshold, longest)
+            self.postings = postings.Postings(samples, self.least(threshold), longest)
+
+    def least(self, threshold):
+        """Return the least resemblance that the threshold implies."""
+        decide = self.recipe.decide
+        if decide.measure == "containment":
+            return 0
+        if decide.measure == "aligned":
+            least = threshold**decide.shingle / (2 - threshold**decide.shingle)
+            return least if least >= 0.15 else 0
+        return threshold
 
     def sketch(self, units):
         settings = self.recipe.sketch
@@ -91,7 +101,13 @@ class Judge:
         if decide.measure == "sketch":
             return sample.resemblance(self.sketches[a], self.sketches[b])
         with patch.object(content, "commonness", lambda *_: self.table):
-            return content.content(self.texts[a], self.texts[b], decide.shingle)["similarity"]
+            found = content.content(self.texts[a], self.texts[b], decide.shingle)
+        if decide.measure == "aligned":
+            # Each of these texts has a letter.
+            return found["aligned"]["similarity"]
+        if decide.measure == "containment":
+            return max(0.0, found["containment"]["a_in_b"] - found["penalty"])
+        return found["similarity"]
 
     def similarity(self, asking, other):
         """-1 for what is no candidate: no threshold takes that."""
@@ -103,8 +119,8 @@ class Judge:
             return -1.0
         if self.searched and not self.is_candidate(asking, other):
             return -1.0
-        # Symmetric, and asked for again and again.
-        pair = min(asking, other), max(asking, other)
+        # Asked for again and again, and symmetric but for containment.
+        pair = asking, other
         if pair not in self.known:
             self.known[pair] = self.measured(*pair)
         return self.known[pair]
@@ -125,6 +141,8 @@ class Judge:
             for b in range(a + 1, len(self.raw)):
                 asked, asking = sorted((self.first_of[a], self.first_of[b]))
                 similarity = self.similarity(asking, asked)
+                if self.recipe.decide.measure == "containment" and similarity >= 0:
+                    similarity = max(similarity, self.measured(asked, asking))
                 if similarity >= self.threshold:
                     found.append((a, b, similarity))
         return found

@@ -15,7 +15,17 @@ from neardup.readers import Sources
 from neardup.sketch import fingerprint_files
 
 #: Each kind of sketch and each way to search.
-RECIPES = ("general", "shingle", "shingle-sample", "minhash", "characters", "classic", "improved")
+RECIPES = (
+    "general",
+    "containment",
+    "aligned",
+    "shingle",
+    "shingle-sample",
+    "minhash",
+    "characters",
+    "classic",
+    "improved",
+)
 BY_DISTANCE = ("classic", "improved")
 MAKES_PRINTS = ("characters", "classic", "improved")
 

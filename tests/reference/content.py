@@ -107,10 +107,13 @@ def weight(carried):
     return max(150, 1_000_000 // (1000 + isqrt(1_000_000 * (carried - RARE))))
 
 
-def weigh(first, second, table):
-    """Weigh the shingles of two texts; None if none that both have is common."""
+def weigh(first, second, table, level):
+    """Weigh the shingles of two texts; None if none that both have is common.
+
+    They are those of a level, or of the table's level if that is more.
+    """
     counts, least = table
-    level = max(level_of(len(first)), level_of(len(second)), least)
+    level = max(level, least)
     a, b = ({h for h in one if is_of(level, h)} for one in (first, second))
     carried = {h: counts.get(h, 0) for h in a | b}
     common = sorted(carried[h] for h in a & b if carried[h] > RARE)
@@ -129,6 +132,7 @@ def weigh(first, second, table):
     return {
         "level": level,
         "containment": shared / (shared + min(alone)),
+        "containments": [shared / (shared + one) for one in alone],
         "resemblance": shared / (shared + sum(alone)),
         "median": median,
         "excused": sum(excused),
@@ -300,7 +304,7 @@ def aligned(a, b):
     """Return how the units of two texts stand side by side, and the numbers among them."""
     counted = {"units_a": len(units(a)), "units_b": len(units(b))}
     first, second = sorted((units(a), units(b)), key=lambda row: (len(row), row))
-    equal = edited = agree = differ = replaced = 0
+    equal = distance = edited = agree = differ = replaced = 0
     ends = [(0, 0, 0), *stretches(first, second), (len(first), len(second), 0)]
     for (x, y, length), (next_x, next_y, _) in pairwise(ends):
         equal += length
@@ -308,6 +312,7 @@ def aligned(a, b):
         gaps = first[x + length : next_x], second[y + length : next_y]
         longer = max(map(len, gaps))
         is_short = longer <= SHORT_GAP
+        distance += longer
         edited += longer if is_short else 0
         if not all(gaps):
             continue
@@ -317,8 +322,16 @@ def aligned(a, b):
         agree += same
         differ += other
         replaced += other if is_short else 0
-    counted |= {"equal": equal, "edited": edited}
-    return counted | {"agree": agree, "differ": differ, "replaced": replaced}
+    all_units = max(counted.values())
+    return counted | {
+        "equal": equal,
+        "distance": distance,
+        "similarity": max(0, all_units - distance) / all_units if all_units else 1.0,
+        "edited": edited,
+        "agree": agree,
+        "differ": differ,
+        "replaced": replaced,
+    }
 
 
 def taken_by_numbers(found):
@@ -359,7 +372,9 @@ def content(a, b, k=5, counted=(), entries=8_000_000):
     first, second = hashes(a, k), hashes(b, k)
     side_by_side = aligned(a, b)
     short = min(len(letters(a)), len(letters(b))) < SHORT
-    weighed = None if short else weigh(first, second, commonness(counted, k, entries))
+    table = commonness(counted, k, entries)
+    level = max(level_of(len(first)), level_of(len(second)))
+    weighed = None if short else weigh(first, second, table, level)
     if short:
         similarity = short_similarity(a, b) if not side_by_side["differ"] else 0.0
     else:
@@ -370,5 +385,24 @@ def content(a, b, k=5, counted=(), entries=8_000_000):
         "similarity": similarity,
         "short": short,
         "aligned": side_by_side,
-        "weighed": weighed,
+        "weighed": weighed and {key: weighed[key] for key in weighed if key != "containments"},
+        "containment": containment(first, second, table, side_by_side),
+        "penalty": taken_by_numbers(side_by_side),
     }
+
+
+def containment(first, second, table, side_by_side):
+    """Return the share of each text that lies in the other, and the similarity by these.
+
+    The shorter text has at least half of the sampled shingles that it has alone.
+    """
+    least, most = sorted((len(first), len(second)))
+    weighed = weigh(first, second, table, min(level_of(most), level_of(2 * least)))
+    if weighed:
+        a_in_b, b_in_a = weighed["containments"]
+    else:
+        common = len(first & second)
+        a_in_b = common / len(first) if first else float(not second)
+        b_in_a = common / len(second) if second else float(not first)
+    similarity = max(0.0, max(a_in_b, b_in_a) - taken_by_numbers(side_by_side))
+    return {"a_in_b": a_in_b, "b_in_a": b_in_a, "similarity": similarity}

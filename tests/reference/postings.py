@@ -14,19 +14,23 @@ FEW = 32
 RARE, COMMON = 16, 6
 
 
-def choose(keys, documents):
+def choose(keys, documents, threshold):
     """Return the rare keys and the common ones that a sample is filed under.
 
     `documents` says how many documents of the collection have each key. The
-    smallest of the rare keys are taken, and the rarest of the common ones.
+    smallest of the rare keys are taken, all for a threshold of 0, and the
+    rarest of the common ones.
     """
     rare = sorted(key for key in keys if documents[key] <= FEW)
     common = sorted((documents[key], key) for key in keys if documents[key] > FEW)
-    return rare[:RARE], [key for _, key in common[:COMMON]]
+    return rare[: RARE if threshold else None], [key for _, key in common[:COMMON]]
 
 
 def enough(rare, common, threshold):
     """Return how many of the rare keys must be shared, or how many of both kinds."""
+    if not threshold:
+        least = 1 if rare + common < RARE else 2
+        return least, least
     of_rare = max(1, math.floor(rare * threshold / 3))
     of_any = max(1, math.ceil((rare + common) * threshold * 0.75))
     return of_rare, of_any
@@ -34,7 +38,7 @@ def enough(rare, common, threshold):
 
 def asks(keys, documents, threshold):
     """Return what a document asks for by itself: `enough` of what it is filed under."""
-    rare, common = choose(keys, documents)
+    rare, common = choose(keys, documents, threshold)
     return enough(len(rare), len(common), threshold)
 
 
@@ -52,7 +56,7 @@ class Postings:
 
     def insert(self, document):
         """File a document."""
-        rare, common = choose(self.samples[document], self.documents)
+        rare, common = choose(self.samples[document], self.documents, self.threshold)
         self.filed[document] = set()
         for key in (*rare, *common):
             found = self.lists.setdefault(key, [])

@@ -362,7 +362,7 @@ def test_postings_by_hand():
     many = [[*range(100, 108)]] * 33 + [[105, 106]] * 9
     keys = [1, 2, *range(100, 108)]
     documents = Counter(key for keys in many for key in keys)
-    assert postings.choose(keys, documents) == ([1, 2], [100, 101, 102, 103, 104, 107])
+    assert postings.choose(keys, documents, 0.5) == ([1, 2], [100, 101, 102, 103, 104, 107])
     # Of eight keys at .4, three of any kind are as good as one rare.
     assert near(keys, [*range(3, 8), 100, 101, 107], 0.4, many)
     assert not near(keys, [*range(3, 7), 100, 105, 106, 107], 0.4, many)

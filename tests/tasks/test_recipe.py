@@ -39,9 +39,11 @@ CHANGES = [
     ("sketch", "bits", 64),
     ("sketch", "tie", 1),
 ]
-#: Digests of the built-in recipes: whoever changes one changes FORMAT or CONTENT.
+#: Digests of the built-in recipes: whoever changes one changes FORMAT or MEASURES.
 IDS = {
     "general": "f66b3d80c59c",
+    "containment": "3c031c44678b",
+    "aligned": "5d426352d149",
     "characters": "26708c03d59b",
     "classic": "8773e5168373",
     "keywords": "8d9e831a9d41",
@@ -85,6 +87,7 @@ def test_every_setting_is_in_the_list():
     known = {(s, f.name) for s in stages for f in dataclasses.fields(getattr(recipe, s))}
     assert known - listed == {
         ("decide", "measure"),
+        ("decide", "direction"),
         ("segment", "user_dictionary"),
         ("sketch", "hash"),
         ("sketch", "kind"),
@@ -140,10 +143,19 @@ def test_the_digest_does_not_change_with_the_decision(setting, value):
     assert recipe.replace(decide={setting: value}).id == recipe.id
 
 
+def test_the_digest_changes_with_a_measure_that_may_change_and_not_with_its_direction():
+    recipe = load_recipe("general")
+    others = ({"measure": name} for name in ("content", "containment", "aligned", "resemblance"))
+    assert len({recipe.replace(decide=other).id for other in others}) == 4
+    directions = ({"direction": name} for name in ("contained", "either", "both"))
+    containment = load_recipe("containment")
+    assert len({containment.replace(decide=other).id for other in directions}) == 1
+
+
 @contextmanager
 def version_of_content(version):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(assets, "CONTENT", version)
+        patch.setitem(assets.MEASURES, "content", version)
         assets._digest.cache_clear()
         yield
     assets._digest.cache_clear()
@@ -154,7 +166,7 @@ def test_the_id_changes_with_the_version_of_content_where_content_decides():
     recipes["classic, threshold"] = recipes["classic"].replace(decide={"threshold": 0.5})
     resemblance = {"measure": "resemblance"}
     recipes["general, resemblance"] = recipes["general"].replace(decide=resemblance)
-    with version_of_content(assets.CONTENT - 1):
+    with version_of_content(assets.MEASURES["content"] - 1):
         before = {name: recipe.id for name, recipe in recipes.items()}
     changed = {name for name, recipe in recipes.items() if recipe.id != before[name]}
     assert changed == {"general", "classic, threshold"}
@@ -168,7 +180,7 @@ def test_an_index_that_decided_by_another_version_of_content_is_refused(
     options, is_refused, tmp_path
 ):
     location = str(tmp_path / "index.db")
-    with version_of_content(assets.CONTENT - 1):
+    with version_of_content(assets.MEASURES["content"] - 1):
         Index(location, **options).close()
         Index(location, **options).close()
     if not is_refused:
@@ -341,7 +353,7 @@ def test_settings_out_of_bounds(table, message, tmp_path):
         (
             "general",
             {"decide": {"measure": "bits"}},
-            "'decide.measure'.*content, resemblance, sketch",
+            "'decide.measure'.*content, resemblance, containment, aligned, sketch",
         ),
         ("general", {"decide": {"common": "bundled"}}, "'decide.common'.*corpus, none"),
         ("general", {"sketch": {"kind": "bloom"}}, "'sketch.kind'.*simhash, minhash, sample"),
@@ -375,7 +387,7 @@ def test_the_measure_may_be_that_of_the_sketches(name):
 
 
 def test_files_that_are_none(tmp_path):
-    with pytest.raises(ParameterError, match=r"'recipe'.*general, characters.*Got 'nosuch'"):
+    with pytest.raises(ParameterError, match=r"'recipe'.*general, containment.*Got 'nosuch'"):
         load_recipe("nosuch")
     with pytest.raises(InputError, match=r"gone.toml: cannot be read: No such file"):
         load_recipe(tmp_path / "gone.toml")

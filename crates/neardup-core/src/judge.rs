@@ -17,7 +17,9 @@ use rayon::prelude::*;
 use crate::candidates::Search;
 use crate::corpus::Corpus;
 use crate::error::Result;
-use crate::verify::{Evidence, Measure, Overlap, Profile, Shingles, Units, Verifier};
+use crate::verify::{
+    Containment, Direction, Evidence, Measure, Overlap, Profile, Shingles, Units, Verifier,
+};
 
 /// The bounds that duplicates must meet. Without a threshold and without a distance, only texts
 /// with too few features can be duplicates.
@@ -63,8 +65,34 @@ pub struct Judgement {
     pub has_few_features: bool,
     /// What the comparison found in the texts.
     pub evidence: Evidence,
+    /// How much of each text lies in the other.
+    pub containment: Containment,
     /// Overlap of the shingles of both texts; the shingle length does not depend on the script.
     pub overlap: Overlap,
+}
+
+impl Rule {
+    /// The same rule for two documents of which neither is the kept one.
+    pub fn of_equals(self) -> Rule {
+        let direction = |of| match of {
+            Direction::FirstInSecond => Direction::Either,
+            other => other,
+        };
+        let measure = self.bounds.measure.map(|measure| match measure {
+            Measure::Containment { k, direction: of } => Measure::Containment {
+                k,
+                direction: direction(of),
+            },
+            other => other,
+        });
+        Rule {
+            bounds: Bounds {
+                measure,
+                ..self.bounds
+            },
+            ..self
+        }
+    }
 }
 
 impl Bounds {
@@ -129,13 +157,14 @@ impl Bounds {
         let mut sets = Vec::new();
         for document in [a, b] {
             let text = corpus.texts().text(document as usize, &mut buffer)?;
-            profiles.push((Profile::of(text, shingle, frequencies), Units::of(text)));
+            profiles.push((Profile::whole(text, shingle, frequencies), Units::of(text)));
             sets.push(Shingles::of(text, shingle));
         }
         let evidence = Evidence::of(
             (&profiles[0].0, &profiles[0].1),
             (&profiles[1].0, &profiles[1].1),
         );
+        let containment = Containment::of(&profiles[0].0, &profiles[1].0);
         let overlap = sets[0].overlap(&sets[1]);
         let is_identical = corpus.identity(a as usize) == corpus.identity(b as usize);
         let features = [a, b].map(|document| corpus.features(document as usize).unwrap_or(0));
@@ -150,6 +179,14 @@ impl Bounds {
             None => corpus.sketches().similarity(a, b),
             Some(Measure::Resemblance { .. }) => overlap.resemblance(),
             Some(Measure::Content { .. }) => evidence.similarity,
+            Some(Measure::Containment { direction, .. }) => {
+                containment.similarity(direction, &evidence.aligned)
+            }
+            // Two texts without units may be different.
+            Some(Measure::Aligned) if evidence.aligned.longer() == 0 => {
+                f64::from(u8::from(is_identical))
+            }
+            Some(Measure::Aligned) => evidence.aligned.similarity(),
         };
         let is_within_bounds = !has_few_features && self.hold(similarity, distance);
         let is_same = has_few_features || self.exist() && self.is_same(corpus, a, b);
@@ -162,6 +199,7 @@ impl Bounds {
             features,
             has_few_features,
             evidence,
+            containment,
             overlap,
         })
     }
@@ -225,7 +263,8 @@ impl Judge {
     }
 
     /// The similarity of each [candidate](Self::is_candidate) pair that is a duplicate, in the
-    /// order of `pairs`; `None` for the others. Runs on the current rayon pool.
+    /// order of `pairs`; `None` for the others. The first document of a pair is the one to be
+    /// decided, and the second an earlier kept one. Runs on the current rayon pool.
     ///
     /// # Errors
     ///

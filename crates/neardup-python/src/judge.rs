@@ -3,7 +3,7 @@
 use neardup_core::Error;
 use neardup_core::candidates::{Banding, Reach, Search};
 use neardup_core::judge::{self as rules, Bounds};
-use neardup_core::verify::{Evidence, Measure, Overlap};
+use neardup_core::verify::{Containment, Direction, Evidence, Measure, Overlap};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -20,7 +20,8 @@ pub struct Rule {
 impl Rule {
     #[new]
     #[pyo3(signature = (
-        *, scheme, max_distance, bands, rows, threshold, measure, shingle, min_features, exhaustive
+        *, scheme, max_distance, bands, rows, resemblance, threshold, measure, direction, shingle,
+        min_features, exhaustive
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of one Python call")]
     fn new(
@@ -28,8 +29,10 @@ impl Rule {
         max_distance: u32,
         bands: u32,
         rows: u32,
+        resemblance: f64,
         threshold: f64,
         measure: &str,
+        direction: &str,
         shingle: usize,
         min_features: u32,
         exhaustive: bool,
@@ -40,13 +43,18 @@ impl Rule {
         };
         let search = match scheme {
             "bands" => Search::Bands(Banding::new(bands, rows).map_err(raise)?, reach),
-            "postings" => Search::Postings { threshold, reach },
-            "prefix" => Search::Prefix { threshold },
+            "postings" => Search::Postings {
+                threshold: resemblance,
+                reach,
+            },
+            "prefix" => Search::Prefix {
+                threshold: resemblance,
+            },
             "near" => Search::Near { max_distance },
             other => return Err(unknown("scheme", "near, bands, postings or prefix", other)),
         };
         let bounds = Bounds {
-            measure: measured(measure, shingle)?,
+            measure: measured(measure, direction, shingle)?,
             threshold: Some(threshold),
             max_distance: (scheme == "near").then_some(max_distance),
             min_features,
@@ -78,14 +86,14 @@ pub fn judge<'py>(
     corpus.check_documents(&[a, b])?;
     corpus.sketches_in_memory()?;
     let bounds = Bounds {
-        measure: measured(measure, shingle)?,
+        measure: measured(measure, "either", shingle)?,
         threshold,
         max_distance,
         min_features,
     };
     let judged = || bounds.judge(&corpus.inner, a, b, shingle);
     let judged = corpus.threads.run(py, judged)?;
-    let fields = evidence(py, &judged.evidence, &judged.overlap)?;
+    let fields = evidence(py, &judged.evidence, &judged.containment, &judged.overlap)?;
     fields.set_item("duplicate", judged.is_duplicate)?;
     fields.set_item("within_bounds", judged.is_within_bounds)?;
     fields.set_item("similarity", judged.similarity)?;
@@ -100,6 +108,7 @@ pub fn judge<'py>(
 pub fn evidence<'py>(
     py: Python<'py>,
     found: &Evidence,
+    containment: &Containment,
     overlap: &Overlap,
 ) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
@@ -108,10 +117,18 @@ pub fn evidence<'py>(
     fields.set_item("containment_a", overlap.containment_a())?;
     fields.set_item("containment_b", overlap.containment_b())?;
     fields.set_item("short", found.short)?;
+    let contained = PyDict::new(py);
+    contained.set_item("a_in_b", containment.first_in_second)?;
+    contained.set_item("b_in_a", containment.second_in_first)?;
+    let similarity = containment.similarity(Direction::Either, &found.aligned);
+    contained.set_item("similarity", similarity)?;
+    fields.set_item("containment", contained)?;
     let aligned = PyDict::new(py);
     aligned.set_item("units_a", found.aligned.a)?;
     aligned.set_item("units_b", found.aligned.b)?;
     aligned.set_item("equal", found.aligned.equal)?;
+    aligned.set_item("distance", found.aligned.distance)?;
+    aligned.set_item("similarity", found.aligned.similarity())?;
     aligned.set_item("edited", found.aligned.edited)?;
     aligned.set_item("agree", found.aligned.agree)?;
     aligned.set_item("differ", found.aligned.differ)?;
@@ -131,12 +148,25 @@ pub fn evidence<'py>(
 }
 
 /// The measure with this name; `None` for the similarity of sketches.
-fn measured(name: &str, k: usize) -> PyResult<Option<Measure>> {
+fn measured(name: &str, direction: &str, k: usize) -> PyResult<Option<Measure>> {
     match name {
         "resemblance" => Ok(Some(Measure::Resemblance { k })),
         "content" => Ok(Some(Measure::Content { k })),
+        "containment" => {
+            let direction = match direction {
+                "contained" => Direction::FirstInSecond,
+                "either" => Direction::Either,
+                "both" => Direction::Both,
+                other => return Err(unknown("direction", "contained, either or both", other)),
+            };
+            Ok(Some(Measure::Containment { k, direction }))
+        }
+        "aligned" => Ok(Some(Measure::Aligned)),
         "sketch" => Ok(None),
-        other => Err(unknown("measure", "resemblance, content or sketch", other)),
+        other => {
+            let expected = "content, resemblance, containment, aligned or sketch";
+            Err(unknown("measure", expected, other))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Stage verify for one pair of texts.
 
 use neardup_core::verify::{
-    Evidence, Overlap, Profile, ShingleFrequencies, Shingles, Units, content_hashes,
+    Containment, Evidence, Overlap, Profile, ShingleFrequencies, Shingles, Units, content_hashes,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -45,11 +45,12 @@ pub fn content<'py>(
         let mut frequencies = ShingleFrequencies::new(entries);
         frequencies.add(&hashes);
         let [a, b] = [a, b].map(|text| {
-            let profile = Profile::of(text, shingle, Some(&frequencies));
+            let profile = Profile::whole(text, shingle, Some(&frequencies));
             (profile, Units::of(text))
         });
-        Ok(Evidence::of((&a.0, &a.1), (&b.0, &b.1)))
+        let containment = Containment::of(&a.0, &b.0);
+        Ok((Evidence::of((&a.0, &a.1), (&b.0, &b.1)), containment))
     };
-    let found = run(py, 1, compare)?;
-    evidence(py, &found, &found.overlap)
+    let (found, containment) = run(py, 1, compare)?;
+    evidence(py, &found, &containment, &found.overlap)
 }

@@ -21,6 +21,9 @@ RECALL = 0.98
 #: The same for a search of signatures, where one more band costs little.
 BANDS_RECALL = 0.99
 
+#: Below this resemblance, a sample is filed under all of its keys: too few of few keys are shared.
+_FEW_KEYS_ENOUGH = 0.15
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -35,8 +38,10 @@ class Rule:
         inclusive.
     threshold : float or None
         Smallest similarity, inclusive; None if the distance alone decides.
-    measured : {"content", "resemblance", "sketch"}
+    measured : {"content", "resemblance", "containment", "aligned", "sketch"}
         The similarity that the threshold is for.
+    direction : {"contained", "either", "both"}
+        For ``containment``: which text must lie in the other.
     common : bool
         Whether the collection's common shingles are counted.
     shingle : int
@@ -53,6 +58,7 @@ class Rule:
     max_distance: int | None
     threshold: float | None
     measured: str
+    direction: str
     common: bool
     shingle: int
     min_features: int
@@ -79,13 +85,37 @@ class Rule:
         """Length of the shingles to count over the collection, or None."""
         return self.shingle if self.common else None
 
+    @property
+    def resemblance(self) -> float:
+        """The resemblance that candidates are searched by: the least that the threshold implies.
+
+        A text may lie in one of any length, so it is 0 for ``containment``.
+        """
+        if self.measured == "containment":
+            return 0.0
+        if self.measured == "aligned":
+            least = self.shared / (2 - self.shared)
+            return 0.0 if self.scheme == "postings" and least < _FEW_KEYS_ENOUGH else least
+        return self.threshold or 0.0
+
+    @property
+    def shared(self) -> float:
+        """The share of shingles that two texts of equal length have in common at the threshold.
+
+        For ``aligned`` it is the least: edits that are spread evenly change the most shingles.
+        """
+        threshold = self.threshold or 0.0
+        if self.measured == "aligned":
+            return threshold**self.shingle
+        return 2 * threshold / (1 + threshold)
+
     def banding(self, documents: int) -> tuple[int, int, float]:
         """Return bands, rows and the recall at the threshold; 0, 0, 1 without bands."""
         from neardup import _core
 
         if self.scheme != "bands" or self.threshold is None:
             return 0, 0, 1.0
-        return _core.banding(self.threshold, BANDS_RECALL, self.sketch.num_perm, documents)
+        return _core.banding(self.resemblance, BANDS_RECALL, self.sketch.num_perm, documents)
 
     def compiled(self, documents: int) -> _core.Rule:
         """Return the core's rule, for a collection of `documents` documents."""
@@ -97,8 +127,10 @@ class Rule:
             max_distance=self.max_distance or 0,
             bands=bands,
             rows=rows,
+            resemblance=self.resemblance,
             threshold=self.threshold or 0.0,
             measure=self.measured,
+            direction=self.direction,
             shingle=self.shingle,
             min_features=self.min_features,
             exhaustive=self.exhaustive,
@@ -107,6 +139,8 @@ class Rule:
 
 def measure_name(measured: str, shingle: int, kind: str) -> str:
     """Return the name of a similarity, with the length of its shingles."""
+    if measured == "aligned":
+        return measured
     if measured != "sketch":
         return f"{measured}({shingle})"
     return {"simhash": "equal_bits", "minhash": "equal_values", "sample": "sampled_resemblance"}[
@@ -163,7 +197,8 @@ def rule(
         max_distance=max_distance,
         threshold=threshold,
         measured=measured,
-        common=measured == "content" and decide.common == CORPUS,
+        direction=decide.direction,
+        common=measured in ("content", "containment") and decide.common == CORPUS,
         shingle=decide.shingle,
         min_features=decide.min_features,
         sketch=sketch,

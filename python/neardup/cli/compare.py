@@ -116,6 +116,8 @@ def _print(found: Comparison) -> None:
     both = f"{found.containment_a:.4f}  of A in B, {found.containment_b:.4f} of B in A"
     typer.echo(f"containment  {both}")
     typer.echo(f"edits        {found.edit_similarity:.4f}  1 - edits / length of the longer")
+    by_words = "the same by words, or by characters of scripts without spaces"
+    typer.echo(f"word edits   {found.aligned_similarity:.4f}  {by_words}")
     typer.echo(f"aligned      {found.aligned:.4f}  of the shorter text, in the same order")
     typer.echo(f"numbers      {_numbers(found)}")
     if found.bits is not None:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 #: Incremented whenever the bits of a recipe change; see :func:`_last_change`.
 FORMAT = 3
 
-#: Incremented whenever the similarity `content` of two texts changes.
-CONTENT = 2
+#: For each measure that may change: incremented whenever the similarity of two texts changes.
+MEASURES = {"content": 2, "containment": 1, "aligned": 1}
 
 #: The marker groups of the published method: summary and contrast.
 _MARKER_GROUPS = ("总结", "转折")
@@ -96,9 +96,10 @@ def _digest(recipe: Recipe, _: _States) -> str:
         if value not in words:
             # The contents affect the bits, the path does not.
             table[stage][setting] = hashlib.sha256(_read(value)).hexdigest()
-    if recipe.decide.measure == "content" and recipe.decide.threshold is not None:
+    measure = recipe.decide.measure
+    if measure in MEASURES and recipe.decide.threshold is not None:
         # What a stored decision means changes with the measure.
-        table["content"] = CONTENT
+        table[measure] = MEASURES[measure]
     format = _last_change(recipe)
     canonical = json.dumps([format, table], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:12]

@@ -15,7 +15,7 @@ from neardup._engine.validation import (
     check_whole,
 )
 from neardup.exceptions import ParameterError
-from neardup.recipe.stages import BUNDLED, CORPUS, NONE, OF_KIND, STAGES, Sketch
+from neardup.recipe.stages import BUNDLED, CORPUS, NONE, OF_KIND, STAGES, Decide, Sketch
 
 if TYPE_CHECKING:
     from neardup.recipe.recipe import Recipe
@@ -26,7 +26,8 @@ _CHOICES = {
     ("sketch", "kind"): tuple(OF_KIND),
     ("sketch", "hash"): ("xxh3", "news", "bkdr"),
     ("sketch", "tie"): (0, 1),
-    ("decide", "measure"): ("content", "resemblance", "sketch"),
+    ("decide", "measure"): ("content", "resemblance", "containment", "aligned", "sketch"),
+    ("decide", "direction"): ("contained", "either", "both"),
     ("decide", "common"): (CORPUS, NONE),
 }
 #: Longest shingle in characters, and largest value of any count.
@@ -86,6 +87,10 @@ def check_recipe(recipe: Recipe) -> None:
         )
     if decide.threshold is not None:
         check_threshold(decide.threshold, "decide.threshold")
+    if decide.measure == "containment" and sketch.kind != "sample":
+        raise bad("sketch.kind", "recipes.samples_for_containment", sketch.kind)
+    if decide.measure != "containment" and decide.direction != Decide.direction:
+        raise bad("decide.direction", "recipes.only_of_containment", decide.direction)
     check_whole(decide.shingle, "decide.shingle", 1, _MAX_SHINGLE)
     check_whole(decide.min_features, "decide.min_features", 1, _MAX_COUNT)
 

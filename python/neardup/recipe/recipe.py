@@ -35,6 +35,8 @@ from neardup.recipe.stages import (
 #: The built-in recipes, the default first.
 NAMES = (
     "general",
+    "containment",
+    "aligned",
     "characters",
     "classic",
     "keywords",
@@ -92,10 +94,10 @@ class Recipe:
 
     @property
     def id(self) -> str:
-        """The name and a digest of all that affects a sketch, and of the version of `content`.
+        """The name and a digest of all that affects a sketch, and of the version of the measure.
 
-        That version is included if a threshold of `content` decides; the other settings of
-        `decide` are not.
+        That version is included if a threshold of a measure decides that may change; the other
+        settings of `decide` are not.
         """
         return f"{self.name}-{digest(self)}"
 
@@ -159,6 +161,7 @@ class Recipe:
 
         table = dataclasses.asdict(self)
         table["sketch"] = self.sketch.settings()
+        table["decide"] = self.decide.settings()
         for stage in STAGES:
             table[stage] = {k: v for k, v in table[stage].items() if v is not None}
         return tomli_w.dumps(table)

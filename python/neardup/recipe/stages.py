@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 BUNDLED = "bundled"
@@ -186,14 +186,23 @@ class Decide:
     max_distance : int or None, default=None
         For fingerprints: largest number of differing bits, inclusive. With
         `threshold` it bounds the candidates; without one, it decides.
-    measure : {"content", "resemblance", "sketch"}, default="content"
+    measure : str, default="content"
         The similarity that a threshold is for. ``resemblance`` compares
         shingles. ``content`` also separates content from templates: shingles of
         many documents count little, and numbers that are replaced by others
-        lower the similarity. ``sketch`` is the similarity of the sketches, unverified.
+        lower the similarity. ``containment`` is the share of one text that lies
+        in the other, by the same evidence; it needs samples as sketches.
+        ``aligned`` is the edit similarity by words, or by characters of scripts
+        without spaces. ``sketch`` is the similarity of the sketches, unverified.
+    direction : {"contained", "either", "both"}, default="contained"
+        For ``containment``: which text must lie in the other. ``contained`` drops
+        a text that lies in a kept one and keeps a longer text that has a kept one
+        in it; ``either`` drops both. With ``both``, each must lie in the other, so
+        that a part of a longer text is kept. Pairs have no kept text: for them,
+        ``contained`` is ``either``.
     common : {"corpus", "none"}, default="corpus"
-        For ``content``: where common shingles are counted. With ``none``, all
-        shingles are rare.
+        For ``content`` and ``containment``: where common shingles are counted.
+        With ``none``, all shingles are rare.
     shingle : int, default=5
         Characters in the shingles that are compared; 1 to 64.
     min_features : int, default=5
@@ -204,9 +213,17 @@ class Decide:
     threshold: float | None = None
     max_distance: int | None = None
     measure: str = "content"
+    direction: str = "contained"
     common: str = CORPUS
     shingle: int = 5
     min_features: int = 5
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that the measure uses."""
+        settings = asdict(self)
+        if self.measure != "containment":
+            del settings["direction"]
+        return settings
 
 
 #: The settings that each kind of sketch uses.

@@ -105,7 +105,7 @@ impl PairSearch {
             },
         };
         let mut search = PairSearch {
-            judge: Judge::new(corpus, rule),
+            judge: Judge::new(corpus, rule.of_equals()),
             searched,
             repeats,
             source,

@@ -48,6 +48,9 @@ pub struct Aligned {
     pub b: usize,
     /// Units of either text in stretches.
     pub equal: usize,
+    /// Units of all gaps, of each the longer side: how many units must be replaced, inserted or
+    /// deleted to make one text from the other, along this alignment.
+    pub distance: usize,
     /// Units of short gaps, of each the longer side: of at most 12 units of each text. Longer gaps
     /// are rewritten, inserted or deleted passages.
     pub edited: usize,
@@ -106,12 +109,29 @@ impl Aligned {
         }
     }
 
+    /// The edit similarity: 1 less the distance over the units of the longer text, in \[0, 1\]; 1
+    /// for two texts without units.
+    ///
+    /// Never more than one less the edit distance says, and less where few equal units lie between
+    /// two differences, or where a row of units was too long to be aligned.
+    pub fn similarity(self) -> f64 {
+        match self.longer() {
+            0 => 1.0,
+            longer => longer.saturating_sub(self.distance) as f64 / longer as f64,
+        }
+    }
+
     /// The share of units in short gaps, of those in stretches or in short gaps, in \[0, 1\].
     pub fn edited_share(self) -> f64 {
         match self.equal + self.edited {
             0 => 0.0,
             all => self.edited as f64 / all as f64,
         }
+    }
+
+    /// Units of the longer text.
+    pub fn longer(self) -> usize {
+        self.a.max(self.b)
     }
 
     /// Units of the shorter text.
@@ -123,6 +143,7 @@ impl Aligned {
     fn count_gap(&mut self, a: &[u64], b: &[u64]) {
         let longer = a.len().max(b.len());
         let is_short = longer <= SHORT_GAP;
+        self.distance += longer;
         self.edited += if is_short { longer } else { 0 };
         if a.is_empty() || b.is_empty() {
             return;
@@ -142,7 +163,7 @@ impl Aligned {
 }
 
 /// The size of the intersection of two sorted multisets.
-fn in_both(a: &[u64], b: &[u64]) -> usize {
+pub(super) fn in_both(a: &[u64], b: &[u64]) -> usize {
     let (mut i, mut j, mut common) = (0, 0, 0);
     while i < a.len() && j < b.len() {
         let (x, y) = (a[i], b[j]);
@@ -477,6 +498,7 @@ mod tests {
             a: 6042,
             b: 6042,
             equal: 6001,
+            distance: 41,
             edited: 1,
             agree: 1,
             differ: 1,

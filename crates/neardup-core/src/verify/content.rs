@@ -49,10 +49,12 @@ const FACTOR: f64 = 3.0;
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     shingles: Shingles,
-    /// How many texts carry each of the first shingles: those of `level`.
+    /// How many texts carry each of the first shingles: those of level `counted`.
     counts: Box<[u32]>,
     /// What each of them weighs.
     weights: Box<[u16]>,
+    counted: u32,
+    /// The level of the text's sample.
     level: u32,
     /// Texts that carry a shingle, at most, for it to be rare.
     rare: u32,
@@ -95,20 +97,33 @@ impl Profile {
     /// for both profiles of a pair. O(n log n) for n characters; 8 bytes for
     /// each distinct shingle.
     pub fn of(text: &str, k: usize, frequencies: Option<&ShingleFrequencies>) -> Self {
+        Profile::new(text, k, frequencies, false)
+    }
+
+    /// Like [`of`](Self::of), for comparisons with texts of any length: every shingle is looked up,
+    /// not only those of the text's sample. 14 bytes for each distinct shingle.
+    pub fn whole(text: &str, k: usize, frequencies: Option<&ShingleFrequencies>) -> Self {
+        Profile::new(text, k, frequencies, true)
+    }
+
+    fn new(text: &str, k: usize, frequencies: Option<&ShingleFrequencies>, is_whole: bool) -> Self {
         let mut hashes = Vec::new();
         content_hashes(text, k, &mut hashes);
         let shingles = Shingles::of_hashes(&hashes);
-        let (mut level, mut counts, mut rare) = (0, Box::<[u32]>::default(), RARE);
+        let (mut counted, mut level, mut rare) = (0, 0, RARE);
+        let mut counts = Box::<[u32]>::default();
         if let Some(table) = frequencies {
             rare = table.rare();
             level = text_level(shingles.len()).max(table.level());
-            let sample = sampled(shingles.hashes(), level);
+            counted = if is_whole { table.level() } else { level };
+            let sample = sampled(shingles.hashes(), counted);
             counts = sample.iter().map(|&hash| table.count(hash)).collect();
         }
         Profile {
             shingles,
             weights: counts.iter().map(|&count| weight(count, rare)).collect(),
             counts,
+            counted,
             level,
             rare,
             letters: Letters::of(text),
@@ -150,10 +165,30 @@ impl Profile {
         self.letters.len().min(other.letters.len()) < SHORT
     }
 
+    /// The shingles of the text.
+    pub(super) fn shingles(&self) -> &Shingles {
+        &self.shingles
+    }
+
     /// Weighs the sampled shingles of both texts.
     fn weigh(&self, other: &Profile, threshold: f64, scratch: &mut Scratch) -> Weighing {
         let level = self.level.max(other.level);
-        scratch.weigh(&self.sample(level), &other.sample(level), level, threshold)
+        self.weigh_at(other, level, threshold, scratch, Weighed::resemblance)
+    }
+
+    /// Weighs the shingles of a level, or of the first level at which both were looked up, unless
+    /// the similarity `by` which the texts are compared is below `threshold`.
+    pub(super) fn weigh_at(
+        &self,
+        other: &Profile,
+        level: u32,
+        threshold: f64,
+        scratch: &mut Scratch,
+        by: impl Fn(Weighed) -> f64,
+    ) -> Weighing {
+        let level = level.max(self.counted).max(other.counted);
+        let (own, others) = (self.sample(level), other.sample(level));
+        scratch.weigh(&own, &others, level, threshold, by)
     }
 
     fn sample(&self, level: u32) -> Sample<'_> {
@@ -168,8 +203,8 @@ impl Profile {
     }
 }
 
-/// The similarity of two texts with this resemblance and this alignment.
-fn score(resemblance: f64, aligned: &Aligned) -> f64 {
+/// The similarity of two texts with this resemblance, or containment, and this alignment.
+pub(super) fn score(resemblance: f64, aligned: &Aligned) -> f64 {
     if aligned.replaced == 0 {
         return resemblance;
     }
@@ -290,6 +325,7 @@ mod tests {
             agree,
             replaced,
             differ: replaced,
+            ..Aligned::default()
         };
         for (aligned, expected) in [
             (aligned(400, 0, 0, 9), 0.9),
@@ -347,6 +383,7 @@ mod tests {
         let mut known = Profile::of(&whole, 1, Some(&table(&[(&whole, 9)])));
         for (sampled, is_known) in [(KNOWN, true), (KNOWN - 1, false)] {
             known.counts = known.counts[..sampled].into();
+            known.weights = known.weights[..sampled].into();
             let found = Evidence::of((&known, &units), (&known, &units));
             assert_eq!(found.weighed.is_some(), is_known);
             assert_eq!(found.similarity, 1.0);

@@ -1,14 +1,16 @@
 /*! Stage verify: the texts of a candidate pair to a similarity.
 
 Sketches only select documents that are worth comparing. This stage compares their
-texts by one of two measures:
+texts by one of four measures:
 
 - `resemblance(k)`: the sets of shingles of k characters of both normalized
   texts, the size of their intersection over the size of their union (Broder,
   *On the resemblance and containment of documents*, 1997);
 - `content(k)`: whether one text repeats the other, by shingles weighted by their rarity
   in the collection, and by which words or characters replace which where the two texts
-  are aligned.
+  are aligned;
+- `containment(k)`: how much of one text lies in the other, by the same shingles and numbers;
+- `aligned`: the edit similarity of two texts by words, or characters of scripts without spaces.
 
 A set is held as sorted 64-bit hashes, so building one costs O(n log n) for a
 text of n characters, and comparing two is one merge, which stops as soon as the
@@ -22,7 +24,9 @@ of two profiles. [`Verifier`] fetches texts from a
 */
 
 mod aligned;
+mod containment;
 mod content;
+mod edits;
 pub mod frequency_bytes;
 mod resemblance;
 pub mod shingle_frequencies;
@@ -32,6 +36,7 @@ mod verifier;
 mod weighed;
 
 pub use aligned::{Aligned, EXACT};
+pub use containment::{Containment, Direction};
 pub use content::{Evidence, Profile, content_hashes};
 pub use resemblance::{Overlap, Shingles, shingle_hashes};
 pub use shingle_frequencies::{RARE, ShingleFrequencies};

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::aligned::Aligned;
+use super::containment::{self, Containment, Direction};
 use super::content::Profile;
+use super::edits::{self, UnitBag};
 use super::resemblance::Shingles;
 use super::shingle_frequencies::ShingleFrequencies;
 use super::units::Units;
@@ -41,15 +43,16 @@ pub enum Measure {
         /// Characters in a shingle.
         k: usize,
     },
-}
-
-impl Measure {
-    /// Characters in a shingle.
-    pub fn shingle(self) -> usize {
-        match self {
-            Measure::Resemblance { k } | Measure::Content { k } => k,
-        }
-    }
+    /// How much of one text lies in the other, by the same shingles and numbers:
+    /// [`Containment`].
+    Containment {
+        /// Characters in a shingle.
+        k: usize,
+        /// Which text must lie in the other.
+        direction: Direction,
+    },
+    /// The edit similarity by units: [`Aligned::similarity`].
+    Aligned,
 }
 
 impl fmt::Display for Measure {
@@ -57,6 +60,8 @@ impl fmt::Display for Measure {
         match self {
             Measure::Resemblance { k } => write!(f, "resemblance({k})"),
             Measure::Content { k } => write!(f, "content({k})"),
+            Measure::Containment { k, .. } => write!(f, "containment({k})"),
+            Measure::Aligned => write!(f, "aligned"),
         }
     }
 }
@@ -94,14 +99,15 @@ enum LookedAt {
     Shingles(Shingles),
     // Boxed, since it is several times the size of the other variants.
     Profile(Box<Profile>),
+    Units(UnitBag),
 }
 
 impl Verifier {
     /// Creates a verifier with a `measure` and an inclusive `threshold`.
     ///
-    /// `frequencies` gives [`Measure::Content`] the number of texts that contain each shingle,
-    /// counted with shingles of the measure's own length; without it no shingle is common. The
-    /// other measure ignores it.
+    /// `frequencies` gives [`Measure::Content`] and [`Measure::Containment`] the number of texts
+    /// that contain each shingle, counted with shingles of the measure's own length; without it no
+    /// shingle is common. The other measures ignore it.
     pub fn new(
         measure: Measure,
         threshold: f64,
@@ -125,7 +131,8 @@ impl Verifier {
     }
 
     /// The similarity of each pair that is similar, in the order of `pairs`;
-    /// `None` for the others.
+    /// `None` for the others. The order of the two texts of a pair makes a difference only for
+    /// [`Direction::FirstInSecond`].
     ///
     /// Runs on the current rayon pool.
     ///
@@ -138,7 +145,7 @@ impl Verifier {
         while !rest.is_empty() {
             let count = self.load(texts, rest)?;
             let (now, later) = rest.split_at(count);
-            let (looked_at, threshold) = (&self.looked_at, self.threshold);
+            let (looked_at, measure, threshold) = (&self.looked_at, self.measure, self.threshold);
             let alike: Vec<Option<Like>> = now
                 .par_iter()
                 .with_min_len(16)
@@ -147,8 +154,15 @@ impl Verifier {
                         (LookedAt::Shingles(a), LookedAt::Shingles(b)) => {
                             a.resemblance_from(b, threshold).map(Like::Similar)
                         }
-                        (LookedAt::Profile(a), LookedAt::Profile(b)) => {
-                            a.most_from(b, threshold, scratch).map(Like::AtMost)
+                        (LookedAt::Profile(a), LookedAt::Profile(b)) => match measure {
+                            Measure::Containment { direction, .. } => {
+                                Containment::at_least(a, b, direction, threshold, scratch)
+                            }
+                            _ => a.most_from(b, threshold, scratch),
+                        }
+                        .map(Like::AtMost),
+                        (LookedAt::Units(a), LookedAt::Units(b)) => {
+                            a.most_from(b, threshold).map(Like::AtMost)
                         }
                         _ => None,
                     }
@@ -196,13 +210,18 @@ impl Verifier {
 
     /// The similarity of a pair by its alignment, if it reaches the threshold.
     fn align(&self, (a, b): (u32, u32), most: f64) -> Option<f64> {
-        let (LookedAt::Profile(own), LookedAt::Profile(other)) =
-            (self.looked_at.get(&a)?, self.looked_at.get(&b)?)
-        else {
-            return None;
-        };
         let aligned = Aligned::of(self.units.get(&a)?, self.units.get(&b)?);
-        let similarity = own.similarity(other, most, &aligned);
+        let similarity = match self.measure {
+            Measure::Aligned => edits::similarity(most, &aligned),
+            Measure::Containment { .. } => containment::similarity(most, &aligned),
+            Measure::Resemblance { .. } | Measure::Content { .. } => {
+                let of = (self.looked_at.get(&a)?, self.looked_at.get(&b)?);
+                let (LookedAt::Profile(own), LookedAt::Profile(other)) = of else {
+                    return None;
+                };
+                own.similarity(other, most, &aligned)
+            }
+        };
         (similarity >= self.threshold).then_some(similarity)
     }
 
@@ -260,17 +279,25 @@ impl Measure {
                 let profile = Profile::of(text, k, frequencies);
                 LookedAt::Profile(Box::new(profile))
             }
+            Measure::Containment { k, .. } => {
+                let profile = Profile::whole(text, k, frequencies);
+                LookedAt::Profile(Box::new(profile))
+            }
+            Measure::Aligned => LookedAt::Units(UnitBag::of(text)),
         }
     }
 
     /// An estimate of the most memory that the data of a text of `size` bytes takes.
     ///
     /// A character has at least one byte and at most one shingle of 8 bytes,
-    /// with 4 for its count if the text is short, and at most one unit of 8.
+    /// with 4 for its count if the text is short, or 6 for the count and weight of each shingle,
+    /// and at most one unit of 8, kept once or twice.
     fn most_bytes(self, size: usize) -> usize {
         match self {
             Measure::Resemblance { .. } => 8 * size,
             Measure::Content { .. } => size_of::<Profile>() + 20 * size,
+            Measure::Containment { .. } => size_of::<Profile>() + 22 * size,
+            Measure::Aligned => 16 * size,
         }
     }
 }
@@ -281,6 +308,7 @@ impl LookedAt {
         64 + match self {
             LookedAt::NotYet => 0,
             LookedAt::Shingles(set) => 8 * set.len(),
+            LookedAt::Units(units) => 8 * units.len(),
             LookedAt::Profile(profile) => size_of::<Profile>() + profile.heap_bytes(),
         }
     }
@@ -306,6 +334,39 @@ mod tests {
             .verify(&texts, &[(0, 2), (0, 1), (1, 0), (2, 2)])
             .unwrap();
         assert_eq!(got, [None, Some(0.5), Some(0.5), Some(1.0)]);
+    }
+
+    #[test]
+    fn by_containment_the_direction_is_looked_at() {
+        let part = "渡口管理处说本班船的票已经售完请旅客改乘后面的船";
+        let whole = format!("今日停航夜间安排人值守复航时间另行通知{part}");
+        let texts = store(&[part, &whole, &whole.replace("另行通知", "已经定下")]);
+        let pairs = [(0, 1), (1, 0), (1, 2), (2, 1)];
+        let similar = |direction| {
+            let measure = Measure::Containment { k: 2, direction };
+            let found = Verifier::new(measure, 0.8, None).verify(&texts, &pairs);
+            found
+                .unwrap()
+                .iter()
+                .map(Option::is_some)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(similar(Direction::FirstInSecond), [true, false, true, true]);
+        assert_eq!(similar(Direction::Either), [true; 4]);
+        assert_eq!(similar(Direction::Both), [false, false, true, true]);
+    }
+
+    #[test]
+    fn by_edits_pairs_are_aligned() {
+        let texts = store(&["渡船早上八点开船", "渡船早上九点开船", "。。", "。", "码头"]);
+        let pairs = [(0, 1), (2, 2), (2, 3), (0, 4), (4, 0)];
+        let found = Verifier::new(Measure::Aligned, 0.5, None).verify(&texts, &pairs);
+        assert_eq!(
+            found.unwrap(),
+            [Some(7.0 / 8.0), Some(1.0), None, None, None]
+        );
+        let least = Verifier::new(Measure::Aligned, 7.0 / 8.0, None).verify(&texts, &pairs[..1]);
+        assert_eq!(least.unwrap(), [Some(7.0 / 8.0)]);
     }
 
     #[test]

@@ -12,8 +12,8 @@ weighs that n texts carry. No unshared one weighs less than that. Let s, a and b
 the shingles of both, and of one text alone:
 
 ```text
-containment = s / (s + min(a, b))
 resemblance = s / (s + a + b)
+containment of the first text in the second = s / (s + a)
 ```
 
 Only shingles that are in the [samples](super::shingle_frequencies) of both texts and of the table
@@ -79,34 +79,44 @@ pub(super) struct Sample<'a> {
 pub(super) enum Weighing {
     /// No shared shingle is common, or there are too few to say anything: all count alike.
     AllAlike,
-    /// The resemblance is below the threshold.
+    /// The similarity is below the threshold.
     TooLow,
     Done(Weighed),
 }
 
 impl Scratch {
     /// Weighs the shingles of two samples of one level, unless the shared ones show that the
-    /// resemblance is below `threshold`.
+    /// similarity `by` which the texts are compared is below `threshold`. It must not grow with
+    /// what either text has alone.
     pub(super) fn weigh(
         &mut self,
         a: &Sample<'_>,
         b: &Sample<'_>,
         level: u32,
         threshold: f64,
+        by: impl Fn(Weighed) -> f64,
     ) -> Weighing {
         let rare = a.rare.min(b.rare);
         let shared = self.find_shared(a, b);
         let common = self.shared.len();
-        let alone = a.hashes.len() + b.hashes.len() - 2 * common;
+        let [alone_a, alone_b] = [a, b].map(|text| text.hashes.len() - common);
         self.shared.retain(|&count| count > rare);
-        if self.shared.is_empty() || common + alone < KNOWN {
+        if self.shared.is_empty() || common + alone_a + alone_b < KNOWN {
             return Weighing::AllAlike;
         }
         let middle = (self.shared.len() - 1) / 2;
         let (_, &mut median, _) = self.shared.select_nth_unstable(middle);
         let usual = u64::from(weight(median, rare));
+        let least = Weighed {
+            level,
+            shared,
+            alone_a: alone_a as u64 * usual,
+            alone_b: alone_b as u64 * usual,
+            median,
+            excused: 0,
+        };
         // None of those alone weighs less.
-        if share(shared, alone as u64 * usual) < threshold {
+        if by(least) < threshold {
             return Weighing::TooLow;
         }
         self.find_alone(a, b);
@@ -115,12 +125,10 @@ impl Scratch {
         let excused_b = of_b.rare.min(of_a.of_majority);
         let saved = u64::from(RARE_WEIGHT) - usual;
         Weighing::Done(Weighed {
-            level,
-            shared,
             alone_a: of_a.weight - excused_a as u64 * saved,
             alone_b: of_b.weight - excused_b as u64 * saved,
-            median,
             excused: excused_a + excused_b,
+            ..least
         })
     }
 
@@ -214,9 +222,19 @@ static WEIGHTS: [u16; 33] = {
 };
 
 impl Weighed {
+    /// The share of the first text that the second has too, in [0, 1].
+    pub fn containment_a(self) -> f64 {
+        share(self.shared, self.alone_a)
+    }
+
+    /// The share of the second text that the first has too, in [0, 1].
+    pub fn containment_b(self) -> f64 {
+        share(self.shared, self.alone_b)
+    }
+
     /// The share of the lighter text that the other has too, in [0, 1].
     pub fn containment(self) -> f64 {
-        share(self.shared, self.alone_a.min(self.alone_b))
+        self.containment_a().max(self.containment_b())
     }
 
     /// The share of both texts that both have, in [0, 1].
@@ -272,7 +290,8 @@ mod tests {
                 rare: RARE,
             });
         let mut scratch = Scratch::default();
-        let mut at = |a, b, threshold| match scratch.weigh(a, b, 3, threshold) {
+        let mut at = |a, b, threshold| match scratch.weigh(a, b, 3, threshold, Weighed::resemblance)
+        {
             Weighing::Done(found) => Some(found),
             Weighing::AllAlike | Weighing::TooLow => None,
         };
@@ -405,7 +424,14 @@ mod tests {
         };
         let mut scratch = Scratch::default();
         let (a, b) = (sample(0, 60), sample(40, 100));
-        assert!(matches!(scratch.weigh(&a, &b, 0, 0.2), Weighing::Done(_)));
-        assert!(matches!(scratch.weigh(&a, &b, 0, 0.21), Weighing::TooLow));
+        let by = Weighed::resemblance;
+        assert!(matches!(
+            scratch.weigh(&a, &b, 0, 0.2, by),
+            Weighing::Done(_)
+        ));
+        assert!(matches!(
+            scratch.weigh(&a, &b, 0, 0.21, by),
+            Weighing::TooLow
+        ));
     }
 }

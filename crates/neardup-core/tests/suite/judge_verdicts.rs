@@ -4,7 +4,7 @@ use neardup_core::candidates::Search;
 use neardup_core::corpus::{Corpus, Document};
 use neardup_core::judge::{Bounds, Judge, Rule};
 use neardup_core::recipe::{Recipe, Resources};
-use neardup_core::verify::Measure;
+use neardup_core::verify::{Direction, Measure};
 use serde_json::json;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -44,9 +44,14 @@ fn one_pair_is_judged_as_among_many() {
             ..Document::default()
         })
         .collect();
+    let contained = |direction| Some(Measure::Containment { k: 5, direction });
     let measures = [
         Some(Measure::Content { k: 5 }),
         Some(Measure::Resemblance { k: 5 }),
+        contained(Direction::FirstInSecond),
+        contained(Direction::Either),
+        contained(Direction::Both),
+        Some(Measure::Aligned),
         None,
     ];
     for (measure, min_features) in measures.iter().flat_map(|&of| [(of, 1), (of, 20)]) {

@@ -42,6 +42,7 @@ router = APIRouter(route_class=JsonRoute, tags=["comparing"])
                         "containment_b": 0.875,
                         "weighted_resemblance": 0.875,
                         "aligned": 1.0,
+                        "aligned_similarity": 1.0,
                         "numbers_agree": 1,
                         "numbers_differ": 0,
                         "numbers_replaced": 0,

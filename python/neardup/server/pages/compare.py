@@ -117,6 +117,7 @@ def _figures(words: Words, found: Comparison, sides: Sides) -> list[tuple[str, s
     """Return the rows of the table that apply."""
     rows = [
         ("edit", words.percent(found.edit_similarity)),
+        ("word_edit", words.percent(found.aligned_similarity)),
         ("resemblance", words.percent(found.resemblance)),
         ("containment_a", words.percent(found.containment_a)),
         ("containment_b", words.percent(found.containment_b)),
@@ -125,8 +126,8 @@ def _figures(words: Words, found: Comparison, sides: Sides) -> list[tuple[str, s
     if found.numbers_agree or found.numbers_differ:
         numbers = (found.numbers_agree, found.numbers_differ, found.numbers_replaced)
         rows.append(("numbers", " / ".join(f"{count:,}" for count in numbers)))
-    if found.number_penalty and _is_by_content(found):
-        rows.append(("weighted", words.percent(found.weighted_resemblance)))
+    if found.number_penalty and found.measure.startswith(("content(", "containment(")):
+        rows.append(("weighted", words.percent(found.similarity + found.number_penalty)))
         rows.append(("penalty", words.percent(found.number_penalty)))
     if found.distance is not None:
         of_bits = f" / {found.bits}" if found.bits else ""

@@ -18,6 +18,10 @@ shared with probability 2 t / (1 + t); in a text and an excerpt of it, with prob
 text was filed. At t = .45 one excerpt in a thousand is therefore missed, and hardly any pair of
 equal length.
 
+Where any overlap may be enough, as of a text that lies in a much longer one, the threshold is 0: then
+a document is filed under all of its rare keys, and two shared keys make a candidate; one, if a
+document has fewer than [`RARE_KEYS`].
+
 A key that many documents have is boilerplate, so its list is capped (`overlap.rs`). If only kept
 documents are filed, a text posted a thousand times is in each list once and does not fill it.
 */
@@ -114,6 +118,14 @@ impl MinOverlap {
 
     /// The minimum for a document filed under `rare` rare keys and `common` common keys.
     pub(in crate::candidates) fn of(rare: usize, common: usize, threshold: f64) -> Self {
+        if threshold == 0.0 {
+            let enough = if rare + common < RARE_KEYS { 1 } else { 2 };
+            return MinOverlap {
+                is_common: false,
+                rare: enough,
+                any: enough,
+            };
+        }
         let any = (rare + common) as f64 * threshold * 0.75;
         MinOverlap {
             is_common: false,
@@ -177,11 +189,16 @@ pub(in crate::candidates) fn choose<K: Copy>(
     frequency: impl Fn(K) -> u32,
     is_closed: impl Fn(K) -> bool,
 ) -> impl Iterator<Item = (K, MinOverlap)> {
-    let mut rare: Vec<K> = Vec::with_capacity(RARE_KEYS);
+    let most_rare = if threshold > 0.0 {
+        RARE_KEYS
+    } else {
+        keys.len()
+    };
+    let mut rare: Vec<K> = Vec::with_capacity(most_rare);
     let mut common: Vec<(u32, usize)> = Vec::new();
     for (at, &key) in keys.iter().enumerate() {
         match frequency(key) {
-            0 if rare.len() < RARE_KEYS && !is_closed(key) => rare.push(key),
+            0 if rare.len() < most_rare && !is_closed(key) => rare.push(key),
             0 => {}
             documents => common.push((documents, at)),
         }
@@ -239,6 +256,18 @@ mod tests {
                 && min_overlap.is_reached(1, 8)
                 && !min_overlap.is_reached(1, 7)
         );
+    }
+
+    #[test]
+    fn without_a_threshold_all_rare_keys_are_filed_and_two_are_enough() {
+        let keys: Vec<u32> = (0..40).collect();
+        let frequency = |at: u32| Some(if at < 30 { 0 } else { 100 });
+        let chosen: Vec<_> = choose(&keys, 0.0, frequency).collect();
+        assert_eq!(chosen.len(), 30 + COMMON_KEYS);
+        for (keys, enough) in [(RARE_KEYS - 1, 1), (RARE_KEYS, 2), (RARE_KEYS + 100, 2)] {
+            let minimum = MinOverlap::of(keys, 0, 0.0);
+            assert_eq!((minimum.rare, minimum.any), (enough, enough));
+        }
     }
 
     #[test]

@@ -6,8 +6,6 @@ measure                   value of a pair
 ``content(5)`` ...        each measure of texts that a recipe can decide by
 ``weighted resemblance``  shingles in common over all shingles of both, those
                           that many documents share discounted
-``containment(5)``        shingles in common over those of the text with fewer
-``aligned``               what is aligned in the same order, over the shorter
 name of a recipe          distance of its fingerprints in bits, else the
                           similarity of its sketches
 ========================  =====================================================
@@ -179,20 +177,12 @@ def own_cut_off(recipe: Recipe) -> tuple[str, float] | None:
 
 def _texts(pairs: Pairs, judge: PairJudge, evidence: Sequence[Evidence]) -> dict[str, Floats]:
     found = [one.comparison for one in evidence]
-    shingle = found[0].shingle
-    seen = {
-        "weighted resemblance": [one.weighted_resemblance for one in found],
-        f"containment({shingle})": [max(one.containment_a, one.containment_b) for one in found],
-        "aligned": [one.aligned for one in found],
-    }
-    decisive = {
-        measure_name(measure, shingle, ""): judge.similarities(pairs, measure)
+    values = {
+        measure_name(measure, found[0].shingle, ""): judge.similarities(pairs, measure)
         for measure in measures_of_texts()
     }
-    # A measure that a recipe can decide by replaces evidence of its name.
-    return decisive | {
-        name: np.array(values, np.float64) for name, values in seen.items() if name not in decisive
-    }
+    weighted = [one.weighted_resemblance for one in found]
+    return values | {"weighted resemblance": np.array(weighted, np.float64)}
 
 
 def _sketches(pairs: Pairs, recipe: Recipe, workers: int) -> tuple[bool, Floats] | None:

@@ -54,8 +54,8 @@ _HOW = """\
 - **lead**: how much higher the F1 of the best measure is, 95 % interval of paired resamples. Where
   it holds 0, these pairs do not tell which of the two is better.
 - `weighted resemblance` discounts text that many documents of the collection share;
-  `containment(5)` is the larger one of both texts; `aligned` is the share of the shorter text that
-  is aligned with the other one, in the same order.
+  `containment(5)` is the share of one text that lies in the other, by the same discount;
+  `aligned` is the edit similarity by words, or by characters of scripts without spaces.
 - The values are exact. A search by fingerprints or signatures may besides miss pairs:
   `neardup plan` says how many.
 

@@ -1,0 +1,214 @@
+/*! The measure `containment(k)`: how much of one text lies in another.
+
+A text that was shortened, and a text that was quoted in an answer, resemble the longer text little,
+but nearly all of their shingles are in it:
+
+```text
+similarity = max(0, containment − numbers)
+```
+
+Shingles, their weights and what replaced numbers take are those of [`content(k)`](super::content):
+what many texts of the collection share says little here too, so that a text does not lie in
+another because both have the same form. The containment is that of the weighed shingles, or that of
+the sets where nothing was weighed.
+
+A short text has few shingles in the sample of a long one. So the two are weighed at a level at which
+the shorter one still has about 64 of its shingles, or all of them, and a [profile](Profile::whole) keeps
+the counts of all of its shingles.
+*/
+
+use super::aligned::Aligned;
+use super::content::{Profile, score};
+use super::shingle_frequencies::text_level;
+use super::weighed::{Scratch, Weighed, Weighing};
+
+/// Which of two texts must lie in the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// The first text in the second: of a document and an earlier kept one, the document.
+    FirstInSecond,
+    /// One of the two texts in the other, whichever it is.
+    Either,
+    /// Each text in the other: they say the same.
+    Both,
+}
+
+/// The shares of two texts that the other has too.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Containment {
+    /// The share of the first text that lies in the second, in \[0, 1\].
+    pub first_in_second: f64,
+    /// The share of the second text that lies in the first, in \[0, 1\].
+    pub second_in_first: f64,
+}
+
+impl Direction {
+    /// The share that counts in this direction.
+    pub fn of(self, found: Containment) -> f64 {
+        let (first, second) = (found.first_in_second, found.second_in_first);
+        match self {
+            Direction::FirstInSecond => first,
+            Direction::Either => first.max(second),
+            Direction::Both => first.min(second),
+        }
+    }
+}
+
+impl Containment {
+    fn weighed(found: Weighed) -> Self {
+        Containment {
+            first_in_second: found.containment_a(),
+            second_in_first: found.containment_b(),
+        }
+    }
+
+    /// Compares two profiles in full.
+    pub fn of(a: &Profile, b: &Profile) -> Self {
+        let mut scratch = Scratch::default();
+        match weigh(a, b, Direction::Either, 0.0, &mut scratch) {
+            Weighing::Done(found) => Containment::weighed(found),
+            // At a threshold of 0, no pair is ruled out.
+            Weighing::AllAlike | Weighing::TooLow => of_sets(a, b),
+        }
+    }
+
+    /// The similarity of two texts with this alignment.
+    pub fn similarity(self, direction: Direction, aligned: &Aligned) -> f64 {
+        similarity(direction.of(self), aligned)
+    }
+
+    /// The share that counts in `direction`, if it is at least `threshold`: the largest similarity
+    /// that the two can have, whatever their alignment.
+    pub(super) fn at_least(
+        a: &Profile,
+        b: &Profile,
+        direction: Direction,
+        threshold: f64,
+        scratch: &mut Scratch,
+    ) -> Option<f64> {
+        let found = match weigh(a, b, direction, threshold, scratch) {
+            Weighing::TooLow => return None,
+            Weighing::Done(found) => Containment::weighed(found),
+            Weighing::AllAlike => of_sets(a, b),
+        };
+        let share = direction.of(found);
+        (share >= threshold).then_some(share)
+    }
+}
+
+/// The similarity, from [the largest](Containment::at_least) that it can be.
+pub(super) fn similarity(most: f64, aligned: &Aligned) -> f64 {
+    score(most, aligned)
+}
+
+fn of_sets(a: &Profile, b: &Profile) -> Containment {
+    let overlap = a.shingles().overlap(b.shingles());
+    Containment {
+        first_in_second: overlap.containment_a(),
+        second_in_first: overlap.containment_b(),
+    }
+}
+
+/// Weighs the shingles of both texts, unless that shows that the share is below `threshold`.
+fn weigh(
+    a: &Profile,
+    b: &Profile,
+    direction: Direction,
+    threshold: f64,
+    scratch: &mut Scratch,
+) -> Weighing {
+    let (a_size, b_size) = (a.shingles().len(), b.shingles().len());
+    let of_longer = text_level(a_size.max(b_size));
+    let of_shorter = text_level(2 * a_size.min(b_size));
+    let level = of_longer.min(of_shorter);
+    a.weigh_at(b, level, threshold, scratch, |weighed| {
+        direction.of(Containment::weighed(weighed))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::resemblance::Shingles;
+    use super::super::shingle_frequencies::{RARE, ShingleFrequencies};
+    use super::*;
+
+    /// Distinct characters, which are a shingle of length 1 each.
+    fn text(range: std::ops::Range<u32>) -> String {
+        range.filter_map(|at| char::from_u32(0xac00 + at)).collect()
+    }
+
+    fn table(carried: &[(&str, usize)]) -> ShingleFrequencies {
+        let mut table = ShingleFrequencies::default();
+        for (text, times) in carried {
+            let set = Shingles::of(text, 1);
+            table.add(&vec![set.hashes(); *times]);
+        }
+        table
+    }
+
+    /// Compares two texts in both orders, and as the verifier does.
+    fn containment(a: &str, b: &str, table: &ShingleFrequencies) -> [f64; 2] {
+        let [a, b] = [a, b].map(|text| Profile::whole(text, 1, Some(table)));
+        let (found, back) = (Containment::of(&a, &b), Containment::of(&b, &a));
+        let turned = Containment {
+            first_in_second: back.second_in_first,
+            second_in_first: back.first_in_second,
+        };
+        assert_eq!(found, turned);
+        let mut scratch = Scratch::default();
+        for direction in [Direction::FirstInSecond, Direction::Either, Direction::Both] {
+            let share = direction.of(found);
+            for threshold in [0.0, share - 1e-9, share, share + 1e-9, 0.5, 1.0] {
+                let least = Containment::at_least(&a, &b, direction, threshold, &mut scratch);
+                assert_eq!(least, (share >= threshold).then_some(share));
+            }
+        }
+        [found.first_in_second, found.second_in_first]
+    }
+
+    #[test]
+    fn a_part_lies_in_the_whole_and_not_the_other_way_round() {
+        let nothing = ShingleFrequencies::default();
+        let whole = text(0..1000);
+        assert_eq!(containment(&text(300..400), &whole, &nothing), [1.0, 0.1]);
+        assert_eq!(containment(&text(950..1050), &whole, &nothing), [0.5, 0.05]);
+        assert_eq!(containment(&whole, &whole, &nothing), [1.0, 1.0]);
+        assert_eq!(containment("", &whole, &nothing), [0.0, 0.0]);
+        assert_eq!(containment("", "", &nothing), [1.0, 1.0]);
+    }
+
+    #[test]
+    fn a_form_that_many_texts_share_counts_less() {
+        let form = text(0..60);
+        let (a, b) = (
+            format!("{form}{}", text(100..140)),
+            format!("{form}{}", text(200..400)),
+        );
+        for (times, each) in [(RARE, 1.0), (RARE + 1, 0.5), (RARE + 9, 0.25)] {
+            let [of_a, of_b] = containment(&a, &b, &table(&[(&form, times as usize)]));
+            let shared = 60.0 * each;
+            assert!((of_a - shared / (shared + 40.0)).abs() < 1e-12);
+            assert!((of_b - shared / (shared + 200.0)).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_short_text_is_weighed_by_enough_shingles_of_a_long_one() {
+        let (form, own) = (text(0..100), text(100..200));
+        let long = format!("{form}{}", text(1000..9000));
+        let table = table(&[(&form, 9)]);
+        let short = format!("{form}{own}");
+        let [in_long, _] = containment(&short, &long, &table);
+        // Of 200 shingles a half is sampled.
+        let sampled = |text: &str| {
+            Shingles::of(text, 1)
+                .hashes()
+                .iter()
+                .filter(|&&h| h >> 63 == 0)
+                .count()
+        };
+        let shared = sampled(&form) as f64 * 309.0;
+        let alone = sampled(&own) as f64 * 1000.0;
+        assert!((in_long - shared / (shared + alone)).abs() < 1e-12);
+    }
+}

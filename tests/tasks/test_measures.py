@@ -1,0 +1,167 @@
+"""Recipes that decide by containment and by edit similarity, from end to end."""
+
+import random
+
+import pytest
+
+from neardup import Index, compare, dedup, load_recipe, pairs, plan
+from neardup.exceptions import ParameterError
+
+NOTICE = (
+    "The harbour bridge closes on Saturday night for repairs to its cables. Buses take the road "
+    "along the river, and the ferry runs until midnight."
+)
+REPLY = (
+    f"You wrote: {NOTICE} My question is about the refund of the night tickets that my family "
+    "bought in March. The toll office says that it knows of no refund, and sends us to you. "
+    "Who decides about it, and until when must we ask?"
+)
+
+
+def by(direction):
+    return load_recipe("containment").replace(decide={"direction": direction})
+
+
+def written(rng, length):
+    return "".join(chr(rng.randrange(0x4E00, 0x9000)) for _ in range(length))
+
+
+@pytest.mark.parametrize(
+    ("direction", "part_first", "whole_first"),
+    [
+        ("contained", [NOTICE, REPLY], [REPLY]),
+        ("either", [NOTICE], [REPLY]),
+        ("both", [NOTICE, REPLY], [REPLY, NOTICE]),
+    ],
+)
+def test_the_direction_says_which_text_is_dropped(direction, part_first, whole_first, tmp_path):
+    recipe = by(direction)
+    assert dedup([NOTICE, REPLY], recipe=recipe).kept == part_first
+    result = dedup([REPLY, NOTICE], recipe=recipe)
+    assert result.kept == whole_first
+    assert {row["measure"] for row in result.removed.to_pylist()} <= {"containment(5)"}
+    for order, kept in (([NOTICE, REPLY], part_first), ([REPLY, NOTICE], whole_first)):
+        with Index(str(tmp_path / f"{order[0] == REPLY}.db"), recipe=recipe) as index:
+            new = [text for text in order if index.add(text[:9], text) is None]
+        assert new == kept
+
+
+def test_the_longest_text_stays_wherever_it_is():
+    result = dedup([NOTICE, REPLY], recipe="containment", priority="longest")
+    assert result.kept == [REPLY]
+
+
+@pytest.mark.parametrize("many", [[NOTICE, REPLY], [REPLY, NOTICE]])
+def test_a_pair_has_no_kept_text(many):
+    for direction, number in (("contained", 1), ("either", 1), ("both", 0)):
+        assert pairs(many, recipe=by(direction)).table.num_rows == number
+
+
+def test_compare_says_which_text_lies_in_the_other():
+    for texts, lies in (
+        ((NOTICE, REPLY), "A lies in B"),
+        ((REPLY, NOTICE), "B lies in A"),
+        ((REPLY, REPLY + "!"), "each lies in the other"),
+    ):
+        found = compare(*texts, recipe="containment")
+        assert found.duplicate
+        assert lies in found.verdict
+    found = compare(NOTICE, REPLY[120:], recipe="containment")
+    assert not found.duplicate
+    assert "lies in" not in found.verdict
+
+
+def test_numbers_lower_the_containment():
+    body = "水文站通报今晨水位比昨日上涨,请沿岸单位检查泵房涵洞和仓库,夜间安排人值守,渡船停开"
+    part, whole = f"闸口水位13.5米。{body}", f"闸口水位17米。{body},复航时间另行通知。" * 2
+    found = compare(part, whole, recipe="containment")
+    assert found.numbers_replaced == 1
+    assert found.number_penalty > 0
+    assert "1 number is replaced by another" in found.verdict
+
+
+def test_a_form_lies_in_no_other_text():
+    rng = random.Random(5)
+    form = written(rng, 200)
+    many = [form + written(rng, 60) + ("" if at % 2 else written(rng, 900)) for at in range(40)]
+    assert dedup(many, recipe="containment").kept == many
+    plain = load_recipe("containment").replace(decide={"common": "none", "threshold": 0.7})
+    assert len(dedup(many, recipe=plain).kept) < len(many)
+
+
+@pytest.mark.parametrize(("times", "least"), [(2, 200), (5, 200), (10, 196), (20, 180)])
+@pytest.mark.parametrize("whole_first", [False, True])
+def test_parts_are_found_in_texts_many_times_as_long(times, least, whole_first):
+    """Each of 200 parts is 400 characters long, one in ten of which were changed."""
+    rng = random.Random(times)
+    parts, wholes = [], []
+    for _ in range(200):
+        part = written(rng, 400)
+        at = rng.randrange(400 * (times - 1))
+        rest = written(rng, 400 * (times - 1))
+        wholes.append(rest[:at] + part + rest[at:])
+        start = rng.randrange(360)
+        parts.append(part[:start] + written(rng, 40) + part[start + 40 :])
+    many = wholes + parts if whole_first else parts + wholes
+    assert pairs(many, recipe="containment").table.num_rows >= least
+    if whole_first:
+        dropped = dedup(many, recipe="containment").removed.to_pylist()
+        assert len(dropped) >= least
+        assert all(int(row["id"]) - int(row["kept_id"]) == 200 for row in dropped)
+
+
+def test_edit_similarity_counts_words_in_order():
+    a = "The ferry to the northern island leaves the old harbour every morning at eight sharp"
+    b = a.replace("northern", "southern").replace("old", "new")
+    found = compare(a, b, recipe="aligned")
+    assert found.measure == "aligned"
+    assert found.similarity == found.aligned_similarity == 13 / 15
+    assert found.duplicate
+    assert dedup([a, b], recipe="aligned").removed.to_pylist()[0]["similarity"] == 13 / 15
+    assert dedup([a, b], recipe="aligned", threshold=0.9).kept == [a, b]
+
+
+def test_texts_without_words_are_compared_as_they_are():
+    many = ["。，！？；：。，", "。，！？；：。，", "。，！？；：。！"]
+    assert dedup(many, recipe="aligned").kept == many[::2]
+    assert compare(many[0], many[2], recipe="aligned").similarity == 0.0
+
+
+@pytest.mark.parametrize("edited", [0.1, 0.2, 0.25])
+def test_texts_edited_throughout_are_found(edited):
+    rng = random.Random(9)
+    many = [written(rng, 600) for _ in range(100)]
+    for text in many[:100]:
+        changed = "".join(written(rng, 1) if rng.random() < edited else c for c in text)
+        many.append(changed)
+    both = zip(many[:100], many[100:], strict=True)
+    similar = [compare(*pair, recipe="aligned").duplicate for pair in both]
+    found = pairs(many, recipe="aligned").table.num_rows
+    assert found >= 0.94 * sum(similar)
+    assert sum(similar) == 100 or edited > 0.1
+
+
+def test_the_plan_says_what_it_does_not_know():
+    assert plan(recipe="containment").predicted_recall is None
+    assert plan(recipe="containment").keys > plan(recipe="aligned").keys
+    recall = [plan(recipe="aligned", threshold=t).predicted_recall for t in (0.6, 0.7, 0.9)]
+    assert recall == sorted(recall)
+    assert recall[1] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sketch": {"kind": "minhash", "size": 32}}, "'sketch.kind'.*similar length"),
+        ({"decide": {"direction": "kept"}}, "decide.direction"),
+        ({"decide": {"measure": "content", "direction": "both"}}, "'decide.direction'.*left out"),
+    ],
+)
+def test_settings_that_do_not_fit(changes, message):
+    with pytest.raises(ParameterError, match=message):
+        load_recipe("containment").replace(**changes)
+
+
+def test_the_direction_is_printed_where_it_counts():
+    assert 'direction = "contained"' in load_recipe("containment").to_toml()
+    assert "direction" not in load_recipe("general").to_toml()
