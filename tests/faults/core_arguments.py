@@ -219,6 +219,7 @@ class Maker:
             resemblance=self.real(),
             threshold=self.real(),
             direction=self.rng.choice(("contained", "either", "both")),
+            exhaustive=self.rng.choice((False, True)),
             measure=self.rng.choice(("resemblance", "content", "containment", "aligned", "sketch")),
             shingle=self.whole(1, 5),
             min_features=self.whole(0, 1, 3),

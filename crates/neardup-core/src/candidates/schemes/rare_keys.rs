@@ -261,8 +261,8 @@ mod tests {
     #[test]
     fn without_a_threshold_all_rare_keys_are_filed_and_two_are_enough() {
         let keys: Vec<u32> = (0..40).collect();
-        let frequency = |at: u32| Some(if at < 30 { 0 } else { 100 });
-        let chosen: Vec<_> = choose(&keys, 0.0, frequency).collect();
+        let frequency = |at: u32| if at < 30 { 0 } else { 100 };
+        let chosen: Vec<_> = choose(&keys, 0.0, frequency, |_| false).collect();
         assert_eq!(chosen.len(), 30 + COMMON_KEYS);
         for (keys, enough) in [(RARE_KEYS - 1, 1), (RARE_KEYS, 2), (RARE_KEYS + 100, 2)] {
             let minimum = MinOverlap::of(keys, 0, 0.0);
