@@ -33,8 +33,8 @@ from neardup.index.schema import (
     recent_keys,
     texts,
 )
-from neardup.index.store.counters import FILED, IDENTITY, RECENT, UNLISTED
-from neardup.index.store.rows import COUNTERS, counter_fault, document_fault, sound_event
+from neardup.index.store.counters import FILED, IDENTITY, RECENT
+from neardup.index.store.rows import COUNTERS, UNLISTED, counter_fault, document_fault, sound_event
 from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, FREED, KEPT, STATES
 

@@ -12,8 +12,7 @@ from neardup._engine.signatures import completed, takes_options
 from neardup._engine.text_inputs import checked_text
 from neardup._engine.validation import bad, check_flag, check_string, check_whole
 from neardup.index.results import Cluster, Document, Event, Explanation, Match, Stats
-from neardup.index.store.counters import UNLISTED
-from neardup.index.store.rows import damaged, extra_of, is_stamp, sound_event
+from neardup.index.store.rows import UNLISTED, damaged, extra_of, is_stamp, sound_event
 from neardup.index.values import (
     KEPT,
     STATES,

@@ -31,8 +31,8 @@ from neardup.index.schema import (
     recent_keys,
     texts,
 )
-from neardup.index.store.counters import FILED, IDENTITY, RECENT, UNLISTED
-from neardup.index.store.rows import COUNTERS, counter_fault, extra_of, is_stamp
+from neardup.index.store.counters import FILED, IDENTITY, RECENT
+from neardup.index.store.rows import COUNTERS, UNLISTED, counter_fault, extra_of, is_stamp
 from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, FREED, KEPT, STATES
 

@@ -39,8 +39,8 @@ from neardup.index.schema import (
 )
 from neardup.index.settings import Settings
 from neardup.index.store.bulk import insert_rows
-from neardup.index.store.counters import FILED, UNLISTED, packer
-from neardup.index.store.rows import COUNTERS
+from neardup.index.store.counters import FILED, packer
+from neardup.index.store.rows import COUNTERS, UNLISTED
 from neardup.index.store.session import Session
 from neardup.readers.formats import Format, by_content, by_name
 from neardup.readers.streams import ReopenableFile, StreamDamaged, line_blocks

@@ -9,7 +9,7 @@ from neardup import _core
 from neardup._engine.messages import Message
 from neardup.index.background import next_count, recount
 from neardup.index.results import Decision, Match
-from neardup.index.store.counters import UNLISTED
+from neardup.index.store.rows import UNLISTED
 from neardup.index.values import DROPPED, FREED, IDENTICAL, KEPT, SIMILAR, earlier
 from neardup.readers.batch import show
 

@@ -15,11 +15,11 @@ from neardup.exceptions import IndexFormatError, IndexUnavailableError
 from neardup.index.backends.acknowledged import COMMITS
 from neardup.index.schema import background, counters, meta
 from neardup.index.store.bulk import insert_rows
-from neardup.index.store.rows import COUNTERS, counter_fault, damaged, remedy
+from neardup.index.store.rows import COUNTERS, UNLISTED, counter_fault, damaged, remedy
 from neardup.index.store.transaction import Transaction
 from neardup.index.values import stamp
 
-__all__ = ["FILED", "IDENTITY", "RECENT", "UNLISTED", "CounterStatements", "packer"]
+__all__ = ["FILED", "IDENTITY", "RECENT", "CounterStatements", "packer"]
 
 #: Not a count: a random number that tells this index from one created in its place.
 IDENTITY = "identity"
@@ -30,10 +30,6 @@ RECENT = "recent"
 #: Number of postings in both tables, so that a missing one is noticed. Indexes created before
 #: this counter existed do not have it.
 FILED = "filed"
-
-#: Number of documents that at least one full posting list left out when they were added. Indexes
-#: created before this counter existed do not have it.
-UNLISTED = "unlisted"
 
 _LEVEL = 3
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COUNTERS",
+    "UNLISTED",
     "counter_fault",
     "damaged",
     "document_fault",
@@ -45,6 +46,10 @@ COUNTERS = (
     "similar",
     "bursts",
 )
+
+#: Number of documents that at least one full posting list left out when they were added. Indexes
+#: created before this counter existed do not have it.
+UNLISTED = "unlisted"
 
 _FIRST, _LAST = stamp(datetime.min.replace(tzinfo=UTC)), stamp(datetime.max.replace(tzinfo=UTC))
 _LARGEST = 1 << 62
