@@ -51,7 +51,9 @@ of one form: that is too few to be told from content, and often no number differ
 def reuters():
     """Return the section on Reuters."""
     c = collection("reuters")
-    reported, rejected = (stratum("reuters", name) for name in ("reported", "rejected"))
+    reported, rejected, near = (
+        stratum("reuters", name) for name in ("reported", "rejected", "near")
+    )
     flashes = {pair for pair in reported.pairs if _is_flash(c, pair)}
     short, long = (_classes(reported, flashes, inside=inside) for inside in (True, False))
     return f"""\
@@ -62,13 +64,13 @@ have forms. Texts with spaces between words are compared by shingles of 8 charac
 
 {_counts(c)}
 
-{_read([reported, rejected])}
+{_read([reported, rejected, near])}
 
-Where content is wrong it was misled by short forms, dividends above all, whose numbers are
-written as words or have other units. {len(flashes):,} of the {len(reported.pairs):,} pairs that
-it reports have a text below {_FLASH} characters: {short[OTHER]} of the {short.total()} of these
-that were read are other events, and {long[OTHER]} of the {long.total()} others. A threshold of
-.6 reports {sum(s >= 0.6 for s in c.pairs().values()):,} pairs.
+Where content is wrong it was misled by short forms whose numbers agree or are few: dividends,
+bill rates, warrant bonds of two companies. {len(flashes):,} of the {len(reported.pairs):,} pairs
+that it reports have a text below {_FLASH} characters: {short[OTHER]} of the {short.total()} of
+these that were read are other events, and {long[OTHER]} of the {long.total()} others. A threshold
+of .6 reports {sum(s >= 0.6 for s in c.pairs().values()):,} pairs.
 """
 
 
@@ -87,7 +89,7 @@ def chinanews():
             ("`classic`", "classic", None),
         )
     ]
-    strata = [stratum("chinanews", name) for name in ("both", "gained", "rejected")]
+    strata = [stratum("chinanews", name) for name in ("both", "gained", "rejected", "near")]
     return f"""\
 ## 7. Chinese news
 

@@ -140,8 +140,8 @@ def counts_of(called, is_same):
     return np.column_stack([called & is_same, called & ~is_same, ~called & is_same])
 
 
-def page():
-    """Return the section of the page on accuracy."""
+def measure():
+    """Return F1 of all, the Chinese and the English pairs, and the section of the page."""
     pairs = list(labels())
     evident = evidence(pairs)
     threshold = load_recipe("general").decide.threshold
@@ -152,7 +152,7 @@ def page():
     groups = {"all": decided, "Chinese": ~english, "English": english}
     groups |= {source: sources == source for source in dict.fromkeys(sources)}
     groups |= {name: names == name for name in dict.fromkeys(names)}
-    lines = []
+    lines, scores = [], {}
     for group, chosen in groups.items():
         chosen = chosen & decided
         counts = counts_of(called[chosen], kinds[chosen] == "same")
@@ -161,6 +161,7 @@ def page():
         if found + missed:
             score = f"{2 * found / (2 * found + wrong + missed):.3f}"
             bounds = interval(bootstrap_interval(counts, f1_of_sums))
+        scores[group] = score
         lines.append([group, str(chosen.sum()), str(found), str(wrong), str(missed), score, bounds])
     some = [one for one, is_decided in zip(evident, decided, strict=True) if is_decided]
     is_same, english = kinds[decided] == "same", english[decided]
@@ -169,7 +170,7 @@ def page():
         f"{f1(unseen[part], is_same[part]):.3f}"
         for part in (np.ones_like(english), ~english, english)
     )
-    return f"""\
+    text = f"""\
 ## 3. Pairs that people labelled
 
 {decided.sum()} pairs of news, notices and laws, drawn over all similarities. *Same* is a
@@ -186,12 +187,13 @@ By the measures of other recipes, at their own threshold and at the best one in 
 
 {of_measures(some, is_same, english)}
 """
+    return {"f1": [scores[group] for group in ("all", "Chinese", "English")], "page": text}
 
 
 def main():
     """Print the section and return the exit code."""
     try:
-        print(page())
+        print(measure()["page"])
     except MissingError as error:
         print(f"labelled_pairs: {error}", file=sys.stderr)
         return 2
