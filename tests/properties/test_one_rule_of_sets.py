@@ -24,7 +24,7 @@ SHORT = {"segment": {"k": 3}, "decide": {"shingle": 3, "min_features": 4}}
 RECIPES = {name: load_recipe(name).replace(**SHORT) for name in NAMES}
 THRESHOLDS = (0.2, 0.4, 0.5, 2 / 3, 0.8, 1.0)
 #: Kept documents that close a list of keys, and documents where `pairs` files all.
-LONGEST, LONGEST_OF_ALL = 32, 1000
+LONGEST, LONGEST_OF_ALL = 32, 10_000
 
 
 class Judge:
@@ -55,7 +55,9 @@ class Judge:
         self.postings = None
         if recipe.sketch.kind == "sample" and recipe.sketch.size:
             samples = [keys for _, keys in self.sketches]
-            self.postings = postings.Postings(samples, self.least(threshold), longest)
+            self.postings = postings.Postings(
+                samples, self.least(threshold), longest, takes_all=longest == LONGEST_OF_ALL
+            )
 
     def least(self, threshold):
         """Return the least resemblance that the threshold implies."""
@@ -308,7 +310,7 @@ def test_a_third_of_the_threshold_must_be_shared(name, threshold, keys):
     enough = max(1, int(len(few) * threshold / 3))
     for shared in (enough - 1, enough):
         asking = [*few[:shared], *others, *letters[60 + shared : 120 - len(others)]]
-        found = pairs(["".join(filed), "".join(asking)], threshold=threshold, recipe=recipe)
+        found = dedup(["".join(filed), "".join(asking)], threshold=threshold, recipe=recipe)
         assert found.summary.candidates == (shared >= enough)
 
 
@@ -323,7 +325,7 @@ def test_of_two_texts_that_counts_which_asks_for_less(name, letters, enough, tur
     for shared in (enough - 1, enough):
         short = known[:shared] + known[60 : 60 + letters - shared]
         many = ["".join(known[:60]), "".join(short)]
-        found = pairs(many[::-1] if turned else many, threshold=0.9, recipe=recipe)
+        found = dedup(many[::-1] if turned else many, threshold=0.9, recipe=recipe)
         assert found.summary.candidates == (shared >= enough)
 
 

@@ -12,18 +12,23 @@ from collections import Counter
 FEW = 32
 #: Rare keys that a document is filed under, at most, and others.
 RARE, COMMON = 16, 6
+#: More shared keys are never asked for.
+MOST = 31
 
 
-def choose(keys, documents, threshold):
+def choose(keys, documents, threshold, *, takes_all=False):
     """Return the rare keys and the common ones that a sample is filed under.
 
     `documents` says how many documents of the collection have each key. The
     smallest of the rare keys are taken, all for a threshold of 0, and the
-    rarest of the common ones.
+    rarest of the common ones. A search for every pair takes all.
     """
     rare = sorted(key for key in keys if documents[key] <= FEW)
     common = sorted((documents[key], key) for key in keys if documents[key] > FEW)
-    return rare[: RARE if threshold else None], [key for _, key in common[:COMMON]]
+    common = [key for _, key in common]
+    if takes_all and threshold:
+        return rare, common
+    return rare[: RARE if threshold else None], common[:COMMON]
 
 
 def enough(rare, common, threshold):
@@ -33,30 +38,38 @@ def enough(rare, common, threshold):
         return least, least
     of_rare = max(1, math.floor(rare * threshold / 3))
     of_any = max(1, math.ceil((rare + common) * threshold * 0.75))
-    return of_rare, of_any
+    return min(of_rare, MOST), min(of_any, MOST)
 
 
-def asks(keys, documents, threshold):
+def asks(keys, documents, threshold, *, takes_all=False):
     """Return what a document asks for by itself: `enough` of what it is filed under."""
-    rare, common = choose(keys, documents, threshold)
+    rare, common = choose(keys, documents, threshold, takes_all=takes_all)
     return enough(len(rare), len(common), threshold)
 
 
 class Postings:
-    """Lists of filed documents by key; `longest` documents close a list."""
+    """Lists of filed documents by key; `longest` documents close a list.
 
-    def __init__(self, samples, threshold, longest):
+    With `takes_all`, as in a search for every pair, documents are filed under all
+    of their keys.
+    """
+
+    def __init__(self, samples, threshold, longest, *, takes_all=False):
         """Count the keys of all samples of the collection, by document."""
+        self.takes_all = takes_all
         self.samples, self.threshold, self.longest = samples, threshold, longest
         self.documents = Counter(key for keys in samples for key in set(keys))
-        self.asked = [asks(keys, self.documents, threshold) for keys in samples]
+        self.asked = [
+            asks(keys, self.documents, threshold, takes_all=takes_all) for keys in samples
+        ]
         self.lists = {}
         #: The keys in whose lists each filed document is, by document in the order of filing.
         self.filed = {}
 
     def insert(self, document):
         """File a document."""
-        rare, common = choose(self.samples[document], self.documents, self.threshold)
+        keys = self.samples[document]
+        rare, common = choose(keys, self.documents, self.threshold, takes_all=self.takes_all)
         self.filed[document] = set()
         for key in (*rare, *common):
             found = self.lists.setdefault(key, [])
