@@ -380,6 +380,4 @@ def test_the_shared_pairs(shared, tmp_path):
     assert best["resemblance(5)"] == 0.80
     # The best measure, each pair judged by the cut-off of the others.
     assert found.measures[0].sweep.left_out.f1 >= 0.8
-    # Chosen among all measures on so few pairs, no setting does better than the default.
-    assert found.choice.default.accuracy.scores.f1 >= 0.8 > found.choice.best.accuracy.scores.f1
-    assert found.choice.interval[1] < 0
+    assert found.choice.default.accuracy.scores.f1 >= 0.8

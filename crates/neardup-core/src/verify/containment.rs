@@ -128,23 +128,10 @@ fn weigh(
 
 #[cfg(test)]
 mod tests {
+    use super::super::content::tests::{table, text};
     use super::super::resemblance::Shingles;
     use super::super::shingle_frequencies::{RARE, ShingleFrequencies};
     use super::*;
-
-    /// Distinct characters, which are a shingle of length 1 each.
-    fn text(range: std::ops::Range<u32>) -> String {
-        range.filter_map(|at| char::from_u32(0xac00 + at)).collect()
-    }
-
-    fn table(carried: &[(&str, usize)]) -> ShingleFrequencies {
-        let mut table = ShingleFrequencies::default();
-        for (text, times) in carried {
-            let set = Shingles::of(text, 1);
-            table.add(&vec![set.hashes(); *times]);
-        }
-        table
-    }
 
     /// Compares two texts in both orders, and as the verifier does.
     fn containment(a: &str, b: &str, table: &ShingleFrequencies) -> [f64; 2] {

@@ -237,17 +237,17 @@ impl Evidence {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::weighed::KNOWN;
     use super::*;
 
     /// Distinct characters, which are a unit and a shingle of length 1 each: none of them a number.
-    fn text(range: std::ops::Range<u32>) -> String {
+    pub(in super::super) fn text(range: std::ops::Range<u32>) -> String {
         range.filter_map(|at| char::from_u32(0xac00 + at)).collect()
     }
 
     /// A table that says how many texts carry the characters of each text.
-    fn table(carried: &[(&str, usize)]) -> ShingleFrequencies {
+    pub(in super::super) fn table(carried: &[(&str, usize)]) -> ShingleFrequencies {
         let mut table = ShingleFrequencies::default();
         for (text, times) in carried {
             let set = Shingles::of(text, 1);
