@@ -41,7 +41,7 @@ each day. Pairs of different days that are called duplicates:
 {_read([reported, rejected])}
 
 What content still reports wrongly comes once a year or in a small series, fewer than five texts
-of one form: that is too few to be told from content, and often no number differs.
+of one form. So few texts do not show what the form is, and often no number differs.
 {_share(reported, OTHER)} of what it reports is another event. For comparison, resemblance at
 .55 reports {len(counts[1][1]):,} pairs, and of those that content rejects
 {_share(rejected, OTHER)} are.
@@ -115,7 +115,7 @@ def _is_flash(c, pair):
 def _classes(s, pairs, *, inside):
     """Return the number of read pairs of each class.
 
-    `inside`: count the pairs that are among `pairs`; otherwise, those that are not.
+    With `inside`, only pairs in `pairs` are counted; without it, only other pairs.
     """
     both = zip(s.sample, s.classes, strict=True)
     return Counter(kind for pair, kind in both if kind and (pair in pairs) == inside)
@@ -213,8 +213,8 @@ def _found(truth, found, cut, known=None):
 def wrong(of, reported, rejected):
     """Return the estimated shares of different events, for two measures.
 
-    The first share is of the pairs that content reports, the second of those that resemblance
-    reports. Each part of the pairs is estimated from its own sample.
+    The first measure is content, the second is resemblance. A share refers to the pairs that
+    the measure reports. Each stratum is estimated from its own sample.
     """
     c = collection(of)
     days = of_different_days if of == "bulletins" else lambda _, pairs: list(pairs)

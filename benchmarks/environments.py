@@ -53,8 +53,8 @@ def install(peer):
     if ".build" in wanted:
         command([*pip, "-r", str(wanted[".build"])], peer)
         pip.append("--no-build-isolation")
-    # A package with dependencies that its method does not use is installed without
-    # dependencies; those that it uses are in the requirements.
+    # Some packages have dependencies that the measured method does not use. They are installed
+    # without dependencies; the requirements list what the method does use.
     if ".bare" in wanted:
         command([*pip, "--no-deps", "-r", str(wanted[".bare"])], peer)
     command([*pip, "-r", str(wanted[""])], peer)

@@ -7,9 +7,9 @@ be stored and be small. Only what is *not* rare is stored, a few per cent of all
 decisions are the same as with all counts.
 
 The bytes have one little-endian format for all machines. A background of format 1 can still be
-read, because its counts exist nowhere else. Its shingles of texts in scripts with spaces are
-shorter than those that are looked up now, so nothing is common in such texts until they are counted
-again.
+read, because its counts exist nowhere else. In scripts with spaces between words its shingles are
+shorter than today's. Look-ups in such texts therefore find nothing common until the background is
+counted again.
 */
 
 use std::sync::Arc;

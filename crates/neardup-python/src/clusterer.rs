@@ -184,7 +184,7 @@ impl Clusterer {
         skew(self.inner.skew())
     }
 
-    /// The number of candidate pairs compared so far, and of those that were similar.
+    /// The numbers of candidate pairs compared and of similar pairs found so far.
     fn counts(&self) -> (u64, u64) {
         (self.inner.candidates(), self.inner.verified())
     }

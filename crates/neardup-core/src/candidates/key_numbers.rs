@@ -1,7 +1,7 @@
 /*! Numbers for keys, from the rarest key to the most frequent.
 
-Takes some 32-bit keys for each document, of its bands or of its sample. Numbers the keys from 0,
-those that fewest documents have first. All keys that only one document has get the same number,
+Takes some 32-bit keys for each document, of its bands or of its sample. Numbers the keys from 0;
+the keys of the fewest documents come first. All keys of a single document get the same number,
 since they cannot lead to a candidate; in ordinary text these are three out of four. Later look-ups
 then use an array instead of a hash table.
 

@@ -232,7 +232,7 @@ impl<S: PostingStore> InvertedIndex<S> {
     }
 }
 
-/// The number of pairs of so many documents.
+/// The number of pairs that `documents` documents form.
 pub fn pairs_of(documents: u64) -> u64 {
     let pairs = u128::from(documents) * u128::from(documents.saturating_sub(1)) / 2;
     u64::try_from(pairs).unwrap_or(u64::MAX)

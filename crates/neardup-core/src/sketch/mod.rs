@@ -91,7 +91,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// If a value is not one of those that its documentation allows.
+    /// If a value is out of its documented bounds.
     pub fn check(&self) -> Result<()> {
         match self {
             Settings::SimHash(simhash) => simhash.check(),

@@ -172,8 +172,8 @@ impl ShingleFrequencies {
         counts
     }
 
-    /// The shingles that affect comparisons, with their counts, sorted by hash: those that are
-    /// not rare, and those that may belong to a majority form.
+    /// The shingles that affect comparisons, with their counts, sorted by hash. They are not rare,
+    /// or may belong to a majority form.
     pub fn common(&self) -> Vec<(u64, u32)> {
         // A shingle of the majority form has at least 4/5 of the median count of the common
         // shingles; see `weighed`.
