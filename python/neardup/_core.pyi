@@ -25,6 +25,7 @@ __all__ = [
     "ExternalJoin",
     "FetchedIndex",
     "FingerprintIndex",
+    "JsonFields",
     "KeyScheme",
     "Library",
     "Memory",
@@ -37,11 +38,13 @@ __all__ = [
     "banding",
     "content",
     "count_distinct",
+    "count_records",
     "edit_similarity",
     "forbid_global_pool",
     "guess_encoding",
     "judge",
     "judge_pairs",
+    "kept_records",
     "level_of_probes",
     "merge_shingles",
     "near_pairs",
@@ -233,6 +236,30 @@ class Shuffle:
         lists: Sequence[bytes],
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
+@final
+class JsonFields:
+    def __new__(
+        cls,
+        texts: list[str],
+        id: str,
+        *,
+        requires_id: bool,
+        title: str | None,
+        extra: list[str],
+    ) -> JsonFields: ...
+    def columns(
+        self, block: bytes, source: str, first: int
+    ) -> tuple[
+        Any,
+        Any,
+        Any | None,
+        bool,
+        list[bytes],
+        list[tuple[int, bytes]],
+    ]: ...
+
+def count_records(block: bytes) -> int: ...
+def kept_records(block: bytes, keep: NDArray[np.bool_]) -> bytes: ...
 def count_distinct(arrays: Sequence[Any]) -> int: ...
 def merge_shingles(counted: Sequence[bytes]) -> bytes: ...
 def thin_shingles(counted: bytes, level: int) -> bytes: ...

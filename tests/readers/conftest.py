@@ -20,7 +20,7 @@ def read_all(paths, batch_bytes=1 << 22, batch_records=8192, titles=None, **opti
         assert len(batch) == len(batch.texts) == len(batch.ids) <= batch_records
         batch.texts.validate(full=True)
         out["texts"] += batch.texts.to_pylist()
-        out["ids"] += batch.ids
+        out["ids"] += batch.ids.to_pylist()
         names = batch.titles.to_pylist() if batch.titles is not None else [None] * len(batch)
         out["titles"] += names
         for name, values in batch.extra.items():

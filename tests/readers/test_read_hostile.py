@@ -4,10 +4,12 @@ import json
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from unittest import mock
 
 import orjson
+import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from neardup.exceptions import InputError
@@ -47,8 +49,10 @@ def read_bytes(data, extension=".jsonl", batch=1 << 22, **options):
                 assert len(problem.found) <= 200
         return (
             [t for b in batches for t in b.texts.to_pylist()],
-            [i.replace(folder, "") for b in batches for i in b.ids],
+            [i.replace(folder, "") for b in batches for i in b.ids.to_pylist()],
             [(p.record, p.field, p.reason) for b in batches for p in b.problems],
+            [b.titles.to_pylist() for b in batches if b.titles is not None],
+            [repr(b.extra) for b in batches],
         )
 
 
@@ -60,7 +64,7 @@ def without_marks(data):
 @settings(max_examples=80, deadline=None)
 @given(FILE.filter(without_marks))
 def test_hostile_lines_never_crash(data):
-    texts, ids, problems = read_bytes(data)
+    texts, ids, problems, *_ = read_bytes(data)
     lines = [line for line in data.split(b"\n") if line.strip(b" \t\r\n\x0b\x0c")]
     assert len(texts) == len(ids) == len(lines)
     assert {n for n, _, _ in problems} == {n for n, t in enumerate(texts, 1) if t is None}
@@ -69,16 +73,47 @@ def test_hostile_lines_never_crash(data):
             assert text in json.loads(line).values()
 
 
-@settings(max_examples=50, deadline=None)
-@given(FILE.filter(without_marks))
-def test_clean_and_careful_reading_agree(data):
-    want = read_bytes(data, text_field="text")
-    clean = jsonl.LineReading.clean
-    try:
-        jsonl.LineReading.clean = lambda *_: None
-        assert read_bytes(data, text_field="text") == want
-    finally:
-        jsonl.LineReading.clean = clean
+FIELDS = st.fixed_dictionaries(
+    {"text_field": st.just("text")},
+    optional={
+        "id_field": st.just("id"),
+        "title_field": st.sampled_from(["title", "x"]),
+        "extra_fields": st.just(["x", "id"]),
+    },
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(FILE.filter(without_marks), FIELDS)
+@example(b'{"text":"a","id":-0}\n{"text":"a","id":1e0,"id":9007199254740993}', {})
+@example(b'{"text":"a","x":[1e400],"id":12345678901234567890123}', {"extra_fields": ["x", "id"]})
+@example(b'{"text":"a","x":"\\ud800"}\n{"text":"a","\\ud800":1}\n{"text":"\xff"}', {})
+@example(b'{"text":"a","x":%s}' % (b"[" * 200 + b"]" * 200), {"extra_fields": ["x"]})
+def test_the_core_and_the_module_agree(data, fields):
+    want = read_bytes(data, **fields)
+    with mock.patch.object(jsonl._core, "JsonFields", AllUnclear):
+        assert read_bytes(data, **fields) == want
+
+
+class AllUnclear:
+    """As `_core.JsonFields`, but it leaves every record to the module."""
+
+    def __init__(self, *_, title, extra, **__):
+        self.title, self.extra = title, extra
+
+    def columns(self, block, *_):
+        records = [line for line in block.split(b"\n") if line.strip(b" \t\r\n\x0b\x0c")]
+        nulls = pa.nulls(len(records), pa.large_string())
+        extra = [json.dumps([None] * len(records)).encode() for _ in self.extra]
+        titles = nulls if self.title else None
+        return (
+            nulls,
+            pa.array([""] * len(records), nulls.type),
+            titles,
+            False,
+            extra,
+            [*enumerate(records)],
+        )
 
 
 @settings(max_examples=50, deadline=None)
@@ -115,7 +150,7 @@ def test_any_bytes_in_any_wrapping(data, extension):
 )
 def test_any_rows_never_crash(rows):
     data = b"text,id\n" + "\n".join(rows).encode("latin-1")
-    texts, ids, _ = read_bytes(data, ".csv")
+    texts, ids, *_ = read_bytes(data, ".csv")
     assert len(texts) == len(ids)
 
 
@@ -123,7 +158,7 @@ def test_any_rows_never_crash(rows):
 @given(st.lists(st.text(max_size=30), max_size=20), st.integers(1, 200))
 def test_good_records_arrive_unchanged(texts, batch):
     data = b"".join(orjson.dumps({"text": t, "id": i}) + b"\n" for i, t in enumerate(texts))
-    got, ids, problems = read_bytes(data, batch=batch)
+    got, ids, problems, *_ = read_bytes(data, batch=batch)
     assert got == texts
     assert ids == [str(i) for i in range(len(texts))]
     assert problems == []

@@ -30,7 +30,7 @@ def read(source, **options):
     batches = list(source.batches(titles=True, **options))
     return (
         [t for b in batches for t in b.texts.to_pylist()],
-        [i for b in batches for i in b.ids],
+        [i for b in batches for i in b.ids.to_pylist()],
         [t for b in batches for t in (b.titles.to_pylist() if b.titles else [None] * len(b))],
         [v for b in batches for v in b.extra.get("n", [])],
         [str(p) for b in batches for p in b.problems],

@@ -16,6 +16,7 @@ mod errors;
 mod fetched;
 mod judge;
 mod recipe;
+mod records;
 mod shuffle;
 mod threads;
 mod verify;
@@ -43,6 +44,8 @@ mod _core {
     use crate::judge::{Rule, judge};
     #[pymodule_export]
     use crate::recipe::Recipe;
+    #[pymodule_export]
+    use crate::records::{JsonFields, count_records, kept_records};
     #[pymodule_export]
     use crate::shuffle::{
         Shuffle, judge_pairs, level_of_probes, merge_shingles, probe_shingles, subtract_shingles,

@@ -88,7 +88,6 @@ def collect(
     InputError
         At the first record that cannot be read, if `stop_on_error`.
     """
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     from neardup import _core
@@ -120,7 +119,7 @@ def collect(
             if uses_titles and title_from_first_line:
                 titles = with_first_lines(titles, texts)
             corpus.push(texts, titles=titles, units=units)
-            collected.ids.append(pa.array(batch.ids, pa.large_string()))
+            collected.ids.append(batch.ids)
             if lengths:
                 characters: Any = pc.utf8_length(batch.texts)
                 collected.lengths.append(characters.fill_null(0).to_numpy(zero_copy_only=False))

@@ -95,7 +95,8 @@ def recount(session: Session, settings: Settings, *, workers: int) -> int:
     corpus = _core.Corpus(core, keeps_texts=False, shingle=rule.counted_shingle, workers=workers)
     if settings.store == "text":
         for some in _batched(session.newest_texts(NEWEST), _TOGETHER):
-            batch = Batch(0, pa.array(some, pa.large_string()), [""] * len(some))
+            column = pa.array(some, pa.large_string())
+            batch = Batch(0, column, column)
             texts, units, _ = readable(batch, settings.recipe, core)
             corpus.push(texts, titles=None, units=units)
     else:

@@ -155,6 +155,7 @@ class _Files(Library):
 
         from neardup import _core
         from neardup.readers import open_sources
+        from neardup.readers.batch import strings
 
         unreadable: list[str] = []
         pack = zstandard.ZstdCompressor(level=1).compress
@@ -168,7 +169,7 @@ class _Files(Library):
                 unreadable += [problem.source] if problem.source not in unreadable[-1:] else []
                 progress.problem(problem)
             sketches += core.sketches(batch.texts, workers=self.workers)
-            self._ids += batch.ids
+            self._ids += strings(batch.ids)
             titles = batch.titles
             self._titles += [None] * len(batch) if titles is None else titles.to_pylist()
             files: list[str | None] = [None] * len(batch)

@@ -25,6 +25,7 @@ __all__ = [
     "refusal",
     "regroup",
     "show",
+    "strings",
 ]
 
 BATCH_BYTES = 4 << 20
@@ -163,6 +164,12 @@ def _ends(found: str | None, remedy: str) -> dict[str, str]:
     return {"got": got, "way_out": Message("readers.remedy", remedy=remedy) if remedy else ""}
 
 
+def strings(column: pa.LargeStringArray) -> list[str]:
+    """Return the values of a column without nulls."""
+    values: list[Any] = column.to_pylist()
+    return values
+
+
 Run = tuple[int, str, int]
 """Consecutive rows of one source: the first row, the source, the record of that row."""
 
@@ -194,8 +201,8 @@ class Batch:
         Position of the first record in the whole input, from 0.
     texts : pyarrow.LargeStringArray of length n
         Valid UTF-8; null where the record cannot be read.
-    ids : list of str, length n
-        The record's own id, or ``NAME:RECORD``.
+    ids : pyarrow.LargeStringArray of length n
+        Without nulls: the record's own id, or ``NAME:RECORD``.
     titles : pyarrow.LargeStringArray of length n, or None
         None if titles were not requested, or if no record of the batch has one.
     extra : dict of str to list
@@ -210,7 +217,7 @@ class Batch:
 
     first: int
     texts: pa.LargeStringArray
-    ids: list[str]
+    ids: pa.LargeStringArray
     titles: pa.LargeStringArray | None = None
     extra: dict[str, list[Any]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -230,7 +237,7 @@ class Chunk:
     """
 
     texts: pa.LargeStringArray
-    ids: list[str]
+    ids: pa.LargeStringArray
     titles: pa.LargeStringArray | None
     extra: dict[str, list[Any]]
     problems: list[tuple[int, Problem]]
@@ -243,7 +250,7 @@ class Chunk:
         share = self.bytes_read * end // total - self.bytes_read * begin // total
         return Chunk(
             self.texts.slice(begin, end - begin),
-            self.ids[begin:end],
+            self.ids.slice(begin, end - begin),
             None if self.titles is None else self.titles.slice(begin, end - begin),
             {name: values[begin:end] for name, values in self.extra.items()},
             [(i - begin, p) for i, p in self.problems if begin <= i < end],
@@ -308,14 +315,18 @@ def _join(chunks: list[Chunk], first: int) -> Batch:
     names = chunks[0].extra
     return Batch(
         first=first,
-        texts=chunks[0].texts if len(chunks) == 1 else pa.concat_arrays([p.texts for p in chunks]),
-        ids=chunks[0].ids if len(chunks) == 1 else [i for p in chunks for i in p.ids],
+        texts=_concatenated([p.texts for p in chunks]),
+        ids=_concatenated([p.ids for p in chunks]),
         titles=titles,
         extra={name: [v for p in chunks for v in p.extra[name]] for name in names},
         problems=[problem for p in chunks for _, problem in p.problems],
         bytes_read=sum(p.bytes_read for p in chunks),
         runs=_joined_runs(chunks),
     )
+
+
+def _concatenated(arrays: list[pa.LargeStringArray]) -> pa.LargeStringArray:
+    return arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
 
 
 def _joined_runs(chunks: list[Chunk]) -> list[Run]:

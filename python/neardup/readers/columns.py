@@ -188,7 +188,7 @@ def chunk_of(
         ids.append(key)
     problems.sort(key=lambda found: found[0])
     extra = {name: _values(column(name), False) for name in columns.extra}
-    return Chunk(texts, ids, title, extra, problems, size, [(0, source, done + 1)])
+    return Chunk(texts, texts_array(ids), title, extra, problems, size, [(0, source, done + 1)])
 
 
 def _values(column: pa.Array[Any] | list[Any], valid: bool) -> list[Any]:

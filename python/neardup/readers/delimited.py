@@ -147,7 +147,9 @@ class Delimited:
         ids = column(columns.id)
         return Chunk(
             texts_array(column(columns.text)),
-            [f"{self.name}:{done + i}" if key is None else key for i, key in enumerate(ids, 1)],
+            texts_array(
+                [f"{self.name}:{done + i}" if key is None else key for i, key in enumerate(ids, 1)]
+            ),
             texts_array(column(columns.title)) if titles and columns.title is not None else None,
             {name: column(name) for name in columns.extra},
             [

@@ -1,10 +1,9 @@
 r"""JSON Lines: one object per line; blank lines are skipped.
 
-Most files have no bad line, so a block of lines is first read as a whole: parse,
-pick the texts, convert them to Arrow. If a line is bad, one of these steps fails,
-and the block is read line by line, which takes ten times as long and finds the
-error. Good lines give the same result both ways. Lines end in ``\n``; a record is
-its line without the line break.
+The core reads the records of a block of lines into Arrow columns. It leaves a record that
+is damaged or unusual to this module, which reads it with a parser for Python objects, and
+finds the error if there is one. Both ways give the same result for a good record. Lines
+end in ``\n``; a record is its line without the line break.
 
 The parser turns whole numbers beyond 64 bits into floats. If an id or a sort value
 is such a number, its line is parsed again with these numbers as text. A record to
@@ -15,12 +14,12 @@ never gets a deeply nested record.
 import json
 import re
 from collections.abc import Iterator
-from itertools import compress
 from typing import Any
 
 import orjson
 import pyarrow as pa
 
+from neardup import _core
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import CONVERT, Chunk, Problem, refusal, show
@@ -28,14 +27,15 @@ from neardup.readers.columns import no_surrogates
 from neardup.readers.fields import (
     DEFAULT_ID,
     DEFAULT_TITLE,
+    TEXT_FIELDS,
     Fields,
     as_id,
     check_text_field,
     listing,
 )
 from neardup.readers.formats import extension_of
-from neardup.readers.source import Keep, Row, texts_array, unreadable_rest
-from neardup.readers.streams import ReopenableFile, StreamDamaged, line_blocks
+from neardup.readers.source import Keep, Row, texts_array, unreadable_rest, without_records
+from neardup.readers.streams import ReopenableFile, StreamDamaged, whole_lines
 
 __all__ = ["JsonLines"]
 
@@ -53,7 +53,6 @@ _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _BEYOND = float(1 << 63)
 # Matches whole strings, to skip the digits inside them. Possessive, so it never backtracks.
 _TEXT_OR_LONG_NUMBER = re.compile(rb""""(?:[^"\\]++|\\.)*+"|-?\d{19,}+(?![.eE])""", re.DOTALL)
-_NOT_CLEAN = (orjson.JSONDecodeError, LookupError, TypeError, pa.ArrowException)
 
 
 class JsonLines:
@@ -97,36 +96,32 @@ class JsonLines:
 
     def _first_records(self) -> Iterator[dict[str, Any] | Message]:
         try:
-            for lines in self._blocks(_SAMPLE):
-                yield from map(parse, lines)
+            for block in self._blocks(_SAMPLE):
+                yield from map(parse, _records(block))
         except StreamDamaged:
             return
 
-    def _blocks(self, size: int) -> Iterator[list[bytes]]:
-        for lines in line_blocks(self.source_file.chunks(self._compression, size)):
-            records = [line for line in lines if line and not line.isspace()]
-            if records:
-                yield records
+    def _blocks(self, size: int) -> Iterator[bytes]:
+        return whole_lines(self.source_file.chunks(self._compression, size))
 
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:
         """Read the texts, in chunks of about `size` bytes."""
         reading = LineReading(self.name, fields, titles)
         try:
-            for lines in self._blocks(size):
-                yield reading.clean(lines) or reading.careful(lines)
+            for block in self._blocks(size):
+                yield reading.read(block)
         except StreamDamaged as error:
             yield unreadable_rest(self.name, reading.done, error.args[0], fields.extra)
         if reading.title_missing:
             problem = fields.no_title(self.name, reading.objects)
-            extra: dict[str, list[Any]] = {name: [] for name in fields.extra}
-            yield Chunk(texts_array([]), [], None, extra, [(0, problem)], 0)
+            yield without_records([problem], fields.extra)
 
     def rows(self) -> Iterator[list[Row]]:
         """Read whole records."""
         done = 0
         try:
-            for lines in self._blocks(_BLOCK):
-                rows = [self._row(line, done + i) for i, line in enumerate(lines, 1)]
+            for block in self._blocks(_BLOCK):
+                rows = [self._row(line, done + i) for i, line in enumerate(_records(block), 1)]
                 done += len(rows)
                 yield rows
         except StreamDamaged:
@@ -145,13 +140,16 @@ class JsonLines:
     def kept_bytes(self, keep: Keep) -> Iterator[bytes]:
         """Yield the kept lines, byte for byte."""
         try:
-            for lines in self._blocks(_BLOCK):
-                kept = list(compress(lines, keep.take(len(lines)).tolist()))
-                if kept:
-                    kept.append(b"")
-                    yield b"\n".join(kept)
+            for block in self._blocks(_BLOCK):
+                flags = keep.take(_core.count_records(block))
+                if flags.any():
+                    yield _core.kept_records(block, flags)
         except StreamDamaged:
             return
+
+
+def _records(block: bytes) -> list[bytes]:
+    return [line for line in block.split(b"\n") if line and not line.isspace()]
 
 
 class LineReading:
@@ -160,118 +158,96 @@ class LineReading:
     def __init__(self, source: str, fields: Fields, titles: bool) -> None:
         self.source = source
         self.fields = fields
-        self.title = (fields.title or DEFAULT_TITLE) if titles else None
+        #: Also a named title that is not read must exist.
+        self.title = fields.title or (DEFAULT_TITLE if titles else None)
+        self._titles = titles
         self.id = fields.id or DEFAULT_ID
         self.done = self.objects = 0
         self._title_seen = False
+        self._columns = _core.JsonFields(
+            list(TEXT_FIELDS) if fields.text is None else [fields.text],
+            self.id,
+            requires_id=fields.id is not None,
+            title=self.title,
+            extra=list(fields.extra),
+        ).columns
 
     @property
     def title_missing(self) -> bool:
         """Whether records were read and none has the named title field."""
         return self.fields.title is not None and not self._title_seen and self.objects > 0
 
-    def clean(self, lines: list[bytes]) -> Chunk | None:
-        """Read a block without bad lines; return None if there may be one."""
-        text = self.fields.text
-        try:
-            records = list(map(orjson.loads, lines))
-            if text is None:
-                # The same as `Fields.text_of`, without a call for each record.
-                values = [
-                    r["text"] if "text" in r else r["content"] if "content" in r else r["body"]
-                    for r in records
-                ]
-            else:
-                values = [record[text] for record in records]
-            texts = texts_array(values)
-        except _NOT_CLEAN:
-            return None
-        if texts.null_count:
-            return None
-        return self._piece(lines, records, len(records), texts, [])
-
-    def careful(self, lines: list[bytes]) -> Chunk:
-        """Read a block line by line."""
-        records: list[dict[str, Any]] = []
-        texts: list[str | None] = []
+    def read(self, block: bytes) -> Chunk:
+        """Read a block of whole lines."""
+        texts, ids, titles, has_title, extra, unclear = self._columns(
+            block, self.source, self.done + 1
+        )
+        texts, ids = pa.array(texts), pa.array(ids)
+        titles = None if titles is None else pa.array(titles)
+        values = dict(zip(self.fields.extra, map(orjson.loads, extra), strict=True))
+        self._title_seen |= has_title
         problems: list[tuple[int, Problem]] = []
-        objects = 0
-        for index, line in enumerate(lines):
-            number = self.done + index + 1
+        count = len(ids)
+        self.objects += count - len(unclear)
+        if unclear:
+            rows: list[list[str | None]] = [
+                [None] * count if column is None else column.to_pylist()
+                for column in (texts, ids, titles)
+            ]
+            problems = self._read_unclear(unclear, rows, values)
+            texts, ids, titles = map(texts_array, rows)
+        self.done += count
+        return Chunk(
+            texts,
+            ids,
+            titles if self._titles else None,
+            values,
+            problems,
+            len(block) + 1,
+            [(0, self.source, self.done - count + 1)],
+        )
+
+    def _read_unclear(
+        self,
+        unclear: list[tuple[int, bytes]],
+        rows: list[list[str | None]],
+        values: dict[str, list[Any]],
+    ) -> list[tuple[int, Problem]]:
+        """Read the records that the core did not, and set their places in all columns.
+
+        `rows` are the columns of texts, ids and titles.
+        """
+        texts, ids, titles = rows
+        problems = []
+        for at, line in unclear:
+            number = self.done + at + 1
+            ids[at] = f"{self.source}:{number}"
             record = parse(line)
             if isinstance(record, Message):
                 remedy = Message(CONVERT) if record.code == _NOT_UTF8 else ""
                 problem = Problem(self.source, number, None, record, show(line), remedy)
-                problems.append((index, problem))
-                records.append({})
-                texts.append(None)
+                problems.append((at, problem))
                 continue
-            objects += 1
-            records.append(record)
+            self.objects += 1
             name = self.fields.text_of(record)
             text = None if name is None else record[name]
-            texts.append(text if isinstance(text, str) else None)
-            if not isinstance(text, str):
-                problems.append((index, self.fields.no_text(record, self.source, number)))
-        return self._piece(lines, records, objects, texts_array(texts), problems)
-
-    def _piece(
-        self,
-        lines: list[bytes],
-        records: list[dict[str, Any]],
-        objects: int,
-        texts: pa.LargeStringArray,
-        problems: list[tuple[int, Problem]],
-    ) -> Chunk:
-        ids = self._ids(lines, records, texts, problems)
-        self.objects += objects
-        if self.fields.title is not None and not self._title_seen:
-            self._title_seen = any(self.fields.title in record for record in records)
-        titles = None
-        if self.title is not None:
-            values = [record.get(self.title) for record in records]
-            titles = texts_array([v if v.__class__ is str else None for v in values])
-        self.done += len(records)
-        return Chunk(
-            texts,
-            ids,
-            titles,
-            {name: self._values(lines, records, name) for name in self.fields.extra},
-            problems,
-            sum(map(len, lines)) + len(lines),
-            [(0, self.source, self.done - len(records) + 1)],
-        )
-
-    @staticmethod
-    def _values(lines: list[bytes], records: list[dict[str, Any]], name: str) -> list[Any]:
-        values = [record.get(name) for record in records]
-        return [
-            exact_value(line, name) if is_beyond(value) else value
-            for line, value in zip(lines, values, strict=True)
-        ]
-
-    def _ids(
-        self,
-        lines: list[bytes],
-        records: list[dict[str, Any]],
-        texts: pa.LargeStringArray,
-        problems: list[tuple[int, Problem]],
-    ) -> list[str]:
-        key = self.id
-        ids: list[str] = []
-        for index, record in enumerate(records):
-            value = as_id(record.get(key))
-            if value is None and is_beyond(record.get(key)):
-                value = as_id(exact_value(lines[index], key))
-            if value is None:
-                number = self.done + index + 1
-                value = f"{self.source}:{number}"
+            key = as_id(_exact(line, record, self.id))
+            if isinstance(text, str):
+                texts[at] = text
+            else:
+                problems.append((at, self.fields.no_text(record, self.source, number)))
+            if key is not None:
+                ids[at] = key
+            elif self.fields.id is not None and isinstance(text, str):
                 # A record that was reported already is not reported twice.
-                if self.fields.id is not None and texts[index].is_valid:
-                    problems.append((index, self._no_id(record, number)))
-            ids.append(value)
-        problems.sort(key=lambda found: found[0])
-        return ids
+                problems.append((at, self._no_id(record, number)))
+            if self.title is not None:
+                title = record.get(self.title)
+                self._title_seen |= self.title in record
+                titles[at] = title if isinstance(title, str) else None
+            for name in values:
+                values[name][at] = _exact(line, record, name)
+        return problems
 
     def _no_id(self, record: dict[str, Any], number: int) -> Problem:
         if self.id in record:
@@ -319,6 +295,12 @@ def exact_value(line: bytes, name: str) -> Any:
         return parsed
     digits = orjson.loads(_TEXT_OR_LONG_NUMBER.sub(quoted, line))[name]
     return int(digits) if isinstance(digits, str) else parsed
+
+
+def _exact(line: bytes, record: dict[str, Any], name: str) -> Any:
+    """Return a field of a record, or None; a whole number with all its digits."""
+    value = record.get(name)
+    return exact_value(line, name) if is_beyond(value) else value
 
 
 def is_beyond(value: Any) -> bool:

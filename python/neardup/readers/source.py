@@ -17,7 +17,7 @@ from neardup.exceptions import InputError
 from neardup.readers.batch import Chunk, Problem
 from neardup.readers.fields import Fields
 
-__all__ = ["Keep", "Row", "Source", "texts_array", "unreadable_rest"]
+__all__ = ["Keep", "Row", "Source", "texts_array", "unreadable_rest", "without_records"]
 
 # A record to convert: its fields, or a Problem with the reason why no other format
 # can store it.
@@ -86,5 +86,11 @@ def unreadable_rest(source: str, done: int, reason: str, extra: tuple[str, ...])
     It has no records, since the number of lost records is unknown.
     """
     found = Message("readers.records_and_damage", count=done)
-    problem = Problem(source, done + 1, None, reason, found)
-    return Chunk(texts_array([]), [], None, {name: [] for name in extra}, [(0, problem)], 0)
+    return without_records([Problem(source, done + 1, None, reason, found)], extra)
+
+
+def without_records(problems: list[Problem], extra: tuple[str, ...]) -> Chunk:
+    """Return a chunk of problems alone."""
+    none = pa.nulls(0, pa.large_string())
+    values: dict[str, list[Any]] = {name: [] for name in extra}
+    return Chunk(none, none, None, values, [(0, problem) for problem in problems], 0)

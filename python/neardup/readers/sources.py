@@ -27,7 +27,7 @@ from neardup.readers.grouped_notes import GroupedNotes
 from neardup.readers.input_files import InputFile, Selection, names_several, select_files
 from neardup.readers.jsonl import JsonLines
 from neardup.readers.parquet import Parquet
-from neardup.readers.source import Source, texts_array
+from neardup.readers.source import Source, without_records
 from neardup.readers.streams import ReopenableFile, printable
 from neardup.readers.text_files import TextFiles
 
@@ -146,10 +146,9 @@ class Sources:
         passed_over = []
         for selection in self._selections:
             notes.add(selection.name, selection.notes)
-            passed_over += [(0, problem) for problem in selection.problems]
+            passed_over += selection.problems
         if passed_over:
-            extra: dict[str, list[Any]] = {name: [] for name in self.fields.extra}
-            yield Chunk(texts_array([]), [], None, extra, passed_over, 0)
+            yield without_records(passed_over, self.fields.extra)
         for source in self.sources:
             source.check_unchanged()
             count = 0

@@ -36,6 +36,7 @@ __all__ = [
     "printable",
     "read_whole",
     "system_words",
+    "whole_lines",
 ]
 
 # Compressed input is read in small chunks, since a decompressor returns the whole
@@ -241,8 +242,8 @@ def read_whole(path: str | Path) -> bytes:
         raise InputError(refusal(source_file.name, error.args[0])) from error
 
 
-def line_blocks(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
-    r"""Yield lists of complete lines, without their ``\n``, blank ones included.
+def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    r"""Yield blocks of complete lines, without the last ``\n`` of each block.
 
     A byte order mark at the beginning is removed. An unfinished last line counts,
     unless the stream is damaged, since its end is unknown then.
@@ -253,18 +254,21 @@ def line_blocks(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
         if begin:
             chunk = chunk.removeprefix(_BOM)
             begin = False
-        lines = chunk.split(b"\n")
-        if len(lines) == 1:
+        end = chunk.rfind(b"\n")
+        if end < 0:
             tail.append(chunk)
             continue
-        if tail:
-            tail.append(lines[0])
-            lines[0] = b"".join(tail)
-        tail = [lines.pop()]
-        yield lines
+        tail.append(chunk[:end])
+        yield b"".join(tail)
+        tail = [chunk[end + 1 :]]
     last = b"".join(tail)
     if last:
-        yield [last]
+        yield last
+
+
+def line_blocks(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Yield the blocks of `whole_lines` as lists of lines, blank ones included."""
+    return (block.split(b"\n") for block in whole_lines(chunks))
 
 
 def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -28,7 +28,7 @@ from neardup.readers.fields import (
     Fields,
     check_text_field,
 )
-from neardup.readers.source import texts_array
+from neardup.readers.source import without_records
 
 __all__ = ["TableSource", "open_table", "take_kept"]
 
@@ -102,7 +102,7 @@ def open_table(
     Examples
     --------
     >>> table = open_table([{"text": "a fox"}, {"text": "a fox"}, {"text": "a hen"}])
-    >>> next(table.batches()).ids
+    >>> next(table.batches()).ids.to_pylist()
     ['0', '1', '2']
     >>> table.kept([True, False, True])
     [{'text': 'a fox'}, {'text': 'a hen'}]
@@ -303,8 +303,7 @@ def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[
         records = [row for row in data if isinstance(row, dict)]
         if records and not any(fields.title in record for record in records):
             problem = fields.no_title(_NAME, len(records))
-            extra: dict[str, list[Any]] = {name: [] for name in fields.extra}
-            yield Chunk(texts_array([]), [], None, extra, [(0, problem)], 0)
+            yield without_records([problem], fields.extra)
 
 
 def _of_row(problem: Problem, row: Any, number: int, column: str, fields: Fields) -> Problem:

@@ -84,7 +84,7 @@ class TextFiles:
 
         def chunk() -> Chunk:
             extra: dict[str, list[object]] = {name: [None] * len(ids) for name in fields.extra}
-            return Chunk(texts_array(texts), ids, None, extra, problems, held, runs)
+            return Chunk(texts_array(texts), texts_array(ids), None, extra, problems, held, runs)
 
         for file in self.files:
             read, count, notes = _read(file)

@@ -18,7 +18,7 @@ import orjson
 import pyarrow as pa
 
 from neardup._engine.rule import Rule
-from neardup.readers.batch import Batch, Chunk, Problem
+from neardup.readers.batch import Batch, Chunk, Problem, strings
 from neardup.readers.columns import check_types, chunk_of
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.jsonl import LineReading
@@ -154,7 +154,7 @@ def _read(records: pa.RecordBatch, settings: Settings) -> Chunk:
     if settings.lines:
         lines: list[Any] = records.column(0).to_pylist()
         reading = LineReading(_NAMELESS, settings.fields, False)
-        return reading.clean(lines) or reading.careful(lines)
+        return reading.read(b"\n".join(lines))
     columns = choose_columns(records.schema, settings.fields)
     return chunk_of(
         *(records.column, columns, settings.fields, False, _NAMELESS, 0),
@@ -296,7 +296,7 @@ class _Group:
             "features": self._corpus.features()[begin:],
             "identities": self._corpus.identities()[begin:],
             "sketches": self._corpus.sketches()[begin:],
-            "ids": [None if key.startswith(_NAMELESS) else key for key in read.ids],
+            "ids": [None if key.startswith(_NAMELESS) else key for key in strings(read.ids)],
             "records": pa.StructArray.from_arrays(records.columns, names),
         }
 

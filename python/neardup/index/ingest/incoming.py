@@ -138,7 +138,8 @@ def make_batch(engine: Engine, documents: Sequence[tuple[Any, ...]]) -> Incoming
     """Return the results of `check_document` as a batch; its problems refer to their rows."""
     ids, given, titles, at, sources, extras = map(list, zip(*documents, strict=True))
     # Problems give the row as the record number, counted from 1.
-    batch = Batch(0, pa.array(given, pa.large_string()), ids, runs=[(0, "input", 1)])
+    column, keys = (pa.array(values, pa.large_string()) for values in (given, ids))
+    batch = Batch(0, column, keys, runs=[(0, "input", 1)])
     recipe = engine.settings.recipe
     texts, units, problems = readable(batch, recipe, compiled(recipe))
     title_column = pa.array(titles, pa.large_string())

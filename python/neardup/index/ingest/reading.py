@@ -30,7 +30,7 @@ from neardup.index.values import (
     time_fault,
 )
 from neardup.readers import Batch, Problem
-from neardup.readers.batch import place_of, show
+from neardup.readers.batch import place_of, show, strings
 from neardup.readers.fields import DEFAULT_ID, as_id
 from neardup.recipe.assets import compiled
 from neardup.writers.rows import removed_table
@@ -175,7 +175,7 @@ def _incoming(engine: Engine, batch: Batch, fields: Fields, first_lines: bool) -
     now = stamp(datetime.now(UTC))
     return Incoming(
         engine,
-        ids=["" if row in check.faults else id for row, id in enumerate(batch.ids)],
+        ids=["" if row in check.faults else id for row, id in enumerate(strings(batch.ids))],
         texts=check.without_faulty(texts),
         units=units,
         titles=titles,
@@ -207,7 +207,7 @@ class _Check:
             given = self._batch.extra.get(fields.id_name)
             if given is None:
                 raise InputError(Message("index.texts_without_ids", field=fields.id_name))
-        for row, id in enumerate(self._batch.ids):
+        for row, id in enumerate(strings(self._batch.ids)):
             if given is not None and as_id(given[row]) != id:
                 # The reader found no usable id and used the position instead.
                 self._refuse(row, fields.id_name, Message("index.must_be_id"), given[row])

@@ -135,6 +135,7 @@ def read_documents(
     """
     from neardup._engine.summary import Progress
     from neardup.readers import open_sources
+    from neardup.readers.batch import strings
 
     sources = open_sources(inputs, format=format, text_field=text, id_field=id, title_field=title)
     ids: list[str] = []
@@ -148,7 +149,7 @@ def read_documents(
             progress.problem(problem)
         found = batch.texts.to_pylist()
         named = [None] * len(found) if batch.titles is None else batch.titles.to_pylist()
-        for its_id, its_title, its_text in zip(batch.ids, named, found, strict=True):
+        for its_id, its_title, its_text in zip(strings(batch.ids), named, found, strict=True):
             if its_text is not None:
                 ids.append(its_id)
                 titles.append(its_title)

@@ -1,0 +1,103 @@
+//! Records of JSON lines.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use neardup_io::{json_lines, records};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use pyo3_arrow::PyArray;
+
+use neardup_core::error::Error;
+
+use crate::errors::raise;
+
+/// The fields to read from JSON lines, and whether each record must have an id.
+#[pyclass(module = "neardup._core", frozen)]
+pub struct JsonFields(json_lines::Fields);
+
+/// Texts, ids, titles, whether there is a title, a JSON array for each extra field, and the place
+/// and bytes of each unclear record.
+type Columns<'py> = (
+    PyArray,
+    PyArray,
+    Option<PyArray>,
+    bool,
+    Vec<Bound<'py, PyBytes>>,
+    Vec<(usize, Bound<'py, PyBytes>)>,
+);
+
+#[pymethods]
+impl JsonFields {
+    #[new]
+    #[pyo3(signature = (texts, id, *, requires_id, title, extra))]
+    fn new(
+        texts: Vec<String>,
+        id: &str,
+        requires_id: bool,
+        title: Option<&str>,
+        extra: Vec<String>,
+    ) -> Self {
+        JsonFields(json_lines::Fields::new(
+            &texts,
+            id,
+            requires_id,
+            title,
+            &extra,
+        ))
+    }
+
+    /// Reads the records of a block of lines; `first` is the number of the first.
+    fn columns<'py>(
+        &self,
+        py: Python<'py>,
+        block: &[u8],
+        source: &str,
+        first: usize,
+    ) -> Columns<'py> {
+        let read = py.detach(|| json_lines::columns(&self.0, block, source, first));
+        let array = |array| PyArray::from_array_ref(Arc::new(array) as ArrayRef);
+        let extra = read.extra.iter();
+        let unclear = read.unclear.iter();
+        (
+            array(read.texts),
+            array(read.ids),
+            read.titles.map(array),
+            read.has_title,
+            extra
+                .map(|values| PyBytes::new(py, values.as_bytes()))
+                .collect(),
+            unclear
+                .map(|(at, record)| (*at, PyBytes::new(py, record)))
+                .collect(),
+        )
+    }
+}
+
+/// The number of records in a block of lines: those that are not blank.
+#[pyfunction]
+pub fn count_records(py: Python<'_>, block: &[u8]) -> usize {
+    py.detach(|| records::of(block).count())
+}
+
+/// The records of a block whose flag is true, each with a line break.
+#[pyfunction]
+pub fn kept_records<'py>(
+    py: Python<'py>,
+    block: &[u8],
+    keep: PyReadonlyArray1<'_, bool>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let flags = keep
+        .as_slice()
+        .map_err(|_| PyTypeError::new_err("expected a contiguous array of flags"))?;
+    match py.detach(|| records::kept(block, flags)) {
+        Some(kept) => Ok(PyBytes::new(py, &kept)),
+        None => Err(raise(Error::input(
+            "the flags",
+            "one for each record",
+            flags.len(),
+        ))),
+    }
+}
