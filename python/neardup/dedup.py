@@ -197,12 +197,8 @@ def _decided(
         exact_duplicates=exact,
         near_duplicates=len(dropped) - exact,
         kept=int(keep.sum()),
-        candidates=decided.candidates,
         largest_cluster=1 + int(repeats.max()) if len(repeats) else min(1, len(keep)),
-        closed_lists=decided.closed_lists,
-        unlisted=decided.unlisted,
-        unlisted_pairs=decided.unlisted_pairs,
-        largest_form=decided.largest_form,
+        **decided.counts,
     )
     for note in crowd_notes(summary):
         pipeline.progress.note(note)

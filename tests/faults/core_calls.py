@@ -163,10 +163,9 @@ def _pairs(m: Maker) -> None:
     search = m.call("PairSearch", _core.PairSearch, corpus, m.of("rule"))
     for _ in range(50):
         other = m.of("corpus") if m.is_odd() else corpus
-        m.call("skew", search.skew)
+        m.call("statistics", search.statistics)
         if m.call("next_piece", search.next_piece, other) is None:
             break
-    m.call("candidates", search.candidates)
 
 
 def _background(m: Maker) -> None:
@@ -307,7 +306,7 @@ ENTRY_POINTS: dict[str, Callable[[Maker], Any]] = {
     "Clusterer": _matching_clusterer,
     **{
         f"Clusterer.{name}": lambda m, name=name: _clusterer(m, name)
-        for name in ("similar", "decide", "new_entries", "counts", "skew")
+        for name in ("similar", "decide", "new_entries", "statistics")
     },
     "Clusterer.among": _clusterer_among,
     "Clusterer.joined": _clusterer_joined,

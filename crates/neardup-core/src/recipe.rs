@@ -20,10 +20,13 @@ use crate::error::{Error, Result};
 use crate::normalize::{self, Mapped, Normalizer};
 use crate::segment::{self, Segmenter};
 use crate::sketch::{
-    self, Bkdr, Counters, Distinct, HashKind, MinHash, Minima, News, Sampler, SimHash, Sketch,
-    UnitHash, Xxh3,
+    self, Bkdr, Counters, Distinct, HashKind, MinHash, Minima, News, SimHash, Sketch, UnitHash,
+    Xxh3, shingle_hashes,
 };
 use crate::weigh::{self, DocumentFrequencies, Features, Markers, Weigher};
+
+/// Distinct units that most texts have no more of.
+const USUAL: usize = 1 << 10;
 
 /// The settings of the first four stages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -92,7 +95,6 @@ pub struct Scratch {
     features: Features,
     distinct: Distinct,
     minima: Minima,
-    sampler: Sampler,
     lower: String,
     title: String,
     hashes: Vec<u64>,
@@ -107,9 +109,9 @@ impl Scratch {
         self.rare
     }
 
-    /// The hashes of the distinct features of the last sampled text.
+    /// The hashes of the distinct features of the last text with a signature or a sample.
     pub(crate) fn hashes(&self) -> &[u64] {
-        self.sampler.hashes()
+        &self.hashes
     }
 }
 
@@ -172,9 +174,14 @@ impl Recipe {
     /// Whether sketching computes the hash of every shingle of `k` characters; if so,
     /// [`Scratch::hashes`] holds them.
     pub(crate) fn meets_shingles(&self, k: usize) -> bool {
-        matches!(self.sketcher, Sketcher::Sample { .. })
-            && self.segmenter.shingle() == Some(k)
-            && self.weigher.keeps_all()
+        matches!(self.sketcher, Sketcher::Sample { .. }) && self.shingle() == Some(k)
+    }
+
+    /// The length of the shingles, if every shingle is a feature.
+    fn shingle(&self) -> Option<usize> {
+        self.segmenter
+            .shingle()
+            .filter(|_| self.weigher.keeps_all())
     }
 
     /// Whether weights depend on document frequencies that the recipe does not have yet.
@@ -308,7 +315,7 @@ impl Recipe {
         } = scratch;
         let mut counters = Counters::<W>::new();
         let mut features = 0;
-        distinct.clear();
+        distinct.clear(USUAL);
         self.segmenter.for_each(normalized, |unit| {
             if let Some(text) = self.weigher.keep(unit.text, lower) {
                 let hashed = hash.hash(text);
@@ -381,22 +388,15 @@ impl Recipe {
         scratch: &mut Scratch,
         out: &mut Sketch,
     ) -> usize {
-        let Scratch {
-            distinct,
-            lower,
-            minima,
-            ..
-        } = scratch;
+        self.hash_features(normalized, scratch);
+        let Scratch { hashes, minima, .. } = scratch;
         minhash.begin(minima);
-        let features = self.each_feature(normalized, distinct, lower, |hash| {
+        for &hash in &*hashes {
             minhash.add(minima, hash);
-        });
-        out.values.resize(minhash.num_perm(), 0);
-        if features == 0 {
-            minhash.begin(minima);
         }
+        out.values.resize(minhash.num_perm(), 0);
         minhash.finish(minima, &mut out.values);
-        features
+        hashes.len()
     }
 
     fn sample(
@@ -406,48 +406,40 @@ impl Recipe {
         scratch: &mut Scratch,
         out: &mut Sketch,
     ) -> usize {
+        self.hash_features(normalized, scratch);
+        out.rate = sketch::sample(&scratch.hashes, size, &mut out.values);
+        scratch.hashes.len()
+    }
+
+    /// Writes the hash of each distinct feature into the scratch. A text without a letter or digit
+    /// has none: runs of punctuation are not content.
+    fn hash_features(&self, normalized: &str, scratch: &mut Scratch) {
         let Scratch {
             distinct,
             lower,
-            sampler,
+            hashes,
             ..
         } = scratch;
-        sampler.begin();
-        let features = self.each_feature(normalized, distinct, lower, |hash| sampler.add(hash));
-        if features == 0 {
-            sampler.begin();
-        }
-        out.rate = sampler.finish(size, &mut out.values);
-        features
-    }
-
-    /// Calls `feature` with the hash of each distinct feature, and returns the number of
-    /// features. A text without a letter or digit has none: runs of punctuation are not
-    /// content.
-    fn each_feature(
-        &self,
-        normalized: &str,
-        distinct: &mut Distinct,
-        lower: &mut String,
-        mut feature: impl FnMut(u64),
-    ) -> usize {
-        let mut features = 0;
-        let mut says_something = false;
-        distinct.clear();
-        self.segmenter.for_each(normalized, |unit| {
-            if let Some(text) = self.weigher.keep(unit.text, lower) {
-                says_something = says_something || text.chars().any(weigh::is_letter_or_digit);
-                let [hash] = Xxh3.hash(text);
-                if distinct.insert(hash) {
-                    features += 1;
-                    feature(hash);
+        hashes.clear();
+        let says_something = |text: &str| text.chars().any(weigh::is_letter_or_digit);
+        let mut is_content = false;
+        if let Some(k) = self.shingle() {
+            is_content = says_something(normalized);
+            shingle_hashes(normalized, k, hashes);
+        } else {
+            self.segmenter.for_each(normalized, |unit| {
+                if let Some(text) = self.weigher.keep(unit.text, lower) {
+                    is_content = is_content || says_something(text);
+                    let [hash] = Xxh3.hash(text);
+                    hashes.push(hash);
                 }
-            }
-        });
-        match says_something {
-            true => features,
-            false => 0,
+            });
         }
+        if !is_content {
+            hashes.clear();
+        }
+        distinct.clear(hashes.len());
+        hashes.retain(|&hash| distinct.insert(hash));
     }
 }
 

@@ -132,7 +132,7 @@ impl TextStore {
     /// The bytes of parts `first..last`.
     fn part<'a>(&'a self, first: usize, last: usize, buffer: &'a mut Vec<u8>) -> Result<&'a str> {
         let bytes = self.blobs.read(first..last, buffer)?;
-        std::str::from_utf8(bytes).map_err(|_| {
+        simdutf8::basic::from_utf8(bytes).map_err(|_| {
             Error::input(
                 "the temporary file of texts",
                 "what was written to it",

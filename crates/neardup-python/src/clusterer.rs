@@ -1,7 +1,7 @@
 //! Clustering of the documents of a run by the one rule, and the search for all pairs.
 
 use neardup_core::Error;
-use neardup_core::candidates::SkewStatistics;
+use neardup_core::candidates::SearchStatistics;
 use neardup_core::cluster::{self, Reason};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
@@ -32,8 +32,9 @@ type VerifiedPairs<'py> = (
 /// Document, similarity, distance, identical text.
 type Similar = (u32, f64, Option<u32>, bool);
 
-/// Full lists, documents that they left out, pairs of these, documents with the most frequent key.
-type Skew = (u64, u64, u64, u32);
+/// List entries visited, candidate pairs compared, similar pairs found, full lists, documents that
+/// they left out, pairs of these, documents with the most frequent key.
+type Statistics = [u64; 7];
 
 /// The one rule, applied to the documents of a [`Corpus`] in priority order.
 #[pyclass(module = "neardup._core")]
@@ -178,15 +179,13 @@ impl Clusterer {
         ))
     }
 
-    /// The number of full lists that left documents out, of documents that were left out, of pairs
-    /// of them, and of documents with the most frequent key.
-    fn skew(&self) -> Skew {
-        skew(self.inner.skew())
-    }
-
-    /// The numbers of candidate pairs compared and of similar pairs found so far.
-    fn counts(&self) -> (u64, u64) {
-        (self.inner.candidates(), self.inner.verified())
+    fn statistics(&self) -> Statistics {
+        let clusterer = &self.inner;
+        statistics(
+            clusterer.statistics(),
+            clusterer.candidates(),
+            clusterer.verified(),
+        )
     }
 }
 
@@ -211,14 +210,10 @@ impl PairSearch {
         })
     }
 
-    /// The number of candidate pairs compared so far.
-    fn candidates(&self) -> u64 {
-        self.inner.candidates()
-    }
-
-    /// As `Clusterer.skew`, after the last piece.
-    fn skew(&self) -> Skew {
-        skew(self.inner.skew())
+    /// Complete after the last piece.
+    fn statistics(&self) -> Statistics {
+        let search = &self.inner;
+        statistics(search.statistics(), search.candidates(), search.verified())
     }
 
     /// The next pairs, in no particular order; None after the last.
@@ -241,14 +236,23 @@ impl PairSearch {
     }
 }
 
-fn skew(found: SkewStatistics) -> Skew {
-    let SkewStatistics {
+fn statistics(found: SearchStatistics, candidates: u64, verified: u64) -> Statistics {
+    let SearchStatistics {
+        visited,
         closed_lists,
         unlisted,
         unlisted_pairs,
         most_frequent,
     } = found;
-    (closed_lists, unlisted, unlisted_pairs, most_frequent)
+    [
+        visited,
+        candidates,
+        verified,
+        closed_lists,
+        unlisted,
+        unlisted_pairs,
+        most_frequent.into(),
+    ]
 }
 
 /// The distance; -1 if there is none.

@@ -37,7 +37,15 @@ SKETCHES, CANDIDATES, KEPT = "sketches", "candidates", "kept"
 _SKETCHES, _KEPT, _IDS = "sketches.arrow", "kept.arrow", "ids.part"
 
 #: Counts that are stored with the decisions.
-_COUNTS = ("candidates", "closed_lists", "unlisted", "unlisted_pairs", "largest_form")
+_COUNTS = (
+    "visited",
+    "candidates",
+    "verified",
+    "closed_lists",
+    "unlisted",
+    "unlisted_pairs",
+    "largest_form",
+)
 
 
 class Pipeline:
@@ -203,9 +211,7 @@ class Pipeline:
                 decided.identical[step],
             ) = clusterer.decide(corpus, step)
             self.progress.advance(len(step))
-        decided.candidates = clusterer.counts()[0]
-        skew = clusterer.skew()
-        decided.closed_lists, decided.unlisted, decided.unlisted_pairs, decided.largest_form = skew
+        decided.counts = dict(zip(_COUNTS, clusterer.statistics(), strict=True))
         if work is not None:
             work.leave_table(_KEPT, decided.to_table())
             work.complete(KEPT, {}, (_KEPT,))
@@ -256,7 +262,7 @@ class Pipeline:
             for at, kind in enumerate(kinds)
         ]
         order = np.lexsort((columns[1], columns[0]))
-        counts = dict(zip(_COUNTS, (search.candidates(), *search.skew()), strict=True))
+        counts = dict(zip(_COUNTS, search.statistics(), strict=True))
         return tuple(column[order] for column in columns), counts
 
     def summary(self, task: str, collected: Collected, **counts: Any) -> Summary:
@@ -304,27 +310,24 @@ class Decided:
         In bits; -1 if a text has no fingerprint.
     identical : ndarray of bool
         Whether the texts are equal.
-    candidates, closed_lists, unlisted, unlisted_pairs, largest_form : int
-        See :class:`neardup._engine.summary.Summary`.
+    counts : dict of str to int
+        Counts of the search by their names in :class:`neardup._engine.summary.Summary`.
     """
 
     kept_for: NDArray[np.int64]
     similarity: NDArray[np.float64]
     distance: NDArray[np.int32]
     identical: NDArray[np.bool_]
-    candidates: int = 0
-    closed_lists: int = 0
-    unlisted: int = 0
-    unlisted_pairs: int = 0
-    largest_form: int = 0
+    counts: dict[str, int] = dataclasses.field(default_factory=dict)
 
     def to_table(self) -> pa.Table:
         """Return a row for each document, with the counts as metadata."""
         import pyarrow as pa
 
-        counts = {name: str(getattr(self, name)) for name in _COUNTS}
-        columns = {name: column for name, column in vars(self).items() if name not in _COUNTS}
-        return pa.table(columns).replace_schema_metadata(counts)
+        columns = vars(self).copy()
+        counts = columns.pop("counts")
+        metadata = {name: str(count) for name, count in counts.items()}
+        return pa.table(columns).replace_schema_metadata(metadata)
 
     @classmethod
     def from_table(cls, table: pa.Table) -> Decided:
@@ -332,7 +335,5 @@ class Decided:
         columns: dict[str, Any] = {
             name: table.column(name).to_numpy() for name in table.column_names
         }
-        counts: dict[str, Any] = {
-            name: int((table.schema.metadata or {})[name.encode()]) for name in _COUNTS
-        }
-        return cls(**columns, **counts)
+        counts = {name: int((table.schema.metadata or {})[name.encode()]) for name in _COUNTS}
+        return cls(**columns, counts=counts)

@@ -45,8 +45,12 @@ class Summary:
         Pairs reported, for ``pairs``.
     problems : int
         Problems in the input.
+    visited : int
+        Entries of posting lists met in all look-ups.
     candidates : int
         Pairs whose similarity was computed.
+    verified : int
+        Candidate pairs found similar.
     without_features : int
         Readable records whose text has no features, such as empty ones.
     largest_cluster : int
@@ -78,7 +82,9 @@ class Summary:
     left_out: int = 0
     pairs: int = 0
     problems: int = 0
+    visited: int = 0
     candidates: int = 0
+    verified: int = 0
     without_features: int = 0
     largest_cluster: int = 0
     closed_lists: int = 0

@@ -163,7 +163,7 @@ class Decider:
             "share": min_overlaps,
         }
         replaced = context.oldest_passed(stored_keys, self.key_scheme.max_list_len())
-        _, unlisted, _, _ = context.clusterer.skew()
+        *_, unlisted, _, _ = context.clusterer.statistics()
         return Verdicts(matches, kept_numbers, postings, replaced, unlisted)
 
     def keep(self, batch: Incoming, first: int) -> Verdicts:

@@ -10,8 +10,8 @@ one, among the documents added since the snapshot ([`near_since`](CandidateIndex
 */
 
 use super::hamming::{Fingerprints, HammingIndex};
-use super::overlap::{InvertedIndex, Scratch, Scratches};
-use super::search::{Found, Search, SkewStatistics};
+use super::overlap::{InvertedIndex, PostingStore, Scratch, Scratches};
+use super::search::{Found, Search, SearchStatistics};
 use super::shuffle::external_join::JoinedKeys;
 use super::sketch_store::SketchStore;
 use super::sketches::Sketches;
@@ -99,13 +99,17 @@ impl CandidateIndex {
         }
     }
 
-    /// Statistics on keys that very many documents have, and on what their full lists left out.
-    pub fn skew(&self) -> SkewStatistics {
-        match &self.kind {
-            Kind::InMemory(index) => index.skew(),
-            Kind::External(index) => index.skew(),
-            Kind::Fetched(index) => index.skew(),
-            Kind::Hamming(_) => SkewStatistics::default(),
+    /// What the search met in its lists so far; nothing for fingerprints, which have none.
+    pub fn statistics(&self) -> SearchStatistics {
+        let of_lists = match &self.kind {
+            Kind::InMemory(index) => index.statistics(),
+            Kind::External(index) => index.statistics(),
+            Kind::Fetched(index) => index.statistics(),
+            Kind::Hamming(_) => SearchStatistics::default(),
+        };
+        SearchStatistics {
+            visited: self.scratches.visited(),
+            ..of_lists
         }
     }
 
@@ -117,6 +121,16 @@ impl CandidateIndex {
             Kind::External(index) => index.len(),
             Kind::Fetched(index) => index.len(),
         }
+    }
+
+    /// The place of the next document, from which on others will be looked up by
+    /// [`near_since`](Self::near_since).
+    pub fn snapshot(&mut self) -> u32 {
+        let place = self.len();
+        if let Kind::InMemory(index) = &mut self.kind {
+            index.store.mark(place);
+        }
+        place
     }
 
     /// Whether no document is filed.

@@ -19,6 +19,12 @@ use crate::error::{Error, Result};
 /// The number of a key that only one document has.
 pub(super) const SINGLE: u32 = u32::MAX;
 
+/// The number of keys that a bucket of a small collection holds on average.
+const BUCKET: usize = 1 << 12;
+
+/// More buckets would not be written into one after the other from a core's cache.
+const MOST_BUCKETS: usize = 1 << 10;
+
 /// A number for each key, the rarest first; [`SINGLE`] where only one document has it.
 #[derive(Clone, Debug, Default)]
 pub(in crate::candidates) struct Numbering {
@@ -120,7 +126,8 @@ impl Keys {
 }
 
 impl Numbering {
-    /// Numbers keys by the number of documents that have them, then by value.
+    /// Numbers keys by the number of documents that have them; equally frequent ones in an order
+    /// that depends only on their values.
     pub(in crate::candidates) fn of(keys: &[u32]) -> Result<Self> {
         if keys.len() > u32::MAX as usize {
             return Err(Error::input(
@@ -129,12 +136,7 @@ impl Numbering {
                 keys.len(),
             ));
         }
-        let mut sorted: Vec<u64> = keys
-            .par_iter()
-            .enumerate()
-            .map(|(at, &key)| u64::from(key) << 32 | at as u64)
-            .collect();
-        sorted.par_sort_unstable();
+        let sorted = grouped(keys);
         // Samples never have a key twice and bands hardly ever, so the length of a run is the
         // number of documents that have the key.
         let mut runs: Vec<(u32, u32)> = Vec::new();
@@ -157,6 +159,45 @@ impl Numbering {
             lengths: runs.into_iter().map(|(length, _)| length).collect(),
         })
     }
+}
+
+/// Keys and their positions as single numbers, sorted so that equal keys are neighbours.
+///
+/// The keys are dealt out into buckets that fit into the cache of one core, each of which is sorted.
+fn grouped(keys: &[u32]) -> Vec<u64> {
+    // Keys of samples are small numbers. Multiplication by an odd number spreads them over the
+    // buckets, and keeps them distinct.
+    let mixed = |key: u32| key.wrapping_mul(0x9E37_79B1);
+    let bits = (keys.len() / BUCKET)
+        .max(1)
+        .ilog2()
+        .min(MOST_BUCKETS.ilog2());
+    let bucket = |mixed: u32| (u64::from(mixed) >> (32 - bits)) as usize;
+    let mut ends = vec![0; (1 << bits) + 1];
+    for &key in keys {
+        ends[bucket(mixed(key)) + 1] += 1;
+    }
+    for at in 1..ends.len() {
+        ends[at] += ends[at - 1];
+    }
+    let mut dealt = vec![0; keys.len()];
+    for (at, &key) in keys.iter().enumerate() {
+        let mixed = mixed(key);
+        let next: &mut usize = &mut ends[bucket(mixed)];
+        dealt[*next] = u64::from(mixed) << 32 | at as u64;
+        *next += 1;
+    }
+    // Now each entry of `ends` is the end of its bucket.
+    let mut rest = dealt.as_mut_slice();
+    let mut buckets = Vec::with_capacity(1 << bits);
+    let mut begin = 0;
+    for &end in &ends[..1 << bits] {
+        let (bucket, later) = rest.split_at_mut(end - begin);
+        buckets.push(bucket);
+        (rest, begin) = (later, end);
+    }
+    buckets.into_par_iter().for_each(<[u64]>::sort_unstable);
+    dealt
 }
 
 /// Sorts the keys of each document.
@@ -188,16 +229,51 @@ mod tests {
 
     #[test]
     fn rare_keys_come_first_and_single_ones_last() {
-        // Three documents have 7, two have 5 and two have 9; the other keys are single.
-        let keys = keys(&[&[7, 5, 1], &[2, 7], &[9, 5, 7], &[], &[9, 3]]);
-        assert_eq!(keys.lengths(), [2, 2, 3]);
+        // Four documents have 7, three have 9 and two have 5; the other keys are single.
+        let keys = keys(&[&[7, 5, 1], &[2, 7, 9], &[9, 5, 7], &[], &[9, 3, 7]]);
+        assert_eq!(keys.lengths(), [2, 3, 4]);
         assert_eq!(keys.all(0), [2, 0, SINGLE]);
         let keys = keys.by_rarity();
         assert_eq!(keys.all(0), [0, 2, SINGLE]);
-        assert_eq!(keys.all(1), [2, SINGLE]);
+        assert_eq!(keys.all(1), [1, 2, SINGLE]);
         assert_eq!(keys.all(2), [0, 1, 2]);
         assert_eq!(keys.all(3), []);
-        assert_eq!(keys.all(4), [1, SINGLE]);
+        assert_eq!(keys.all(4), [1, 2, SINGLE]);
+    }
+
+    #[test]
+    fn any_number_of_keys_is_numbered_by_how_many_documents_have_them() {
+        let mut state = 3_u64;
+        let mut next = |bound: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 33) % bound) as u32
+        };
+        for (count, distinct) in [
+            (0, 1),
+            (1, 1),
+            (1000, 300),
+            (40_000, 9_000),
+            (40_000, 1 << 31),
+        ] {
+            let keys: Vec<u32> = (0..count).map(|_| next(distinct)).collect();
+            let mut documents = std::collections::HashMap::<u32, u32>::new();
+            for &key in &keys {
+                *documents.entry(key).or_default() += 1;
+            }
+            let found = Numbering::of(&keys).unwrap();
+            assert!(found.lengths.is_sorted());
+            let mut key_of = std::collections::HashMap::new();
+            for (&key, &number) in keys.iter().zip(&found.numbers) {
+                assert_eq!(number == SINGLE, documents[&key] == 1);
+                if number != SINGLE {
+                    assert_eq!(found.lengths[number as usize], documents[&key]);
+                    assert_eq!(*key_of.entry(number).or_insert(key), key);
+                }
+            }
+            assert_eq!(key_of.len(), found.lengths.len());
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ filing.
 **Template.** A list is capped: once it holds `max_list_len` documents, later documents are not
 added. They still find the first documents that share the key, but they find each other only by
 their other keys. The time is therefore linear in the number of documents that share a key. What is
-left out is counted ([`SkewStatistics`]).
+left out is counted ([`SearchStatistics`]).
 */
 
 use std::cell::Cell;
@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::schemes::rare_keys::MinOverlap;
-use super::search::{Found, SkewStatistics};
+use super::search::{Found, SearchStatistics};
 use super::sketches::Sketches;
 
 /// The number of documents that one task looks up.
@@ -44,11 +44,13 @@ pub trait PostingStore {
     /// A key as the store looks it up.
     type Key: Copy + Eq + Hash;
 
-    /// The keys by which a document is looked up. They may be written into `buffer`.
+    /// The keys by which a document is looked up; those without an entry from `since` on may be
+    /// missing. They may be written into `buffer`.
     fn lookup_keys<'a>(
         &'a self,
         sketches: &Sketches,
         document: u32,
+        since: u32,
         buffer: &'a mut Vec<u64>,
     ) -> impl Iterator<Item = Self::Key> + use<'a, Self>;
 
@@ -70,6 +72,9 @@ pub trait PostingStore {
 
     /// How many documents are in the list of a key.
     fn list_len(&self, key: Self::Key) -> usize;
+
+    /// Tells that documents will be looked up among those filed from this place on.
+    fn mark(&mut self, _place: u32) {}
 
     /// Assigns the next place to a document that is about to be filed.
     fn assign(&mut self, _document: u32, _place: u32) {}
@@ -133,6 +138,8 @@ pub struct Scratch {
     shared: Vec<[u8; 2]>,
     met: Vec<u32>,
     keys: Vec<u64>,
+    /// Entries of lists visited in all look-ups so far.
+    visited: u64,
 }
 
 impl<S: PostingStore> InvertedIndex<S> {
@@ -158,10 +165,11 @@ impl<S: PostingStore> InvertedIndex<S> {
         self.min_overlaps.is_empty()
     }
 
-    /// Statistics on keys that very many documents have, and on what their full lists left out.
-    pub fn skew(&self) -> SkewStatistics {
+    /// What full lists left out, and how many documents have the most frequent key.
+    pub fn statistics(&self) -> SearchStatistics {
         let pairs = self.left_out.values().map(|&count| pairs_of(count));
-        SkewStatistics {
+        SearchStatistics {
+            visited: 0,
             closed_lists: self.left_out.len() as u64,
             unlisted: self.unlisted,
             unlisted_pairs: pairs.fold(0, u64::saturating_add),
@@ -206,11 +214,17 @@ impl<S: PostingStore> InvertedIndex<S> {
         scratch: &mut Scratch,
         found: &mut Vec<u32>,
     ) {
-        let Scratch { shared, met, keys } = scratch;
+        let Scratch {
+            shared,
+            met,
+            keys,
+            visited,
+        } = scratch;
         shared.resize(self.min_overlaps.len().max(shared.len()), [0; 2]);
-        for key in self.store.lookup_keys(sketches, document, keys) {
+        for key in self.store.lookup_keys(sketches, document, since, keys) {
             let list = self.store.list(key);
             for posting in list.take_while(|posting| posting.place >= since) {
+                *visited += 1;
                 let counts = &mut shared[posting.place as usize];
                 if *counts == [0; 2] {
                     met.push(posting.place);
@@ -251,6 +265,12 @@ impl Scratches {
         let result = work(&mut own);
         lock().push(own);
         result
+    }
+
+    /// Entries of lists visited in all look-ups so far.
+    pub fn visited(&self) -> u64 {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().map(|scratch| scratch.visited).sum()
     }
 
     /// Looks documents up on all threads; `near` adds to the places found.

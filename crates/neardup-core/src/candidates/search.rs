@@ -138,9 +138,11 @@ impl Found {
     }
 }
 
-/// Statistics on keys that very many documents have, and on what their full lists left out.
+/// What a search met in its lists, and what full lists left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SkewStatistics {
+pub struct SearchStatistics {
+    /// The number of list entries visited in all look-ups.
+    pub visited: u64,
     /// The number of lists to which a document was not added because they were full.
     pub closed_lists: u64,
     /// The number of documents that at least one full list left out.

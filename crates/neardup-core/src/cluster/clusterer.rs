@@ -6,8 +6,8 @@
 //! resolved one by one, so the result is that of a loop over single documents, for any chunk size.
 
 use crate::candidates::{
-    CandidateIndex, ExternalJoin, FetchedIndex, Found, JoinedKeys, NewEntry, SketchStore,
-    SkewStatistics,
+    CandidateIndex, ExternalJoin, FetchedIndex, Found, JoinedKeys, NewEntry, SearchStatistics,
+    SketchStore,
 };
 use crate::corpus::{Corpus, FirstByText};
 use crate::error::{Error, Result};
@@ -171,9 +171,9 @@ impl Clusterer {
         self.index.new_entries()
     }
 
-    /// Statistics on keys that very many documents have, and on what their full lists left out.
-    pub fn skew(&self) -> SkewStatistics {
-        self.index.skew()
+    /// What the search met in its lists so far.
+    pub fn statistics(&self) -> SearchStatistics {
+        self.index.statistics()
     }
 
     /// The number of candidate pairs examined so far.
@@ -255,7 +255,7 @@ impl Clusterer {
                     && self.same_text(corpus, document).is_none()
             })
             .collect();
-        let snapshot = self.index.len();
+        let snapshot = self.index.snapshot();
         let mut earlier = self.best_before(corpus, &searched)?.into_iter();
         let mut searched = searched.into_iter().peekable();
         for &document in chunk {
@@ -347,6 +347,9 @@ impl Clusterer {
     ) -> Result<Option<Best>> {
         let sketches = corpus.sketches();
         let mut found = self.index.near_since(sketches, document, snapshot)?;
+        if found.places.is_empty() {
+            return Ok(before);
+        }
         let similarities = self.similarities(corpus, &[document], &mut found)?;
         Ok(best_of(before, &found.places, &similarities))
     }

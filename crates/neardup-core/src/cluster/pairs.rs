@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::candidates::{
-    CandidateIndex, Fingerprints, MAX_PAIRS, Search, Sketches, SkewStatistics, collapsed,
+    CandidateIndex, Fingerprints, MAX_PAIRS, Search, SearchStatistics, Sketches, collapsed,
 };
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
@@ -121,11 +121,16 @@ impl PairSearch {
         self.judge.candidates()
     }
 
-    /// Statistics on keys that very many documents have, and on what their full lists left out.
-    pub fn skew(&self) -> SkewStatistics {
+    /// The number of candidate pairs verified as similar so far.
+    pub fn verified(&self) -> u64 {
+        self.judge.verified()
+    }
+
+    /// What the search met in its lists so far.
+    pub fn statistics(&self) -> SearchStatistics {
         match &self.source {
-            Source::Listed { .. } => SkewStatistics::default(),
-            Source::LookedUp { index, .. } => index.skew(),
+            Source::Listed { .. } => SearchStatistics::default(),
+            Source::LookedUp { index, .. } => index.statistics(),
         }
     }
 
@@ -170,7 +175,7 @@ impl PairSearch {
                     return Ok(None);
                 }
                 *next = range.end;
-                let snapshot = index.len();
+                let snapshot = index.snapshot();
                 let found = index.near(corpus.sketches(), &searched[range.clone()])?;
                 let mut pairs = Vec::with_capacity(found.places.len());
                 let judge = &self.judge;

@@ -437,8 +437,8 @@ impl Corpus {
         Ok(())
     }
 
-    /// Ends the input: sketches the documents that had to wait for the corpus' own frequencies.
-    /// Does nothing for a recipe that needs none.
+    /// Ends the input: sketches the documents that had to wait for the corpus' own frequencies, and
+    /// drops the counts of rare shingles.
     ///
     /// # Errors
     ///
@@ -446,6 +446,10 @@ impl Corpus {
     pub fn finish(&mut self) -> Result<()> {
         if self.outside.is_some() && !self.sketches.is_empty() {
             self.move_outside(0)?;
+        }
+        if let Some(counted) = &mut self.counted {
+            // The corpus is still the only owner.
+            Arc::make_mut(&mut counted.frequencies).keep_common();
         }
         let Some(frequencies) = self.frequencies.take() else {
             return Ok(());

@@ -65,7 +65,7 @@ impl Classes {
 /// Unified ideographs of the original block: no step changes them. They make up most of
 /// a Chinese text, and a comparison avoids the table lookup.
 #[inline]
-pub(super) fn is_plain_ideograph(c: char) -> bool {
+pub(crate) fn is_plain_ideograph(c: char) -> bool {
     matches!(c, '\u{4E00}'..='\u{9FFF}')
 }
 

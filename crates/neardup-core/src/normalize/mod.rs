@@ -35,6 +35,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
 use classes::Classes;
+pub(crate) use classes::is_plain_ideograph;
 use fold::Fold;
 pub use mapped::Mapped;
 use mapped::{MappedSink, Sink};

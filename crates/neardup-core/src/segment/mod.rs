@@ -22,6 +22,8 @@ pub mod encoded;
 mod script;
 mod words;
 
+use std::ops::Range;
+
 use serde::Deserialize;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -157,7 +159,9 @@ impl Segmenter {
         match &self.0 {
             Kind::Words(words) => words.for_each(text, take),
             Kind::UnicodeWords => text.unicode_words().for_each(|word| take(untagged(word))),
-            Kind::Shingles { k } => shingles(text, *k, |shingle| take(untagged(shingle))),
+            Kind::Shingles { k } => {
+                shingles(text, *k).for_each(|shingle| take(untagged(&text[shingle])));
+            }
             Kind::ByScript { k, scripts } => {
                 scripts.for_each(text, *k, |unit| take(untagged(unit)));
             }
@@ -171,19 +175,25 @@ fn untagged(text: &str) -> Unit<'_> {
     Unit { text, tag: "" }
 }
 
-/// Every run of `k` characters of `text`; the text itself if it is shorter.
-fn shingles(text: &str, k: usize, mut take: impl FnMut(&str)) {
-    if text.is_empty() {
-        return;
-    }
-    let begins = text.char_indices().map(|(at, _)| at);
-    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
-    let mut any = false;
-    for (begin, end) in begins.zip(ends.skip(k - 1)) {
-        take(&text[begin..end]);
-        any = true;
-    }
-    if !any {
-        take(text);
-    }
+/// Where every run of `k` characters of `text` is; the text itself if it is shorter.
+pub(crate) fn shingles(text: &str, k: usize) -> impl Iterator<Item = Range<usize>> {
+    let bytes = text.as_bytes();
+    let next = |at: usize| bytes.get(at).map(|&first| at + width(first));
+    // Both ends step from character to character; no character is decoded.
+    let mut begin = 0;
+    let whole = (!text.is_empty()).then_some(text.len());
+    let mut end = (0..k).try_fold(0, |end, _| next(end)).or(whole);
+    std::iter::from_fn(move || {
+        let found = begin..end?;
+        begin = next(begin)?;
+        end = next(found.end);
+        Some(found)
+    })
+}
+
+/// Bytes of a character in UTF-8, by the first of them.
+#[inline]
+fn width(first: u8) -> usize {
+    // Sums of comparisons: scripts are mixed, and no processor could foresee a branch.
+    1 + usize::from(first >= 0xc0) + usize::from(first >= 0xe0) + usize::from(first >= 0xf0)
 }

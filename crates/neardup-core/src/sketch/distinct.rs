@@ -9,8 +9,8 @@ themselves would cost as much as all the rest of the sketch.
 Open addressing with linear probing; the low bits of the hash are the slot.
 */
 
-/// Slots of the smallest table: 32 KiB, which stays in a core's first-level cache.
-const LEAST: usize = 1 << 12;
+/// Slots of the smallest table.
+const LEAST: usize = 1 << 8;
 
 /// At most one slot in `SPARSE` is filled. Few features then find their slot taken, which is
 /// a branch that the processor cannot predict.
@@ -20,8 +20,8 @@ const SPARSE: usize = 4;
 /// filled.
 const LARGE: usize = 1 << 22;
 
-/// A set of 64-bit hashes that is cleared for each document.
-#[derive(Debug)]
+/// A set of 64-bit hashes; it must be [cleared](Self::clear) for each document, the first too.
+#[derive(Debug, Default)]
 pub(crate) struct Distinct {
     slots: Vec<u64>,
     filled: usize,
@@ -29,25 +29,20 @@ pub(crate) struct Distinct {
     zero: bool,
 }
 
-impl Default for Distinct {
-    fn default() -> Self {
-        Distinct {
-            slots: vec![0; LEAST],
-            filled: 0,
-            zero: false,
-        }
-    }
-}
-
 impl Distinct {
-    /// Empties the set. A large table that the last document hardly filled is released,
-    /// since every document pays for clearing it.
-    pub(crate) fn clear(&mut self) {
-        if self.slots.len() > LEAST && self.filled < self.slots.len() / (8 * SPARSE) {
-            self.slots = vec![0; LEAST];
-        } else {
-            self.slots.fill(0);
+    /// Empties the set, and makes room for `expected` hashes. The fewer are expected, the sooner it
+    /// is cleared, and the more of it stays in a core's first-level cache.
+    pub(crate) fn clear(&mut self, expected: usize) {
+        let mut slots = (SPARSE * expected).next_power_of_two().max(LEAST);
+        if slots > LARGE {
+            slots = (2 * expected).next_power_of_two().max(LARGE);
         }
+        // A much larger table of an earlier document is released.
+        if self.slots.capacity() > 64 * slots.max(LEAST) {
+            self.slots = Vec::new();
+        }
+        self.slots.clear();
+        self.slots.resize(slots, 0);
         self.filled = 0;
         self.zero = false;
     }
@@ -104,7 +99,7 @@ mod tests {
         let mut distinct = Distinct::default();
         let mut state = 1_u64;
         for documents in 0..4 {
-            distinct.clear();
+            distinct.clear([0, 100, 20_000, 300_000][documents]);
             let mut known = HashSet::new();
             for at in 0..20_000_u64 >> documents {
                 // Every third hash is a repeat; low bits collide on purpose.

@@ -2,6 +2,8 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128, xxh3_128_with_seed};
 
+use crate::segment::shingles;
+
 /// A hash of `W` words of 64 bits.
 pub(crate) trait UnitHash<const W: usize>: Copy {
     /// Hashes a feature.
@@ -100,6 +102,43 @@ fn halves(hash: u128) -> [u64; 2] {
     [hash as u64, (hash >> 64) as u64]
 }
 
+/// Appends the hash of each shingle of `k` characters of `text`, in order and with
+/// repeats; `k` must be at least 1.
+///
+/// O(n) for n characters.
+pub fn shingle_hashes(text: &str, k: usize, hashes: &mut Vec<u64>) {
+    hashes.reserve(text.len() / 2);
+    let bytes = text.as_bytes();
+    hashes.extend(shingles(text, k.max(1)).map(|shingle| xxh3_64(&bytes[shingle])));
+}
+
+/// Sorts values by a bucket sort on the leading bits of `spread`, which must grow with the value and
+/// be spread evenly, as hashes are. A bucket then holds about one value, and little is left to sort.
+pub fn sorted<T: Copy + Default + Ord>(values: &[T], spread: impl Fn(T) -> u64) -> Vec<T> {
+    let bits = values.len().max(2).ilog2();
+    let place = |value: T| (spread(value) >> (64 - bits)) as usize;
+    let mut ends = vec![0_u32; (1 << bits) + 1];
+    for &value in values {
+        ends[place(value) + 1] += 1;
+    }
+    for at in 1..ends.len() {
+        ends[at] += ends[at - 1];
+    }
+    let mut dealt = vec![T::default(); values.len()];
+    for &value in values {
+        let next = &mut ends[place(value)];
+        dealt[*next as usize] = value;
+        *next += 1;
+    }
+    // Now each entry of `ends` is the end of its bucket.
+    let mut begin = 0;
+    for &end in &ends[..1 << bits] {
+        dealt[begin..end as usize].sort_unstable();
+        begin = end as usize;
+    }
+    dealt
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,5 +178,19 @@ mod tests {
         }
         assert!(hashes.iter().any(|hash| hash % (1 << 32) >= 1 << 31));
         assert!(hashes.iter().any(|hash| hash % (1 << 32) < 1 << 31));
+    }
+
+    #[test]
+    fn dealing_out_sorts() {
+        let mut hashes: Vec<u64> = Vec::new();
+        for count in 0..3000_u64 {
+            assert!(sorted(&hashes, |hash| hash).is_sorted());
+            assert_eq!(sorted(&hashes, |hash| hash).len(), hashes.len());
+            hashes.push(match count % 4 {
+                0 => u64::MAX - count,
+                1 => count,
+                _ => xxh3_64(&(count / 5).to_le_bytes()),
+            });
+        }
     }
 }

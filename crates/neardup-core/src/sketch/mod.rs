@@ -3,7 +3,7 @@
 There are three kinds of sketch. A *fingerprint* is a bit vector computed by SimHash from
 weighted features. A *signature* is the smallest hash under each of several orders, by
 [MinHash](minhash). A *sample* is a share of the features themselves, chosen by their
-hashes ([`Sampler`]). Signatures and samples depend on the set of features and ignore
+hashes ([`sample`]). Signatures and samples depend on the set of features and ignore
 weights.
 
 SimHash: a feature with weight w adds w to every position where its hash has a
@@ -38,9 +38,10 @@ use crate::error::{Error, Result};
 pub(crate) use count::Counters;
 pub(crate) use distinct::Distinct;
 pub(crate) use hash::{Bkdr, News, UnitHash, Xxh3};
+pub use hash::{shingle_hashes, sorted};
 pub(crate) use minhash::check_num_perm;
 pub use minhash::{MAX_NUM_PERM, MIN_NUM_PERM, MinHash, Minima, equal_values};
-pub use sample::{Sampler, is_kept};
+pub use sample::{is_kept, sample};
 pub(crate) use sum::sums;
 
 /// Which function hashes a feature.

@@ -15,45 +15,25 @@ short documents, and more often at higher rates. So the rate is limited, and
 documents of more than [`MAX_RATE`] times the wanted size keep more keys.
 */
 
+use super::hash::sorted;
+
 /// The largest rate; its keys still have 20 random bits.
 const MAX_RATE: u32 = 1 << 12;
 
-/// Computes the sample of a document; reused from document to document.
-#[derive(Clone, Debug, Default)]
-pub struct Sampler {
-    hashes: Vec<u64>,
-}
-
-impl Sampler {
-    /// Begins a new document.
-    pub fn begin(&mut self) {
-        self.hashes.clear();
-    }
-
-    /// Adds a feature by its hash; each feature must be added only once.
-    #[inline]
-    pub fn add(&mut self, hash: u64) {
-        self.hashes.push(hash);
-    }
-
-    /// The hashes of all features added since [`begin`](Self::begin).
-    pub fn hashes(&self) -> &[u64] {
-        &self.hashes
-    }
-
-    /// Writes the sample, ascending and without repeats, and returns its rate.
-    ///
-    /// `size` is the wanted minimum number of features; a document with fewer features keeps
-    /// all of them. 0 keeps all features of every document.
-    pub fn finish(&self, size: u32, keys: &mut Vec<u32>) -> u32 {
-        let rate = rate(self.hashes.len(), size);
-        keys.clear();
-        let all = self.hashes.iter().map(|&hash| hash as u32);
-        keys.extend(all.filter(|&key| is_kept(key, rate)));
-        keys.sort_unstable();
-        keys.dedup();
-        rate
-    }
+/// Writes the sample of a document with these distinct features, given by their hashes, and returns
+/// its rate. The sample is ascending and without repeats.
+///
+/// `size` is the wanted minimum number of features; a document with fewer features keeps all of
+/// them. 0 keeps all features of every document.
+pub fn sample(features: &[u64], size: u32, keys: &mut Vec<u32>) -> u32 {
+    let rate = rate(features.len(), size);
+    keys.clear();
+    let all = features.iter().map(|&hash| hash as u32);
+    keys.extend(all.filter(|&key| is_kept(key, rate)));
+    // Keys are below 2^32 / rate.
+    *keys = sorted(keys, |key| (u64::from(key) * u64::from(rate)) << 32);
+    keys.dedup();
+    rate
 }
 
 /// The largest rate, a power of two, that leaves `size` of `features` features on average.
@@ -76,12 +56,11 @@ mod tests {
     use xxhash_rust::xxh3::xxh3_64;
 
     fn sample(features: std::ops::Range<u32>, size: u32) -> (Vec<u32>, u32) {
-        let mut sampler = Sampler::default();
+        let hashes: Vec<u64> = features
+            .map(|feature| xxh3_64(&feature.to_le_bytes()))
+            .collect();
         let mut keys = Vec::new();
-        for feature in features {
-            sampler.add(xxh3_64(&feature.to_le_bytes()));
-        }
-        let rate = sampler.finish(size, &mut keys);
+        let rate = super::sample(&hashes, size, &mut keys);
         (keys, rate)
     }
 

@@ -33,11 +33,12 @@ pair out: numbers only lower the similarity.
 */
 
 use super::aligned::Aligned;
-use super::resemblance::{Overlap, Shingles, shingle_hashes};
+use super::resemblance::{Overlap, Shingles};
 use super::shingle_frequencies::{RARE, ShingleFrequencies, text_level};
 use super::short::{Letters, SHORT};
 use super::units::{Units, is_spaced};
 use super::weighed::{Sample, Scratch, Weighed, Weighing, sampled, weight};
+use crate::sketch::shingle_hashes;
 
 /// Units of the shorter text from which on numbers have less than their full weight.
 const LONG: f64 = 400.0;

@@ -38,7 +38,7 @@ mod weighed;
 pub use aligned::{Aligned, EXACT};
 pub use containment::{Containment, Direction};
 pub use content::{Evidence, Profile, content_hashes};
-pub use resemblance::{Overlap, Shingles, shingle_hashes};
+pub use resemblance::{Overlap, Shingles};
 pub use shingle_frequencies::{RARE, ShingleFrequencies};
 pub use short::SHORT;
 pub use units::{Units, is_spaced};

@@ -1,6 +1,6 @@
 //! Resemblance of two sets of character shingles.
 
-use xxhash_rust::xxh3::xxh3_64;
+use crate::sketch::{shingle_hashes, sorted};
 
 /// The distinct shingles of one text, as sorted hashes.
 ///
@@ -33,7 +33,7 @@ impl Shingles {
 
     /// The set of the given hashes, which may be in any order and repeat.
     pub(super) fn of_hashes(hashes: &[u64]) -> Self {
-        let mut hashes = sorted(hashes);
+        let mut hashes = sorted(hashes, |hash| hash);
         hashes.dedup();
         Shingles {
             hashes: hashes.into_boxed_slice(),
@@ -114,56 +114,6 @@ impl Shingles {
         }
         (common >= needed).then_some(common)
     }
-}
-
-/// Appends the hash of each shingle of `k` characters of `text`, in order and with
-/// repeats; `k` must be at least 1.
-///
-/// [`Shingles::of`] makes a set of these hashes. O(n) for n characters.
-pub fn shingle_hashes(text: &str, k: usize, hashes: &mut Vec<u64>) {
-    let k = k.max(1);
-    hashes.reserve(text.len() / 2);
-    // `ends` runs k characters ahead of `begins`, so each step is one slice.
-    let mut ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
-    let mut end = None;
-    for _ in 0..k {
-        match ends.next() {
-            Some(at) => end = Some(at),
-            None => break,
-        }
-    }
-    let mut begins = text.char_indices().map(|(at, _)| at);
-    while let (Some(begin), Some(stop)) = (begins.next(), end) {
-        hashes.push(xxh3_64(&text.as_bytes()[begin..stop]));
-        end = ends.next();
-    }
-}
-
-/// Sorts hashes by a bucket sort on their leading bits. Hashes are uniformly distributed,
-/// so a bucket holds about one hash and little is left to sort.
-fn sorted(hashes: &[u64]) -> Vec<u64> {
-    let bits = hashes.len().max(2).ilog2();
-    let place = |hash: u64| (hash >> (64 - bits)) as usize;
-    let mut ends = vec![0_u32; (1 << bits) + 1];
-    for &hash in hashes {
-        ends[place(hash) + 1] += 1;
-    }
-    for at in 1..ends.len() {
-        ends[at] += ends[at - 1];
-    }
-    let mut dealt = vec![0; hashes.len()];
-    for &hash in hashes {
-        let next = &mut ends[place(hash)];
-        dealt[*next as usize] = hash;
-        *next += 1;
-    }
-    // Now each entry of `ends` is the end of its bucket.
-    let mut begin = 0;
-    for &end in &ends[..1 << bits] {
-        dealt[begin..end as usize].sort_unstable();
-        begin = end as usize;
-    }
-    dealt
 }
 
 /// The sizes of two sets of shingles and of their intersection.
@@ -265,20 +215,6 @@ mod tests {
         assert_eq!(both(overlap("", "")), (1.0, 1.0));
         assert_eq!(both(overlap("", "abc")), (0.0, 0.0));
         assert_eq!(both(overlap("abc", "abcde")), (1.0, 0.5));
-    }
-
-    #[test]
-    fn dealing_out_sorts() {
-        let mut hashes: Vec<u64> = Vec::new();
-        for count in 0..3000_u64 {
-            assert!(sorted(&hashes).is_sorted());
-            assert_eq!(sorted(&hashes).len(), hashes.len());
-            hashes.push(match count % 4 {
-                0 => u64::MAX - count,
-                1 => count,
-                _ => xxh3_64(&(count / 5).to_le_bytes()),
-            });
-        }
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl ShingleFrequencies {
     }
 
     /// Counts texts, each given by the hashes of its shingles in any order, with
-    /// repeats allowed, as [`shingle_hashes`](super::shingle_hashes) yields
+    /// repeats allowed, as [`shingle_hashes`](crate::sketch::shingle_hashes) yields
     /// them. Callers should count a text only once, even if the collection has several copies.
     ///
     /// Runs on the current rayon pool.
@@ -175,9 +175,7 @@ impl ShingleFrequencies {
     /// The shingles that affect comparisons, with their counts, sorted by hash. They are not rare,
     /// or may belong to a majority form.
     pub fn common(&self) -> Vec<(u64, u32)> {
-        // A shingle of the majority form has at least 4/5 of the median count of the common
-        // shingles; see `weighed`.
-        let least = (4 * (u64::from(self.rare()) + 1)).div_ceil(5);
+        let least = self.least_common();
         let all = self.parts.iter().flatten();
         let mut common: Vec<_> = all
             .map(|(&hash, &count)| (hash, count))
@@ -185,6 +183,22 @@ impl ShingleFrequencies {
             .collect();
         common.par_sort_unstable();
         common
+    }
+
+    /// Drops all shingles but the [common](Self::common) ones. Comparisons find the same, in a table
+    /// so much smaller that it stays in the cache. No further texts can be added.
+    pub fn keep_common(&mut self) {
+        let least = self.least_common();
+        self.parts.par_iter_mut().for_each(|table| {
+            table.retain(|_, &mut count| u64::from(count) >= least);
+            table.shrink_to_fit();
+        });
+    }
+
+    fn least_common(&self) -> u64 {
+        // A shingle of the majority form has at least 4/5 of the median count of the common
+        // shingles; see `weighed`.
+        (4 * (u64::from(self.rare()) + 1)).div_ceil(5)
     }
 
     fn take_in<T: AsRef<[u64]> + Sync>(&mut self, samples: &[T]) {
@@ -478,6 +492,20 @@ mod tests {
                 assert_eq!(contents(&merged), contents(&once));
             }
         }
+    }
+
+    #[test]
+    fn common_shingles_keep_their_counts() {
+        let mut table = ShingleFrequencies::default();
+        let lists: Vec<Vec<u64>> = (0..9).map(|id| (0..=id).map(hash).collect()).collect();
+        table.add(&lists);
+        let common = table.common();
+        table.keep_common();
+        // Shingle n is in 9 - n texts, and up to RARE of them are few.
+        assert_eq!(common.len(), 6);
+        assert_eq!(table.common(), common);
+        assert_eq!((table.len(), table.texts()), (6, 9));
+        assert_eq!((table.count(hash(5)), table.count(hash(6))), (4, 0));
     }
 
     #[test]

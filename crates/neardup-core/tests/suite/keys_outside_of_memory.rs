@@ -1,7 +1,7 @@
 //! Keys that are shuffled between batches and buckets bring together whom keys in memory do.
 
 use neardup_core::candidates::{
-    Banding, CandidateIndex, Reach, Search, Shuffle, Sketches, SkewStatistics,
+    Banding, CandidateIndex, Reach, Search, SearchStatistics, Shuffle, Sketches,
 };
 use neardup_core::cluster::{Clusterer, Decision};
 use neardup_core::corpus::{Corpus, Document, Memory};
@@ -250,10 +250,10 @@ fn decided(
     mut clusterer: Clusterer,
     corpus: &Corpus,
     order: &[u32],
-) -> (Vec<Option<Decision>>, u64, SkewStatistics) {
+) -> (Vec<Option<Decision>>, u64, SearchStatistics) {
     let decide = |some: &[u32]| clusterer.decide(corpus, some).unwrap();
     let decisions = order.chunks(1024).flat_map(decide).collect();
-    (decisions, clusterer.candidates(), clusterer.skew())
+    (decisions, clusterer.candidates(), clusterer.statistics())
 }
 
 #[test]

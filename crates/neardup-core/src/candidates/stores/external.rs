@@ -62,6 +62,7 @@ impl PostingStore for ExternalPostings {
         &'a self,
         _: &Sketches,
         document: u32,
+        _since: u32,
         buffer: &'a mut Vec<u64>,
     ) -> impl Iterator<Item = u64> + use<'a> {
         buffer.clear();

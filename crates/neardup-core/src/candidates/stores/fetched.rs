@@ -19,7 +19,7 @@ use crate::candidates::overlap::{
     InvertedIndex, ListCap, Posting, PostingStore, Scratch, Scratches,
 };
 use crate::candidates::schemes::rare_keys::MinOverlap;
-use crate::candidates::search::{Found, SkewStatistics};
+use crate::candidates::search::{Found, SearchStatistics};
 use crate::candidates::sketches::Sketches;
 use crate::error::{Error, Result};
 
@@ -54,6 +54,7 @@ impl PostingStore for FetchedPostings {
         &'a self,
         sketches: &Sketches,
         document: u32,
+        _since: u32,
         buffer: &'a mut Vec<u64>,
     ) -> impl Iterator<Item = u64> + use<'a> {
         self.scheme.lookup_keys(sketches, document, buffer);
@@ -271,8 +272,8 @@ impl FetchedIndex {
     }
 
     /// Statistics on the documents filed from the batch.
-    pub fn skew(&self) -> SkewStatistics {
-        self.index.skew()
+    pub fn statistics(&self) -> SearchStatistics {
+        self.index.statistics()
     }
 
     /// Files a document of the batch.

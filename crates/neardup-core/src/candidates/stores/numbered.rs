@@ -2,8 +2,11 @@
 
 The number of documents with each key is known in advance, so each list has its space reserved from
 the start. Following linked entries took four times as long. A look-up computes no hash. Memory is 4
-bytes for each key of a document, 4 for each entry of a list, and 12 for each distinct key.
+bytes for each key of a document, 4 for each entry of a list, and 12 for each key that several
+documents have.
 */
+
+use std::hint::black_box;
 
 use crate::candidates::key_numbers::{Keys, SINGLE};
 use crate::candidates::overlap::{InvertedIndex, ListCap, Posting, PostingStore};
@@ -12,19 +15,36 @@ use crate::candidates::search::{Reach, Search};
 use crate::candidates::sketches::Sketches;
 use crate::error::Result;
 
+/// Bits for recently filed keys: 32 KiB, which stay in a core's cache. Documents are looked up and
+/// filed a thousand at a time, under a few dozen keys each.
+const RECENT: usize = 1 << 18;
+
 /// Lists of the documents of one collection, with keys numbered from the rarest.
 #[derive(Clone, Debug)]
 pub struct NumberedPostings {
     search: Search,
     keys: Keys,
-    /// Where the space of each key's list begins, followed by the end of the last list.
-    begins: Vec<usize>,
-    /// Documents in each list.
-    lengths: Vec<u32>,
+    lists: Vec<List>,
     /// Places in the order of filing.
     entries: Vec<u32>,
+    /// A bit for each key that has a list with an entry.
+    is_filed: Vec<u64>,
+    /// Bits of the keys under which documents were filed since [`mark`](PostingStore::mark). Several
+    /// keys share a bit.
+    is_recent: Vec<u64>,
+    /// The first place after that.
+    marked: u32,
     /// The first key that is common.
     common_from: u32,
+}
+
+/// The list of a key. Both numbers are in one line of the cache.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    /// Where its space begins.
+    begin: u32,
+    /// Documents in it.
+    len: u32,
 }
 
 impl InvertedIndex<NumberedPostings> {
@@ -52,34 +72,43 @@ impl InvertedIndex<NumberedPostings> {
 
 impl NumberedPostings {
     fn new(keys: Keys, search: Search, cap: ListCap) -> Self {
-        let mut begins = Vec::with_capacity(keys.lengths().len() + 1);
         let mut end = 0;
-        begins.push(end);
-        for &documents in keys.lengths() {
+        let lists = keys.lengths().iter().map(|&documents| {
+            // There are fewer than 2^32 keys.
+            let begin = end as u32;
             end += cap.held(documents as usize);
-            begins.push(end);
-        }
+            List { begin, len: 0 }
+        });
+        let lists: Vec<List> = lists.collect();
         let common_from = match search {
             Search::Postings { .. } => keys.lengths().partition_point(|&many| many <= FEW),
             _ => keys.lengths().len(),
         };
         NumberedPostings {
             search,
-            lengths: vec![0; keys.lengths().len()],
+            is_filed: vec![0; keys.lengths().len() / 64 + 1],
+            is_recent: vec![0; RECENT / 64],
+            marked: 0,
+            lists,
             entries: vec![0; end],
-            begins,
             common_from: common_from as u32,
             keys,
         }
     }
 
-    /// The lookup keys of a document that at least one other document has.
-    fn shared_keys(&self, document: u32) -> impl Iterator<Item = u32> {
-        let keys = match self.search {
+    /// The keys by which a document is looked up, [`SINGLE`] ones included.
+    fn keys_to_look_up(&self, document: u32) -> &[u32] {
+        match self.search {
             Search::Prefix { threshold } => self.keys.prefix(document as usize, threshold),
             _ => self.keys.all(document as usize),
-        };
-        keys.iter().copied().filter(|&key| key != SINGLE)
+        }
+    }
+
+    /// The places in the list of a key.
+    #[inline]
+    fn places(&self, key: u32) -> &[u32] {
+        let List { begin, len } = self.lists[key as usize];
+        &self.entries[begin as usize..][..len as usize]
     }
 
     fn is_common(&self, key: u32) -> bool {
@@ -95,9 +124,34 @@ impl PostingStore for NumberedPostings {
         &'a self,
         _: &Sketches,
         document: u32,
-        _: &'a mut Vec<u64>,
+        since: u32,
+        buffer: &'a mut Vec<u64>,
     ) -> impl Iterator<Item = u32> + use<'a> {
-        self.shared_keys(document)
+        let (bits, mask) = match since > 0 && since >= self.marked {
+            true => (&self.is_recent, RECENT as u32 - 1),
+            false => (&self.is_filed, u32::MAX),
+        };
+        let keys = self.keys_to_look_up(document);
+        buffer.clear();
+        buffer.resize(keys.len(), 0);
+        let mut found = 0;
+        for &key in keys {
+            // Written in any case: which keys are filed, no processor could foresee.
+            buffer[found] = u64::from(key);
+            let word = bits.get((key & mask) as usize / 64).unwrap_or(&0);
+            found += usize::from(key != SINGLE && word >> (key % 64) & 1 == 1);
+        }
+        buffer.truncate(found);
+        // Lists lie anywhere in memory. Here, where nothing depends on what is read, the processor
+        // fetches several at a time.
+        let newest = |&key: &u64| self.places(key as u32).last().map_or(0, |&place| place);
+        black_box(buffer.iter().map(newest).fold(0, u32::wrapping_add));
+        buffer.iter().map(|&key| key as u32)
+    }
+
+    fn mark(&mut self, place: u32) {
+        self.is_recent.fill(0);
+        self.marked = place;
     }
 
     fn filing_keys(
@@ -108,7 +162,9 @@ impl PostingStore for NumberedPostings {
         filed: &mut Vec<(u32, MinOverlap)>,
     ) {
         let Search::Postings { threshold, reach } = self.search else {
-            filed.extend(self.shared_keys(document).map(|key| (key, MinOverlap::ONE)));
+            let keys = self.keys_to_look_up(document).iter();
+            let shared = keys.filter(|&&key| key != SINGLE);
+            filed.extend(shared.map(|&key| (key, MinOverlap::ONE)));
             return;
         };
         let keys = self.keys.all(document as usize);
@@ -141,21 +197,21 @@ impl PostingStore for NumberedPostings {
 
     #[inline]
     fn list(&self, key: u32) -> impl Iterator<Item = Posting> {
-        let length = self.lengths[key as usize] as usize;
-        let entries = &self.entries[self.begins[key as usize]..][..length];
         let is_common = key >= self.common_from;
         let posting = move |&place| Posting { place, is_common };
-        entries.iter().rev().map(posting)
+        self.places(key).iter().rev().map(posting)
     }
 
     fn list_len(&self, key: u32) -> usize {
-        self.lengths[key as usize] as usize
+        self.lists[key as usize].len as usize
     }
 
     fn push(&mut self, key: u32, place: u32, _: MinOverlap) {
-        let length = &mut self.lengths[key as usize];
-        self.entries[self.begins[key as usize] + *length as usize] = place;
-        *length += 1;
+        let List { begin, len } = &mut self.lists[key as usize];
+        self.entries[(*begin + *len) as usize] = place;
+        *len += 1;
+        self.is_filed[key as usize / 64] |= 1 << (key % 64);
+        self.is_recent[key as usize % RECENT / 64] |= 1 << (key % 64);
     }
 
     fn most_frequent(&self) -> Option<u32> {
@@ -171,7 +227,7 @@ mod tests {
     use super::*;
     use crate::candidates::Banding;
     use crate::candidates::overlap::{Scratch, pairs_of};
-    use crate::candidates::search::SkewStatistics;
+    use crate::candidates::search::SearchStatistics;
     use crate::sketch::{Settings, Sketch};
 
     const THRESHOLD: f64 = 0.5;
@@ -284,7 +340,7 @@ mod tests {
         documents: &[Vec<u32>],
         threshold: f64,
         reach: Reach,
-    ) -> (Vec<(u32, u32)>, SkewStatistics) {
+    ) -> (Vec<(u32, u32)>, SearchStatistics) {
         let mut sketches = no_sketches();
         for keys in documents {
             let mut values = keys.clone();
@@ -299,7 +355,7 @@ mod tests {
         let search = Search::Postings { threshold, reach };
         let mut index = InvertedIndex::in_memory(&sketches, search).unwrap();
         let found = candidates(&mut index, documents.len() as u32);
-        (found, index.skew())
+        (found, index.statistics())
     }
 
     fn by_rare_keys(documents: &[Vec<u32>], threshold: f64, reach: Reach) -> Vec<(u32, u32)> {
@@ -335,7 +391,8 @@ mod tests {
             .collect();
         let (_, skew) = searched(&documents, 0.4, Reach::Kept);
         // The template's 6 smallest keys are filed; 68 documents come after the first 32.
-        let expected = SkewStatistics {
+        let expected = SearchStatistics {
+            visited: 0,
             closed_lists: 6,
             unlisted: 68,
             unlisted_pairs: 6 * 68 * 67 / 2,
