@@ -65,8 +65,20 @@ def _no_options() -> None:
     """Take no options before the command."""
 
 
-def declared(only: str | None = None) -> typer.Typer:
-    """Return the command line, or as much of it as a line needs that begins with a command."""
+def _listed() -> None:
+    """Stand for a command in the list of all."""
+
+
+def declared(only: str | None = None, *, is_list: bool = False) -> typer.Typer:
+    """Return the command line, or as much of it as is needed.
+
+    Parameters
+    ----------
+    only : str, optional
+        The command or group that a command line begins with; no other is declared.
+    is_list : bool, default=False
+        Whether the commands are only listed with their help, without their options.
+    """
     app = typer.Typer(
         name="neardup",
         cls=Group,
@@ -81,6 +93,11 @@ def declared(only: str | None = None) -> typer.Typer:
     )
     for name in NAMES if only is None else (only,):
         command = import_module(f"neardup.cli.{name}")
+        if is_list:
+            is_run = hasattr(command, "run")
+            help = command.run.__doc__ if is_run else command.app.info.help
+            app.command(name=command.NAME, help=help)(_listed)
+            continue
         if hasattr(command, "app"):
             app.add_typer(command.app, name=command.NAME)
             continue
@@ -97,7 +114,8 @@ def declared(only: str | None = None) -> typer.Typer:
 def run() -> int:
     """Run the command line, and return the exit code."""
     first = sys.argv[1] if len(sys.argv) > 1 else None
-    app = declared(first if first in NAMES else None)
+    is_list = sys.argv[1:] in (["--help"], ["-h"])
+    app = declared(first if first in NAMES else None, is_list=is_list)
     try:
         code: int = app(standalone_mode=False)
     except UsageError as error:
