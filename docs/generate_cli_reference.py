@@ -18,7 +18,7 @@ from pathlib import Path
 
 import typer.main
 
-from neardup.cli import app
+from neardup.cli.program import declared
 
 PAGE = Path(__file__).with_name("cli-reference.md")
 
@@ -46,7 +46,7 @@ All errors and problems are on the page [errors](errors.md).
 
 def page() -> str:
     """Return the whole page."""
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(declared())
     parts = [_HEAD, "| command | does |", "|---|---|"]
     commands = dict(_commands(group))
     for name, command in commands.items():

@@ -14,6 +14,9 @@ A text goes through eight stages:
 The first four are a recipe.
 """
 
+import sys
+from importlib import import_module
+
 # An interrupt during the imports below must end the command like any other interrupt.
 from neardup._engine import __version__
 from neardup._engine import interrupt as _interrupt
@@ -21,39 +24,40 @@ from neardup._engine import interrupt as _interrupt
 if _interrupt.is_command():
     _interrupt.end_at_once()
 
-# The modules load NumPy, Arrow and the core on first use, so that importing this is
-# fast. Importing the functions here also ensures that names such as `neardup.compare`
-# never mean the module of that name.
-from neardup.compare import Comparison, compare
-from neardup.dedup import DedupResult, dedup, dedup_files
-from neardup.exceptions import (
-    ClusterError,
-    IndexFormatError,
-    IndexMismatchError,
-    IndexUnavailableError,
-    InputError,
-    MissingDependencyError,
-    NeardupError,
-    OutputError,
-    ParameterError,
-    SketchMismatchError,
-)
-from neardup.idf import count_idf
-from neardup.index import Index
-from neardup.near import CandidatePairs, FingerprintIndex, near_pairs
-from neardup.pairs import PairsResult, pairs, pairs_files
-from neardup.papers.check import check
-from neardup.papers.report.report import Report
-from neardup.plan import Plan, plan
-from neardup.recipe import Recipe, load_recipe
-from neardup.recipe.frequencies import DocumentFrequencies, load_idf
-from neardup.sketch import (
-    Fingerprint,
-    fingerprint,
-    fingerprint_files,
-    fingerprint_many,
-    signature_many,
-)
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from neardup.compare import Comparison, compare
+    from neardup.dedup import DedupResult, dedup, dedup_files
+    from neardup.exceptions import (
+        ClusterError,
+        IndexFormatError,
+        IndexMismatchError,
+        IndexUnavailableError,
+        InputError,
+        MissingDependencyError,
+        NeardupError,
+        OutputError,
+        ParameterError,
+        SketchMismatchError,
+    )
+    from neardup.idf import count_idf
+    from neardup.index import Index
+    from neardup.near import CandidatePairs, FingerprintIndex, near_pairs
+    from neardup.pairs import PairsResult, pairs, pairs_files
+    from neardup.papers.check import check
+    from neardup.papers.report.report import Report
+    from neardup.plan import Plan, plan
+    from neardup.recipe import Recipe, load_recipe
+    from neardup.recipe.frequencies import DocumentFrequencies, load_idf
+    from neardup.sketch import (
+        Fingerprint,
+        fingerprint,
+        fingerprint_files,
+        fingerprint_many,
+        signature_many,
+    )
 
 __all__ = [
     "CandidatePairs",
@@ -94,3 +98,75 @@ __all__ = [
     "plan",
     "signature_many",
 ]
+
+#: The module that has each public name: it is imported when the name is first used, so a
+#: program loads only the tasks that it calls.
+_HOMES = {
+    name: module
+    for module, names in {
+        "neardup.compare": ("Comparison", "compare"),
+        "neardup.dedup": ("DedupResult", "dedup", "dedup_files"),
+        "neardup.exceptions": (
+            "ClusterError",
+            "IndexFormatError",
+            "IndexMismatchError",
+            "IndexUnavailableError",
+            "InputError",
+            "MissingDependencyError",
+            "NeardupError",
+            "OutputError",
+            "ParameterError",
+            "SketchMismatchError",
+        ),
+        "neardup.idf": ("count_idf",),
+        "neardup.index": ("Index",),
+        "neardup.near": ("CandidatePairs", "FingerprintIndex", "near_pairs"),
+        "neardup.pairs": ("PairsResult", "pairs", "pairs_files"),
+        "neardup.papers.check": ("check",),
+        "neardup.papers.report.report": ("Report",),
+        "neardup.plan": ("Plan", "plan"),
+        "neardup.recipe": ("Recipe", "load_recipe"),
+        "neardup.recipe.frequencies": ("DocumentFrequencies", "load_idf"),
+        "neardup.sketch": (
+            "Fingerprint",
+            "fingerprint",
+            "fingerprint_files",
+            "fingerprint_many",
+            "signature_many",
+        ),
+    }.items()
+    for name in names
+}
+
+
+#: The modules of the tasks, which are attributes without an import of their own.
+_MODULES = {home.split(".")[1] for home in _HOMES.values()}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+    if name in _MODULES:
+        return import_module(f"neardup.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """The type of this module: names such as `neardup.compare` never mean the module of that name.
+
+    Python stores a module as an attribute of its package when it is imported.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, ModuleType) and _HOMES.get(name) == value.__name__:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

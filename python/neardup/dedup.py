@@ -217,9 +217,8 @@ def _removed_table(
     pipeline: Pipeline, collected: Collected, decided: Decided, dropped: NDArray[np.intp]
 ) -> pa.Table:
     """Return a row for each dropped document, with the id of its kept document."""
-    import pyarrow as pa
-
     from neardup import _core
+    from neardup._engine.arrays import numbers_array, rows_of
     from neardup.writers.rows import removed_table
 
     ids = collected.id_column()
@@ -228,9 +227,9 @@ def _removed_table(
         pipeline.progress.note(Message("runs.same_ids", count=len(ids) - distinct))
     distance = decided.distance[dropped]
     return removed_table(
-        ids.take(dropped),
-        ids.take(decided.kept_for[dropped]),
-        decided.similarity[dropped],
-        pa.array(distance, mask=distance < 0),
+        rows_of(ids, dropped),
+        rows_of(ids, decided.kept_for[dropped]),
+        numbers_array(decided.similarity[dropped]),
+        numbers_array(distance, distance < 0),
         pipeline.rule.measure,
     )

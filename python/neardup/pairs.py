@@ -136,6 +136,8 @@ def _found(pipeline: Pipeline, source: Any) -> tuple[PairsResult, Collected]:
     """Read all documents and verify all candidate pairs."""
     import pyarrow as pa
 
+    from neardup._engine.arrays import numbers_array, repeated_text, rows_of
+
     options = pipeline.options
     with pipeline.out_of_room():
         collected = pipeline.read(source)
@@ -143,11 +145,11 @@ def _found(pipeline: Pipeline, source: Any) -> tuple[PairsResult, Collected]:
     ids = collected.id_column()
     table = pa.table(
         {
-            "id_a": ids.take(a),
-            "id_b": ids.take(b),
-            "similarity": pa.array(similarity),
-            "measure": pa.repeat(pa.scalar(pipeline.rule.measure), len(a)),
-            "distance": pa.array(distance, mask=distance < 0),
+            "id_a": rows_of(ids, a),
+            "id_b": rows_of(ids, b),
+            "similarity": numbers_array(similarity),
+            "measure": repeated_text(pipeline.rule.measure, len(a)),
+            "distance": numbers_array(distance, distance < 0),
         }
     )
     pipeline.clock.lap("candidates, verify")

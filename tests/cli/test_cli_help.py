@@ -10,9 +10,10 @@ from tests.cli.conftest import ARTICLES, A, B
 from typer.testing import CliRunner
 
 from neardup import __version__
-from neardup.cli import app
+from neardup.cli.program import declared
 
-GROUP = typer.main.get_command(app)
+APP = declared()
+GROUP = typer.main.get_command(APP)
 
 
 def commands(group, before=""):
@@ -81,7 +82,7 @@ def test_every_command_and_option_has_help(name):
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_help_is_printed(name, flag):
-    found = CliRunner().invoke(app, [*name.split(), flag], env={"COLUMNS": "200", "TERM": "dumb"})
+    found = CliRunner().invoke(APP, [*name.split(), flag], env={"COLUMNS": "200", "TERM": "dumb"})
     assert found.exit_code == 0
     for parameter in COMMAND[name].params:
         if parameter.param_type_name == "option":

@@ -100,10 +100,9 @@ DEDUP = ["dedup", "in.jsonl", "-o", "out.jsonl", "--removed", "removed.jsonl", "
 
 #: From the first line of the package to the moment before the outputs get their names.
 BEFORE_THE_END = [
-    "import neardup.compare",
     "import neardup.cli",
-    "import typer",
-    "import neardup.cli.dedup",
+    "import neardup.cli.flags",
+    "import neardup.dedup",
     "import numpy",
     "import pyarrow.lib",
     "import neardup._core",
@@ -135,7 +134,9 @@ def test_an_interrupt_while_outputs_get_their_names_comes_too_late(files, name):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("here")
-@pytest.mark.parametrize("moment", ["import neardup.compare", "import typer", "open .out.jsonl"])
+@pytest.mark.parametrize(
+    "moment", ["import neardup.cli", "import neardup.dedup", "open .out.jsonl"]
+)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_other_signals_have_codes_of_their_own(files, moment, number):
     assert run_interrupted(moment, number, *DEDUP) == (128 + number, MESSAGE)
@@ -190,31 +191,3 @@ def test_a_library_keeps_its_signals():
     )
     for name in ("-m", "other", "/usr/bin/neardup"):
         subprocess.run([sys.executable, "-c", program.format(name)], check=True, env=environment())
-
-
-def modules_after(program):
-    check = f"import sys; {program}; print(' '.join(sorted(sys.modules)))"
-    found = subprocess.run(
-        [sys.executable, "-c", check], capture_output=True, check=True, env=environment()
-    )
-    return set(found.stdout.decode().split())
-
-
-HEAVY = {"numpy", "pyarrow", "pandas", "polars", "typer", "rich", "orjson", "neardup._core"}
-
-
-def test_importing_loads_nothing_heavy():
-    assert not modules_after("import neardup; neardup.dedup; neardup.load_recipe") & HEAVY
-
-
-def test_the_recipes_need_nothing_heavy():
-    """Listing recipes must not wait for tables and arrays."""
-    assert not modules_after("import neardup; neardup.load_recipe('improved').id") & HEAVY
-
-
-def test_help_loads_no_arrays():
-    program = (
-        "from typer.testing import CliRunner; from neardup.cli import app; "
-        "CliRunner().invoke(app, ['dedup', '--help'])"
-    )
-    assert not modules_after(program) & {"numpy", "pyarrow", "neardup._core"}

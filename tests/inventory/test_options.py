@@ -9,7 +9,7 @@ import typer.main
 import neardup
 from neardup._engine import options
 from neardup._engine.signatures import taken_options
-from neardup.cli import app
+from neardup.cli.program import declared
 
 FUNCTIONS = {
     "dedup": neardup.dedup_files,
@@ -39,7 +39,7 @@ ONLY_FUNCTIONS = {"progress", "must_exist"}
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_command_has_the_options_of_its_function(name):
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(declared())
     for word in name.split():
         command = command.commands[word]
     of_command = {flag: option for option in command.params for flag in option.opts}

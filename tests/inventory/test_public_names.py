@@ -159,9 +159,9 @@ def test_parameters_have_one_name(name):
 def test_options_have_one_name():
     import typer.main
 
-    from neardup.cli import app
+    from neardup.cli.program import declared
 
-    commands = list(typer.main.get_command(app).commands.values())
+    commands = list(typer.main.get_command(declared()).commands.values())
     for command in commands:
         commands.extend(getattr(command, "commands", {}).values())
         for parameter in command.params:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +42,8 @@ class Ids:
         schema = pa.schema([("id", pa.large_string())])
         if self._writer is None:
             if self._path is None:
+                import tempfile
+
                 self._file = tempfile.NamedTemporaryFile(prefix="neardup-ids-")  # noqa: SIM115
                 self._path = Path(self._file.name)
             self._writer = pa.ipc.new_file(str(self._path), schema)

@@ -88,8 +88,6 @@ def collect(
     InputError
         At the first record that cannot be read, if `stop_on_error`.
     """
-    import pyarrow.compute as pc
-
     from neardup import _core
 
     progress = check_progress(progress)
@@ -121,6 +119,8 @@ def collect(
             corpus.push(texts, titles=titles, units=units)
             collected.ids.append(batch.ids)
             if lengths:
+                import pyarrow.compute as pc
+
                 characters: Any = pc.utf8_length(batch.texts)
                 collected.lengths.append(characters.fill_null(0).to_numpy(zero_copy_only=False))
             if value_field is not None:
@@ -145,12 +145,12 @@ def readable(
     A text that cannot be sketched is null. Units are None unless the recipe has a callable
     segmenter.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     texts, problems = _without_too_long(batch)
     if recipe.callable_name is None:
         return texts, None, [*batch.problems, *problems]
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     units, failed = _segmented(recipe.callable_name, core, batch, texts)
     texts = pc.if_else(units.is_null(), pa.scalar(None, pa.large_string()), texts)
     return texts, units, [*batch.problems, *problems, *failed]
@@ -158,10 +158,13 @@ def readable(
 
 def _without_too_long(batch: Batch) -> tuple[pa.LargeStringArray, list[Problem]]:
     """Return the texts with null for those too long to be sketched, and their problems."""
+    from neardup._core import MAX_TEXT_BYTES
+
+    if batch.texts.nbytes <= MAX_TEXT_BYTES:
+        return batch.texts, []
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from neardup._core import MAX_TEXT_BYTES
     from neardup.readers import Problem
     from neardup.readers.batch import place_of
 

@@ -4,7 +4,6 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from functools import cache
 from typing import Any, TypeVar, get_args
 
@@ -41,6 +40,8 @@ def completed(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[
     known = taken_options(function)
     for name in options:
         if name not in known:
+            from difflib import get_close_matches
+
             hint = "".join(f" Did you mean {near!r}?" for near in get_close_matches(name, known, 1))
             said = f"{function.__name__}() got an unexpected keyword argument {name!r}.{hint}"
             raise TypeError(said)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import platform
 import re
 import sys
 import time
@@ -107,6 +105,8 @@ class Summary:
         **settings: Any,
     ) -> str:
         """Return the run as JSON: counts, settings, recipe, plan, versions."""
+        import json
+
         return json.dumps(
             {
                 "summary": dataclasses.asdict(self),
@@ -142,6 +142,8 @@ def crowd_notes(summary: Summary) -> list[Message]:
 
 def versions() -> dict[str, str]:
     """Return the versions of the software that results may depend on."""
+    import platform
+
     import numpy
     import pyarrow
 

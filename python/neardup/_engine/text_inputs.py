@@ -25,9 +25,9 @@ def sketched(
     texts: Iterable[str], titles: Iterable[str | None] | None, recipe: Recipe, workers: int
 ) -> _core.Corpus:
     """Return a corpus with the sketches of texts, without the texts."""
-    import pyarrow as pa
 
     from neardup import _core
+    from neardup._engine.arrays import texts_array
 
     core = compiled(recipe)
     corpus = _core.Corpus(core, keeps_texts=False, shingle=None, workers=check_workers(workers))
@@ -45,7 +45,7 @@ def sketched(
             title_column = _column(some_titles, "titles", begin, missing=True)
         if segmenter is not None:
             segmented = [encoded_units(segmenter, core.normalize(text)) for text in some]
-            units = pa.array(segmented, pa.large_string())
+            units = texts_array(segmented)
         corpus.push(column, titles=title_column, units=units)
     corpus.finish()
     return corpus
@@ -53,18 +53,18 @@ def sketched(
 
 def _column(values: list[Any], name: str, first: int, *, missing: bool) -> pa.LargeStringArray:
     """Return texts as an Arrow array; the error for another value names its position."""
-    import pyarrow as pa
+    from neardup._engine.arrays import texts_array
 
     kinds = set(map(type, values)) - ({type(None)} if missing else set())
     if kinds <= {str}:
         try:
-            return pa.array(values, pa.large_string())
+            return texts_array(values)
         except UnicodeEncodeError:
             pass  # reported below, with the position
     for at, value in enumerate(values):
         if value is not None or not missing:
             checked_text(value, f"{name}[{first + at}]")
-    return pa.array(values, pa.large_string())
+    return texts_array(values)
 
 
 def _listed(values: Iterable[Any], name: str) -> list[Any]:

@@ -228,9 +228,9 @@ def run(
             _print_report(done[0])
         _print_notes(done)
     if watch.problems:
-        raise typer.Exit(2)
+        raise SystemExit(2)
     if above is not None and any(report.rates.total > above for report in done):
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
 def _rate(given: str | None) -> float | None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-import typer
-
 from neardup._engine.option_groups import DedupFilesParameters
+from neardup.cli import flags
 from neardup.cli import options as o
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def run(
     inputs: o.Inputs,
     output: Annotated[
         str,
-        typer.Option(
+        flags.Option(
             "--output",
             "-o",
             metavar="FILE",
@@ -37,7 +36,7 @@ def run(
     ],
     removed: Annotated[
         str | None,
-        typer.Option(
+        flags.Option(
             "--removed",
             metavar="FILE",
             help="Record of each dropped document: id, kept_id, similarity, measure, distance.",
@@ -49,7 +48,7 @@ def run(
     fail_on_duplicates: o.FailOnDuplicates = False,
     engine: Annotated[
         str,
-        typer.Option(
+        flags.Option(
             "--engine",
             help="Where to run: single (this machine) or spark (a cluster). Spark writes each "
             "output as a folder of part files.",
@@ -58,7 +57,7 @@ def run(
     ] = "single",
     master: Annotated[
         str | None,
-        typer.Option(
+        flags.Option(
             "--master",
             metavar="URL",
             help="The cluster: spark://HOST:PORT, yarn, k8s://URL, or local[N]. By default from "
@@ -101,6 +100,6 @@ def run(
         if not quiet:
             print_summary(summary, plan.measure, plan.threshold, plan.max_distance)
     if summary.problems:
-        raise typer.Exit(2)
+        raise SystemExit(2)
     if fail_on_duplicates and summary.exact_duplicates + summary.near_duplicates:
-        raise typer.Exit(1)
+        raise SystemExit(1)

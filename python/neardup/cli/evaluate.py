@@ -9,7 +9,7 @@ import typer
 
 from neardup._engine.messages import Message
 from neardup.cli import options as o
-from neardup.cli.outcome import reported
+from neardup.cli.outcome import typer_command
 from neardup.cli.terminal import tell
 from neardup.cli.usage import Command, Group
 
@@ -130,7 +130,7 @@ def pairs(
         if output is not None:
             tell(Message("cli.errors_are", file=str(output / "errors.html")))
     if result.problems:
-        raise typer.Exit(2)
+        raise SystemExit(2)
 
 
 def published(
@@ -222,11 +222,11 @@ def published(
         typer.echo(terminal(result))
         _say_where(output)
     if watch.problems:
-        raise typer.Exit(2)
+        raise SystemExit(2)
 
 
 for _command in (pairs, published):
-    app.command(name=_command.__name__, cls=Command, no_args_is_help=True)(reported(_command))
+    app.command(name=_command.__name__, cls=Command, no_args_is_help=True)(typer_command(_command))
 
 
 def _listed(names: str | None) -> list[str] | None:

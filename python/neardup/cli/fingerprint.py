@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Unpack
 
-import typer
-
 from neardup._engine.option_groups import FingerprintFilesParameters
+from neardup.cli import flags
 from neardup.cli import options as o
 
 NAME = "fingerprint"
@@ -22,7 +21,7 @@ def run(
     inputs: o.Inputs,
     output: Annotated[
         Path,
-        typer.Option(
+        flags.Option(
             "--output",
             "-o",
             metavar="FILE",
@@ -44,4 +43,4 @@ def run(
         options["progress"] = watch
         problems = fingerprint_files(inputs, output, **options)
     if problems:
-        raise typer.Exit(2)
+        raise SystemExit(2)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Unpack
 
-import typer
-
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import IdfParameters
+from neardup.cli import flags
 from neardup.cli import options as o
-from neardup.cli.terminal import say
+from neardup.cli.terminal import say, tell_line
 
 NAME = "idf"
 NEEDS_ARGUMENTS = True
@@ -25,7 +24,7 @@ def run(
     inputs: o.Inputs,
     output: Annotated[
         Path,
-        typer.Option(
+        flags.Option(
             "--output",
             "-o",
             metavar="FILE",
@@ -57,6 +56,6 @@ def run(
         file.write(table.to_bytes())
     if not quiet:
         said = Message("cli.counted_words", documents=table.documents, words=len(table.counts))
-        typer.echo(say(said), err=True)
+        tell_line(say(said))
     if watch.problems:
-        raise typer.Exit(2)
+        raise SystemExit(2)

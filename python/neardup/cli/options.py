@@ -6,8 +6,6 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
-import typer
-
 from neardup._engine.options import (
     INPUT,
     MATCHING,
@@ -31,6 +29,7 @@ from neardup._engine.options import (
     Workers,
 )
 from neardup._engine.signatures import taken_options
+from neardup.cli import flags
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,11 +62,12 @@ __all__ = [
     "Workers",
     "recipe_of",
     "signature_of",
+    "typer_signature_of",
 ]
 
 Inputs = Annotated[
     list[str],
-    typer.Argument(
+    flags.Argument(
         metavar="INPUT...",
         help="Files (.jsonl .parquet .csv .tsv .txt .md .html .docx .pdf, each also .gz or "
         ".zst), folders of such files, patterns in quotes ('dump/**/*.jsonl*'), or - for "
@@ -77,7 +77,7 @@ Inputs = Annotated[
 ]
 StripMarkup = Annotated[
     bool,
-    typer.Option(
+    flags.Option(
         "--strip-markup",
         help="Drop HTML tags and decode entities before texts are compared.",
         rich_help_panel=TEXT,
@@ -85,7 +85,7 @@ StripMarkup = Annotated[
 ]
 FailOnDuplicates = Annotated[
     bool,
-    typer.Option(
+    flags.Option(
         "--fail-on-duplicates",
         help="Exit with 1 if duplicates were found.",
         rich_help_panel=RUN,
@@ -93,7 +93,7 @@ FailOnDuplicates = Annotated[
 ]
 Quiet = Annotated[
     bool,
-    typer.Option(
+    flags.Option(
         "--quiet", "-q", help="Print errors only: no progress, no summary.", rich_help_panel=RUN
     ),
 ]
@@ -103,7 +103,7 @@ _PANELS = (INPUT, TEXT, MATCHING, OUTPUT, RUN)
 
 
 def signature_of(run: Callable[..., None]) -> inspect.Signature:
-    """Return the signature of a command as Typer reads it: types annotated with flags.
+    """Return the signature of a command: types annotated with flags.
 
     An option of the table takes its default from there.
     """
@@ -133,6 +133,24 @@ def signature_of(run: Callable[..., None]) -> inspect.Signature:
     return inspect.Signature(parameters)
 
 
+def typer_signature_of(run: Callable[..., None]) -> inspect.Signature:
+    """Return the signature of a command as Typer reads it."""
+    signature = signature_of(run)
+    return signature.replace(
+        parameters=[
+            parameter.replace(annotation=_for_typer(parameter.annotation))
+            for parameter in signature.parameters.values()
+        ]
+    )
+
+
+def _for_typer(annotation: Any) -> Any:
+    if get_origin(annotation) is not Annotated:
+        return annotation
+    kind, known = get_args(annotation)
+    return Annotated[kind, known.for_typer()] if isinstance(known, flags.Flags) else annotation
+
+
 def _panel(annotation: Any) -> int:
     """Return the position of an option's panel; arguments come first."""
     known = get_args(annotation)[-1] if get_origin(annotation) is Annotated else None
@@ -141,14 +159,14 @@ def _panel(annotation: Any) -> int:
 
 
 def _with_flags(kind: Any, option: Option) -> Any:
-    shown = typer.Option(
+    declared = flags.Option(
         *option.flags,
         help=option.help,
         rich_help_panel=option.panel,
         metavar=option.metavar,
         show_default=option.default is not None,
     )
-    return Annotated[option.command_type or kind, shown]
+    return Annotated[option.command_type or kind, declared]
 
 
 def recipe_of(recipe: str | Path | Recipe, strip_markup: bool = False) -> Recipe:

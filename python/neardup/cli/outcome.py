@@ -6,13 +6,11 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
-
-import typer
+from typing import Any, cast
 
 from neardup._engine import interrupt
 from neardup._engine.messages import Message, system_words
-from neardup.cli.options import signature_of
+from neardup.cli.options import typer_signature_of
 from neardup.cli.terminal import tell
 
 
@@ -37,16 +35,23 @@ def reported(run: Callable[..., None]) -> Callable[..., None]:
         finally:
             interrupt.restore()
 
-    as_command: Any = wrapped
-    as_command.__signature__ = signature_of(run)
     return wrapped
+
+
+def typer_command(run: Callable[..., None]) -> Callable[..., None]:
+    """Return a command for Typer: reported, with the signature that Typer reads."""
+    command: Any = reported(run)
+    command.__signature__ = typer_signature_of(run)
+    return cast(Callable[..., None], command)
 
 
 def _report(error: BaseException) -> None:
     """Print an error in one line and exit with its code; raise it again if it is a bug."""
     from neardup.exceptions import NeardupError
 
-    if isinstance(error, KeyboardInterrupt) or (interrupt.arrived() and not _is_exit(error)):
+    if isinstance(error, KeyboardInterrupt) or (
+        interrupt.arrived() and not isinstance(error, SystemExit)
+    ):
         # A library may turn the interrupt into another error: NumPy, while it is
         # imported, makes an ImportError of it.
         details = error.args[0] if isinstance(error, interrupt.Interrupted) else None
@@ -67,10 +72,6 @@ def _report(error: BaseException) -> None:
     raise error
 
 
-def _is_exit(error: BaseException) -> bool:
-    return isinstance(error, (SystemExit, typer.Exit))
-
-
 def _discard_output() -> None:
     # Otherwise Python reports the error again when it flushes at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -78,4 +79,4 @@ def _discard_output() -> None:
 
 def _exit(said: object, code: int = 2) -> None:
     tell(said)
-    raise typer.Exit(code) from None
+    raise SystemExit(code) from None

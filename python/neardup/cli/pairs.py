@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Unpack
 
-import typer
-
 from neardup._engine.option_groups import PairsFilesParameters
+from neardup.cli import flags
 from neardup.cli import options as o
 
 NAME = "pairs"
@@ -22,7 +21,7 @@ def run(
     inputs: o.Inputs,
     output: Annotated[
         Path,
-        typer.Option(
+        flags.Option(
             "--output",
             "-o",
             metavar="FILE",
@@ -48,6 +47,6 @@ def run(
         plan = result.plan
         print_summary(result.summary, plan.measure, plan.threshold, plan.max_distance)
     if result.summary.problems:
-        raise typer.Exit(2)
+        raise SystemExit(2)
     if fail_on_duplicates and result.summary.pairs:
-        raise typer.Exit(1)
+        raise SystemExit(1)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-import typer
-
 from neardup._engine.option_groups import MatchParameters
+from neardup.cli import flags
 
 if TYPE_CHECKING:
     from neardup.plan import Plan
@@ -19,9 +18,9 @@ EXAMPLES = ("neardup plan 10000000", "neardup plan --recipe minhash --threshold 
 
 def run(
     documents: Annotated[
-        int, typer.Argument(metavar="[DOCUMENTS]", help="Number of documents.")
+        int, flags.Argument(metavar="[DOCUMENTS]", help="Number of documents.")
     ] = 1_000_000,
-    json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    json: Annotated[bool, flags.Option("--json", help="Print as JSON.")] = False,
     **options: Unpack[MatchParameters],
 ) -> None:
     """Print how `dedup` and `pairs` search a number of documents, and at what cost."""
@@ -34,10 +33,10 @@ def run(
         import dataclasses
         from json import dumps
 
-        typer.echo(dumps({task: dataclasses.asdict(p) for task, p in plans.items()}))
+        print(dumps({task: dataclasses.asdict(p) for task, p in plans.items()}))
         return
     for line in _lines(plans):
-        typer.echo(line)
+        print(line)
 
 
 def _lines(plans: dict[str, Plan]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from neardup.cli import flags
 
 if TYPE_CHECKING:
     from neardup.recipe import Sketch
@@ -17,7 +17,7 @@ EXAMPLES = ("neardup recipes", "neardup recipes news > my-news.toml")
 def run(
     name: Annotated[
         str | None,
-        typer.Argument(
+        flags.Argument(
             metavar="[NAME]",
             help="Print this recipe as TOML: a built-in one, or a .toml file.",
             show_default=False,
@@ -29,12 +29,12 @@ def run(
 
     if name is not None:
         recipe = load_recipe(name)
-        typer.echo(f"# id {recipe.id}\n{recipe.to_toml()}", nl=False)
+        print(f"# id {recipe.id}\n{recipe.to_toml()}", end="")
         return
     for known in NAMES:
         recipe = load_recipe(known)
         default = " (default)" if known == NAMES[0] else ""
-        typer.echo(f"{known:<16}{_sketch(recipe.sketch):<14}{recipe.description}{default}")
+        print(f"{known:<16}{_sketch(recipe.sketch):<14}{recipe.description}{default}")
 
 
 def _sketch(sketch: Sketch) -> str:

@@ -11,7 +11,7 @@ from neardup._engine.messages import Message
 from neardup.cli import serve_keys
 from neardup.cli.index.options import opened
 from neardup.cli.options import Quiet
-from neardup.cli.outcome import reported
+from neardup.cli.outcome import typer_command
 from neardup.cli.terminal import tell
 from neardup.cli.usage import Group
 
@@ -204,11 +204,15 @@ def run(
         started=started,
     )
     if not served:
-        raise typer.Exit(2)
+        raise SystemExit(2)
 
 
 app = typer.Typer(
-    name=NAME, cls=Group, invoke_without_command=True, no_args_is_help=True, callback=reported(run)
+    name=NAME,
+    cls=Group,
+    invoke_without_command=True,
+    no_args_is_help=True,
+    callback=typer_command(run),
 )
 app.add_typer(serve_keys.app, name="key")
 

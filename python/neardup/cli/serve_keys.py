@@ -9,7 +9,7 @@ import typer
 
 from neardup._engine.extras import require
 from neardup._engine.messages import Message
-from neardup.cli.outcome import reported
+from neardup.cli.outcome import typer_command
 from neardup.cli.terminal import tell
 from neardup.cli.usage import Command, Group
 
@@ -86,4 +86,4 @@ def revoke(name: Name, keys: File) -> None:
 
 
 for _name, _command in (("create", create), ("list", list_), ("revoke", revoke)):
-    app.command(name=_name, cls=Command, no_args_is_help=True)(reported(_command))
+    app.command(name=_name, cls=Command, no_args_is_help=True)(typer_command(_command))

@@ -5,13 +5,12 @@ Results on standard output are the same in every language: programs read them.
 
 from __future__ import annotations
 
+import sys
 from unicodedata import east_asian_width
-
-import typer
 
 from neardup._engine.messages import Message, in_language, language_of_environment
 
-__all__ = ["Row", "choose_language", "say", "tell", "tell_note", "tell_rows"]
+__all__ = ["Row", "choose_language", "say", "tell", "tell_line", "tell_note", "tell_rows"]
 
 #: A line of a summary: its name in the catalogue (``cli.summary_`` and this), a count, a note.
 Row = tuple[str, int | str, str]
@@ -40,7 +39,13 @@ def say(said: object) -> str:
 
 def tell(said: object) -> None:
     """Print a message, or the message of an error, after the program's name."""
-    typer.echo(f"neardup: {say(said)}", err=True)
+    tell_line(f"neardup: {say(said)}")
+
+
+def tell_line(line: str) -> None:
+    """Print a line."""
+    # In one piece, so that lines of several processes do not mix.
+    print(f"{line}\n", end="", file=sys.stderr, flush=True)
 
 
 def tell_note(said: str) -> None:
@@ -54,7 +59,7 @@ def tell_rows(rows: list[Row]) -> None:
         said = say(Message(f"cli.summary_{name}"))
         shown = count if isinstance(count, str) else f"{count:,}"
         line = f"{' ' * (18 - _width(said))}{said}  {shown:>12}  {say(note)}"
-        typer.echo(line.rstrip(), err=True)
+        tell_line(line.rstrip())
 
 
 def _width(text: str) -> int:

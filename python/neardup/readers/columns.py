@@ -10,13 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from neardup._engine.arrays import texts_array
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Chunk, Problem, refusal, show
 from neardup.readers.fields import Columns, Fields, as_id
-from neardup.readers.source import texts_array
 
 __all__ = ["check_types", "chunk_of", "is_text", "no_surrogates", "text_column"]
 
@@ -69,6 +68,8 @@ def text_column(
     """Return the column as valid texts, and (index, reason, found) of each other value."""
     if isinstance(column, list):
         return _text_values(column)
+    import pyarrow.compute as pc
+
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
     texts: Any = pc.cast(column, pa.large_string())
@@ -84,7 +85,6 @@ def text_column(
 
 
 def _text_values(values: list[Any]) -> tuple[pa.LargeStringArray, list[tuple[int, Message, str]]]:
-    # Check the types first: Arrow would accept bytes as text without validation.
     if set(map(type, values)) <= {str}:
         try:
             return texts_array(values), []

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from itertools import chain, compress
 from typing import Any, NamedTuple
 
+from neardup._engine.arrays import texts_array
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import CONVERT, Chunk, Problem, refusal, show
 from neardup.readers.fields import Columns, Fields
-from neardup.readers.source import Keep, Row, texts_array, unreadable_rest
+from neardup.readers.source import Keep, Row, unreadable_rest
 from neardup.readers.streams import ReopenableFile, StreamDamaged, line_blocks, printable
 
 __all__ = ["Delimited"]

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
@@ -173,6 +172,8 @@ def nearest(wanted: Iterable[str], names: Collection[str]) -> str:
     """
     by_lower = {name.lower(): name for name in reversed(list(names))}
     for name in wanted:
+        from difflib import get_close_matches
+
         found = get_close_matches(name.lower(), by_lower, 1)
         if found:
             return Message("readers.did_you_mean", name=show(by_lower[found[0]]))

@@ -20,6 +20,7 @@ import orjson
 import pyarrow as pa
 
 from neardup import _core
+from neardup._engine.arrays import texts_array
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import CONVERT, Chunk, Problem, refusal, show
@@ -34,7 +35,7 @@ from neardup.readers.fields import (
     listing,
 )
 from neardup.readers.formats import extension_of
-from neardup.readers.source import Keep, Row, texts_array, unreadable_rest, without_records
+from neardup.readers.source import Keep, Row, unreadable_rest, without_records
 from neardup.readers.streams import ReopenableFile, StreamDamaged, whole_lines
 
 __all__ = ["JsonLines"]

@@ -1,12 +1,13 @@
 """Parquet: row groups are streamed, and only the needed columns are read."""
 
+from __future__ import annotations
+
 import contextlib
 import io
 from collections.abc import Iterator
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
@@ -15,6 +16,9 @@ from neardup.readers.columns import check_types, chunk_of
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.source import Row, unreadable_rest
 from neardup.readers.streams import ReopenableFile
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 __all__ = ["Parquet"]
 
@@ -42,6 +46,8 @@ class Parquet:
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[pq.ParquetFile]:
+        import pyarrow.parquet as pq
+
         # Arrow does not close a Python file that it did not open.
         with self.source_file.unpacked(self._compression) as handle:
             try:

@@ -17,7 +17,7 @@ from neardup.exceptions import InputError
 from neardup.readers.batch import Chunk, Problem
 from neardup.readers.fields import Fields
 
-__all__ = ["Keep", "Row", "Source", "texts_array", "unreadable_rest", "without_records"]
+__all__ = ["Keep", "Row", "Source", "unreadable_rest", "without_records"]
 
 # A record to convert: its fields, or a Problem with the reason why no other format
 # can store it.
@@ -73,11 +73,6 @@ class Source(Protocol):
     def check_unchanged(self) -> None:
         """Raise InputError if the files changed since the first pass."""
         ...
-
-
-def texts_array(values: list[Any]) -> pa.LargeStringArray:
-    """Return an Arrow array of texts; Arrow raises an error for other values."""
-    return pa.array(values, pa.large_string())
 
 
 def unreadable_rest(source: str, done: int, reason: str, extra: tuple[str, ...]) -> Chunk:

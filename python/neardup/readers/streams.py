@@ -15,7 +15,6 @@ import os
 import re
 import shutil
 import stat
-import tempfile
 import weakref
 import zlib
 from collections.abc import Iterable, Iterator
@@ -91,6 +90,8 @@ class ReopenableFile:
 
     def _copy(self, handle: IO[bytes]) -> None:
         self.identity = None
+        import tempfile
+
         spool = tempfile.TemporaryFile(prefix="neardup-")  # noqa: SIM115
         try:
             shutil.copyfileobj(handle, spool, 1 << 20)
@@ -187,6 +188,8 @@ class ReopenableFile:
         """Open the decompressed content as a seekable file, for formats that seek."""
         if compression is None:
             return self.open()
+        import tempfile
+
         spool = tempfile.TemporaryFile(prefix="neardup-")  # noqa: SIM115
         try:
             for chunk in self.chunks(compression, 1 << 20):

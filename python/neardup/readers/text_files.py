@@ -7,6 +7,7 @@ A text file is plain text in any encoding, Markdown, HTML, a Word document or a 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from neardup._engine.arrays import texts_array
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Chunk, Problem, Run, parts_of
@@ -14,7 +15,7 @@ from neardup.readers.fields import Fields
 from neardup.readers.files import Limits, UnreadableFileError, contents, read_record
 from neardup.readers.formats import by_name
 from neardup.readers.grouped_notes import GroupedNotes
-from neardup.readers.source import Row, texts_array
+from neardup.readers.source import Row
 from neardup.readers.streams import ReopenableFile, printable
 
 __all__ = ["TextFiles"]

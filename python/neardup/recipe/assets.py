@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -163,9 +162,7 @@ def _compiled(recipe: Recipe, _: _States) -> _core.Recipe:
 
 
 def _bundled_markers(name: str) -> list[str]:
-    text = (
-        resources.files("neardup.recipe").joinpath("presets", "markers_zh.txt").read_text("utf-8")
-    )
+    text = Path(__file__).with_name("presets").joinpath("markers_zh.txt").read_text("utf-8")
     groups = dict(line.split("\t") for line in text.splitlines())
     chosen = _MARKER_GROUPS if name == BUNDLED else tuple(groups)
     return [word for group in chosen for word in groups[group].split()]

@@ -11,7 +11,6 @@ import os
 import tomllib
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -229,7 +228,7 @@ def recipe_from_table(table: dict[str, Any]) -> Recipe:
 
 @lru_cache(maxsize=len(NAMES))
 def _built_in(name: str) -> Recipe:
-    text = resources.files("neardup.recipe").joinpath("presets", f"{name}.toml").read_text("utf-8")
+    text = Path(__file__).with_name("presets").joinpath(f"{name}.toml").read_text("utf-8")
     return _from_table(tomllib.loads(text), default_name=name, folder=None)
 
 

@@ -14,7 +14,6 @@ from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from neardup._engine.messages import Message
 from neardup._engine.validation import bad
@@ -275,6 +274,8 @@ class _ParquetTable:
         self._file = _ArrowFile(sink)
         # Arrow needs fewer methods than an IOBase has.
         target: Any = self._file
+        import pyarrow.parquet as pq
+
         self._writer = pq.ParquetWriter(pa.PythonFile(target, mode="w"), schema, compression="zstd")
 
     def write(self, batch: pa.RecordBatch) -> None:

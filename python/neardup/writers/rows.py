@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from neardup._engine.arrays import repeated_text
 from neardup.writers.output import Output, open_output
 
 __all__ = ["PAIRS", "REMOVED", "write_rows"]
@@ -40,7 +41,7 @@ def removed_table(
             "id": _column(ids, pa.large_string()),
             "kept_id": _column(kept_ids, pa.large_string()),
             "similarity": _column(similarity, pa.float64()),
-            "measure": pa.repeat(pa.scalar(measure), len(similarity)),
+            "measure": repeated_text(measure, len(similarity)),
             "distance": _column(distance, pa.int32()),
         }
     )

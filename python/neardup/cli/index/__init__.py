@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from neardup.cli.index import adding, asking, exporting, making, removing, upkeep
-from neardup.cli.outcome import reported
+from neardup.cli.outcome import typer_command
 from neardup.cli.usage import Command, Group
 
 NAME = "index"
@@ -33,4 +33,4 @@ for _command in (
     upkeep.compact,
     upkeep.check,
 ):
-    app.command(name=_command.__name__, cls=Command, no_args_is_help=True)(reported(_command))
+    app.command(name=_command.__name__, cls=Command, no_args_is_help=True)(typer_command(_command))

@@ -121,9 +121,9 @@ def add(
         if not quiet:
             _summary(index, added)
     if added.problem_count:
-        raise typer.Exit(2)
+        raise SystemExit(2)
     if fail_on_duplicates and added.removed.num_rows:
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
 def _check_inputs(inputs: list[str], options: Mapping[str, Any]) -> None:

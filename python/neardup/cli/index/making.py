@@ -65,7 +65,7 @@ def create(
         if not quiet:
             _say(index)
     if watch.problems:
-        raise typer.Exit(2)
+        raise SystemExit(2)
 
 
 def _say(index: Index) -> None:

@@ -49,7 +49,7 @@ def remove(
         freed = [id for id in freed if id in index]
         _say(index, removed, freed, len(freed), reconsider=reconsider)
     if missing:
-        raise typer.Exit(2)
+        raise SystemExit(2)
 
 
 def keep(
@@ -74,7 +74,7 @@ def keep(
                 tell(error)
                 failed = True
     if failed:
-        raise typer.Exit(2)
+        raise SystemExit(2)
 
 
 def expire(
@@ -148,7 +148,7 @@ def reconsider(
         if again:
             _decide_again(index, again)
     if None in known.values():
-        raise typer.Exit(2)
+        raise SystemExit(2)
 
 
 def _say(index: Index, removed: int, freed: list[str], count: int, *, reconsider: bool) -> None:

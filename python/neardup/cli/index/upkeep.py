@@ -69,5 +69,5 @@ def check(
     if found:
         if not repair:
             tell(Message("cli.damage_found", lines=len(found), index=show.plain(location)))
-        raise typer.Exit(2)
+        raise SystemExit(2)
     typer.echo(say(Message("cli.no_damage_left" if done else "cli.no_damage")), err=True)

@@ -1,0 +1,84 @@
+"""Arrow arrays from Python values and NumPy arrays, made from their buffers.
+
+``pyarrow.array`` imports pandas, if it is installed, and most methods of arrays import
+``pyarrow.compute``. Each import takes longer than a small run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["numbers_array", "repeated_text", "rows_of", "texts_array"]
+
+#: For more rows it pays to import ``pyarrow.compute``.
+_FEW = 1000
+
+
+def texts_array(values: Sequence[Any]) -> pa.LargeStringArray:
+    """Return an Arrow array of texts; None becomes null.
+
+    Raises
+    ------
+    TypeError
+        If a value is neither a string nor None.
+    UnicodeEncodeError
+        If a text has lone surrogates, which UTF-8 cannot encode.
+
+    Examples
+    --------
+    >>> texts_array(["a", None, "猫"]).to_pylist()
+    ['a', None, '猫']
+    """
+    missing = None
+    if None in values:
+        missing = np.fromiter((value is None for value in values), bool, len(values))
+        values = ["" if value is None else value for value in values]
+    encoded = list(map(str.encode, values))
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
+    buffers = [_validity(missing), pa.py_buffer(offsets.data), pa.py_buffer(b"".join(encoded))]
+    array: Any = pa.Array.from_buffers(pa.large_string(), len(encoded), buffers)
+    return cast("pa.LargeStringArray", array)
+
+
+def numbers_array(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array[Any]:
+    """Return an Arrow array of numbers, null where they are missing.
+
+    Examples
+    --------
+    >>> numbers_array(np.array([3, -1, 4]), np.array([False, True, False])).to_pylist()
+    [3, None, 4]
+    """
+    values = np.ascontiguousarray(values)
+    buffers = [_validity(missing), pa.py_buffer(values.data)]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
+
+
+def repeated_text(text: str, count: int) -> pa.StringArray:
+    """Return an Arrow array of a text, so many times."""
+    encoded = text.encode()
+    offsets = np.array([0, len(encoded)], np.int32)
+    buffers = [None, pa.py_buffer(offsets.data), pa.py_buffer(encoded)]
+    one: Any = pa.Array.from_buffers(pa.string(), 1, buffers)
+    array: pa.StringArray = pa.repeat(one[0], count)
+    return array
+
+
+def rows_of(column: pa.ChunkedArray[Any], rows: NDArray[np.integer[Any]]) -> pa.Array[Any]:
+    """Return these rows of a column of texts as one array."""
+    if len(rows) > _FEW:
+        return column.take(pa.array(rows)).combine_chunks()
+    return texts_array([column[row].as_py() for row in rows.tolist()])
+
+
+def _validity(missing: NDArray[np.bool_] | None) -> pa.Buffer | None:
+    if missing is None or not missing.any():
+        return None
+    return pa.py_buffer(np.packbits(~missing, bitorder="little").data)

@@ -1,0 +1,134 @@
+"""What a process loads: only what its task needs. Loading takes longer than a small task."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from tests.cli.conftest import environment
+
+import neardup
+
+HEAVY = {"numpy", "pyarrow", "pandas", "polars", "typer", "rich", "orjson", "neardup._core"}
+#: What no run over JSON lines needs; most of these load longer than all the rest.
+NOT_FOR_JSONL = {
+    "email",
+    "pandas",
+    "polars",
+    "pyarrow.compute",
+    "pyarrow.dataset",
+    "pyarrow.fs",
+    "pyarrow.pandas_compat",
+    "pyarrow.parquet",
+    "pydantic",
+    "rich",
+    "sqlalchemy",
+    "sqlite3",
+    "typer",
+}
+RECORDS = [
+    {"id": "a", "text": "The council will open the new bridge on Sunday morning."},
+    {"id": "b", "text": "Rain is expected along the coast until Thursday."},
+    {"id": "c", "text": "The council will open the new bridge on Sunday morning."},
+    {"id": "d", "text": "The council will open the new bridge on Sunday mornings."},
+]
+
+
+def modules_after(program, *arguments):
+    check = f"import sys\n{program}\nprint('loaded', *sorted(sys.modules))"
+    found = subprocess.run(
+        [sys.executable, "-c", check, *arguments],
+        capture_output=True,
+        check=True,
+        env=environment(),
+    )
+    mark, *loaded = found.stdout.decode().splitlines()[-1].split()
+    assert mark == "loaded"
+    return set(loaded)
+
+
+def command(*words):
+    # `neardup.__main__` ends the process.
+    program = "from neardup.cli import main\ntry: main()\nexcept SystemExit: pass"
+    return modules_after(program, *words)
+
+
+@pytest.fixture
+def records(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in RECORDS), "utf-8")
+    return str(path)
+
+
+def test_importing_loads_no_task():
+    loaded = modules_after("import neardup")
+    assert not loaded & HEAVY
+    own = {name for name in loaded if name.startswith("neardup")}
+    assert own == {"neardup", "neardup._engine", "neardup._engine.interrupt"}
+
+
+def test_naming_a_task_loads_nothing_heavy():
+    assert not modules_after("import neardup; neardup.dedup; neardup.load_recipe") & HEAVY
+
+
+def test_the_recipes_need_nothing_heavy():
+    """Listing recipes must not wait for tables and arrays."""
+    assert not modules_after("import neardup; neardup.load_recipe('improved').id") & HEAVY
+    assert not command("recipes") & HEAVY
+
+
+@pytest.mark.parametrize(
+    # The columns of pairs are converted to the types of their file.
+    ("task", "needed"),
+    [("dedup", set()), ("pairs", {"pyarrow.compute"})],
+)
+def test_json_lines_need_neither_tables_nor_typer(records, tmp_path, task, needed):
+    loaded = command(task, records, "-o", str(tmp_path / "out.jsonl"), "-q")
+    assert (tmp_path / "out.jsonl").stat().st_size
+    assert not loaded & NOT_FOR_JSONL - needed
+
+
+def test_the_function_needs_no_more_than_the_command(records, tmp_path):
+    out = str(tmp_path / "out.jsonl")
+    program = "import neardup; assert neardup.dedup_files(sys.argv[1:2], sys.argv[2]).removed"
+    assert not modules_after(program, records, out) & NOT_FOR_JSONL
+
+
+@pytest.mark.parametrize("words", ["--help", "dedup --help", "index add --help", "serve --help"])
+def test_help_loads_no_arrays(words):
+    assert not command(*words.split()) & {"numpy", "pyarrow", "neardup._core", "sqlalchemy"}
+
+
+@pytest.mark.parametrize("words", ["--help", "dedup --help", "compare --help"])
+def test_help_converts_no_values(words):
+    assert "pydantic" not in command(*words.split())
+
+
+def test_the_help_of_a_command_declares_no_other():
+    loaded = command("dedup", "--help")
+    own = {name for name in loaded if name.startswith("neardup.cli.")}
+    assert not own & {"neardup.cli.pairs", "neardup.cli.index", "neardup.cli.serve"}
+
+
+def test_the_version_needs_nothing_heavy():
+    assert not command("--version") & HEAVY
+
+
+def test_public_names_are_functions_also_when_their_module_was_imported_first():
+    program = """
+import neardup.compare, neardup.dedup, neardup.pairs, neardup.plan, neardup.papers.check
+import neardup
+for name in neardup.__all__:
+    assert not isinstance(getattr(neardup, name), type(sys)), name
+assert neardup.dedup is sys.modules["neardup.dedup"].dedup
+assert neardup.exceptions is sys.modules["neardup.exceptions"]
+from neardup import *
+assert compare is neardup.compare
+"""
+    modules_after(program)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'deduplicate'"):
+        _ = neardup.deduplicate
+    assert set(neardup.__all__) <= set(dir(neardup))
