@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
-use arrow_array::{Array, ArrayRef, LargeBinaryArray, UInt32Array};
+use arrow_array::{Array, ArrayRef, LargeBinaryArray, LargeStringArray, UInt32Array};
 use neardup_core::Error;
 use neardup_core::candidates::{self, Sketches};
 use neardup_core::cluster;
@@ -15,6 +15,7 @@ use neardup_core::corpus::{self, Document, Restored};
 use neardup_core::verify::frequency_bytes::shingles_to_bytes;
 use neardup_core::weigh::DocumentFrequencies;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use pyo3_arrow::PyArray;
@@ -485,6 +486,43 @@ fn identity(bytes: &[u8]) -> PyResult<u128> {
             "a stored identity",
             "16 bytes",
             bytes.len(),
+        ))),
+    }
+}
+
+/// Some rows of a column of large strings, given as arrays that follow each other.
+#[pyfunction]
+pub fn rows_of(
+    py: Python<'_>,
+    arrays: Vec<PyArray>,
+    rows: PyReadonlyArray1<'_, i64>,
+) -> PyResult<PyArray> {
+    let mut parts: Vec<&LargeStringArray> = Vec::with_capacity(arrays.len());
+    let mut ends = Vec::with_capacity(arrays.len());
+    let mut count = 0;
+    for array in &arrays {
+        let part = array.array().as_string_opt::<i64>();
+        parts.push(part.ok_or_else(|| PyTypeError::new_err("expected arrays of large strings"))?);
+        count += array.array().len();
+        ends.push(count);
+    }
+    let row = |&row: &i64| {
+        let row = usize::try_from(row).ok().filter(|&row| row < count)?;
+        let at = ends.partition_point(|&end| end <= row);
+        let part = parts[at];
+        let place = row + part.len() - ends[at];
+        Some(part.is_valid(place).then(|| part.value(place)))
+    };
+    let rows = rows.as_slice()?;
+    let taken = py.detach(|| rows.iter().map(row).collect::<Option<Vec<_>>>());
+    match taken {
+        Some(taken) => Ok(PyArray::from_array_ref(Arc::new(LargeStringArray::from(
+            taken,
+        )))),
+        None => Err(raise(Error::input(
+            "the rows",
+            format!("0 to {count}"),
+            "others",
         ))),
     }
 }

@@ -35,7 +35,7 @@ mod _core {
     #[pymodule_export]
     use crate::clusterer::{Clusterer, PairSearch};
     #[pymodule_export]
-    use crate::corpus::{Corpus, ExternalJoin, Memory, count_distinct};
+    use crate::corpus::{Corpus, ExternalJoin, Memory, count_distinct, rows_of};
     #[pymodule_export]
     use crate::encoding::guess_encoding;
     #[pymodule_export]

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pyarrow as pa
 
+from neardup import _core
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["numbers_array", "repeated_text", "rows_of", "texts_array"]
-
-#: For more rows it pays to import ``pyarrow.compute``.
-_FEW = 1000
-
 
 def texts_array(values: Sequence[Any]) -> pa.LargeStringArray:
     """Return an Arrow array of texts; None becomes null.
@@ -72,10 +70,8 @@ def repeated_text(text: str, count: int) -> pa.StringArray:
 
 
 def rows_of(column: pa.ChunkedArray[Any], rows: NDArray[np.integer[Any]]) -> pa.Array[Any]:
-    """Return these rows of a column of texts as one array."""
-    if len(rows) > _FEW:
-        return column.take(pa.array(rows)).combine_chunks()
-    return texts_array([column[row].as_py() for row in rows.tolist()])
+    """Return these rows of a column of large strings as one array."""
+    return pa.array(_core.rows_of(column.chunks, rows.astype(np.int64, copy=False)))
 
 
 def _validity(missing: NDArray[np.bool_] | None) -> pa.Buffer | None:
