@@ -9,6 +9,9 @@ PYTEST = $(BIN)/python -m pytest -q -n auto --dist loadgroup --no-loadscope-reor
 # Output folder of the demo; made anew by each run.
 DEMO := .demo
 
+# Tests start Python hundreds of times, which must not compile neardup anew each time.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-fast test-rust test-python lint format bench bench-short accuracy docs clean
 
 demo: .venv/built

@@ -170,6 +170,7 @@ class Rule:
         min_features: int,
         exhaustive: bool,
     ) -> Rule: ...
+    def max_list_len(self, *, among_all: bool) -> int | None: ...
 
 @final
 class Clusterer:

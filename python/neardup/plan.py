@@ -84,6 +84,9 @@ class Plan:
     keys : int
         Largest number of keys that a document is indexed by; 0 for fingerprints
         and ``prefix``.
+    max_list_len : int or None
+        Most documents in the list of a key, so that a look-up meets at most as
+        many for each of its keys; None if lists have no cap.
     """
 
     recipe_id: str
@@ -108,6 +111,7 @@ class Plan:
     rows: int = 0
     s_curve: tuple[tuple[float, float], ...] = ()
     keys: int = 0
+    max_list_len: int | None = None
 
 
 @takes_options
@@ -215,6 +219,7 @@ def plan_of(recipe: Recipe, wanted: Rule, documents: int, *, look_ups: bool) -> 
         kind=sketch.kind,
         threshold=wanted.threshold,
         measure=wanted.measure,
+        max_list_len=wanted.compiled(documents).max_list_len(among_all=not look_ups),
         **details,
     )
 

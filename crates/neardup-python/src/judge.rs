@@ -63,6 +63,16 @@ impl Rule {
             inner: rules::Rule { search, bounds },
         })
     }
+
+    /// The most documents in the list of a key; None if lists have no cap.
+    #[pyo3(signature = (*, among_all))]
+    fn max_list_len(&self, among_all: bool) -> Option<usize> {
+        let search = match among_all {
+            true => self.inner.search.among_all(),
+            false => self.inner.search,
+        };
+        Some(search.max_list_len()).filter(|&most| most < usize::MAX)
+    }
 }
 
 /// Whether two documents of a corpus that keeps its texts are duplicates by the given bounds,

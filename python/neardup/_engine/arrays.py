@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["numbers_array", "repeated_text", "rows_of", "texts_array"]
 
+
 def texts_array(values: Sequence[Any]) -> pa.LargeStringArray:
     """Return an Arrow array of texts; None becomes null.
 
@@ -71,7 +72,8 @@ def repeated_text(text: str, count: int) -> pa.StringArray:
 
 def rows_of(column: pa.ChunkedArray[Any], rows: NDArray[np.integer[Any]]) -> pa.Array[Any]:
     """Return these rows of a column of large strings as one array."""
-    return pa.array(_core.rows_of(column.chunks, rows.astype(np.int64, copy=False)))
+    taken: pa.Array[Any] = pa.array(_core.rows_of(column.chunks, rows.astype(np.int64, copy=False)))
+    return taken
 
 
 def _validity(missing: NDArray[np.bool_] | None) -> pa.Buffer | None:

@@ -15,8 +15,8 @@ _END = object()
 def ahead(items: Iterable[T], depth: int = 2) -> Generator[T, None, None]:
     """Yield `items` in order, read from their iterator by another thread.
 
-    Parsing holds the interpreter lock and sketching does not, so the two overlap. At
-    most `depth` items are queued.
+    Decompressing, parsing and sketching release the interpreter lock, so that they
+    overlap. At most `depth` items are queued.
 
     Raises
     ------

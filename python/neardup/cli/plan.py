@@ -58,6 +58,9 @@ def _lines(plans: dict[str, Plan]) -> Iterator[str]:
         keys = plans["dedup"].keys
         yield f"candidates        share enough of at most {keys} sampled shingles"
         yield f"                  (in pairs, of at most {one.keys})"
+    most = plans["dedup"].max_list_len
+    if most is not None:
+        yield f"a key's list      has at most {most:,} documents (in pairs, {one.max_list_len:,})"
     recall = plans["dedup"].predicted_recall
     if recall is not None:
         yield f"predicted recall  {recall:.4f} of pairs just at the threshold"

@@ -14,6 +14,7 @@ never gets a deeply nested record.
 import json
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import orjson
@@ -22,6 +23,7 @@ import pyarrow as pa
 from neardup import _core
 from neardup._engine.arrays import texts_array
 from neardup._engine.messages import Message
+from neardup._engine.prefetch import ahead
 from neardup.exceptions import InputError
 from neardup.readers.batch import CONVERT, Chunk, Problem, refusal, show
 from neardup.readers.columns import no_surrogates
@@ -103,7 +105,13 @@ class JsonLines:
             return
 
     def _blocks(self, size: int) -> Iterator[bytes]:
-        return whole_lines(self.source_file.chunks(self._compression, size))
+        chunks = self.source_file.chunks(self._compression, size)
+        if self._compression is None:
+            yield from whole_lines(chunks)
+            return
+        # Closing ends the decompressing thread also if the rest is not wanted.
+        with closing(ahead(chunks)) as unpacked:
+            yield from whole_lines(unpacked)
 
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:
         """Read the texts, in chunks of about `size` bytes."""
